@@ -67,7 +67,7 @@ class AskOptions:
     force: bool = False
 
 
-def ask_in_terminal(options: AskOptions, *, data: Path | None = None) -> ResultView | None:
+def ask_in_terminal(options: AskOptions) -> ResultView | None:
     """Run a session in the terminal and return its result, or None where there is none yet.
 
     Questions and messages go to standard error, the result to standard output.
@@ -77,7 +77,7 @@ def ask_in_terminal(options: AskOptions, *, data: Path | None = None) -> ResultV
         require_new(options.out, options.force)
     study = open_study(options.study)
     if options.simulate is None:
-        return _run(options, study, _path(options, study, console, data), console, None)
+        return _run(options, study, _path(options, study, console), console, None)
     with tempfile.TemporaryDirectory(prefix="elicit-") as folder:
         # Without --session, a simulated run must not show up among people's sessions.
         path = options.session or Path(folder) / f"simulated{SUFFIX}"
@@ -144,14 +144,14 @@ def _give_back(options: AskOptions, session: Session, console: Console) -> None:
         output.line(console, "Send this file back to whoever sent you the study.")
 
 
-def _path(options: AskOptions, study: Study, console: Console, data: Path | None) -> Path:
+def _path(options: AskOptions, study: Study, console: Console) -> Path:
     """Return the session to go on with or to begin."""
     if options.session is not None:
         return options.session
-    folder = sessions_folder(study, data)
+    folder = sessions_folder(study)
     open_ones = [
         one
-        for one in list_sessions(*([study.folder] if study.kind == "folder" and study.folder else []), data=data)
+        for one in list_sessions(*([study.folder] if study.kind == "folder" and study.folder else []))
         if one.path.parent == real_path(folder)
         and one.digest in study.digests
         and can_go_on(one)
@@ -167,7 +167,7 @@ def _path(options: AskOptions, study: Study, console: Console, data: Path | None
             output.line(console, f"There is an unfinished session ({kept}); go on with it by --session {last.path}")
         elif prompt(console, f"Go on with the session you began ({kept})? [Y/n] ").strip().lower() not in ("n", "no"):
             return last.path
-    return new_session_path(study, datetime.now(UTC), expert=options.expert, data=data)
+    return new_session_path(study, datetime.now(UTC), expert=options.expert)
 
 
 def _go_on(options: AskOptions, study: Study, path: Path, console: Console) -> Session:

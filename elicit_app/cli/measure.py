@@ -136,7 +136,7 @@ def _print_table(chosen: Measure, files: list[Path], found: list[Measurement]) -
         table.add_row(str(file), f"{taken.value:.6g}")
     console.print(table)
     for file, taken in zip(files, found, strict=True):
-        details = ", ".join(f"{name} {_in_words(value)}" for name, value in taken.details.items())
+        details = ", ".join(f"{name.replace('_', ' ')} {_in_words(value)}" for name, value in taken.details.items())
         if details:
             console.print(f"{file.name}: {details}.", soft_wrap=True)
 
@@ -160,7 +160,8 @@ def _draw(chosen: Measure, files: list[Path], options: Options, path: Path) -> N
     figure = Figure(figsize=(6.4 * len(files), 4.8), layout="constrained")
     for axes, file in zip(figure.subplots(1, len(files), squeeze=False)[0], files, strict=True):
         chosen.drawn(file, options, axes)
-        axes.set_title(file.name, parse_math=False)
+        said = axes.get_title()
+        axes.set_title(f"{file.name}: {said}" if said else file.name, parse_math=False)
     write_picture(figure, path, dpi=100)
     print(f"Wrote {path}.", file=sys.stderr)
 

@@ -100,7 +100,7 @@ def _records(
                 seen = done
 
             try:
-                record = compute(experiment, options, out, jobs=jobs, keep_parts=True, begun=begun)
+                record = compute(experiment, options, out, jobs=jobs, begun=begun)
             except Problem as problem:
                 if len(wanted) == 1:
                     raise

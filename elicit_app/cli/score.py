@@ -130,7 +130,7 @@ def _score_priced(metric: ElicitedMetric, files: list[Path], draws: int, seed: i
         return
     console = output.console()
     _print_heading(console, metric, metric.quality.caveat)
-    headings = [f"{name} an item" for name in scores[0].amounts]
+    headings = [f"{name}, per item" for name in scores[0].amounts]
     table = output.table(("Rank", "Model", *headings, "score", "plausible (90 %)", "best"), left=(1,))
     for one in sorted(scores, key=lambda score: score.rank):
         amounts = [f"{amount:.3g}" for amount in one.amounts.values()]

@@ -249,9 +249,9 @@ def radius(
         output.print_json(found.as_json())
         return
     whose = found.study.title if found.model is None else f"{found.model}, {found.study.title}"
-    print(f"{whose}: radius {found.sphere.radius:.6f} around every answer equally often.")
+    print(f"{whose}: radius {found.sphere.radius:.4g} around every answer equally often.")
     for name, reach in zip(found.study.classes, found.sphere.reaches, strict=True):
-        print(f"  errors of true class {name} can move by {reach.length:.6f} along their axis")
+        print(f"  errors of true class {name} can move by {reach.length:.4g} along their axis")
 
 
 def classifier(

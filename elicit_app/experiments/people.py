@@ -209,8 +209,8 @@ class Noise:
         return self.kind if self.kind == "none" else f"{self.kind}:{self.amount:g}"
 
     @classmethod
-    def parse(cls, text: str) -> Noise:
-        """Return the noise that a text such as "flip:0.1" stands for.
+    def parse(cls, text: str, option: str = "noise") -> Noise:
+        """Return the noise that a text such as "flip:0.1", of an option of this name, stands for.
 
         Raises
         ------
@@ -221,13 +221,13 @@ class Noise:
         if text == "none":
             return cls()
         if kind not in _RANGES:
-            raise WrongOption(f"`noise` {text}: {_NOISE_FORMS} was expected.")
-        number = _number(amount, f"`noise` {text}: a number was expected after {kind}:, as in {_NOISE_FORMS}.")
+            raise WrongOption(f"`{option}` {text}: {_NOISE_FORMS} was expected.")
+        number = _number(amount, f"`{option}` {text}: a number was expected after {kind}:, as in {_NOISE_FORMS}.")
         low, high = _RANGES[kind]
         inside = low < number < high if kind == "logit" else low <= number <= high
         if not inside or not np.isfinite(number):
             raise WrongOption(
-                f"`noise` {text}: the number must lie {'strictly ' if kind == 'logit' else ''}"
+                f"`{option}` {text}: the number must lie {'strictly ' if kind == 'logit' else ''}"
                 + (f"between {low:g} and {high:g}." if np.isfinite(high) else "at 0 or above.")
             )
         return cls(cast(NoiseKind, kind), number)
@@ -287,7 +287,7 @@ class Voters:
         number, _, noise = text.partition(":")
         if not number.isdecimal() or int(number) < 1 or not noise:
             raise WrongOption(f"`voters` {text}: N:NOISE was expected, as in 5:weights:0.6.")
-        return cls(int(number), Noise.parse(noise))
+        return cls(int(number), Noise.parse(noise, "voters"))
 
     def oracle(
         self,

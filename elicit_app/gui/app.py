@@ -130,20 +130,11 @@ def make_window(app: QApplication, places: AppPaths, dialogs: Dialogs | None = N
 
 
 def run(ref: str | None = None, places: AppPaths | None = None) -> int:
-    """Open the window and stay until it is closed.
+    """Open the window, stay until it is closed, and return the exit code.
 
-    Parameters
-    ----------
-    ref : str or None
-        A study's name, a study folder, a predictions file or a session to open; None goes on with the session
-        that was open when the window was closed, else it shows the start page.
-    places : AppPaths, optional
-        Where settings and sessions are kept; by default the user's own folders.
-
-    Returns
-    -------
-    int
-        The exit code of the application.
+    `ref` is a study's name, a study folder, a predictions file or a session to open; without it the session goes on
+    that was open when the window was closed, else the start page is shown. `places` is where settings and sessions are
+    kept.
     """
     app = application()
     window = make_window(app, places or app_paths())

@@ -83,26 +83,14 @@ VARIANTS = (
 
 
 def take(folder: Path, variants: Sequence[Variant] = VARIANTS, progress: Progress | None = None) -> Iterator[Path]:
-    """Render every page in every variant.
+    """Render every page in every variant into PNG files of a folder, made where it is missing; yield each file.
 
-    Parameters
-    ----------
-    folder : Path
-        Where the PNG files go; made where it is missing.
-    variants : sequence of Variant
-        Sizes and appearances.
-    progress : callable, optional
-        Called with the pages done and their number.
-
-    Yields
-    ------
-    Path
-        The files, as they are written.
+    `progress` is told the number of pages done, and of all.
 
     Raises
     ------
     Problem
-        Where the folder cannot be written.
+        The folder cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -176,16 +176,8 @@ def content_width(width: int) -> int:
 def apply(app: QApplication, *, dark: bool = False, scale: float = 1.0, family: str | None = None) -> None:
     """Give the application its style, colours and font; call it again when one of them changes.
 
-    Parameters
-    ----------
-    app : QApplication
-        The application; its own font, as the system set it, is remembered the first time.
-    dark : bool
-        True for light ink on a dark window.
-    scale : float
-        1 is the larger of 15 px and the system font; 1.5 and 2 are the sizes the pages are laid out for.
-    family : str or None
-        Another font family than the system's.
+    The font that the system gave the application is remembered the first time. Scale 1 is the larger of 15 px and that
+    font; 1.5 and 2 are the sizes the pages are laid out for.
     """
     if app.property("system_font") is None:
         app.setProperty("system_font", app.font())

@@ -233,7 +233,8 @@ def _costs(metric: ElicitedMetric, asked: Asked | None) -> list[Section]:
         beneath = [flow] if flow else []
         beneath += ["never asked about"] if mistake in unasked else []
         names.append((rate.mistake.name, ", ".join(beneath)))
-    plot = RatePlot(rates, tuple(names), tuple(guesses.get(rate.key) for rate in rates))
+    heading = "Mistake" if metric.kind == "confusion" else "Amount"
+    plot = RatePlot(rates, tuple(names), tuple(guesses.get(rate.key) for rate in rates), heading)
     legend = "Dot: best estimate; bar: 50 %, line: 90 % plausible, dashed where it is only bounded"
     legend += "; diamond: first guess." if guesses else "."
     blocks: tuple[Block, ...] = (Paragraph(text), plot, Paragraph(legend, "legend"))

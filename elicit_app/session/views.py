@@ -249,10 +249,7 @@ class Scenarios:
     def at(self, shares: ArrayLike | None = None) -> tuple[ModelView, ...]:
         """Return the models as they decide now, the cheapest first.
 
-        Parameters
-        ----------
-        shares : array-like of shape (k,), optional
-            Shares of the true classes, >= 0; only their proportions matter. By default those of the study.
+        `shares` are those of the true classes, >= 0; only their proportions matter. By default those of the study.
         """
         return self.models(self.judgement(shares))
 
@@ -262,17 +259,7 @@ class Scenarios:
         return tuple(self._model(one, judgement.prevalence) for one in as_is.policies)
 
     def with_share(self, shares: ArrayLike, true: int, share: float) -> Matrix:
-        """Return the shares with another one for class `true`; the others keep their proportions to each other.
-
-        Parameters
-        ----------
-        shares : array-like of shape (k,)
-            Shares before.
-        true : int
-            Index of the class.
-        share : float
-            Its new share, in (0, 1).
-        """
+        """Return the shares with another one, in (0, 1), for class `true`; the others keep their proportions."""
         if not 0 < share < 1:
             raise ValueError(f"share: a number between 0 and 1 was expected, found {share:g}.")
         changed = proportions(shares) * (1 - share)

@@ -63,7 +63,7 @@ def is_of_amounts(path: Path) -> bool:
 def read_amounts(files: Sequence[Path], names: Sequence[str]) -> ReadAmounts:
     """Read what the models' predictions come to, item by item.
 
-    There is a file a model, all of the same items, with columns as in `study.measured.registry`.
+    There is one file per model, all of the same items, with columns as in `study.measured.registry`.
 
     Raises
     ------
@@ -71,9 +71,15 @@ def read_amounts(files: Sequence[Path], names: Sequence[str]) -> ReadAmounts:
         Files of different kinds or items, or what is wrong with one.
     """
     columns = [CaseColumns(file) for file in files]
-    kinds = {_kind(one) for one in columns}
-    kind = kinds.pop()
-    if kinds or kind is None:
+    kinds = [_kind(one) for one in columns]
+    kind = kinds[0]
+    if None in kinds:
+        neither = files[kinds.index(None)]
+        raise Problem(
+            f"{neither} is neither about several labels (columns true_<label> and pred_<label>) nor about outcomes in "
+            "contexts (y_true, y_pred and context_<feature>)."
+        )
+    if kind is None or set(kinds) != {kind}:
         raise Problem("The files of one study must all be about several labels, or all about outcomes in contexts.")
     if kind == "multilabel":
         found = [multilabel_amounts(one.bits.true, one.bits.predicted) for one in columns]

@@ -331,6 +331,8 @@ def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> 
     )
     try:
         check_study(study)
+        if document.stated_prevalence:
+            study = replace(study, stated_prevalence=normalised_prevalence(document.stated_prevalence, len(classes)))
     except Problem as problem:
         raise Problem(f"{path} cannot be used: {problem.sentence}") from None
     if study.digest != document.digest:

@@ -13,11 +13,10 @@ import numpy as np
 from elicit_app.problem import Problem, listed, shortened
 from elicit_app.study.folder import check_study, read_folder, rewrite_folder, write_folder
 from elicit_app.study.mapping import look_at
-from elicit_app.study.model import ColumnMap, Predictions, Study, Wording, default_wording, study_digest
+from elicit_app.study.model import ColumnMap, Predictions, Study, default_wording, study_digest
 from elicit_app.study.packs import AMOUNTS_FILE, pack_bytes
 from elicit_app.study.reading import (
     ReadPredictions,
-    normalised_prevalence,
     open_predictions,
     population_for,
     prevalence_of,
@@ -38,44 +37,27 @@ def create_study(
     name: str | None = None,
     labels: Sequence[str] | None = None,
     population: int | None = None,
-    stated_prevalence: Sequence[float] | None = None,
-    wording: Wording | None = None,
-    yardstick: tuple[int, int] | None = None,
-    models: Sequence[str] | None = None,
     purpose: AnswersFor | None = None,
     columns: ColumnMap | Sequence[ColumnMap | None] | None = None,
 ) -> Study:
-    """Make a study folder from predictions files of one or several models of the same cases.
+    """Make a study folder from predictions files, one per model, of the same cases; return the study of the folder.
 
     Parameters
     ----------
     folder : str or Path
         Must not exist, or be empty.
     files : sequence of str or Path
-        One a model.
+        The models are called as they are.
     name : str, optional
         Title for people; by default made from the folder's name.
     labels : sequence of str, optional
         The classes in the order to show them; names for them where the files number them 0..k-1.
     population : int, optional
         Natural frequencies are per this many cases; by default see `population_for`.
-    stated_prevalence : sequence of float, optional
-        Prevalence of each class where the data's is not that of practice; made to add up to exactly 1.
-    wording : Wording, optional
-        The words of the domain; by default generic ones.
-    yardstick : tuple of int, optional
-        (true, predicted); by default the models' most frequent mistake.
-    models : sequence of str, optional
-        Names of the models; by default the files' names.
     purpose : {"choose", "costs", "both"}, optional
         What answers are for; it is preselected where they are asked for.
     columns : ColumnMap or sequence of one per file, optional
         What the columns are of those files that do not have the names `y_true` and `proba_<class>`.
-
-    Returns
-    -------
-    Study
-        The study of the new folder.
 
     Raises
     ------
@@ -89,20 +71,10 @@ def create_study(
         name=real_path(folder).name,
         title=name,
         labels=labels,
-        models=models,
-        stated_prevalence=stated_prevalence,
         columns=columns,
     )
-    return write_folder(
-        folder,
-        replace(
-            study,
-            population=population if population is not None else study.population,
-            wording=wording or study.wording,
-            yardstick=yardstick or study.yardstick,
-            purpose=purpose,
-        ),
-    )
+    shown = population if population is not None else study.population
+    return write_folder(folder, replace(study, population=shown, purpose=purpose))
 
 
 def create_amounts_study(
@@ -147,31 +119,25 @@ def study_of(
     name: str,
     title: str | None = None,
     labels: Sequence[str] | None = None,
-    models: Sequence[str] | None = None,
-    stated_prevalence: Sequence[float] | None = None,
     columns: ColumnMap | Sequence[ColumnMap | None] | None = None,
 ) -> Study:
-    """Return a study with defaults from predictions files; parameters as `create_study`.
-
-    `columns` may also have one entry per file.
-    """
+    """Return a study with defaults from predictions files; parameters as `create_study`."""
     if not files:
         raise Problem("A study needs at least one predictions file.")
     meant = _maps(files, columns)
     reads = _read_models(files, labels, meant)
     classes, k = reads[0].classes, len(reads[0].classes)
-    names = _model_names(files, models)
+    names = distinct_names(files)
     predictions = tuple(replace(read.predictions, name=called) for read, called in zip(reads, names, strict=True))
-    stated = None if stated_prevalence is None else normalised_prevalence(stated_prevalence, k)
     study = Study(
         name=name,
         title=_title(title, name),
         classes=classes,
         models=predictions,
-        population=population_for(stated or prevalence_of(predictions, None, k)),
-        stated_prevalence=stated,
+        population=population_for(prevalence_of(predictions, None, k)),
+        stated_prevalence=None,
         wording=default_wording(classes),
-        yardstick=yardstick_for(predictions, None, None if stated is None else np.asarray(stated)),
+        yardstick=yardstick_for(predictions, None),
         kind=kind,
         description=_description(classes, len(predictions)),
         digest=study_digest(classes, predictions),
@@ -240,13 +206,6 @@ def _exchanged(models: Sequence[Predictions], classes: Sequence[str]) -> Iterato
             )
 
 
-def _model_names(files: Sequence[Path], names: Sequence[str] | None) -> list[str]:
-    called = list(names) if names is not None else distinct_names(files)
-    if len(called) != len(files) or len(set(called)) != len(called):
-        raise Problem(f"{len(files)} different names of models are needed, not {len(set(called))}.")
-    return called
-
-
 def distinct_names(files: Sequence[Path]) -> list[str]:
     """Return a name for each file: without its ending where that tells all apart, else more of the path or a number."""
     names = [file.stem for file in files]
@@ -278,32 +237,14 @@ def change_models(
     study: Study,
     *,
     add: Sequence[Path] = (),
-    names: Sequence[str] | None = None,
     rename: Mapping[str, str] | None = None,
     remove: Sequence[str] = (),
     columns: ColumnMap | None = None,
 ) -> Study:
-    """Add models to a study folder, rename them or take them out; what was answered before still counts.
+    """Add models to a study folder, rename them or take them out, and return the study as it is in the folder now.
 
-    Parameters
-    ----------
-    study : Study
-        With a folder of its own.
-    add : sequence of Path
-        Predictions of the same cases, one file a new model.
-    names : sequence of str, optional
-        Of the new models; by default the files' names.
-    rename : mapping of str to str, optional
-        New names of models by their old ones.
-    remove : sequence of str
-        Models to take out.
-    columns : ColumnMap, optional
-        What the columns of the new files are; by default what those of the first ones were.
-
-    Returns
-    -------
-    Study
-        As it is in the folder now.
+    Every file to add has the predictions of one model of the same cases; its columns are by default what those of the
+    first files were. `rename` gives new names by old ones. What was answered before still counts.
 
     Raises
     ------
@@ -316,7 +257,7 @@ def change_models(
         if name not in here:
             raise Problem(f"There is no model “{name}” in “{study.title}”. There are: {', '.join(here)}.")
     old = [replace(one, name=(rename or {}).get(one.name, one.name)) for one in study.models if one.name not in remove]
-    changed = with_models(study, (*old, *more_models(study, add, names, columns)))
+    changed = with_models(study, (*old, *more_models(study, add, columns)))
     save_study(changed)
     return changed
 
@@ -344,10 +285,7 @@ def with_models(study: Study, models: Sequence[Predictions]) -> Study:
 
 
 def more_models(
-    study: Study,
-    files: Sequence[Path],
-    names: Sequence[str] | None = None,
-    columns: ColumnMap | Sequence[ColumnMap | None] | None = None,
+    study: Study, files: Sequence[Path], columns: ColumnMap | Sequence[ColumnMap | None] | None = None
 ) -> list[Predictions]:
     """Read further models of the cases of a study; parameters as `change_models`, `columns` also one per file.
 
@@ -365,8 +303,8 @@ def more_models(
     for file, read in reads:
         if not np.array_equal(read.predictions.y_true, study.models[0].y_true):
             raise Problem(f"{file} does not list the cases of “{study.title}”, the same true labels in the same order.")
-    called = _model_names(files, names)
-    return [replace(read.predictions, name=name) for (_, read), name in zip(reads, called, strict=True)]
+    names = distinct_names(files)
+    return [replace(read.predictions, name=name) for (_, read), name in zip(reads, names, strict=True)]
 
 
 def save_study(study: Study) -> None:

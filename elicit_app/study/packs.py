@@ -137,14 +137,9 @@ def pack_name(title: str) -> str:
 
 
 def with_pack(study: Study, pack: Pack) -> Study:
-    """Return a packed study: what `study` is about, with counts in place of its predictions.
+    """Return a packed study: what `study` is about, with counts in place of its predictions, or of another pack.
 
-    Parameters
-    ----------
-    study : Study
-        With predictions; or a packed one, whose pack is replaced.
-    pack : Pack
-        Its digest is computed anew.
+    The digest of the pack is computed anew.
     """
     packed = Study(
         name=pack_name(study.title),

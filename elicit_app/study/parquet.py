@@ -59,14 +59,7 @@ _SLOW = "It takes too long to read"
 
 
 def head(path: Path, *, own: bool = False) -> Head:
-    """Return the columns and rows of a Parquet file.
-
-    Parameters
-    ----------
-    path : Path
-        A regular file.
-    own : bool
-        The file came with the program, so that it is read here.
+    """Return the columns and rows of a Parquet file; one that came with the program (`own`) is read here.
 
     Raises
     ------

@@ -270,63 +270,35 @@ def prevalence_of(models: Sequence[Predictions], distribution: Distribution | No
 
 
 def normalised_prevalence(stated: Sequence[float], n_classes: int) -> tuple[float, ...]:
-    """Return a stated prevalence that adds up to exactly 1.
-
-    Parameters
-    ----------
-    stated : sequence of k floats
-        Between 0 and 1, adding up to 0.99 to 1.01.
-    n_classes : int
-        k.
+    """Return a stated prevalence, which may add up to 0.99 to 1.01, so that it adds up to 1.
 
     Raises
     ------
     Problem
-        The numbers are no prevalence of k classes.
+        The numbers are no prevalence of so many classes.
     """
     if len(stated) != n_classes or not all(0 < share < 1 for share in stated):
         raise Problem(f"The stated prevalence must be {n_classes} numbers between 0 and 1, one per class.")
     total = math.fsum(stated)
     if not SUM_RANGE[0] <= total <= SUM_RANGE[1]:
         raise Problem(f"The stated prevalence must add up to 1, not to {total:.4g}.")
-    return tuple(share / total for share in stated)
+    return tuple(stated) if math.isclose(total, 1) else tuple(share / total for share in stated)
 
 
 def population_for(prevalence: NDArray[np.float64] | Sequence[float]) -> int:
     """Return the smallest of 100, 1,000, 10,000 and 100,000 that shows at least 50 cases of the rarest class.
 
-    Parameters
-    ----------
-    prevalence : array-like of shape (k,)
-        Rates of the classes.
-
-    Returns
-    -------
-    int
-        100,000 where even that shows fewer.
+    Where even the largest shows fewer, it is that.
     """
     rarest = float(min(prevalence))
     return next((size for size in POPULATIONS if round(rarest * size, 6) >= _RAREST), POPULATIONS[-1])
 
 
-def yardstick_for(
-    models: Sequence[Predictions], distribution: Distribution | None, prevalence: NDArray[np.float64] | None = None
-) -> tuple[int, int]:
-    """Return (true, predicted) of the most frequent mistake of the models' most probable answers.
+def yardstick_for(models: Sequence[Predictions], distribution: Distribution | None) -> tuple[int, int]:
+    """Return (true, predicted) of the most frequent mistake of the models' most probable answers, added up.
 
-    Parameters
-    ----------
-    models : sequence of Predictions
-        Their matrices are added up.
-    distribution : Distribution or None
-        For a synthetic study: the rule that always gives the most probable class.
-    prevalence : ndarray of shape (k,), optional
-        Stated row sums that replace those of the data.
-
-    Returns
-    -------
-    tuple of int
-        Of equally frequent mistakes the first in row-major order.
+    For a synthetic study it is that of the rule that always gives the most probable class. Of equally frequent
+    mistakes it is the first in row-major order.
     """
     if distribution is not None:
         n_classes = distribution.eta.shape[1]
@@ -338,9 +310,6 @@ def yardstick_for(
             (confusion_rates(model.y_true, model.y_proba.argmax(axis=1), n_classes) for model in models),
             start=np.zeros((n_classes, n_classes)),
         )
-    if prevalence is not None:
-        sums = rates.sum(axis=1)
-        rates = rates * np.divide(prevalence, sums, out=np.zeros(n_classes), where=sums > 0)[:, None]
     errors = np.where(error_cells(n_classes), rates, -1.0)
     true, predicted = divmod(int(errors.argmax()), n_classes)
     return true, predicted

@@ -55,7 +55,7 @@ class PenalizedMultilabelScore(Measured):
     labels: tuple[str, ...]
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the accuracy of each label as bars, with its score under the penalties.
+        """Draw the accuracy of each label as bars, with its score where penalties make that another number.
 
         On `ax` or a new figure, whose axes it returns.
         """
@@ -63,7 +63,7 @@ class PenalizedMultilabelScore(Measured):
         from metrics.display.text import percent
 
         scores = zip(self.per_label, self.per_label_score, strict=True)
-        texts = [f"{percent(right)}, score {score:.2f}" for right, score in scores]
+        texts = [percent(right) + (f", score {score:.2f}" if score != right else "") for right, score in scores]
         axes = plot_bars(self.labels, self.per_label, texts, ax, "share of items that are right")
         axes.set_xlim(0, 1.15)
         return axes

@@ -30,9 +30,10 @@ def metric_page(metric: ElicitedMetric) -> Page:
     """
     rates = exchange_rates(metric)
     of_costs = metric.kind == "confusion"
+    names = tuple(_names(metric, rate) for rate in rates)
     sections = (
         Section("", (Paragraph(headline(metric).in_words(), "lead"),)),
-        Section(rates_question(metric), (RatePlot(rates, tuple(_names(metric, rate) for rate in rates)),)),
+        Section(rates_question(metric), (RatePlot(rates, names, heading="Mistake" if of_costs else "Amount"),)),
         *(_about_costs(metric) if of_costs else (_about_prices(metric),)),
         Section(
             "Where this comes from",
@@ -48,12 +49,12 @@ def _about_prices(metric: ElicitedMetric) -> Section:
     """Return what the prices are in the score that they are for."""
     if metric.kind == "relevance":
         share = metric.alpha_share()
-        text = f"alpha : beta is {share:.3g} : {1 - share:.3g}."
+        text = f"alpha : beta is {share:.2f} : {1 - share:.2f}."
         return Section("In the relevance score", (Paragraph(text),), half=True)
     false_positive, false_negative = metric.penalties()
     text = (
-        f"In units of a label found, a false label costs {false_positive:.3g} and a missed one {false_negative:.3g}. "
-        "Labels that were rightly left out do not count."
+        f"In units of a label found, a false label costs {two_digits(false_positive)} and a missed one "
+        f"{two_digits(false_negative)}. Labels that were rightly left out do not count."
     )
     return Section("In the multi-label score", (Paragraph(text),), half=True)
 

@@ -135,6 +135,7 @@ class RatePlot:
     rates: tuple[ExchangeRate, ...]
     names: tuple[tuple[str, str], ...]
     guesses: tuple[float | None, ...] = ()
+    heading: str = "Mistake"
 
     @property
     def axis(self) -> LogAxis:
@@ -147,7 +148,7 @@ class RatePlot:
         kept = sorted(range(len(self.rates)), key=lambda index: -self.rates[index].ratio)[:most]
         at = [index for index, rate in enumerate(self.rates) if rate.is_yardstick or index in kept]
         guesses = tuple(self.guesses[i] for i in at) if self.guesses else ()
-        return RatePlot(tuple(self.rates[i] for i in at), tuple(self.names[i] for i in at), guesses)
+        return RatePlot(tuple(self.rates[i] for i in at), tuple(self.names[i] for i in at), guesses, self.heading)
 
     def table(self, axis: LogAxis) -> Table:
         """Return one row a rate: the mistake, its place on the axis, the estimate, the range."""
@@ -157,7 +158,7 @@ class RatePlot:
             estimate, range_ = rate.columns()
             drawn = rate_mark(rate, axis, guess)
             rows.append((Cell(name, beneath, strong=True), drawn, Cell(estimate, strong=True), Cell(range_)))
-        heads = ("Mistake", "", "counts as", "plausible (90 %)")
+        heads = (self.heading, "", "counts as", "plausible (90 %)")
         return Table(heads, tuple(rows), right=frozenset({2, 3}), foot=log_numbers(axis))
 
 

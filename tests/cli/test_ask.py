@@ -13,6 +13,7 @@ from elicit_app.cli.terminal import Terminal, read_key
 from elicit_app.elicitation.questions import Strength
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry.procedures import BayesSetting
+from elicit_app.session.journal import listing
 from elicit_app.session.journal.listing import list_sessions
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
@@ -25,7 +26,8 @@ def typed(monkeypatch):
 
     def run(lines, data, **options):
         monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
-        return ask_in_terminal(AskOptions(**{"study": "breast-cancer", "seed": 4, **options}), data=data)
+        monkeypatch.setattr(listing, "data_folder", lambda: data)
+        return ask_in_terminal(AskOptions(**{"study": "breast-cancer", "seed": 4, **options}))
 
     return run
 

@@ -53,6 +53,7 @@ def elicit(run_line, tmp_path, monkeypatch):
         ("nll three.csv", 0.6997179455),
         ("class-weighted-nll three.csv --class-weight b=2,c=5", 0.7674578279),
         ("expected-cost three.csv --costs costs3.csv", 1.1),
+        ("calibration three.csv --positive c", (2 * 0.1 + 2 * 0.2 + 0.6) / 5),
         ("misclassification-cost predictions.csv --metric ab.metric.json", (1 + 4) / 4 / 4),
         ("true-positive-rate predictions.csv --threshold 0.35", 1),
         ("false-positive-rate predictions.csv --threshold 0.35 --positive b", 0.5),
@@ -83,6 +84,8 @@ def test_mpcs_plain_and_by_class_weight(elicit):
     Path("binary.csv").write_text(f"y_true,proba_a,proba_b\n{rows}b,0.5,0.5\n")
     plain = json.loads(elicit("mpcs binary.csv --metric ab.metric.json --json"))["files"][0]["value"]
     weighted = json.loads(elicit("mpcs-by-class-weight binary.csv --metric ab.metric.json --json"))["files"][0]
+    stated = json.loads(elicit("mpcs-by-class-weight binary.csv --class-weight a=0.4,b=1.6 --json"))["files"][0]
+    assert stated == weighted
     last = -np.log(25 / 49) / 2 - np.log(24 / 49) / 2
     hundred = 100 * 0.007137664678
     assert plain == pytest.approx((hundred + last) / 101, abs=1e-9)
@@ -92,14 +95,16 @@ def test_mpcs_plain_and_by_class_weight(elicit):
 def test_a_row_a_file_details_in_words_and_a_picture(elicit):
     shown = elicit("relevance contexts.csv reference.csv --plot both.png")
     assert [line.split()[0] for line in shown.splitlines()[2:4]] == ["contexts.csv", "reference.csv"]
-    assert "alpha_only" in shown
+    assert "alpha only" in shown
     assert Path("both.png").read_bytes()[1:4] == b"PNG"
 
 
 @pytest.mark.parametrize("name", ["accuracy", "auc", "nll", "mpcs", "mae", "multilabel", "density-nll", "coverage"])
 def test_every_kind_of_plot(elicit, name):
     files = {"decisions": "predictions.csv", "probabilities": "predictions.csv", "numbers": "numbers.csv"}
-    file = {"density-nll": "densities.csv --distribution norm", "coverage": "intervals.csv"}.get(name)
+    file = {"auc": "three.csv", "density-nll": "densities.csv --distribution norm", "coverage": "intervals.csv"}.get(
+        name
+    )
     elicit(f"{name} {file or files.get(measures()[name].needs, 'labels.csv')} --plot it.svg")
     assert Path("it.svg").read_text().startswith("<?xml")
 

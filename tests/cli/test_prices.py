@@ -171,6 +171,7 @@ def test_from_files_of_labels_to_a_score(elicit, folder, tmp_path):
     page = elicit("metric show m.metric.json")
     assert "In the multi-label score" in page
     assert "Cost matrix" not in page
+    assert "| Amount | counts as |" in page
     assert "use multilabel_score" in elicit("metric export m.metric.json --format weka", 1)
     assert "--draws, --seed and --json only" in elicit(
         "score m.metric.json {folder}/eager.csv --prevalence found=0.5", 2
@@ -178,6 +179,9 @@ def test_from_files_of_labels_to_a_score(elicit, folder, tmp_path):
     assert "about outcomes in contexts, the metric prices several labels" in elicit(
         "score m.metric.json {folder}/rules.csv", 1
     )
+    (tmp_path / "classes.csv").write_text("y_true,y_pred\na,b\nb,b\n")
+    assert "classes.csv is neither about several labels" in elicit("score m.metric.json classes.csv", 1)
+    assert "prices labels of items" in elicit("measure misclassification-cost classes.csv --metric m.metric.json", 1)
 
 
 def test_from_suggestions_to_alpha_and_beta(elicit, folder, tmp_path):

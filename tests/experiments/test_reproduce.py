@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from elicit_app.cli.main import app
 from elicit_app.experiments.reproduce.running import (
     cells,
+    discard_parts,
     experiment_named,
     experiments,
     page_text,
@@ -101,15 +102,11 @@ def test_an_interrupted_run_goes_on_and_writes_the_same_record(tmp_path):
     reproduce(_toy(), QUICK, cut, begun=lambda done, total: told.append((done, total)))
     assert told == [(3, 5), (4, 5), (5, 5)]
     assert (cut / "toy.json").read_bytes() == (whole / "toy.json").read_bytes()
-    assert not kept.exists()
-
-
-def test_parts_can_be_kept_for_a_run_of_several_experiments(tmp_path):
-    reproduce(_toy(), QUICK, tmp_path, keep_parts=True)
-    told = []
-    reproduce(_toy(), QUICK, tmp_path, begun=lambda done, total: told.append(done))
-    assert told == [5]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["toy.json"]
+    told.clear()
+    reproduce(_toy(), QUICK, cut, begun=lambda done, total: told.append((done, total)))
+    assert told == [(5, 5)]
+    discard_parts([_toy()], cut)
+    assert sorted(path.name for path in cut.iterdir()) == ["toy.json"]
 
 
 def test_parts_of_other_options_are_begun_anew(tmp_path):

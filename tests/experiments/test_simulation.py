@@ -250,5 +250,5 @@ def test_people_that_contradict_themselves_are_wrong_usage(wrong):
 
 @pytest.mark.parametrize("text", ["3", "0:none", "x:flip:0.1", "3:flip"])
 def test_voters_that_are_none_are_wrong_usage(text):
-    with pytest.raises(WrongOption):
+    with pytest.raises(WrongOption, match="voters"):
         Voters.parse(text)

@@ -43,11 +43,6 @@ def test_the_most_frequent_mistake_of_all_models_is_the_yardstick():
     assert yardstick_for([one, two], None) == (1, 2)
 
 
-def test_a_stated_prevalence_changes_what_is_frequent():
-    one = model([0, 0, 0, 1, 1, 2], [0, 1, 1, 2, 1, 2], 3)
-    assert yardstick_for([one], None, np.array([0.1, 0.8, 0.1])) == (1, 2)
-
-
 def test_models_without_mistakes_have_a_yardstick_too():
     assert yardstick_for([model([0, 1, 2], [0, 1, 2], 3)], None) == (0, 1)
 

@@ -151,7 +151,7 @@ def test_what_the_columns_meant_is_remembered_and_used_for_further_models(tmp_pa
     back = change_models(more, remove=["second"])
     assert (back.digest, back.earlier) == (study.digest, (more.digest,))
     assert sorted(path.name for path in (tmp_path / "s").iterdir()) == ["odd.parquet", "study.json"]
-    for wrong in ({"remove": ["first"]}, {"rename": {"x": "y"}}, {"add": [second], "names": ["first"]}):
+    for wrong in ({"remove": ["first"]}, {"rename": {"x": "y"}}, {"add": [second], "rename": {"first": "second"}}):
         with pytest.raises(Problem):
             change_models(open_study(tmp_path / "s"), **wrong)
     assert json.loads((tmp_path / "s" / "study.json").read_text())["columns"]["kind"] == "logits"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from elicit_app.problem import Problem
 from elicit_app.study import Mistake, create_study, open_study, save_study
-from elicit_app.study.making import distinct_names
+from elicit_app.study.making import distinct_names, with_models
 from elicit_app.study.model import default_wording
 from metrics.inputs.labels import has_line_end
 
@@ -55,19 +55,13 @@ def test_a_new_study_opens_as_it_was_made(tmp_path, files):
 def test_what_is_stated_is_kept(tmp_path, files):
     wording = default_wording(("c", "b", "a"), "case", "cases")
     wording = replace(wording, mistakes=wording.mistakes | {(0, 1): Mistake("Lost", "lost one", "lost ones", "Gone.")})
-    made = create_study(
-        tmp_path / "s",
-        files,
-        name="Title",
-        labels=("c", "b", "a"),
-        population=500,
-        stated_prevalence=(0.2, 0.3, 0.5),
-        wording=wording,
-        yardstick=(0, 1),
-        models=("one", "two"),
-    )
+    made = create_study(tmp_path / "s", files, name="Title", labels=("c", "b", "a"), population=500, purpose="costs")
     same(open_study(tmp_path / "s"), made)
-    assert made.title == "Title"
+    assert (made.title, made.population, made.purpose) == ("Title", 500, "costs")
+    models = [replace(model, name=name) for model, name in zip(made.models, ("one", "two"), strict=True)]
+    changed = with_models(replace(made, stated_prevalence=(0.2, 0.3, 0.5), wording=wording, yardstick=(0, 1)), models)
+    save_study(changed)
+    same(open_study(tmp_path / "s"), changed)
     assert made.models[0].y_true.tolist() == [2, 1, 0, 1]
     words = json.loads((tmp_path / "s" / "study.json").read_text())["wording"]
     assert [mistake["name"] for mistake in words["mistakes"]] == ["Lost"]
@@ -101,11 +95,10 @@ def test_what_is_done_and_what_answers_are_for_may_be_stated_or_missing(tmp_path
     older = open_study(tmp_path / "plain")
     assert (older.purpose, older.wording.class_action) == (None, ())
     wording = replace(plain.wording, class_action=("", "treat", ""))
-    made = create_study(tmp_path / "stated", files, wording=wording, purpose="costs")
-    same(open_study(tmp_path / "stated"), made)
-    assert open_study(tmp_path / "stated").purpose == "costs"
+    save_study(replace(plain, wording=wording, purpose="costs"))
+    same(open_study(tmp_path / "plain"), replace(plain, wording=wording, purpose="costs"))
     with pytest.raises(Problem, match="for each of the 3 classes, or for none"):
-        save_study(replace(made, wording=replace(wording, class_action=("treat",))))
+        save_study(replace(plain, wording=replace(wording, class_action=("treat",))))
 
 
 def test_models_of_other_cases_are_refused(tmp_path, files):
@@ -133,13 +126,25 @@ def test_models_of_other_cases_are_refused(tmp_path, files):
         ({"stated_prevalence": (0.1, 0.2, 0.3)}, "must add up to 1, not to 0.6"),
         ({"yardstick": (1, 1)}, r"The yardstick \(1, 1\) is not a mistake among 3 classes"),
         ({"yardstick": (0, 3)}, r"The yardstick \(0, 3\) is not a mistake among 3 classes"),
-        ({"models": ("one",)}, "2 different names of models"),
-        ({"models": ("one", "one")}, "2 different names of models"),
     ],
 )
-def test_values_that_cannot_be_used_leave_nothing_behind(tmp_path, files, change, expected):
+def test_values_that_cannot_be_used_change_nothing(tmp_path, files, change, expected):
+    made = create_study(tmp_path / "s", files)
     with pytest.raises(Problem, match=expected):
-        create_study(tmp_path / "s", files, **change)
+        save_study(replace(made, **change))
+    same(open_study(tmp_path / "s"), made)
+
+
+def test_shares_that_are_rounded_by_hand_add_up_to_one(tmp_path, files):
+    create_study(tmp_path / "s", files)
+    path = tmp_path / "s" / "study.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"stated_prevalence": [0.333, 0.333, 0.333]}))
+    assert open_study(tmp_path / "s").prevalence.tolist() == pytest.approx([1 / 3] * 3)
+
+
+def test_a_study_that_cannot_be_made_leaves_nothing_behind(tmp_path, files):
+    with pytest.raises(Problem, match="The population must be 10 to 1,000,000, not 9"):
+        create_study(tmp_path / "s", files, population=9)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["first model.csv", "second.csv"]
 
 

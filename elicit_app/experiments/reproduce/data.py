@@ -41,14 +41,7 @@ SENSIT = DataFile("acoustic.bz2", _PAGE + "vehicle/acoustic.bz2", "SensIT Vehicl
 
 
 def fetched(source: DataFile, folder: Path | None) -> Path:
-    """Return the path of a data file; it is downloaded where it is not in the folder yet.
-
-    Parameters
-    ----------
-    source : DataFile
-        The file.
-    folder : Path or None
-        Where it lies or shall lie; None: the user's cache.
+    """Return the path of a data file; it is downloaded where it is not in the folder (by default the user's cache) yet.
 
     Raises
     ------
@@ -93,24 +86,19 @@ def _changed(source: DataFile, path: Path, digest: Path) -> Problem:
 def labelled_cases(source: DataFile, path: Path) -> tuple[Matrix, NDArray[np.int64]]:
     """Return features, shape (n, f), and class indices, shape (n,), of a file.
 
-    Parameters
-    ----------
-    source : DataFile
-        What the file should hold.
-    path : Path
-        In the format of LIBSVM (``label index:value ...``), also packed by bzip2; or CSV with a heading, the class in
-        the last column.
+    It is in the format of LIBSVM (``label index:value ...``), also packed by bzip2; or CSV with a heading and the class
+    in the last column.
 
     Raises
     ------
     Problem
-        The file cannot be read as such.
+        The file cannot be read as such, or does not hold what `source` says.
     """
     try:
         features, labels = _from_csv(path) if path.suffix == ".csv" else _from_libsvm(path, source.features)
     except (OSError, EOFError, ValueError, IndexError) as error:
         raise Problem(
-            f"{path} does not hold {source.what}, {source.features} numbers and a class a row: {error}. "
+            f"{path} does not hold {source.what}, {source.features} numbers and a class per row: {error}. "
             "Download the file again."
         ) from error
     if features.shape[1] != source.features or len(features) < 2:
@@ -178,16 +166,7 @@ def bundled(name: str, seed: int, test_share: float = _TEST_SHARE) -> Data:
 class Perceptron:
     """A perceptron with one hidden layer that is trained pass by pass, at any rate of learning.
 
-    Parameters
-    ----------
-    data : Data
-        What it learns.
-    seed : int
-        Of its weights and of the order of the cases.
-    rate : float
-        Of learning.
-    hidden : int
-        Units of the hidden layer.
+    The seed is that of its weights and of the order of the cases.
     """
 
     def __init__(self, data: Data, seed: int, rate: float = 1e-3, hidden: int = _HIDDEN) -> None:

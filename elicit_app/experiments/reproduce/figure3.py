@@ -114,18 +114,8 @@ def errors_of(
 ) -> list[float]:
     """Return the largest error of every recovered metric.
 
-    Parameters
-    ----------
-    features, labels : ndarray of shapes (n, f) and (n,)
-        The data.
-    variant : Variant
-        What the paper leaves open.
-    split : int
-        Which random split, and which random metrics.
-    share : int
-        How much of the data is used, %.
-    seed, runs : int
-        Of the random metrics, and how many.
+    `split` chooses the random split and the random metrics, of which there are `runs`; `share` is how much of the data
+    is used, in percent.
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline

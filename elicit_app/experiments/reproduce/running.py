@@ -63,35 +63,17 @@ def reproduce(
     folder: Path,
     *,
     jobs: int = 1,
-    keep_parts: bool = False,
     begun: Callable[[int, int], object] = lambda done, total: None,
 ) -> dict[str, Any]:
-    """Compute an experiment, and write its record ``NAME.json`` and its plot ``NAME.png``.
+    """Compute an experiment, write its record ``NAME.json`` and its plot ``NAME.png``, and return the record.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        What to compute.
-    options : Options
-        How.
-    folder : Path
-        Where to write; it is made where it is missing.
-    jobs : int
-        Parts computed at once; the record does not depend on it.
-    keep_parts : bool
-        Leave the parts on disk, so that a longer run of several experiments can go on; see `discard_parts`.
-    begun : callable
-        Told, after every part, how many of how many are done.
-
-    Returns
-    -------
-    dict
-        The record.
+    `jobs` parts are computed at once, on which the record does not depend; `begun` is told, after every part, how many
+    of how many are done. The parts stay on disk until `discard_parts`, so that several experiments can go on as one.
 
     Raises
     ------
     Problem
-        The folder cannot be written, or data are missing.
+        The folder cannot be made or written, or data are missing.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -113,8 +95,6 @@ def reproduce(
     record = record_of(experiment, options, findings)
     write_whole(folder / f"{experiment.name}.json", json_text(record))
     draw(experiment.title, findings.panels, folder / f"{experiment.name}.png")
-    if not keep_parts:
-        discard_parts([experiment], folder)
     return record
 
 

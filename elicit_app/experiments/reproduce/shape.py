@@ -183,17 +183,7 @@ _LOOKS: dict[Style, dict[str, Any]] = {
 
 
 def draw(title: str, panels: Sequence[Panel], path: Path) -> None:
-    """Write a plot as PNG; without panels nothing is written.
-
-    Parameters
-    ----------
-    title : str
-        Above all panels.
-    panels : sequence of Panel
-        What is drawn.
-    path : Path
-        The file; it is replaced.
-    """
+    """Write a plot as PNG, which is replaced; without panels nothing is written."""
     if not panels:
         return
     from matplotlib.backends.backend_agg import FigureCanvasAgg

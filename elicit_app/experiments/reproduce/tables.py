@@ -368,19 +368,19 @@ def _in_plane(k: int, angle: float) -> Matrix:
     return flat
 
 
-def _feasible(sphere: MeasuredSphere, draws: int = 200) -> float:
-    """Return the share of random points of a sphere that a randomised classifier reaches."""
+def _feasible(sphere: MeasuredSphere) -> float:
+    """Return the share of 200 random points of a sphere that a randomised classifier reaches."""
     q = sphere.n_classes * (sphere.n_classes - 1)
-    a = np.random.default_rng(0).standard_normal((draws, q))
+    a = np.random.default_rng(0).standard_normal((200, q))
     a /= np.linalg.norm(a, axis=1, keepdims=True)
     return float(np.mean([sphere.classifier(one).min() >= -1e-9 for one in a]))
 
 
-def _bulge(cases: Cases, draws: int = 2_000) -> float:
+def _bulge(cases: Cases) -> float:
     """Return how far, at worst, the middle of a chord of D lies above D's supporting plane: never above 0."""
     chance = np.random.default_rng(0)
     worst = -np.inf
-    for _ in range(draws):
+    for _ in range(2_000):
         a, b, c = chance.dirichlet(np.ones(cases.n_classes), 3)
         one, other = (np.diagonal(cases.least_cost(-np.diag(w))) for w in (a, b))
         top = c @ np.diagonal(cases.least_cost(-np.diag(c)))

@@ -43,14 +43,8 @@ class Look(NamedTuple):
 class Button(QPushButton):
     """An ordinary action, and base of the others: text, key caps, glyph, hover, off, a focus ring inside the border.
 
-    Parameters
-    ----------
-    text : str
-        The text; "&" is not a shortcut here.
-    keys : tuple of str
-        Key caps: "Ctrl+Z", "F", "Enter"; "Left", "Right", "Up" and "Down" are painted as arrows.
-    glyph : Glyph or None
-        A sign before the text.
+    "&" in the text is not a shortcut. Of the key caps ("Ctrl+Z", "F", "Enter") "Left", "Right", "Up" and "Down" are
+    painted as arrows.
     """
 
     tall, padding, ring_gap = 40, 18, 3.0

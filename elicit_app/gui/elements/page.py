@@ -102,6 +102,20 @@ class QuietScrollBar(QScrollBar):
             box(painter, handle.adjusted(1, 2, -1, -2), 4, fill=colours.line2)
 
 
+class QuietArea(QScrollArea):
+    """Shows `inside` on the colour of the page and scrolls it up and down; Tab goes past the area itself."""
+
+    def __init__(self, inside: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBar(QuietScrollBar())
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.viewport().setBackgroundRole(QPalette.ColorRole.Window)
+        inside.setAutoFillBackground(True)
+        self.setWidget(inside)
+
+
 class Header(QWidget):
     """Headline and a line under it on the left, actions on the right; with a large font the actions go below."""
 
@@ -154,16 +168,9 @@ class ScrolledPage(Page):
         self._head, self.head = _column()
         self.inner, self.body = _column()
         self._foot, self.foot = _column()
-        self.inner.setAutoFillBackground(True)
         self.body.setSpacing(theme.M)
-        self.area = QScrollArea()
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area = QuietArea(self.inner)
         self.area.setWidgetResizable(True)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.area.viewport().setBackgroundRole(QPalette.ColorRole.Window)
-        self.area.setVerticalScrollBar(QuietScrollBar())
-        self.area.setWidget(self.inner)
         for watched in (self.area.viewport(), self.inner):
             watched.installEventFilter(self)
         for fixed in (self._head, self._foot):

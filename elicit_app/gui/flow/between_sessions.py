@@ -17,11 +17,10 @@ from elicit_app.gui.elements import Page
 from elicit_app.gui.flow.beside_sessions import Comparing, LaboratoryFlow
 from elicit_app.gui.flow.bridge import Background
 from elicit_app.gui.flow.pages import Pages
-from elicit_app.gui.flow.preparation import Files, Preparation, close_session, free_folder
+from elicit_app.gui.flow.preparation import Files, Preparation, close_session, folder_beside
 from elicit_app.gui.flow.saving import Dialogs
 from elicit_app.gui.settings import Settings
 from elicit_app.problem import Problem
-from metrics.files import real_path
 
 if TYPE_CHECKING:
     from elicit_app.gui.flow.in_session import SessionFlow
@@ -100,14 +99,11 @@ class Flow(QObject):
         return replace(settings, session=str(path), tab=flow.tab)
 
     def close(self) -> bool:
-        """Close what is open; nothing has to be saved.
+        """Close what is open, and return whether everything has come to its end; nothing has to be saved.
 
-        Returns
-        -------
-        bool
-            True where everything has come to its end. False where something is still computed after most of a second:
-            nothing of it is needed any more, and whoever ends the program need not wait. What was answered is in the
-            session file in either case; for that alone it waits as long as the disk takes.
+        False says that something is still computed after most of a second: nothing of it is needed any more, and
+        whoever ends the program need not wait. What was answered is in the session file in either case; for that alone
+        it waits as long as the disk takes.
         """
         session = self._session_flow
         unwritten = session.unwritten() if session is not None else lambda: False
@@ -220,7 +216,7 @@ class Flow(QObject):
 
     def _opened(self, study: Study, source: Path) -> None:
         if study.kind == "file":
-            self.preparation.edit_words(study, free_folder(real_path(source).parent / f"{source.stem}-study"))
+            self.preparation.edit_words(study, folder_beside(source))
             return
         if study.kind == "folder" and study.folder is not None:
             self._remember(study.folder)

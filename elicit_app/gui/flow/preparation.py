@@ -15,6 +15,7 @@ from elicit_app.gui.flow.bridge import Background
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.flow.saving import Dialogs, documents, say_saved, with_ending
 from elicit_app.problem import Problem
+from metrics.files import real_path
 
 if TYPE_CHECKING:
     from elicit_app.gui.setup.begin_page import Beginning, BeginPage
@@ -65,10 +66,13 @@ class Files(QObject):
         self._read = read or (lambda maps: _study_of(self._files, maps))
         self._maps = {}
         self.reading.emit(self._files[0].name)
-        looked = self._files
-        self._background.run(lambda: _looks(looked), lambda looks: self._looked(looks, known), failed)
+        looked, new = self._files, read is None
+        self._background.run(lambda: _looks(looked, new=new), lambda looks: self._looked(looks, known), failed)
 
-    def _looked(self, looks: tuple[FirstRows, ...], known: ColumnMap | None) -> None:
+    def _looked(self, looks: tuple[FirstRows, ...] | Study, known: ColumnMap | None) -> None:
+        if not isinstance(looks, tuple):
+            self._done(looks)
+            return
         self._looks = looks
         if known is not None:
             self._maps = {look.path: known for look in looks if look.holds(known)}
@@ -103,18 +107,22 @@ class Files(QObject):
         return page
 
 
-def _looks(files: tuple[Path, ...]) -> tuple[FirstRows, ...]:
+def _looks(files: tuple[Path, ...], *, new: bool) -> tuple[FirstRows, ...] | Study:
+    """Return the first rows of each file; where they are not about classes, the study that was made of them."""
+    from elicit_app.study import open_study
     from elicit_app.study.amounts import is_of_amounts
+    from elicit_app.study.making import create_amounts_study
     from elicit_app.study.mapping import look_at
 
     looks = tuple(look_at(file) for file in files)
-    for file in files:
-        if file.suffix.lower() != ".npz" and is_of_amounts(file):
-            raise Problem(
-                f"{file.name} is not about classes: make a study of it with elicit study new, and answer it in the "
-                "terminal, with elicit ask."
-            )
-    return looks
+    not_classes = [file for file in files if file.suffix.lower() != ".npz" and is_of_amounts(file)]
+    if not not_classes:
+        return looks
+    if not new:
+        raise Problem(f"{not_classes[0].name} is not about classes, as this study is: make another study of it.")
+    folder = folder_beside(files[0])
+    create_amounts_study(folder, files)
+    return open_study(str(folder))
 
 
 def _study_of(files: tuple[Path, ...], maps: Maps) -> Study:
@@ -378,8 +386,9 @@ def close_session(session: Session) -> None:
     session.close()
 
 
-def free_folder(folder: Path) -> Path:
-    """Return `folder`, with a number where it is taken."""
+def folder_beside(file: Path) -> Path:
+    """Return where a study of predictions is kept: in a folder beside them, with a number where it is taken."""
+    folder = real_path(file).parent / f"{file.stem}-study"
     number, free = 1, folder
     while free.exists():
         number += 1

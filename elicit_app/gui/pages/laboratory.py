@@ -93,12 +93,7 @@ class LaboratoryPage(ScrolledPage):
 
     `picture_requested`, `rows_requested`, `questions_requested` are about what is shown; `copied` brings the command.
 
-    Parameters
-    ----------
-    studies : sequence of (str, str)
-        What can be chosen: what `open_study` takes, and its title.
-    procedures : sequence of (str, str)
-        Name and label.
+    Of the studies to choose from it takes what `open_study` takes and the title, of the procedures name and label.
     """
 
     notice: Notice

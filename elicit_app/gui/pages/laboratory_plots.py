@@ -35,14 +35,7 @@ class Series:
 class LivePlot(Sized, QLabel):
     """One plot; `show_series` takes new people, the first series solid and the second dashed.
 
-    Parameters
-    ----------
-    title : str
-        What is measured.
-    share : bool
-        Shares on a linear axis from 0; otherwise factors on a logarithmic axis from 1.
-    wanted : float or None
-        Where a dashed line says what is wanted.
+    A `share` has a linear axis from 0, a factor a logarithmic one from 1. A dashed line says what is `wanted`.
     """
 
     size_asked, size_least = (330, 270), (240, 240)

@@ -271,16 +271,8 @@ def _half_steps(length: float) -> float:
 class Bar:
     """The squares of one bar, or its solid stretch: the common part first, then the surplus.
 
-    Parameters
-    ----------
-    count, common : int
-        Cases on this side, and how many of them are on both sides.
-    scale : Scale
-        What a length means.
-    x, y : float
-        Where the bar begins, and its upper edge.
-    outwards : {-1, 1}
-        -1 grows to the left (side A), 1 to the right.
+    Of the `count` cases on this side `common` are on both. The bar begins at `x`, with its upper edge at `y`;
+    `outwards` is -1 where it grows to the left (side A), 1 to the right.
     """
 
     def __init__(self, count: int, common: int, scale: Scale, x: float, y: float, outwards: int) -> None:

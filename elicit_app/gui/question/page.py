@@ -30,24 +30,13 @@ STANDING_MS = 120  # after which a count that was moved may be the answer
 
 
 class BreakCard(Card):
-    """Says that everything is kept, and offers to go on or to stop for now.
-
-    Signals
-    -------
-    went_on, left : ()
-        What was pressed.
-    """
-
-    went_on = Signal()
-    left = Signal()
+    """Says that everything is kept, and offers to go on or to stop for now."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Surface.IMPORTANT, parent)
         self._sentence = Label(role=theme.Role.TITLE, align=Qt.AlignmentFlag.AlignHCenter)
         self.go_on = PrimaryButton("Go on", keys=("Enter",))
         self.stop = Button("Stop for now")
-        self.go_on.clicked.connect(self.went_on)
-        self.stop.clicked.connect(self.left)
         middle = Qt.AlignmentFlag.AlignVCenter
         buttons = in_row(1, (self.go_on, 0, middle), (self.stop, 0, middle), 1, spacing=12)
         in_column(self._sentence, buttons, on=self, margins=(theme.L, theme.XL, theme.L, theme.XL), spacing=theme.L)
@@ -94,31 +83,18 @@ class QuestionPage(PairPage):
     """Keeps its widgets and changes their values with every question.
 
     Call `begin` once for a session, then `show_question` for every view; `show_unsaved` where an answer could not be
-    written. Nothing else is needed: what the expert does comes as a signal.
-
-    Parameters
-    ----------
-    lock_ms : int
-        For this long after a question is on the screen answers are ignored: a double press must not answer it.
-
-    Signals
-    -------
-    answered : GivenAnswer
-        An answer.
-    considered : (int, Moved)
-        The request of the question, and a count that has stood for a moment: it may be the next answer.
-    undo_requested, redo_requested, stop_requested, retry_requested, start_requested : ()
-        Take back or put back an answer; stop and see the result; write again; stop for now.
+    written. Nothing else is needed: what the expert does comes as a signal. For `lock_ms` after a question is on the
+    screen answers are ignored: a double press must not answer it.
     """
 
     notice: Notice
-    answered = Signal(object)
-    considered = Signal(int, object)
+    answered = Signal(object)  # a GivenAnswer
+    considered = Signal(int, object)  # a request, and the count (Moved) that has stood for a moment: the likely answer
     undo_requested = Signal()
     redo_requested = Signal()
-    stop_requested = Signal()
-    retry_requested = Signal()
-    start_requested = Signal()
+    stop_requested = Signal()  # stop asking, and see the result
+    retry_requested = Signal()  # write the answer again
+    start_requested = Signal()  # stop for now
 
     def __init__(self, *, lock_ms: int = LOCK_MS) -> None:
         self.undo = FlatButton("Undo", glyph=Glyph.UNDO)
@@ -151,8 +127,8 @@ class QuestionPage(PairPage):
         self.undo.clicked.connect(self._undo)
         self.stop.clicked.connect(self.stop_requested)
         self.notice.pressed.connect(self.retry_requested)
-        self.break_card.went_on.connect(self._go_on)
-        self.break_card.left.connect(self.start_requested)
+        self.break_card.go_on.clicked.connect(self._go_on)
+        self.break_card.stop.clicked.connect(self.start_requested)
         self.card.fold.toggle.clicked.connect(self.toggle_full_picture)
         self.card.field.moved.connect(lambda shown: self._standing.start())
         self._standing.timeout.connect(self._consider)
@@ -163,8 +139,6 @@ class QuestionPage(PairPage):
         bind(self, self._undo, "Ctrl+Z")
         bind(self, self._redo, "Ctrl+Shift+Z")
         bind(self, self.toggle_full_picture, "F")
-        bind(self, lambda: self.turn(-1), "PgUp")
-        bind(self, lambda: self.turn(1), "PgDown")
 
     def _order_focus(self) -> None:
         order = (self.card, self.card.fold.toggle, *self.answers.buttons, self.undo, self.stop)

@@ -7,13 +7,13 @@ from functools import partial
 from typing import NamedTuple
 
 from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer
-from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QPalette, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtWidgets import QWidget
 
 from elicit_app.elicitation.questions import Counts, Family, Moved, Proposal
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Label, Page
-from elicit_app.gui.elements.page import QuietScrollBar, bind
+from elicit_app.gui.elements.page import QuietArea, bind
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.answers import ANSWER_KEYS, Answers, Pressed
 from elicit_app.gui.question.bands import StripBand, TopBar
@@ -59,15 +59,8 @@ class PairPage(Page):
         super().__init__()
         self.bar = bar
         bar.setParent(self)
-        self.area = QScrollArea(self)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setVerticalScrollBar(QuietScrollBar())
-        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.area.viewport().setBackgroundRole(QPalette.ColorRole.Window)
         self.body = QWidget()
-        self.body.setAutoFillBackground(True)
-        self.area.setWidget(self.body)
+        self.area = QuietArea(self.body, self)
         centre = Qt.AlignmentFlag.AlignHCenter
         self.headline = Label(role=theme.Role.HEADLINE, align=centre, parent=self.body)
         self.note = Label(role=theme.Role.CAPTION, ink=theme.INK2, align=centre, parent=self.body)
@@ -90,6 +83,8 @@ class PairPage(Page):
         self._unlock.setTimerType(Qt.TimerType.PreciseTimer)
         self._unlock.timeout.connect(self._allow_equal)
         self._connect_move()
+        bind(self, lambda: self.turn(-1), "PgUp")
+        bind(self, lambda: self.turn(1), "PgDown")
         self._words: tuple[str, ...] = ()
         self._called = ""
 

@@ -75,12 +75,7 @@ class FeedbackCard(Card):
 class PracticePage(PairPage):
     """Three questions that do not count: one with a better side, a trade, and the same trade made equal.
 
-    Call `begin`; `finished` comes after the last one, `skipped` when they are left out.
-
-    Signals
-    -------
-    finished, skipped : ()
-        The questions follow.
+    Call `begin`; `finished` is emitted after the last one, `skipped` when they are left out.
     """
 
     finished = Signal()
@@ -101,8 +96,6 @@ class PracticePage(PairPage):
         self.feedback.next.clicked.connect(self._next)
         self.feedback.again.clicked.connect(self._show_step)
         bind(self, self._undo, "Ctrl+Z")
-        bind(self, lambda: self.turn(-1), "PgUp")
-        bind(self, lambda: self.turn(1), "PgDown")
         self.settle()
 
     @property

@@ -81,7 +81,7 @@ class LogPlot(QLabel):
 
     def __init__(self) -> None:
         super().__init__()
-        self._yardstick = ""
+        self._yardstick, self._sides = "", ("less bad", "worse")
         self._axis = LogAxis(0.3, 3.0)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
@@ -119,10 +119,11 @@ class LogPlot(QLabel):
             painter.drawText(QRectF(x - em(40), top, em(80), em(20)), Qt.AlignmentFlag.AlignCenter, two_digits(tick))
         x, gap = columns.x(self._axis, 1.0), em(9)
         painter.setPen(colours.ink2)
-        painter.drawText(QRectF(0, 0, x - gap, em(20)), RIGHT, "less bad")
-        room, worse = columns.width - x - gap, f"worse than one {self._yardstick}"
-        fits = QFontMetricsF(painter.font()).horizontalAdvance(worse) <= room
-        painter.drawText(QRectF(x + gap, 0, room, em(20)), LEFT, worse if fits else "worse")
+        less, more = self._sides
+        painter.drawText(QRectF(0, 0, x - gap, em(20)), RIGHT, less)
+        room, than = columns.width - x - gap, f"{more} than one {self._yardstick}"
+        fits = QFontMetricsF(painter.font()).horizontalAdvance(than) <= room
+        painter.drawText(QRectF(x + gap, 0, room, em(20)), LEFT, than if fits else more)
 
     def _paint_mark(self, painter: QPainter, columns: PlotColumns, mark: RateMark, y: float) -> None:
         """Paint a mark of a rate; a line that goes on beyond the axis ends in an arrow."""

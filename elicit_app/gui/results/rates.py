@@ -82,15 +82,13 @@ class RatioPlot(LogPlot):
         super().__init__()
         self._rows: tuple[PlotRow, ...] = ()
 
-    def show_rows(self, rows: Sequence[PlotRow], yardstick: str) -> None:
-        """Show `rows`; `yardstick` is the mistake the others are compared with, in the singular."""
+    def show_rows(self, rows: Sequence[PlotRow], yardstick: str, *, priced: bool = False) -> None:
+        """Show `rows`; `yardstick` is what the others are compared with, in the singular: a mistake, or an amount."""
         self._rows, self._yardstick = tuple(rows), yardstick
+        self._sides = ("counts less", "counts more") if priced else ("less bad", "worse")
         self._axis = LogAxis.around(number for row in rows for number in (*row.ratio.shown, row.guess or 0.0))
-        tell(
-            self,
-            name=f"How bad each mistake is, compared with one {yardstick}",
-            more=" ".join(row.sentence for row in rows),
-        )
+        what = "How much each amount counts" if priced else "How bad each mistake is"
+        tell(self, name=f"{what}, compared with one {yardstick}", more=" ".join(row.sentence for row in rows))
         self.updateGeometry()
         self.update()
 
@@ -352,7 +350,8 @@ class RatesPane(QWidget):
         self._question.setText(rates_question(view.metric))
         rows = rows_of(view.ratios, study.wording, view.guesses, _never_asked(view, study))
         others = [row for row in rows if not row.asked] if len(rows) > _MOST_ROWS else []
-        self._plot.show_rows([row for row in rows if row.asked or not others], mistake.one)
+        shown = [row for row in rows if row.asked or not others]
+        self._plot.show_rows(shown, mistake.one, priced=study.wording.priced is not None)
         self._others.show_rows(others, mistake.one)
         self._folded.say(f"{len(others):,} of {len(rows):,}, known only from the others")
         self._folded.setVisible(bool(others))

@@ -88,15 +88,17 @@ def _steps(study: Study, *, piles: bool) -> list[tuple[str, str]]:
     wording = study.wording
     on = "a batch of items" if wording.priced else f"{study.population:,} {wording.cases}"
     sentence = "How much each amount counts, by your answers, and how sure that is."
+    number = "A number, if you like", "You may move one number until both results are equally bad."
     if not wording.priced:
         sentence = "How your answers rate these models, and how sure that is."
+        number = "Now and then a number", "You move one number until both results are equally bad."
     steps = [
         ("Practice", "Three questions that do not count."),
         (
             "Pairs of results",
             f"Two ways a model could do on {on}. You say which you would rather have. There is no right answer.",
         ),
-        ("Now and then a number", "You move one number until both results are equally bad."),
+        number,
         ("What you told us" if wording.priced else "What to do", sentence),
     ]
     if piles:

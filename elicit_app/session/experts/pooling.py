@@ -273,18 +273,11 @@ def _yardstick(metrics: Sequence[ElicitedMetric]) -> tuple[str, str]:
 
 
 def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
-    """Return one metric for several experts.
+    """Return one metric for several experts: at least two sources, as `aligned` returns them or not.
 
     Where every metric has draws, experts lie around a group whose costs are inferred: who is known more exactly counts
     for more. Else every ratio of two costs is the geometric mean of theirs; a mistake that costs one of them nothing
     then costs the pooled metric nothing. Intervals say how well the centre is known, not how far the experts are apart.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-        At least two, as `aligned` returns them or not.
-    name : str, optional
-        What the pooled metric is called.
 
     Raises
     ------

@@ -75,6 +75,7 @@ def _costs(cases: CaseColumns, options: Options) -> Floats:
 def _places(cases: CaseColumns, options: Options) -> NDArray[np.intp]:
     """Return the place of each class of the file in the metric."""
     assert options.metric is not None
+    options.metric.require_kind("confusion")
     if set(cases.classes) - set(options.metric.classes):
         known = ", ".join(options.metric.classes)
         raise Problem(f"{cases.path.name} has classes that the metric does not know; its classes are {known}.")
@@ -215,7 +216,8 @@ def _calibration(cases: CaseColumns, options: Options) -> Any:
         return metrics.expected_calibration_error(true, proba, n_bins=bins, labels=cases.classes, sample_weight=weight)
     positive = _positive(cases, options)
     score = proba[:, cases.classes.index(positive)]
-    return metrics.expected_calibration_error(true, score, n_bins=bins, pos_label=positive, sample_weight=weight)
+    is_positive = np.array(true) == positive
+    return metrics.expected_calibration_error(is_positive, score, n_bins=bins, pos_label=True, sample_weight=weight)
 
 
 def _calibration_error(cases: CaseColumns, options: Options) -> Measurement:
@@ -248,8 +250,6 @@ def _concern_score(cases: CaseColumns, options: Options) -> Measurement:
 
 
 def _weighted_concern(cases: CaseColumns, options: Options) -> Measurement:
-    if options.metric is None:
-        raise WrongOption("The class weights are those of an elicited metric: name it by `metric`.")
     found, weight = _concern(cases, options), _class_weight(cases, options)
     of_cases = np.array([weight[label] for label in _table(cases, options)[0]])
     if not of_cases.any():
@@ -272,6 +272,19 @@ def _draw_roc(cases: CaseColumns, options: Options, axes: Axes) -> object:
     positive = _positive(cases, options)
     score = proba[:, cases.classes.index(positive)]
     return plot_roc(true, score, ax=axes, pos_label=positive, sample_weight=weight)
+
+
+def _draw_areas(cases: CaseColumns, options: Options, axes: Axes) -> object:
+    """Draw the curve of the positive class; where none is named among several, of each against the rest."""
+    if options.positive is not None or len(cases.classes) == 2:
+        return _draw_roc(cases, options, axes)
+    from sklearn.metrics import RocCurveDisplay
+
+    true, proba, weight = _table(cases, options)
+    for name, score in zip(cases.classes, proba.T, strict=True):
+        RocCurveDisplay.from_predictions(np.array(true) == name, score, sample_weight=weight, name=name, ax=axes)
+    axes.set(xlabel="share of the others called so", ylabel="share of the class called so")
+    return axes
 
 
 def _draw_calibration(cases: CaseColumns, options: Options, axes: Axes) -> object:
@@ -322,7 +335,7 @@ MEASURES = (
         *_BINARY,
         "threshold",
     ),
-    _probabilities("auc", "Area under the ROC curve", _area, _draw_roc, *_BINARY, _ANY, better="higher"),
+    _probabilities("auc", "Area under the ROC curve", _area, _draw_areas, *_BINARY, _ANY, better="higher"),
     _probabilities("nll", "Negative log-likelihood (cross-entropy, log loss)", _likelihood, _draw_calibration, _ANY),
     _probabilities(
         "class-weighted-nll",
@@ -351,6 +364,6 @@ MEASURES = (
         "lower",
         _weighted_concern,
         _draw_concern,
-        _CONCERN,
+        (*_CONCERN, "class_weight"),
     ),
 )

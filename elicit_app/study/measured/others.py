@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _LEVEL = 0.95
 _PENALTIES, _ALPHA_BETA = ("false_positive_penalty", "false_negative_penalty"), ("alpha", "beta", "reference")
+_FREE = Options(false_positive_penalty=0.0, false_negative_penalty=0.0)
 _SHARES = np.linspace(0, 1, 21)  # of alpha, in the plot
 
 
@@ -94,7 +95,7 @@ def _multilabel(cases: CaseColumns, options: Options) -> Measurement:
 
 
 def _label_accuracy(cases: CaseColumns, options: Options) -> Measurement:
-    found = _penalised(cases, Options(false_positive_penalty=0.0, false_negative_penalty=0.0))
+    found = _penalised(cases, _FREE)
     by_label = dict(zip(found.labels, map(float, found.per_label), strict=True))
     return Measurement(float(found), {"by label": by_label})
 
@@ -139,6 +140,10 @@ def _draw_numbers(cases: CaseColumns, options: Options, axes: Axes) -> object:
 
 def _draw_labels(cases: CaseColumns, options: Options, axes: Axes) -> object:
     return _penalised(cases, options).plot(axes)
+
+
+def _draw_label_accuracy(cases: CaseColumns, options: Options, axes: Axes) -> object:
+    return _penalised(cases, _FREE).plot(axes)
 
 
 def _draw_relevance(cases: CaseColumns, options: Options, axes: Axes) -> object:
@@ -198,7 +203,7 @@ MEASURES = (
         "several labels",
         "higher",
         _label_accuracy,
-        _draw_labels,
+        _draw_label_accuracy,
     ),
     Measure(
         "multilabel",

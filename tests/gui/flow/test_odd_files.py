@@ -101,3 +101,15 @@ def test_another_true_class_changes_what_is_guessed(qtbot, window, reader):
     page.boxes[1].setCurrentText("y_true")
     page.go_on.click()
     assert "is named twice" in page.notice.sentence
+
+
+def test_files_of_several_labels_become_a_study_that_is_asked_at_once(qtbot, window, tmp_path):
+    rng = np.random.default_rng(2)
+    true = rng.integers(2, size=(40, 2))
+    for name in ("first", "second"):
+        rows = np.hstack([true, np.where(rng.random(true.shape) < 0.3, 1 - true, true)])
+        np.savetxt(tmp_path / f"{name}.csv", rows, "%d", ",", header="true_a,true_b,pred_a,pred_b", comments="")
+    window.flow.open_files((tmp_path / "first.csv", tmp_path / "second.csv"))
+    on(qtbot, window, "begin")
+    study = open_study(tmp_path / "first-study")
+    assert (study.wording.priced, [one.name for one in study.pack.models]) == ("multilabel", ["first", "second"])
