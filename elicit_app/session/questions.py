@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from elicit_app.elicitation.questions import (
     Outcome,
     Procedure,
     Progress,
+    Proposal,
     Purpose,
     Side,
     Step,
@@ -28,6 +30,8 @@ from elicit_app.session.journal.state import SessionState
 from elicit_app.session.views import Reply
 from elicit_app.study.model import Study
 from metrics.elicited.family import is_fraction
+
+Count = TypeVar("Count", Proposal | None, Moved | None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +77,9 @@ def only_of_preference(choice: Choice, strength: Strength | None) -> Strength | 
     return strength if choice in PREFERENCES else None
 
 
-def on_screen(left: Side, moved: Moved | None) -> Moved | None:
-    """Return a moved count as the screen has it, its first side the left one, or back in the pair's own order."""
-    return moved if moved is None or left == "first" else moved.swapped()
+def on_screen(left: Side, count: Count) -> Count:
+    """Return a count to move, or a moved one, with the left side of the screen as its first, or the other way back."""
+    return count if count is None or left == "first" else count.swapped()
 
 
 def stand(state: SessionState, pair: Pair, progress: Progress, winner: Side | None = None) -> Asking:

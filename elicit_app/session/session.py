@@ -206,9 +206,7 @@ class Session:
         self, asking: Asking, reply: Reply, strength: Strength | None = None, *, moved: Moved | None = None
     ) -> None:
         """Compute what follows a reply before it is given, so that the answer finds it ready."""
-        event = self._answered(asking, reply, strength, None, full_picture=False)
-        more = _optional_fields(asking.pair, asking.left, moved, "")
-        self._steps.after(apply(self.state, Answered.model_validate(dict(event) | more) if more else event))
+        self._steps.after(apply(self.state, self._answered(asking, reply, strength, moved=moved)))
 
     def likely_counts(self, asking: Asking) -> tuple[Moved, ...]:
         """Return the counts that this person would most likely name, as they stand on the screen, likeliest first."""
@@ -249,12 +247,17 @@ class Session:
         asking = self.asking()
         if asking is None or self.state.phase != "asking":
             raise Problem("There is no question to answer now. Ask for more questions first.")
-        event = self._answered(asking, reply, strength, seconds, full_picture=full_picture)
-        more = _optional_fields(asking.pair, asking.left, moved, reason)
-        self._do(Answered.model_validate(dict(event) | more) if more else event)
+        self._do(self._answered(asking, reply, strength, seconds, full_picture, moved, reason))
 
     def _answered(
-        self, asking: Asking, reply: Reply, strength: Strength | None, seconds: float | None, *, full_picture: bool
+        self,
+        asking: Asking,
+        reply: Reply,
+        strength: Strength | None,
+        seconds: float | None = None,
+        full_picture: bool = False,
+        moved: Moved | None = None,
+        reason: str = "",
     ) -> Answered:
         choice = to_choice(asking.left, reply)
         return Answered(
@@ -268,6 +271,7 @@ class Session:
             seconds=seconds,
             full_picture=full_picture,
             still=Remaining(fewest=asking.progress.fewest, most=asking.progress.most),
+            **_optional_fields(asking.pair, asking.left, moved, reason),
         )
 
     def undo(self) -> None:

@@ -7,18 +7,18 @@ import io
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from elicit_app.elicitation.agenda import BEST_PROBABILITY, KNOWN_FACTOR, better_side
-from elicit_app.elicitation.questions import Counts, Outcome, Progress, Proposal, Purpose, Side
+from elicit_app.elicitation.questions import Counts, Outcome, Progress, Purpose, Side
 from elicit_app.elicitation.trust import misfits
 from elicit_app.problem import Problem
 from elicit_app.registry.entries import stated_orders
 from elicit_app.session.journal.events import Answered, Pair, as_counts
 from elicit_app.session.journal.state import Entry, StateBuilder
-from elicit_app.session.questions import on_screen, to_reply
+from elicit_app.session.questions import Asking, on_screen, to_reply
 from elicit_app.session.results.trusting import contradictions, misfit_numbers
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views import AnsweredView, Fit, QuestionView, RecapView, ReviewView, SittingOverView
@@ -56,17 +56,11 @@ def question_view(session: Session, request: int, *, offer_break: bool = False) 
     if asking is None:
         return None
     state = session.state
-    left, right = shown(asking.pair, asking.left)
-    return QuestionView(
+    return _as_asked(
+        asking,
         request=request,
         number=asking.number,
-        left=left,
-        right=right,
-        population=asking.pair.population,
-        subject=asking.subject,
         progress=after(asking.progress),
-        purpose=asking.pair.purpose,
-        hypothetical=asking.pair.hypothetical,
         last=asking.progress.most <= 1,
         offer_break=offer_break,
         previous=last_answer(session),
@@ -74,15 +68,25 @@ def question_view(session: Session, request: int, *, offer_break: bool = False) 
         note=session.note,
         undoes=_undoes(session),
         full_picture=state.full_picture,
-        proposal=_proposal(asking.pair, asking.left),
-        reversed_rows=asking.reversed_rows,
-        far=asking.pair.far,
     )
 
 
-def _proposal(pair: Pair, left: Side) -> Proposal | None:
-    """Return the count that may be moved, its first side the left one."""
-    return pair.proposal if pair.proposal is None or left == "first" else pair.proposal.swapped()
+def _as_asked(question: Asking | Answered, **more: Any) -> QuestionView:
+    """Return the view of a question as it stands or stood."""
+    pair = question.pair
+    left, right = shown(pair, question.left)
+    return QuestionView(
+        left=left,
+        right=right,
+        population=pair.population,
+        subject=question.subject,
+        purpose=pair.purpose,
+        hypothetical=pair.hypothetical,
+        proposal=on_screen(question.left, pair.proposal),
+        reversed_rows=question.reversed_rows,
+        far=pair.far,
+        **more,
+    )
 
 
 def _undoes(session: Session) -> Literal["answer", "change", "nothing"]:
@@ -104,17 +108,11 @@ def looking_again_view(session: Session, request: int, number: int) -> QuestionV
     if not 1 <= number <= len(entries):
         raise Problem(f"There is no answer {number} to look at again: there are {len(entries)}.")
     event = entries[number - 1].event
-    left, right = shown(event.pair, event.left)
-    return QuestionView(
+    return _as_asked(
+        event,
         request=request,
         number=number,
-        left=left,
-        right=right,
-        population=event.pair.population,
-        subject=event.subject,
         progress=Progress(len(entries), 0, 0),
-        purpose=event.pair.purpose,
-        hypothetical=event.pair.hypothetical,
         last=False,
         offer_break=False,
         previous=_plain(entries, number),
@@ -122,9 +120,6 @@ def looking_again_view(session: Session, request: int, number: int) -> QuestionV
         undoes="nothing",
         again=number,
         full_picture=event.full_picture,
-        proposal=_proposal(event.pair, event.left),
-        reversed_rows=event.reversed_rows,
-        far=event.pair.far,
     )
 
 
@@ -267,13 +262,11 @@ def _following(session: Session) -> str:
 
 
 def answers_csv(session: Session) -> str:
-    """Return one row an answer, undone ones included, as CSV.
+    """Return one row per answer, undone ones included, as CSV.
 
-    Columns: number, state (kept, changed, taken out, undone), time in UTC, reply as first given, strength, seconds,
-    the reply that counts now, purpose, repeat of, hypothetical, population, which of the procedure's two matrices stood
-    left, whom the sentence was about, full picture, which count was moved, from where and where to, the reason that was
-    typed; then the cases of both sides, one column a cell, named side, true
-    class and predicted class.
+    The state is kept, changed, taken out or undone, the time in UTC; "reply" is as first given, "counts as" the reply
+    that counts now, "left is" which of the procedure's two matrices stood left. After the columns of `_COLUMNS` come
+    the cases of both sides, one column per cell, named by side, true class and predicted class.
     """
     classes = session.study.classes
     out = io.StringIO()

@@ -63,7 +63,7 @@ def is_of_amounts(path: Path) -> bool:
 def read_amounts(files: Sequence[Path], names: Sequence[str]) -> ReadAmounts:
     """Read what the models' predictions come to, item by item.
 
-    There is a file a model, all of the same items, with columns as in `study.measured.registry`.
+    There is one file per model, all of the same items, with columns as in `study.measured.registry`.
 
     Raises
     ------

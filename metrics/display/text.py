@@ -107,6 +107,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share == 0 or share >= 0.095 else f"{100 * share:.1f} %"
 
 
+def threshold_text(share: float) -> str:
+    """Return a threshold in percent, with two digits: "22 %", "0.35 %"."""
+    return f"{two_digits(100 * share)} %"
+
+
 def probability(share: float | None) -> str:
     """Return a probability in percent; near the ends as less than 1 % and more than 99 %, and "–" for None.
 

@@ -32,8 +32,8 @@ ANSWERS_FOR: Mapping[AnswersFor, str] = {
 """What answers are for -> in words, after "for"."""
 
 CHOICE_SETTLED = "the choice was settled before the costs were known"
-UNTRUSTED = "the answers do not hang together"  # why the costs are provisional
-"""Why a metric is provisional whose questions ended with the choice."""
+UNTRUSTED = "the answers do not hang together"
+"""Why a metric is provisional: its questions ended with the choice, or its answers speak against each other."""
 
 # How the reader of files takes these parts: no unknown field, no text for a number.
 _STRICT: ConfigDict = {"extra": "forbid", "strict": True}
@@ -329,7 +329,7 @@ def ranges_of_draws(draws: ArrayLike) -> Floats:
     Parameters
     ----------
     draws : array-like of shape (draws, ...)
-        Such as release factors or class weights, one of a draw of the costs each.
+        Such as release factors or class weights, one for each draw of the costs.
 
     Returns
     -------

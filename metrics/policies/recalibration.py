@@ -1,6 +1,6 @@
 """Whether a model's probabilities can be taken at their word, and a cross-fitted map that puts them right.
 
-The map is vector scaling, softmax(slope * log p + bias) with one slope >= 0 and one bias a class (C. Guo, G. Pleiss,
+The map is vector scaling, softmax(slope * log p + bias) with one slope >= 0 and one bias per class (C. Guo, G. Pleiss,
 Y. Sun and K. Weinberger, "On calibration of modern neural networks", ICML 2017); for two classes that is beta
 calibration (M. Kull, T. Silva Filho and P. Flach, AISTATS 2017), of which Platt's is the case of equal slopes. Cases
 are dealt out in turn to five folds, and the map of a fold is fitted to the others: no case helps to judge itself.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from metrics.display.text import capitalised, percent, probability, total_cost, two_digits
+from metrics.display.text import capitalised, percent, probability, threshold_text, total_cost, two_digits
 from metrics.elicited.exchange import exchange_rates, headline_of
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import UNTRUSTED, CaseWords
@@ -78,7 +78,10 @@ def what_one_does(one: JudgedPolicy, words: CaseWords, positive: int | None) -> 
         return name, "with these costs"
     low, high = two_digits(100 * one.threshold.low), two_digits(100 * one.threshold.high)
     range_ = f" ({low} to {high})" if low != high else ""
-    return name, f"{words.action(positive) or words.classes[positive]} from {_percent(one.threshold.value)}{range_}"
+    return (
+        name,
+        f"{words.action(positive) or words.classes[positive]} from {threshold_text(one.threshold.value)}{range_}",
+    )
 
 
 def in_short(judgement: Judgement) -> str:
@@ -99,7 +102,7 @@ def _pieces(judgement: Judgement) -> tuple[Piece, ...]:
     recalibrated = ", recalibrated" if policy.recalibrated else ""
     if best.threshold is not None and judgement.positive is not None:
         action = words.action(judgement.positive) or f"call it {words.classes[judgement.positive]}"
-        cut = Piece(f"{_percent(best.threshold.value)} or more", True)
+        cut = Piece(f"{threshold_text(best.threshold.value)} or more", True)
         says = f"{recalibrated}, says " if recalibrated else " says "
         return Piece(f"{capitalised(action)} where "), name, Piece(says), cut, Piece(".")
     as_it_is = " as it decides now" if policy.decides == "as-is" else recalibrated
@@ -203,10 +206,6 @@ def _width(range_: Range | None) -> float:
 def _unit(judgement: Judgement, number: str) -> str:
     words = judgement.mistake(*judgement.unit)
     return f"{number} {words.one if number == '1' else words.many}"
-
-
-def _percent(share: float) -> str:
-    return f"{two_digits(100 * share)} %"
 
 
 def _sure(share: float) -> str:

@@ -98,7 +98,7 @@ def labelled_cases(source: DataFile, path: Path) -> tuple[Matrix, NDArray[np.int
         features, labels = _from_csv(path) if path.suffix == ".csv" else _from_libsvm(path, source.features)
     except (OSError, EOFError, ValueError, IndexError) as error:
         raise Problem(
-            f"{path} does not hold {source.what}, {source.features} numbers and a class a row: {error}. "
+            f"{path} does not hold {source.what}, {source.features} numbers and a class per row: {error}. "
             "Download the file again."
         ) from error
     if features.shape[1] != source.features or len(features) < 2:

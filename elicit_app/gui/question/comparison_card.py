@@ -99,7 +99,7 @@ _SAME = "grey: as many on both sides"
 
 
 class Legend(QLabel):
-    """What the signs beside the numbers mean: one square a case or a grey bar, and what is marked as more."""
+    """What the signs beside the numbers mean: one square per case or a grey bar, and what is marked as more."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

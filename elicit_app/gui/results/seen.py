@@ -20,7 +20,7 @@ from elicit_app.session.results import curves as words
 from elicit_app.session.views import CurveLine, CurveSet, CurvesView, ModelView, ResultView
 from elicit_app.study.model import Study
 from metrics.display.drawing import LinearAxis, LogAxis
-from metrics.display.text import total_cost, two_digits
+from metrics.display.text import threshold_text, total_cost, two_digits
 
 NOTHING = "This study has no models, so there is nothing to see of them."
 COMPUTING = "The curves are being computed …"
@@ -250,7 +250,7 @@ class SeenPane(QWidget):
             curves=curves_of(curves),
             x=LinearAxis(0.0, float(curves.at[-1])),
             y=LinearAxis(0.0, top * _ROOM_ABOVE),
-            x_text=words.percent_text,
+            x_text=threshold_text,
             y_text=lambda value: f"{value:,.0f}",
             x_title=text.axis,
             second=(words.odds_text, f"One {missed.one} counts as so many {alarms.many}"),

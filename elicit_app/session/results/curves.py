@@ -11,7 +11,7 @@ import numpy as np
 from elicit_app.session.results.result import calibration_of
 from elicit_app.session.views import Band, CurveLine, CurveSet, CurvesView, ResultView, RocLine
 from elicit_app.study.model import Predictions, Study, Wording
-from metrics.display.text import capitalised, probability, total_cost, two_digits
+from metrics.display.text import capitalised, probability, threshold_text, total_cost, two_digits
 from metrics.elicited.metric_parts import CaseWords
 from metrics.inputs.arguments import Floats
 from metrics.policies.cases import Policy, Practice
@@ -170,11 +170,6 @@ class CurveText(NamedTuple):
     axis: str
 
 
-def percent_text(share: float) -> str:
-    """Return a threshold in words: "22 %"."""
-    return f"{two_digits(100 * share)} %"
-
-
 def odds_text(threshold: float) -> str:
     """Return how many false alarms a missed case counts as at a threshold; "" where there is no end of them."""
     return two_digits((1 - threshold) / threshold) if threshold > 0 else ""
@@ -195,7 +190,7 @@ def benefit_sentence(curves: CurveSet, at: float, wording: Wording, positive: in
     """Return what each is worth at a threshold, but for calling nobody so, and what the band says there."""
     (first, worth), *others = curves.values(at)
     cases, alarm = wording.class_many[positive], wording.mistakes[1 - positive, positive].one
-    first_text = f"At {percent_text(at)} {_named(first)} is worth {_worth(worth)} {cases} found without a {alarm}"
+    first_text = f"At {threshold_text(at)} {_named(first)} is worth {_worth(worth)} {cases} found without a {alarm}"
     text = ", ".join(f"{_named(line)} {_worth(value)}" for line, value in others if line.values.any())
     return " ".join(part for part in (f"{first_text}; {text}.", _band_sentence(curves, at)) if part)
 
