@@ -29,6 +29,7 @@ CLEAR = 10  # cases that the larger amount of a trade must reach, where the clas
 _THREE = 0.25  # share of pairs in which three mistakes differ
 _THREE_UP_TO = 5  # classes: with more, two mistakes are enough to read
 _READING = 4.0  # effort of reading a question, in mistakes that differ: people find a third mistake hard
+_AS_LARGE = 0.5  # share of trades as large as can be: who errs by the same utility everywhere feels large ones better
 _FAR = 1 / 3  # share of pairs that may go beyond what is near
 _USED = 0.5  # share of the mistakes that are drawn by how much the models' decisions differ in them
 _LOOKED_AT = 4_000_000  # numbers computed to find plausible pairs among the models' own decisions
@@ -78,8 +79,7 @@ class PlausiblePairs:
     @property
     def widest(self) -> float:
         """Return the largest exchange rate that can be asked about: so many of one mistake for one of another."""
-        true, predicted = self._cells.T
-        return float(np.sort(self.region.most_of_one[true, predicted])[-1])
+        return float(self.region.most[self._cells[:, 0]].max())
 
     def candidates(self, weights: Matrix, rng: np.random.Generator) -> PairSet:
         """Return pairs to choose from: drawn trades, then pairs that models achieve."""
@@ -102,7 +102,7 @@ class PlausiblePairs:
     def _usage(self) -> Matrix:
         """Return how likely each weighed mistake is to be traded, shape (m,); 0 where it cannot be."""
         true, predicted = self._cells.T
-        possible = self.region.most_of_one[true, predicted] >= 1
+        possible = self.region.most[true] >= 1
         spread = np.abs(self.pool.matrices - self.pool.matrices.mean(axis=0)).mean(axis=0)
         used = spread[true, predicted] if family_of(self.prior.family).tells_apart else spread.sum(axis=1)[true]
         used = np.where(possible, used, 0.0)
@@ -134,28 +134,37 @@ class PlausiblePairs:
         # With fifty classes both sides of all pairs are 49 MiB, of which half is enough for counts.
         pair = np.repeat(region.bases.astype(np.int32)[base][:, None], 2, axis=1)
         each = np.arange(n)
-        traded = [
-            (cells[which[:, c], 0], cells[which[:, c], 1], np.ones(n, bool) if c < 2 else three) for c in range(3)
-        ]
+        traded = [(*cells[which[:, c]].T, np.ones(n, bool) if c < 2 else three) for c in range(3)]
         for true, predicted, on in traded:
             for side in (0, 1):
                 freed = np.where(on, pair[each, side, true, predicted], 0)
                 pair[each, side, true, predicted] -= freed
                 pair[each, side, true, true] += freed
-        amounts = np.zeros((n, 3), dtype=np.int64)
-        for c, (true, predicted, on) in enumerate(traded):
-            its = sides[:, c]
-            wrong = pair[each, its, true].sum(axis=1) - pair[each, its, true, true]
-            cap = np.where(far, region.most_of_one[true, predicted], region.near[true, predicted])
-            cap = np.minimum(cap, region.most[true] - wrong)
-            amounts[:, c] = np.where(on & (cap >= 1), _any_size(np.maximum(cap, 1), rng), 0)
-            pair[each, its, true, predicted] += amounts[:, c]
-            pair[each, its, true, true] -= amounts[:, c]
-        enough = (amounts[:, 0] >= 1) & (amounts[:, 1] >= 1)
-        enough &= amounts[:, :2].max(axis=1) >= np.minimum(CLEAR, region.most_of_one.max() // 2)
+
+        def room(c: int) -> Counts:
+            true, _, on = traded[c]
+            rows = pair[each, sides[:, c], true]
+            free = region.most[true] - (rows.sum(axis=1) - rows[each, true])
+            return np.asarray(np.where(on, np.minimum(free, np.where(far, region.most[true], region.near[true])), 0))
+
+        def put(c: int, amount: Counts) -> None:
+            true, predicted, _ = traded[c]
+            pair[each, sides[:, c], true, predicted] += amount
+            pair[each, sides[:, c], true, true] -= amount
+
+        rooms = np.stack([room(0), room(1)], axis=1)
+        amounts = _any_size(rooms, rng)
+        as_large = rng.random(n) < _AS_LARGE
+        amounts[as_large] = _as_large_as_can_be(amounts[as_large], rooms[as_large])
+        put(0, amounts[:, 0])
+        put(1, amounts[:, 1])
+        third = _any_size(room(2), rng)
+        put(2, third)
+        enough = (amounts >= 1).all(axis=1)
+        enough &= amounts.max(axis=1) >= np.minimum(CLEAR, region.most.max() // 2)
         beyond = np.zeros(n, dtype=bool)
-        for c, (true, predicted, _) in enumerate(traded):
-            beyond |= amounts[:, c] > region.near[true, predicted]
+        for (true, _, _), amount in zip(traded, (*amounts.T, third), strict=True):
+            beyond |= amount > region.near[true]
         kept = np.flatnonzero(enough)
         first, second = np.empty((2, len(kept), *pair.shape[2:]))
         gains = np.empty((len(kept), self.prior.size))
@@ -190,11 +199,19 @@ def _distinct(likely: Matrix, n: int, rng: np.random.Generator) -> NDArray[np.in
     return np.asarray(order if order.shape[1] == 3 else np.concatenate([order, order[:, :1]], axis=1))
 
 
-def _any_size(cap: Counts, rng: np.random.Generator) -> Counts:
-    """Draw amounts from 1 to `cap`: half of them evenly, half evenly on the logarithmic scale."""
-    even = rng.integers(1, cap + 1)
-    logarithmic = np.floor(np.exp(rng.random(len(cap)) * np.log(cap + 1.0))).astype(np.int64)
-    return np.where(rng.random(len(cap)) < 0.5, even, np.clip(logarithmic, 1, cap))
+def _any_size(room: Counts, rng: np.random.Generator) -> Counts:
+    """Draw amounts from 1 to what there is room for: half of them evenly, half evenly on the logarithmic scale."""
+    most = np.maximum(room, 1)
+    even = rng.integers(1, most + 1)
+    logarithmic = np.floor(np.exp(rng.random(most.shape) * np.log(most + 1.0))).astype(np.int64)
+    drawn = np.where(rng.random(most.shape) < 0.5, even, np.clip(logarithmic, 1, most))
+    return np.where(room >= 1, drawn, 0)
+
+
+def _as_large_as_can_be(amounts: Counts, rooms: Counts) -> Counts:
+    """Return trades, shape (n, 2), at the same exchange rate, as large as there is room for."""
+    times = (rooms / np.maximum(amounts, 1)).min(axis=1)
+    return np.asarray(np.floor(amounts * times[:, None]).astype(np.int64))
 
 
 @dataclass(frozen=True)

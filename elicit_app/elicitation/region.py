@@ -15,11 +15,10 @@ WORST_ERROR = 0.5  # share of a class that people may be shown wrong: every clas
 
 _IMAGINED_WRONG = 0.15  # share of a class that an imagined better model gets wrong
 _SHARE_OF_WORST = 0.5  # models that are wrong on more of a class than this share of the worst error are not shown
-_ONE_MISTAKE = 0.8  # share of the worst error that one kind of mistake may make up
+_NEAR = 0.8  # share of the worst error up to which one kind of mistake is near what models do
 _SMALLER = (1.0, 0.5, 1 / 3, 0.25)  # amounts of a trade that is asked again, where there is no room for a base
 _BASES = (1, 2, 4, 8, 16)  # sizes of a common base, in times of the amount traded
 _LEAST_AMOUNT = 3  # cases that a smaller amount keeps
-_NEAR_TIMES, _NEAR_SHARE = 3.0, 0.25  # near: at most three times a model's own mistakes, or a quarter of the class
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,17 +31,14 @@ class Region:
         Counts of the models, of better ones where a model is wrong on too much of a class.
     most : ndarray of int, shape (k,)
         The most cases of a class that may be wrong.
-    most_of_one : ndarray of int, shape (k, k)
-        The most that one kind of mistake may make up of them.
-    near : ndarray of int, shape (k, k)
-        How frequent a mistake may be near the models.
+    near : ndarray of int, shape (k,)
+        The most cases of a class that one kind of mistake may make up near the models.
     fixed : ndarray of bool, shape (k,), or None
         Rows in which the person moves no count, because what is shown of them is what is good.
     """
 
     bases: Counts
     most: Counts
-    most_of_one: Counts
     near: Counts
     fixed: NDArray[np.bool_] | None = None
 
@@ -74,10 +70,8 @@ class Region:
         shrunk = np.floor(errors * (allowed / np.maximum(wrong, 1))[:, :, None]).astype(np.int64)
         bases = _with_hits(np.where(bad[:, :, None], shrunk, errors), sizes)
         most = np.maximum(np.ceil(worst_error * sizes).astype(np.int64) - 1, 0)
-        most_of_one = np.floor(np.minimum(most, _ONE_MISTAKE * worst_error * sizes)).astype(np.int64)
-        near = np.maximum(_NEAR_TIMES * errors.max(axis=0), _NEAR_SHARE * sizes[:, None])
-        most_of_one = np.repeat(most_of_one[:, None], len(sizes), axis=1)
-        return cls(bases, most, most_of_one, np.minimum(np.ceil(near).astype(np.int64), most_of_one), fixed)
+        near = np.minimum(most, np.ceil(_NEAR * worst_error * sizes).astype(np.int64))
+        return cls(bases, most, near, fixed)
 
     def contains(self, counts: Counts) -> NDArray[np.bool_]:
         """Tell which results, shape (..., k, k), have no class wrong too often; shape (...)."""
@@ -89,7 +83,7 @@ class Region:
         each = np.arange(len(sides))
         now = sides[each, true, predicted]
         others = sides[each, true].sum(axis=1) - sides[each, true, true] - now
-        return np.asarray(np.maximum(np.minimum(self.most[true] - others, self.most_of_one[true, predicted]), now))
+        return np.asarray(np.maximum(self.most[true] - others, now))
 
     def common_bases(self, first: Counts, second: Counts) -> list[tuple[Counts, Counts]]:
         """Return the same trade with a common base of one of the two mistakes on both sides, in every size.
