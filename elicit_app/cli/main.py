@@ -221,7 +221,7 @@ def run() -> None:
         sys.argv.insert(1, "open")
     for argument in sys.argv[1:]:
         if not _is_text(argument):
-            _fail(f"{argument!a} is not UTF-8 text: rename the file or write the text anew.", _WRONG_USAGE)
+            _fail(f"{argument!a} is not UTF-8 text: rename the file or type the text again.", _WRONG_USAGE)
     try:
         app(prog_name="elicit")
     except Problem as problem:
