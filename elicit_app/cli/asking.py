@@ -99,10 +99,10 @@ def _run(options: AskOptions, study: Study, path: Path, console: Console, scratc
     try:
         view = Terminal(session, console, read, waits=options.simulate is None and sys.stdin.isatty()).run()
     except KeyboardInterrupt:
-        output.line(console, f"\nLeft. Every answer is kept in {path}; go on with --session {path}.")
+        output.line(console, f"\nLeft. {_kept(session)}")
         raise
     if view is None:
-        output.line(console, f"There is no result yet. Every answer is kept in {path}; go on with --session {path}.")
+        output.line(console, f"There is no result yet. {_kept(session)}")
         return None
     print_result(output.console(), view, study)
     if study.answered_elsewhere:
@@ -117,8 +117,18 @@ def _run(options: AskOptions, study: Study, path: Path, console: Console, scratc
     elif out is not None:
         print(f"Metric file: {export(view, out)}")
     if scratch is None and session.state.phase != "finished":
-        output.line(console, f"The session is not finished: go on with --session {path}.")
+        here = session.kept_in() == path
+        sentence = f"The session is not finished: go on with --session {path}." if here else _kept(session)
+        output.line(console, sentence)
     return view
+
+
+def _kept(session: Session) -> str:
+    """Return where the answers are, and how to go on with them."""
+    kept = session.kept_in()
+    if kept is None:
+        return f"Another program changed, moved or deleted {session.path}, and no copy could be written beside it."
+    return f"Every answer is kept in {kept}; go on with --session {kept}."
 
 
 def _give_back(options: AskOptions, session: Session, console: Console) -> None:

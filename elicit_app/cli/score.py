@@ -13,6 +13,8 @@ import typer
 from elicit_app.cli import output
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from elicit_app.study.scoring import ConcernSettings, RowsTally, Scores
     from metrics import ElicitedMetric
     from metrics.policies.judgement import JudgedPolicy, Judgement
@@ -127,9 +129,7 @@ def _score_priced(metric: ElicitedMetric, files: list[Path], draws: int, seed: i
         output.print_json({"metric": metric.name, "kind": metric.kind, "prices": prices, "models": models})
         return
     console = output.console()
-    console.print(metric.name, style="dim")
-    if metric.quality.caveat:
-        console.print(metric.quality.caveat, soft_wrap=True)
+    _print_heading(console, metric, metric.quality.caveat)
     headings = [f"{name}, per item" for name in scores[0].amounts]
     table = output.table(("Rank", "Model", *headings, "score", "plausible (90 %)", "best"), left=(1,))
     for one in sorted(scores, key=lambda score: score.rank):
@@ -336,14 +336,19 @@ def _policy(one: JudgedPolicy, classes: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def _print_heading(console: Console, metric: ElicitedMetric, reservation: str) -> None:
+    console.print(metric.name, style="dim")
+    for sentence in filter(None, (metric.quality.source, reservation)):
+        console.print(sentence, soft_wrap=True)
+
+
 def _print(metric: ElicitedMetric, scores: Scores) -> None:
     from elicit_app.cli.result_text import print_judgement
     from metrics.display.text import total_cost
 
     console = output.console()
-    console.print(metric.name, style="dim")
-    if metric.quality.provisional is not None:
-        console.print(f"Provisional: {metric.quality.provisional.rstrip('.')}.", soft_wrap=True)
+    provisional = metric.quality.provisional
+    _print_heading(console, metric, "" if provisional is None else f"Provisional: {provisional.rstrip('.')}.")
     print_judgement(console, scores.judgement)
     heads = ("Rank", "Model as it decides now", "cost", "MPCS", "MPCS by class weight", "accuracy")
     table = output.table(heads, left=(1,))

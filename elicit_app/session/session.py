@@ -7,6 +7,7 @@ A session is used by one thread at a time. Every method that changes it writes t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ from elicit_app.session.journal.events import (
 )
 from elicit_app.session.journal.reading import DamagedProblem, look_into, read
 from elicit_app.session.journal.state import OutOfPlaceError, apply
-from elicit_app.session.journal.writing import Journal
+from elicit_app.session.journal.writing import ChangedElsewhereProblem, Journal, UnwrittenProblem, write_copy
 from elicit_app.session.questions import (
     Asking,
     Steps,
@@ -70,6 +71,8 @@ class Session:
         self.damage = ""
         self._events = list(events)
         self._journal = journal
+        self._copy: Path | None = None
+        self._copied = 0
         self._steps = Steps(study, setting)
         self._clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
@@ -165,6 +168,20 @@ class Session:
     def can_export(self) -> bool:
         """Return whether there are enough answers for a metric file."""
         return len(self.state.informative) >= FEWEST_TO_EXPORT
+
+    def kept_in(self) -> Path | None:
+        """Return the file that holds every answer.
+
+        Where another program changed, moved or deleted the session's own, that is a copy beside it; None where not even
+        that can be written.
+        """
+        if self._journal.untouched():
+            return self.path
+        if self._copied != len(self._events):
+            self._copy = None
+            with suppress(OSError):
+                self._copy, self._copied = write_copy(self.path, self._events), len(self._events)
+        return self._copy
 
     def close(self) -> None:
         """Let go of the file. Nothing has to be saved: every answer is in it."""
@@ -379,7 +396,14 @@ class Session:
             state = apply(self.state, event)
         except OutOfPlaceError as error:
             raise Problem(f"That cannot be done now: {error}.") from error
-        self._journal.append(event)
+        try:
+            self._journal.append(event)
+        except ChangedElsewhereProblem as problem:
+            kept = self.kept_in()
+            if kept is None:
+                raise
+            more = f"Or go on in {kept}, which holds everything before it."
+            raise UnwrittenProblem(f"{problem.sentence} {more}") from problem
         self.state = state
         self._events.append(event)
 

@@ -145,8 +145,8 @@ class ElicitedMetric(CostsOfCases):
         """Return the costs as a table for notebooks, with where they come from and what speaks against them."""
         source = self.provenance
         answers = f" from {source.questions} answers" if source.questions else ""
-        simulated = "A program answered, not a person." if self.quality.simulated else ""
-        notes = [f"Costs by {source.procedure}{answers}; the worst mistake costs 1.", self.quality.caveat, simulated]
+        how = f"Costs by {source.procedure}{answers}; the worst mistake costs 1."
+        notes = [how, self.quality.caveat, self.quality.source]
         return costs_html(self.name, self.classes, self.cost_matrix, self.intervals, notes)
 
     @classmethod

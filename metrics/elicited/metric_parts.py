@@ -227,6 +227,11 @@ class Quality:
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
     @property
+    def source(self) -> str:
+        """Return that no person answered, as a sentence; empty where one did, or nothing is known."""
+        return "A program answered, not a person." if self.simulated else ""
+
+    @property
     def caveat(self) -> str:
         """Return what a reader has to know before the costs are used, as a sentence; empty where nothing is.
 

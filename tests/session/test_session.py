@@ -13,7 +13,7 @@ from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting, DlfpmSetting
 from elicit_app.session.journal.events import Guess, Noted
 from elicit_app.session.journal.reading import DamagedProblem, read
-from elicit_app.session.journal.writing import Journal
+from elicit_app.session.journal.writing import Journal, UnwrittenProblem
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view
 from elicit_app.study import open_study
@@ -46,6 +46,22 @@ def test_a_session_is_the_same_after_it_was_closed_and_opened(study, session, jo
         assert again.study.digest == study.digest
         assert again.setting == session.setting
         assert again.verify(), "the last question comes out the same"
+
+
+def test_what_was_answered_outlives_a_file_that_is_removed_while_it_is_open(session, journal_path):
+    session.answer("left")
+    session.answer("equal")
+    assert session.kept_in() == journal_path
+    kept = journal_path.rename(journal_path.with_name("elsewhere"))
+    with pytest.raises(UnwrittenProblem, match=r"moved or deleted .* Or go on in .*-kept\.session\.jsonl"):
+        session.answer("right")
+    copy = session.kept_in()
+    assert read(copy).events == read(kept).events
+    with Session.open(copy) as again:
+        again.answer("right")
+    kept.rename(journal_path)
+    session.answer("right")
+    assert session.kept_in() == journal_path, "it was put back"
 
 
 def test_the_first_event_says_what_the_session_is_about(study, journal_path):

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from elicit_app.problem import Problem
-from elicit_app.session.journal.backups import Mark, forget_mark, keep_backup, read_mark, write_mark, write_new
+from elicit_app.session.journal.backups import SUFFIX, Mark, forget_mark, keep_backup, read_mark, write_mark, write_new
 from elicit_app.session.journal.events import Event, Recovered, to_line
 from elicit_app.session.journal.reading import (
     Contents,
@@ -30,7 +30,7 @@ from elicit_app.study.writing import require_writable
 
 # Never through a link, and never waiting for the other end of a pipe.
 _WRITABLE = os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-
+_MOST_COPIES = 100
 
 if sys.platform == "win32":
     import msvcrt
@@ -64,6 +64,10 @@ else:
 
 class UnwrittenProblem(Problem):
     """An event that could not be written: it does not count as given, nothing before it is lost, try again."""
+
+
+class ChangedElsewhereProblem(UnwrittenProblem):
+    """The file is no longer the one that was written: what it held may be known here alone."""
 
 
 class Journal:
@@ -191,8 +195,8 @@ class Journal:
         what = "This answer" if event.kind == "answered" else "This change"
         if self._descriptor < 0:
             raise UnwrittenProblem(f"{what} could not be written: the session is closed. Open it again.")
-        if not self._untouched():
-            raise UnwrittenProblem(
+        if not self.untouched():
+            raise ChangedElsewhereProblem(
                 f"{what} was not written: another program changed, moved or deleted {self.path}. "
                 "Put the file back as it was, then try again; nothing of yours was overwritten."
             )
@@ -244,8 +248,10 @@ class Journal:
         self._dirty = False
         self._stamp = os.fstat(self._descriptor).st_mtime_ns
 
-    def _untouched(self) -> bool:
+    def untouched(self) -> bool:
         """Return whether the file still is the one that this journal wrote, byte for byte."""
+        if self._descriptor < 0:
+            return True
         ours = os.fstat(self._descriptor)
         try:
             there = self.path.stat()
@@ -276,6 +282,24 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def write_copy(path: Path, events: Sequence[Event]) -> Path:
+    """Write a whole journal under a name beside that of another one, and return where.
+
+    Raises
+    ------
+    OSError
+        Where its folder cannot be written.
+    """
+    stem = path.name.removesuffix(SUFFIX)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for number in range(1, _MOST_COPIES):
+        copy = path.with_name(f"{stem}-kept{'' if number == 1 else number}{SUFFIX}")
+        with suppress(FileExistsError):
+            write_new(copy, to_lines(events))
+            return copy
+    raise FileExistsError(errno.EEXIST, "exists", str(path))
 
 
 def to_lines(events: Sequence[Event]) -> bytes:
