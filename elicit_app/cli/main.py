@@ -222,7 +222,7 @@ def run() -> None:
         sys.argv.insert(1, "open")
     for argument in sys.argv[1:]:
         if not _is_text(argument):
-            _fail(f"{argument!a} is not UTF-8 text: rename the file or write the text anew.", _WRONG_USAGE)
+            _fail(f"{argument!a} is not UTF-8 text: rename the file or type the text again.", _WRONG_USAGE)
     # What joblib says of a command that was interrupted.
     warnings.filterwarnings("ignore", message=".* tasks have been successfully executed")
     try:

@@ -363,7 +363,7 @@ class SessionRunner:
             self._ahead = ahead
 
     def _ahead_or_new(self) -> ResultInParts:
-        """Return the result as far as it is made; one that cannot be made is not gone on with."""
+        """Return the result as far as it is made; one that cannot be made is started over."""
         # Judging models pulls in more than the first question needs.
         from elicit_app.session.results.result import ResultInParts
 

@@ -135,7 +135,7 @@ def _study_of(files: tuple[Path, ...], maps: Maps) -> Study:
 class Preparation(QObject):
     """Emits `saved` with a study whose words were saved, `preparing`, then `began` with a session, and `left`.
 
-    Emits `resumed` with the file of a session that is gone on with instead, and `compare_requested` with one of the
+    Emits `resumed` with the file of a session that is resumed instead, and `compare_requested` with one of the
     sessions to compare.
     """
 

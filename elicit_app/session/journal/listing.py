@@ -166,7 +166,7 @@ def finished_experts(sessions: Iterable[SessionSummary]) -> tuple[SessionSummary
 
 
 def about_this_pack(sessions: Iterable[SessionSummary], study: Study) -> tuple[SessionSummary, ...]:
-    """Return the sessions that can be gone on with: of a packed study only those about this very file."""
+    """Return the sessions that can be resumed: of a packed study only those about this very file."""
     return tuple(one for one in sessions if study.pack is None or one.pack == study.pack.digest)
 
 

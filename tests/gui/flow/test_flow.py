@@ -181,7 +181,7 @@ def test_a_study_with_an_unfinished_session_offers_to_go_on(qtbot, window, place
     assert begin.current.isVisible()
     assert begin.current.button.hasFocus()
     assert not begin.begin.isVisible()
-    assert begin.begin_anew.isVisible()
+    assert begin.begin_new.isVisible()
     begin.current.button.click()
     recap = on(qtbot, window, "recap")
     assert recap.line.text() == f"{study.title} · 2 answers are kept"
