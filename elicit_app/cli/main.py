@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
@@ -224,7 +225,9 @@ def run() -> None:
     sys.argv[1:] = [_as_meant(argument) for argument in sys.argv[1:]]
     for argument in sys.argv[1:]:
         if not _is_text(argument):
-            _fail(f"{argument!a} is not UTF-8 text: rename the file or write the text anew.", _WRONG_USAGE)
+            _fail(f"{argument!a} is not UTF-8 text: rename the file or type the text again.", _WRONG_USAGE)
+    # What joblib says of a command that was interrupted.
+    warnings.filterwarnings("ignore", message=".* tasks have been successfully executed")
     try:
         app(prog_name="elicit")
     except Problem as problem:

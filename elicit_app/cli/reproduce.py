@@ -22,7 +22,7 @@ _EVERYTHING = "all"
 
 def register(app: typer.Typer) -> None:
     """Add `reproduce`."""
-    app.command(short_help="Compute a published result anew.")(reproduce)
+    app.command(short_help="Reproduce a published result.")(reproduce)
 
 
 def reproduce(
@@ -44,7 +44,7 @@ def reproduce(
     seed: Annotated[int, typer.Option(min=0, help="Of everything random.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Processes at once; the result does not depend on it.")] = 1,
 ) -> None:
-    """Compute a published table or figure anew, and print published beside ours.
+    """Compute a published table or figure again, and print the published numbers beside ours.
 
     After an interruption the same command goes on where it was.
     """

@@ -83,9 +83,9 @@ class JudgedPairs:
         return float(2.0 ** ((low + high) / 2) / self.typical_difference)
 
 
-def errors(truth: Values, elicited: Values) -> tuple[float, float, float]:
+def errors(true: Matrix, elicited: Matrix) -> tuple[float, float, float]:
     """Return the L1, L2 and maximum norm of elicited minus true weights."""
-    difference = elicited.weights - truth.weights
+    difference = elicited - true
     size = np.abs(difference)
     return float(size.sum()), float(np.linalg.norm(difference)), float(size.max())
 

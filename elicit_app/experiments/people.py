@@ -19,7 +19,7 @@ from elicit_app.elicitation.oracles import (
     UtilityOracle,
     WobblingOracle,
 )
-from elicit_app.elicitation.questions import Family, Matrix
+from elicit_app.elicitation.questions import Matrix
 from elicit_app.experiments.measures import JudgedPairs
 from elicit_app.experiments.truths import Metric, Values
 from elicit_app.problem import WrongOption
@@ -115,16 +115,6 @@ class NonLinear:
     prevalence: Matrix  # shape (k,): row sums of the matrices
     population: int  # how many cases a result is about
     importance: Matrix  # shape (k,): how much each class counts for minimax and f1
-
-    @property
-    def family(self) -> Family:
-        """Return the family that is elicited."""
-        return self.metric.family
-
-    @property
-    def weights(self) -> Matrix:
-        """Return the linear weights that the person starts from."""
-        return self.metric.weights
 
     @property
     def utility(self) -> Utility:

@@ -230,7 +230,7 @@ class _Sitting:
     def _judged_run(self, outcome: Outcome, asked: tuple[Asked, ...]) -> SimulatedRun:
         elicited = Metric.elicited(outcome)
         pairs = self._pairs if self._judged else None
-        l1, l2, linf = errors(self._truth, elicited)
+        l1, l2, linf = errors(self._truth.weights, outcome.weights)
         return SimulatedRun(
             true_weights=tuple(map(float, self._truth.weights)),
             elicited_weights=tuple(map(float, outcome.weights)),

@@ -241,7 +241,7 @@ class Runs:
                 entry = json.loads(line)
                 self.done[entry["combination"], entry["row"]["run"]] = entry["row"]
             except (ValueError, KeyError, TypeError) as error:
-                raise Problem(f"{self.path}, line {number} is damaged: delete the file to begin anew.") from error
+                raise Problem(f"{self.path}, line {number} is damaged: delete the file to start over.") from error
         if not {key for key, _ in self.done} <= set(self.sweep.keys):
             raise Problem(
                 f"{self.path} holds runs of another specification, study or version: finish that one, delete the "

@@ -36,14 +36,6 @@ class Values(Protocol):
     """What a simulated expert values."""
 
     @property
-    def family(self) -> Family:
-        """Return the family that is elicited."""
-
-    @property
-    def weights(self) -> Matrix:
-        """Return the weights in that family, of the nearest linear metric where the expert is not linear."""
-
-    @property
     def utility(self) -> Utility:
         """Return the utility of one matrix of rates."""
 

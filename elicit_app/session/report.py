@@ -255,7 +255,7 @@ def _experts(view: ComparisonView) -> list[Section]:
         cells = [Cell("1") if one.is_yardstick else Cell(*rate.columns()) for rate in (*one.rates, one.pooled)]
         rows.append((Cell(one.mistake.name, strong=True), *cells))
     table = Table(heads, tuple(rows), frozenset(range(1, len(heads))), widest=0)
-    unit = f"One of each counts as so many {view.yardstick.mistake.many}."
+    unit = f"One of each counts as this many {view.yardstick.mistake.many}."
     sentences = [view.headline.rstrip(".") + ".", view.detail, view.agreement, view.choice]
     blocks = Paragraph(" ".join(one for one in sentences if one)), table, Paragraph(unit, "quiet")
     how = [Paragraph(f"{view.how} {view.made_of}"), *(Paragraph(note) for note in view.notes)]

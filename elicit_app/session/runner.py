@@ -170,10 +170,6 @@ class SessionRunner:
         """Use answer `number` no more."""
         self._submit(lambda: self._act(lambda: self._session.take_out(number), self._review))
 
-    def change(self, number: int, reply: Reply, strength: Strength | None = None) -> None:
-        """Answer question `number` anew, sides as they stood then."""
-        self._submit(lambda: self._act(lambda: self._session.change(number, reply, strength), self._review))
-
     def look_again(self, number: int) -> None:
         """Show question `number` again; the reply to it changes the answer, and the review follows."""
         self._submit(lambda: self._look_again(number))
@@ -367,7 +363,7 @@ class SessionRunner:
             self._ahead = ahead
 
     def _ahead_or_new(self) -> ResultInParts:
-        """Return the result as far as it is made; one that cannot be made is not gone on with."""
+        """Return the result as far as it is made; one that cannot be made is started over."""
         # Judging models pulls in more than the first question needs.
         from elicit_app.session.results.result import ResultInParts
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import os
 import shutil
@@ -32,6 +33,12 @@ def write_whole(path: Path, content: str | bytes) -> None:
         write_atomically(path, content)
     except OSError as error:
         raise write_problem(path, error) from error
+
+
+def free_path(folder: Path, stem: str, ending: str = "") -> Path:
+    """Return a path where there is nothing yet; where the name is taken, with a number from 2 on before its ending."""
+    names = itertools.chain([stem], (f"{stem}-{number}" for number in itertools.count(2)))
+    return next(path for name in names if not (path := folder / f"{name}{ending}").exists())
 
 
 def json_lines(values: Iterable[object]) -> str:

@@ -97,7 +97,7 @@ def test_the_ending_of_a_file_stands_for_the_format_in_any_case(elicit, desk):
 def test_an_argument_that_is_not_text_is_wrong_usage(elicit, desk):
     done = elicit("study", "new", "s", "--predictions", "good.csv", "--name", os.fsdecode(b"a\xff"), cwd=desk)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "elicit: 'a\\udcff' is not UTF-8 text: rename the file or write the text anew.\n"
+    assert done.stderr == "elicit: 'a\\udcff' is not UTF-8 text: rename the file or type the text again.\n"
     assert not (desk / "s").exists()
 
 

@@ -29,6 +29,7 @@ FILES = {
     "intervals.csv": "y_true,lower,upper\n1,0,2\n2,3,4\n",
     "labels.csv": "true_x,true_y,true_z,true_w,pred_x,pred_y,pred_z,pred_w\n"
     "1,0,0,1,1,0,0,0\n0,0,1,0,0,1,1,0\n1,1,0,0,0,0,0,0\n",
+    "below.csv": "y_true,mean,std\n1,1,1\n2,2,-1\n",
     "contexts.csv": "y_true,y_pred,context_room\nLA,LA,c\nLB,LC,c\nLC,LA,c\nLA,LB,c\nLB,LB,c\n",
     "reference.csv": "y_true,y_pred,context_room\n" + "".join(f"{x},LA,c\n" for x in ["LA", "LA", "LB", "LB", "LC"]),
 }
@@ -113,6 +114,7 @@ def test_every_kind_of_plot(elicit, name):
     ("command", "code", "said"),
     [
         ("gaussian-nll intervals.csv", 1, "There is no column mean"),
+        ("gaussian-nll below.csv", 1, "below.csv: std, row 2: a standard deviation above 0 was expected"),
         ("relevance three.csv", 1, "There is no column context or context_<feature>"),
         ("multilabel three.csv", 1, "There is no column true_<label>"),
         ("accuracy numbers.csv", 1, "There is no column y_pred, and none proba_<class>"),

@@ -94,7 +94,7 @@ def test_models_that_leave_no_choice_cannot_be_judged():
 
 
 def test_errors_are_norms():
-    assert errors(TRUTH, stated_metric((0.4, 0.4, 0.2), "dlpm", 3)) == pytest.approx((0.2, np.sqrt(0.02), 0.1))
+    assert errors(TRUTH.weights, np.array([0.4, 0.4, 0.2])) == pytest.approx((0.2, np.sqrt(0.02), 0.1))
 
 
 @pytest.mark.parametrize("accuracy", [0.6, 0.8, 0.95, 0.999])

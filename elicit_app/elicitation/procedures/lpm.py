@@ -286,16 +286,6 @@ class Quadratic:
     curvature: Matrix
     centre: Matrix
 
-    @property
-    def family(self) -> Family:
-        """Return the family of the slope."""
-        return "lpm"
-
-    @property
-    def weights(self) -> Matrix:
-        """Return the slope."""
-        return self.slope
-
     def utility(self, matrix: Matrix) -> float:
         """Return the utility of one matrix of rates (k, k)."""
         return float(self(matrix))

@@ -153,11 +153,6 @@ class GlyphSign(Sized, QWidget):
         self.size_asked = self.size_least = (size, size)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
-    @property
-    def glyph(self) -> Glyph:
-        """Return the sign that is shown."""
-        return self._glyph
-
     def set_glyph(self, glyph: Glyph) -> None:
         """Show another sign."""
         self._glyph = glyph

@@ -81,11 +81,6 @@ class Label(QLabel):
         self.setText(text)
         self.setVisible(bool(text))
 
-    @property
-    def role(self) -> theme.Role:
-        """Return the role of the text."""
-        return self._role
-
     def set_role(self, role: theme.Role, *, compact: bool | None = None) -> None:
         """Change the role, and whether the page is compact."""
         self._role = role

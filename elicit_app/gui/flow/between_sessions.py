@@ -21,6 +21,7 @@ from elicit_app.gui.flow.preparation import Files, Preparation, close_session, f
 from elicit_app.gui.flow.saving import Dialogs
 from elicit_app.gui.settings import Settings
 from elicit_app.problem import Problem
+from elicit_app.study.writing import free_path
 
 if TYPE_CHECKING:
     from elicit_app.gui.flow.in_session import SessionFlow
@@ -393,9 +394,5 @@ def _recovered(path: Path) -> Path:
     """Save what can be saved of a session into a new file beside it."""
     from elicit_app.session.journal.recovery import recover_session
 
-    stem, number = path.name.removesuffix(SESSION_ENDING), 1
-    copy = path.with_name(f"{stem}-recovered{SESSION_ENDING}")
-    while copy.exists():
-        number += 1
-        copy = path.with_name(f"{stem}-recovered-{number}{SESSION_ENDING}")
-    return recover_session(path, copy).path
+    stem = f"{path.name.removesuffix(SESSION_ENDING)}-recovered"
+    return recover_session(path, free_path(path.parent, stem, SESSION_ENDING)).path

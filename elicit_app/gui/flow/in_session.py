@@ -85,11 +85,6 @@ class SessionFlow(QObject):
         self._size_before: int | None = None
 
     @property
-    def running(self) -> bool:
-        """Return whether a session is open."""
-        return self._session is not None
-
-    @property
     def path(self) -> Path | None:
         """Return the file of the session that is open."""
         return None if self._session is None else self._session.path
@@ -219,15 +214,11 @@ class SessionFlow(QObject):
         """Return a slot that asks for `act` in whatever session is open then."""
 
         def slot(*args: P.args, **kwargs: P.kwargs) -> None:
-            if self._runner is not None:
-                self._note_request()
+            if self._runner is not None and self._session is not None:
+                self._size_before = _size(self._session.path)
                 act(self._runner, *args, **kwargs)
 
         return slot
-
-    def _note_request(self) -> None:
-        if self._session is not None:
-            self._size_before = _size(self._session.path)
 
     @cached_property
     def _practice_page(self) -> PracticePage:
@@ -239,7 +230,7 @@ class SessionFlow(QObject):
     @cached_property
     def _question_page(self) -> QuestionPage:
         page = self._pages.question
-        page.answered.connect(self._answer)
+        page.answered.connect(self._to_runner(_answer))
         page.considered.connect(self._consider)
         page.undo_requested.connect(self._to_runner(SessionRunner.undo))
         page.redo_requested.connect(self._to_runner(SessionRunner.redo))
@@ -275,7 +266,7 @@ class SessionFlow(QObject):
         page.retry_requested.connect(self._to_runner(SessionRunner.retry))
         page.look_again_requested.connect(self._to_runner(SessionRunner.look_again))
         page.take_out_requested.connect(self._to_runner(SessionRunner.take_out))
-        page.resolve_requested.connect(self._resolve)
+        page.resolve_requested.connect(self._to_runner(_resolve))
         page.start_requested.connect(self._leave)
         return page
 
@@ -295,28 +286,9 @@ class SessionFlow(QObject):
 
     # --- what is pressed
 
-    def _resolve(self, resolution: Resolution) -> None:
-        if self._runner is not None:
-            self._note_request()
-            self._runner.resolve(resolution.pair, resolution.kept)
-
     def _compare(self) -> None:
         if self._session is not None:
             self.compare_requested.emit(self._session.path)
-
-    @Slot(object)
-    def _answer(self, given: GivenAnswer) -> None:
-        if self._runner is not None:
-            self._note_request()
-            self._runner.answer(
-                given.request,
-                given.reply,
-                given.strength,
-                seconds=given.seconds,
-                full_picture=given.full_picture,
-                moved=given.moved,
-                reason=given.reason,
-            )
 
     @Slot(int, object)
     def _consider(self, request: int, moved: Moved) -> None:
@@ -362,6 +334,22 @@ class SessionFlow(QObject):
         if key == PICTURES.key and curves is not None:
             return save_pictures(curves, path)
         return export_answers(session, path) if key == ANSWERS.key else save_format(view, key, path)
+
+
+def _answer(runner: SessionRunner, given: GivenAnswer) -> None:
+    runner.answer(
+        given.request,
+        given.reply,
+        given.strength,
+        seconds=given.seconds,
+        full_picture=given.full_picture,
+        moved=given.moved,
+        reason=given.reason,
+    )
+
+
+def _resolve(runner: SessionRunner, resolution: Resolution) -> None:
+    runner.resolve(resolution.pair, resolution.kept)
 
 
 def _size(path: Path) -> int:

@@ -15,6 +15,7 @@ from elicit_app.gui.flow.bridge import Background
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.flow.saving import Dialogs, documents, say_saved, with_ending
 from elicit_app.problem import Problem
+from elicit_app.study.writing import free_path
 from metrics.files import real_path
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def _study_of(files: tuple[Path, ...], maps: Maps) -> Study:
 class Preparation(QObject):
     """Emits `saved` with a study whose words were saved, `preparing`, then `began` with a session, and `left`.
 
-    Emits `resumed` with the file of a session that is gone on with instead, and `compare_requested` with one of the
+    Emits `resumed` with the file of a session that is resumed instead, and `compare_requested` with one of the
     sessions to compare.
     """
 
@@ -388,9 +389,4 @@ def close_session(session: Session) -> None:
 
 def folder_beside(file: Path) -> Path:
     """Return where a study of predictions is kept: in a folder beside them, with a number where it is taken."""
-    folder = real_path(file).parent / f"{file.stem}-study"
-    number, free = 1, folder
-    while free.exists():
-        number += 1
-        free = folder.with_name(f"{folder.name}-{number}")
-    return free
+    return free_path(real_path(file).parent, f"{file.stem}-study")

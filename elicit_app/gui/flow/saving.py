@@ -137,7 +137,7 @@ def save_pictures(view: CurvesView, path: Path) -> Path:
     from matplotlib.figure import Figure
 
     words = view.rate.mistake.one, view.yardstick.mistake.many
-    over_ratio = f"one {words[0]} counts as so many {words[1]}"
+    over_ratio = f"one {words[0]} counts as this many {words[1]}"
     parts = [(view.cost, f"cost, in {words[1]}", over_ratio), (view.best, "probability of being best", over_ratio)]
     if view.net_benefit is not None:
         parts.insert(0, (view.net_benefit, "net benefit", "threshold"))

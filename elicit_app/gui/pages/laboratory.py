@@ -304,7 +304,7 @@ class LaboratoryPage(ScrolledPage):
             row,
             Divider(),
             named("Compare with", self.compared),
-            Label("Run starts anew. The rows of before stay in the list.", Role.NOTE, theme.INK2),
+            Label("Run starts over. The earlier rows stay in the list.", Role.NOTE, theme.INK2),
         )
         return card
 

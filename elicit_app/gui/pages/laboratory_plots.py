@@ -146,6 +146,10 @@ class LivePlot(Sized, QLabel):
         (x, y), (answers, value) = points[-1], one.medians()[-1]
         text = self._value_text(value) if answers <= self._most else f"{self._value_text(value)} after {answers:,}"
         if dashed:
-            painter.drawText(QRectF(room.left(), y + em(6), x - room.left() + em(8), em(22)), RIGHT, text)
+            beneath = QRectF(room.left(), y + em(6), x - room.left() + em(8), em(22))
+            painter.drawText(beneath, RIGHT, f"{one.name} {text}")
         else:
             painter.drawText(QRectF(x + em(10), y - em(11), em(60), em(22)), LEFT, text)
+            if len(self._series) > 1:
+                painter.setFont(font(Role.NOTE))
+                painter.drawText(QRectF(x + em(10), y - em(30), em(60), em(20)), LEFT, one.name)

@@ -101,11 +101,6 @@ class ContradictionCard(Card):
             button.setSizePolicy(policy)
             button.clicked.connect(lambda _=False, kept=kept: self.resolve_requested.emit(Resolution(self._pair, kept)))
 
-    @property
-    def buttons(self) -> dict[Kept, Button]:
-        """Return the buttons by what they decide."""
-        return dict(self._buttons)
-
     def show_pair(
         self, first: AnsweredView, second: AnsweredView, wording: Wording, family: Family, number: int, total: int
     ) -> None:

@@ -200,9 +200,6 @@ class StripBand(QLabel):
     def sizeHint(self) -> QSize:
         return QSize(em(400), self.heightForWidth(em(400)))
 
-    def minimumSizeHint(self) -> QSize:
-        return QSize(em(200), em(43))
-
     def text_for(self, width: int) -> StripText:
         """Return the lines for a band `width` pixels wide."""
         return strip_text(self._strip, width - 2 * theme.M - self._before(), self._room)

@@ -311,9 +311,6 @@ class FlowView(FullPicture):
     def sizeHint(self) -> QSize:
         return QSize(em(600), self.wanted_height(em(600)))
 
-    def minimumSizeHint(self) -> QSize:
-        return QSize(em(400), self.needed_height(em(400)))
-
     def shown(self) -> tuple[Branch, ...]:
         """Return what there is room for: everything, or what differs with the rest joined."""
         full = self._height(self.full, self.width(), _TIGHT, _TIGHT.leaf)

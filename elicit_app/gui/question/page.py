@@ -228,7 +228,7 @@ class QuestionPage(PairPage):
         notes = [view.note, mark_words(view)] if view.again is None else []
         if view.again is not None and view.previous is not None:
             given = last_words(view.previous, study.wording, self._family)
-            notes.append(f"{given} Answer anew, or leave it as it was.")
+            notes.append(f"{given} Answer again, or leave it as it was.")
         if self.reason.text().strip():
             notes.append(f"Your reason: {self.reason.text().strip()}")
         self.note.setText(" ".join(filter(None, notes)))

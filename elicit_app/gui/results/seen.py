@@ -253,7 +253,7 @@ class SeenPane(QWidget):
             x_text=threshold_text,
             y_text=lambda value: f"{value:,.0f}",
             x_title=text.axis,
-            second=(words.odds_text, f"One {missed.one} counts as so many {alarms.many}"),
+            second=(words.odds_text, f"One {missed.one} counts as this many {alarms.many}"),
             shaded=curves.plausible,
             at=curves.elicited,
             band=None if curves.band is None else (curves.at, curves.band.low, curves.band.high),

@@ -194,7 +194,7 @@ class BeginPage(HeadedPage):
         self._study: Study | None = None
         self._seed, self._folder = 0, ""
         self.current, self.begin = ContinueCard(), PrimaryButton("Begin", keys=("Ctrl+Enter",))
-        self.begin_anew = Button("Begin anew", keys=("Ctrl+Enter",))
+        self.begin_new = Button("Begin a new session", keys=("Ctrl+Enter",))
         self._who, self.purpose, self.guesses = _WhoCard(), PurposeSection(), GuessesSection()
         self.expert = self._who.field
         self.family, self.orders, self.asking = FamilySection(), OrdersSection(), AskingSection()
@@ -208,7 +208,7 @@ class BeginPage(HeadedPage):
         self.settle()
 
     def _build(self) -> None:
-        for button in (self.begin, self.begin_anew):
+        for button in (self.begin, self.begin_new):
             self.header.add_action(button)
         left = in_column(
             self.current,
@@ -227,7 +227,7 @@ class BeginPage(HeadedPage):
         self.foot.addLayout(in_row(self.back, 1, self.compare, self.words))
 
     def _connect(self) -> None:
-        for button in (self.begin, self.begin_anew):
+        for button in (self.begin, self.begin_new):
             button.clicked.connect(self._begin)
         bind(self, self._begin, *CTRL_ENTER)
         self.current.open_requested.connect(self.session_requested)
@@ -258,7 +258,7 @@ class BeginPage(HeadedPage):
         self._study, self._seed, self._folder = study, seed, folder
         self.current.setVisible(current is not None)
         self.begin.setVisible(current is None)
-        self.begin_anew.setVisible(current is not None)
+        self.begin_new.setVisible(current is not None)
         if current is not None:
             self.current.show_view(current)
         self.notice.say("")

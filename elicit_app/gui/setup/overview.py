@@ -51,7 +51,7 @@ def overview(data: Path, folders: Sequence[str], now: datetime) -> StartView:
 
 
 def unfinished(sessions: Iterable[SessionSummary]) -> SessionSummary | None:
-    """Return the first session that can be gone on with: begun, sound, not finished."""
+    """Return the first session that can be resumed: begun, sound, not finished."""
     return next(filter(can_go_on, sessions), None)
 
 

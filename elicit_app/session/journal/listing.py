@@ -16,6 +16,7 @@ from elicit_app.session.journal.events import Answered
 from elicit_app.session.journal.reading import DamagedProblem, read
 from elicit_app.session.journal.state import OutOfPlaceError, Phase, SessionState, fold
 from elicit_app.study.model import LONGEST_TEXT, Study
+from elicit_app.study.writing import free_path
 from metrics.files import real_path
 
 _YEARS = 1970, 2200
@@ -70,13 +71,8 @@ def sessions_folder(study: Study, data: Path | None = None) -> Path:
 
 def new_session_path(study: Study, now: datetime, *, expert: str | None = None, data: Path | None = None) -> Path:
     """Return a file name for a session that begins now; no such file exists yet."""
-    folder = sessions_folder(study, data)
     stem = f"{now:%Y-%m-%d-%H%M%S}" + (f"-{slug(expert)}" if expert else "")
-    number, path = 1, folder / f"{stem}{SUFFIX}"
-    while path.exists():
-        number += 1
-        path = folder / f"{stem}-{number}{SUFFIX}"
-    return path
+    return free_path(sessions_folder(study, data), stem, SUFFIX)
 
 
 def list_sessions(*studies: Path, data: Path | None = None) -> tuple[SessionSummary, ...]:
@@ -170,7 +166,7 @@ def finished_experts(sessions: Iterable[SessionSummary]) -> tuple[SessionSummary
 
 
 def about_this_pack(sessions: Iterable[SessionSummary], study: Study) -> tuple[SessionSummary, ...]:
-    """Return the sessions that can be gone on with: of a packed study only those about this very file."""
+    """Return the sessions that can be resumed: of a packed study only those about this very file."""
     return tuple(one for one in sessions if study.pack is None or one.pack == study.pack.digest)
 
 

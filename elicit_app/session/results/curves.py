@@ -220,7 +220,7 @@ def best_text(view: CurvesView) -> CurveText:
     return CurveText(
         "How sure is that for other values?",
         f"How probable it is that each is the best of them, if one {view.rate.mistake.one} counted as …",
-        f"… so many {view.yardstick.mistake.many}",
+        f"… this many {view.yardstick.mistake.many}",
     )
 
 
@@ -237,7 +237,7 @@ def cost_text(view: CurvesView, per: str) -> CurveText:
         "What would it cost for other values?",
         f"Cost per {per} in {view.yardstick.mistake.many}, if one {view.rate.mistake.one} counted as … "
         "Lower is better.",
-        f"… so many {view.yardstick.mistake.many}",
+        f"… this many {view.yardstick.mistake.many}",
     )
 
 

@@ -11,6 +11,7 @@ a multi-label score with two penalties [ML]; Kota Gopalakrishna et al., "Relevan
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.problem import Finding, WrongOption, file_problem, listed
+from elicit_app.problem import Finding, Problem, WrongOption, file_problem, listed
 from elicit_app.study.reading import ReadPredictions, read_predictions
 from elicit_app.study.tables import PREDICTED, PROBABILITY, TRUTH, open_table
 from metrics.elicited.elicited_metric import ElicitedMetric
@@ -301,13 +302,13 @@ class Measure:
             What is wrong with the file, in one sentence.
         """
         self._require_known(options)
-        with _options_blamed(options):
+        with _in_terms_of(path, options):
             return self.take(CaseColumns(path), options)
 
     def drawn(self, path: Path, options: Options, axes: Axes) -> None:
         """Draw the measure of a file; raises what `of` raises."""
         self._require_known(options)
-        with _options_blamed(options):
+        with _in_terms_of(path, options):
             self.draw(CaseColumns(path), options, axes)
 
     def _require_known(self, options: Options) -> None:
@@ -318,14 +319,17 @@ class Measure:
 
 
 @contextmanager
-def _options_blamed(options: Options) -> Iterator[None]:
-    """Turn what is refused of an argument that an option stated into a wrong option."""
+def _in_terms_of(file: Path, options: Options) -> Iterator[None]:
+    """Say what is refused in terms of the option that stated it, or of the row of the file, counted from 1."""
     try:
         yield
     except InputError as error:
         arguments, colon, message = str(error).partition(":")
         if colon and set(arguments.split(", ")) <= options.given().keys():
             raise WrongOption(f"`{arguments.replace(', ', '`, `')}`:{message}") from error
+        sentence, places = re.subn(r", row (\d+):", lambda place: f", row {int(place[1]) + 1}:", str(error))
+        if places:
+            raise Problem(f"{file.name}: {sentence}") from error
         raise
 
 
