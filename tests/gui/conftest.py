@@ -6,6 +6,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import numpy as np
 import pytest
+from PySide6.QtGui import QTextDocumentFragment
 from pytestqt.qtbot import QtBot
 
 from elicit_app.gui import theme
@@ -25,6 +26,12 @@ def appearance(qapp):
     theme.apply(qapp, family="DejaVu Sans")
     yield qapp
     theme.apply(qapp, family="DejaVu Sans")
+
+
+@pytest.fixture
+def tip():
+    """Return the text of a widget's tooltip as it is read."""
+    return lambda widget: QTextDocumentFragment.fromHtml(widget.toolTip()).toPlainText()
 
 
 @pytest.fixture

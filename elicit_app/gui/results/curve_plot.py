@@ -86,6 +86,9 @@ class Picture:
     band: tuple[Floats, Floats, Floats] | None = None
 
 
+_NOTHING = Picture("", (), LinearAxis(0.0, 1.0), LinearAxis(0.0, 1.0), str, str, "")
+
+
 class CurvePlot(QLabel):
     """Emits `moved` with the number that the line stands at, and `table_requested` when T is pressed."""
 
@@ -94,7 +97,7 @@ class CurvePlot(QLabel):
 
     def __init__(self) -> None:
         super().__init__()
-        self._picture: Picture | None = None
+        self._picture = _NOTHING
         self._at: float | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -117,7 +120,7 @@ class CurvePlot(QLabel):
         tell(self, more=sentence + (keys if self._at is not None else ""))
 
     def sizeHint(self) -> QSize:
-        second = 0 if self._picture is None or self._picture.second is None else em(44)
+        second = 0 if self._picture.second is None else em(44)
         return QSize(em(520), em(334) + second)
 
     def minimumSizeHint(self) -> QSize:
@@ -130,10 +133,10 @@ class CurvePlot(QLabel):
         picture, key = self._picture, Qt.Key(event.key())
         if key == Qt.Key.Key_T:
             self.table_requested.emit()
-        elif picture is not None and self._at is not None and key in keys:
+        elif self._at is not None and key in keys:
             jump = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
             self._move(picture.x.position(self._at) + keys[key] * (_JUMP if jump else _STEP))
-        elif picture is not None and picture.at is not None and key == Qt.Key.Key_Home:
+        elif picture.at is not None and key == Qt.Key.Key_Home:
             self._put(picture.at)
         else:
             super().keyPressEvent(event)
@@ -150,7 +153,6 @@ class CurvePlot(QLabel):
             self._move((event.position().x() - room.left()) / room.width())
 
     def _move(self, share: float) -> None:
-        assert self._picture is not None
         self._put(self._picture.x.value(share))
 
     def _put(self, number: float) -> None:
@@ -163,7 +165,6 @@ class CurvePlot(QLabel):
     def _room(self) -> QRectF:
         """Return where the curves are."""
         picture = self._picture
-        assert picture is not None
         metrics = QFontMetricsF(font(Role.CAPTION))
         left = max((metrics.horizontalAdvance(picture.y_text(tick)) for tick in picture.y.ticks(5)), default=0.0)
         foot = em(48) + (0 if picture.second is None else em(44))
@@ -171,12 +172,10 @@ class CurvePlot(QLabel):
         return QRectF(left + em(10), em(24), self.width() - left - em(10) - right, self.height() - em(24) - foot)
 
     def _x(self, room: QRectF, value: float) -> float:
-        assert self._picture is not None
         return room.left() + self._picture.x.position(value) * room.width()
 
     def _y(self, room: QRectF, value: float) -> float:
         """Return the height of a value, not held inside the plot: curves are clipped."""
-        assert self._picture is not None
         axis = self._picture.y
         return room.bottom() - (value - axis.low) / (axis.high - axis.low) * room.height()
 
@@ -186,8 +185,6 @@ class CurvePlot(QLabel):
     # --- painting
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        if self._picture is None:
-            return
         colours, room = tokens(self), self._room()
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -210,7 +207,6 @@ class CurvePlot(QLabel):
     def _paint_ground(self, painter: QPainter, colours: Tokens, room: QRectF) -> None:
         """Paint the shaded range with its words."""
         picture = self._picture
-        assert picture is not None
         if picture.shaded is not None:
             left, right = (self._x(room, end) for end in picture.shaded)
             painter.fillRect(QRectF(left, room.top(), max(right - left, 2.0), room.height()), colours.sunken)
@@ -223,7 +219,6 @@ class CurvePlot(QLabel):
 
     def _paint_scales(self, painter: QPainter, colours: Tokens, room: QRectF) -> None:
         picture = self._picture
-        assert picture is not None
         painter.setFont(font(Role.CAPTION))
         for tick in picture.y.ticks(5):
             y = round(self._y(room, tick)) + 0.5
@@ -243,7 +238,6 @@ class CurvePlot(QLabel):
     ) -> None:
         """Write round numbers under the axis, as many as have room."""
         picture = self._picture
-        assert picture is not None
         painter.setFont(font(Role.CAPTION))
         painter.setPen(colours.ink2)
         metrics, taken = QFontMetricsF(painter.font()), -1e9
@@ -270,22 +264,20 @@ class CurvePlot(QLabel):
         return QRectF(left, top, width, em(20))
 
     def _paint_line(self, painter: QPainter, colours: Tokens, room: QRectF) -> None:
-        picture = self._picture
-        if picture is None or self._at is None:
+        if self._at is None:
             return
         x = self._x(room, self._at)
         painter.setPen(plotting.pen(colours.ink2, 1))
         painter.drawLine(QPointF(x, room.top()), QPointF(x, room.bottom()))
-        first = picture.curves[0]
+        first = self._picture.curves[0]
         y = self._y(room, float(np.interp(self._at, first.xs, first.ys)))
         if room.top() - 1 <= y <= room.bottom() + 1:
             plotting.dot(painter, colours.ink, colours.surface, x, y)
 
     def _paint_band(self, painter: QPainter, colours: Tokens, room: QRectF) -> None:
-        picture = self._picture
-        if picture is None or picture.band is None:
+        if self._picture.band is None:
             return
-        places, low, high = picture.band
+        places, low, high = self._picture.band
         around = [*self._points(room, places, high), *reversed(self._points(room, places, low))]
         fill = QColor(colours.unit)
         fill.setAlphaF(_BAND)
@@ -305,7 +297,6 @@ class CurvePlot(QLabel):
 
     def _paint_names(self, painter: QPainter, colours: Tokens, room: QRectF) -> None:
         picture = self._picture
-        assert picture is not None
         drawn = [(curve, np.array([(p.x(), p.y()) for p in self._sampled(room, curve)])) for curve in picture.curves]
         taken: list[QRectF] = []
         for curve, points in drawn:

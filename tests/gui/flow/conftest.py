@@ -52,3 +52,14 @@ def window(qtbot, appearance, places, dialogs):
         made.show()
         made.activateWindow()
     return made
+
+
+@pytest.fixture
+def on(qtbot, window):
+    """Wait for the page of a name to be shown, and return it."""
+
+    def shown(name):
+        qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get(name))
+        return getattr(window.pages, name)
+
+    return shown

@@ -119,19 +119,14 @@ def window(finished, window):
     return window
 
 
-def on(qtbot, window, name):
-    qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get(name))
-    return getattr(window.pages, name)
-
-
-def test_from_the_start_page_to_the_pooled_file_and_back(qtbot, window, dialogs, finished, tmp_path):
+def test_from_the_start_page_to_the_pooled_file_and_back(qtbot, window, dialogs, finished, tmp_path, on):
     dialogs.save_as = tmp_path / "both"
-    start = on(qtbot, window, "start")
+    start = on("start")
     qtbot.waitUntil(lambda: any(row.view.compares for row in start.recent.rows))
     row = next(row for row in start.recent.rows if row.view.compares)
     assert row.view.line == "Compare its 2 experts"
     row.click()
-    page = on(qtbot, window, "compare")
+    page = on("compare")
     assert page.title.text() == "They disagree most about missed cancers"
     assert "For Ada one missed cancer" in page.detail.text()
     page.save.click()
@@ -140,37 +135,37 @@ def test_from_the_start_page_to_the_pooled_file_and_back(qtbot, window, dialogs,
     pooled = ElicitedMetric.load(tmp_path / "both.metric.json")
     assert [part["source"] for part in pooled.provenance.parameters["of"]] == ["0.session.jsonl", "1.session.jsonl"]
     page.back.click()
-    on(qtbot, window, "start")
+    on("start")
 
 
-def test_from_the_study_and_from_a_result_and_back_there(qtbot, window, finished):
+def test_from_the_study_and_from_a_result_and_back_there(window, finished, on):
     window.flow.open("breast-cancer")
-    begin = on(qtbot, window, "begin")
+    begin = on("begin")
     assert begin.compare.text() == "Compare the 2 experts who have finished"
     begin.compare.click()
-    on(qtbot, window, "compare").back.click()
+    on("compare").back.click()
     assert window.pages.shown is begin
     window.flow.open(str(finished / "1.session.jsonl"))
-    results = on(qtbot, window, "results")
+    results = on("results")
     assert not results.compare.isHidden()
     results.compare.click()
-    page = on(qtbot, window, "compare")
+    page = on("compare")
     page.back.click()
     assert window.pages.shown is results
 
 
-def test_what_cannot_be_compared_is_said(qtbot, window, finished):
+def test_what_cannot_be_compared_is_said(window, finished, on):
     (finished / "0.session.jsonl").unlink()
     window.flow.comparing.compare(finished / "1.session.jsonl")
-    error = on(qtbot, window, "error")
+    error = on("error")
     assert error._title.text() == "These experts cannot be compared"
     assert "there is one" in error._sentence.text()
 
 
-def test_one_expert_alone_is_offered_no_comparison(qtbot, window, finished):
+def test_one_expert_alone_is_offered_no_comparison(qtbot, window, finished, on):
     (finished / "0.session.jsonl").unlink()
     window.flow.open(str(finished / "1.session.jsonl"))
-    assert on(qtbot, window, "results").compare.isHidden()
+    assert on("results").compare.isHidden()
     window.flow.show_start()
-    start = on(qtbot, window, "start")
+    start = on("start")
     qtbot.waitUntil(lambda: len(start.recent.rows) == 1)

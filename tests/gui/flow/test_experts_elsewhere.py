@@ -26,11 +26,6 @@ def pack(study, tmp_path):
     return write_pack(packed(study, setting_of("bayes", purpose="costs", questions=5)), tmp_path / "sent.elicit")
 
 
-def on(qtbot, window, name):
-    qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get(name))
-    return getattr(window.pages, name)
-
-
 def drop(page, *paths):
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
@@ -50,9 +45,9 @@ def answered(pack, home, expert, seed):
         return save_answers(session, home / "answers")
 
 
-def test_a_study_is_sent_as_it_is_set_on_the_page(qtbot, window, dialogs, study, tmp_path):
+def test_a_study_is_sent_as_it_is_set_on_the_page(qtbot, window, dialogs, study, tmp_path, on):
     window.flow.open(str(study.folder))
-    page = on(qtbot, window, "begin")
+    page = on("begin")
     page.purpose.rows["costs"].radio.click()
     page.asking.questions.setValue(7)
     dialogs.save_as = tmp_path / "for-the-expert"
@@ -63,15 +58,15 @@ def test_a_study_is_sent_as_it_is_set_on_the_page(qtbot, window, dialogs, study,
     assert dialogs.asked[-1].name == "breast-lumps.elicit"
 
 
-def test_an_expert_answers_by_keys_alone_and_saves_the_answers(qtbot, window, dialogs, pack, tmp_path, monkeypatch):
+def test_an_expert_answers_by_keys_alone_and_saves_the_answers(qtbot, window, dialogs, pack, tmp_path, monkeypatch, on):
     monkeypatch.setattr("elicit_app.gui.question.page.LOCK_MS", 20)
     drop(window.pages.start, pack)
-    page = on(qtbot, window, "begin")
+    page = on("begin")
     assert page.expert.text().startswith("Expert ")
     assert not any(part.isVisible() for part in (page.purpose, page.settings, page.elsewhere, page.words))
     QTest.keyClick(page.expert, Qt.Key.Key_Return, CTRL)
-    on(qtbot, window, "practice").skip.click()
-    question = on(qtbot, window, "question")
+    on("practice").skip.click()
+    question = on("question")
     for _ in range(12):
         qtbot.waitUntil(lambda: window.pages.shown is not question or not question.locked)
         if window.pages.shown is not question:
@@ -81,9 +76,9 @@ def test_an_expert_answers_by_keys_alone_and_saves_the_answers(qtbot, window, di
             QTest.keyClick(question.card.field, Qt.Key.Key_Escape)
         QTest.keyClick(question.card, Qt.Key.Key_Left)
         qtbot.waitUntil(lambda view=view: question._question is not view or not question.isVisible())
-    QTest.keyClick(on(qtbot, window, "sitting_over").stop, Qt.Key.Key_Space)
-    QTest.keyClick(on(qtbot, window, "review").finish, Qt.Key.Key_Space)
-    results = on(qtbot, window, "results")
+    QTest.keyClick(on("sitting_over").stop, Qt.Key.Key_Space)
+    QTest.keyClick(on("review").finish, Qt.Key.Key_Space)
+    results = on("results")
     shown = [results.tabs.tabText(tab) for tab in range(results.tabs.count()) if results.tabs.isTabVisible(tab)]
     assert shown == ["What you told us", "Costs and files"]
     dialogs.save_as = tmp_path / "mine"
@@ -92,18 +87,18 @@ def test_an_expert_answers_by_keys_alone_and_saves_the_answers(qtbot, window, di
     assert (tmp_path / "mine-answers.session.jsonl").is_file()
 
 
-def test_answers_are_dropped_on_the_study_and_compared(qtbot, window, study, pack, tmp_path):
+def test_answers_are_dropped_on_the_study_and_compared(qtbot, window, study, pack, tmp_path, on):
     files = []
     for seed, name in enumerate(("Ada", "Ben")):
         home = tmp_path / name
         home.mkdir()
         files.append(answered(pack, home, name, seed))
     window.flow.open(str(study.folder))
-    page = on(qtbot, window, "begin")
+    page = on("begin")
     drop(page, *files)
     qtbot.waitUntil(lambda: "of Ada" in page.notice.sentence and "of Ben" in page.notice.sentence)
     assert "Compare the 2 experts" in page.compare.text()
     page.compare.click()
-    compare = on(qtbot, window, "compare")
+    compare = on("compare")
     assert compare.header.line.text() == "Ada and Ben"
     assert not compare.trusted.isVisible()

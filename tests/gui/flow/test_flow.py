@@ -18,11 +18,6 @@ from elicit_app.study import open_study
 from elicit_app.study.folder import write_folder
 
 
-def on(qtbot, window, name):
-    qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get(name))
-    return getattr(window.pages, name)
-
-
 def write_predictions(path, *, total=1.0, rows=60):
     rng = np.random.default_rng(1)
     proba = rng.dirichlet(np.ones(2), rows)
@@ -32,36 +27,36 @@ def write_predictions(path, *, total=1.0, rows=60):
     return path
 
 
-def test_what_is_wrong_with_a_file_is_numbered_and_it_can_be_read_again(qtbot, window, tmp_path):
+def test_what_is_wrong_with_a_file_is_numbered_and_it_can_be_read_again(window, tmp_path, on):
     path = write_predictions(tmp_path / "pets.csv", total=0.5)
     window.flow.open_files((path,))
-    page = on(qtbot, window, "error")
+    page = on("error")
     assert page._title.text() == "This file cannot be used yet"
     assert "pets.csv" in page._sentence.text()
     page.copy.click()
     assert "Row 5" in QGuiApplication.clipboard().text()
     write_predictions(path)
     QTest.keyClick(page, Qt.Key.Key_F5)
-    study = on(qtbot, window, "study")
+    study = on("study")
     assert "2 classes" in study.header.line.text()
 
 
-def test_another_file_can_be_chosen_and_the_format_looked_up(qtbot, window, dialogs, tmp_path):
+def test_another_file_can_be_chosen_and_the_format_looked_up(window, dialogs, tmp_path, on):
     window.flow.open_files((write_predictions(tmp_path / "bad.csv", total=0.5),))
-    page = on(qtbot, window, "error")
+    page = on("error")
     page.format.click()
-    help_page = on(qtbot, window, "help")
+    help_page = on("help")
     help_page.done.click()
-    on(qtbot, window, "error")
+    on("error")
     dialogs.files = (write_predictions(tmp_path / "good.csv"),)
     page.primary.click()
-    on(qtbot, window, "study")
+    on("study")
 
 
-def test_files_of_several_models_make_one_study_that_is_kept_where_it_is_said(qtbot, window, tmp_path):
+def test_files_of_several_models_make_one_study_that_is_kept_where_it_is_said(window, tmp_path, on):
     first, second = write_predictions(tmp_path / "small.csv"), write_predictions(tmp_path / "large.csv")
     window.flow.open_files((first, second))
-    page = on(qtbot, window, "study")
+    page = on("study")
     assert "2 models" in page.header.line.text()
     page.nouns.case.clear()
     page.nouns.case.textEdited.emit("")
@@ -72,17 +67,17 @@ def test_files_of_several_models_make_one_study_that_is_kept_where_it_is_said(qt
     target = tmp_path / "kept here"
     page.place.path.setText(str(target))
     page.save.click()
-    begin = on(qtbot, window, "begin")
+    begin = on("begin")
     assert open_study(target).wording.case == "pet"
     assert str(target / "sessions") in begin.briefing.stored.text().replace("\u200b", "")
     assert load_settings(window._places.settings).folders == (str(target),)
 
 
-def test_a_population_prevalence_and_yardstick_are_saved_back(qtbot, window, tmp_path):
+def test_a_population_prevalence_and_yardstick_are_saved_back(window, tmp_path, on):
     study = write_folder(tmp_path / "wine", open_study("wine"))
     window.flow.open(str(study.folder))
-    on(qtbot, window, "begin").words.click()
-    page = on(qtbot, window, "study")
+    on("begin").words.click()
+    page = on("study")
     section = page.population
     section.population.setCurrentIndex(section.population.findData(10_000))
     section.population.activated.emit(0)
@@ -96,35 +91,35 @@ def test_a_population_prevalence_and_yardstick_are_saved_back(qtbot, window, tmp
     page.yardstick.box.setCurrentIndex(3)
     page.yardstick.box.activated.emit(3)
     page.save.click()
-    on(qtbot, window, "begin")
+    on("begin")
     kept = open_study(study.folder)
     assert kept.population == 10_000
     assert kept.stated_prevalence == pytest.approx((0.6, 0.3, 0.1))
     assert kept.yardstick == sorted(kept.wording.mistakes)[3]
 
 
-def test_a_consequence_that_is_too_long_is_counted_and_refused(qtbot, window, tmp_path):
+def test_a_consequence_that_is_too_long_is_counted_and_refused(window, tmp_path, on):
     study = write_folder(tmp_path / "wine", open_study("wine"))
     window.flow.open(str(study.folder))
-    on(qtbot, window, "begin").words.click()
-    page = on(qtbot, window, "study")
+    on("begin").words.click()
+    page = on("study")
     page.mistakes.grid.put({(0, 5): "x" * 46})
     page.save.click()
     assert "46 characters" in page.notice.sentence
     assert window.pages.shown is page
 
 
-def test_a_damaged_session_is_said_to_be_damaged(qtbot, window, tmp_path):
+def test_a_damaged_session_is_said_to_be_damaged(window, tmp_path, on):
     path = tmp_path / "broken.session.jsonl"
     path.write_text('{"kind": "begun"')
     window.flow.open(str(path))
-    page = on(qtbot, window, "error")
+    page = on("error")
     assert page._title.text() == "This session cannot be opened"
     page.primary.click()
-    on(qtbot, window, "start")
+    on("start")
 
 
-def test_a_damaged_session_is_listed_looked_at_and_gone_on_with_in_a_copy(qtbot, window, places):
+def test_a_damaged_session_is_listed_looked_at_and_gone_on_with_in_a_copy(qtbot, window, places, on):
     path = places.data / "sessions" / "wine" / "2026-01-01-120000.session.jsonl"
     path.parent.mkdir(parents=True)
     with Session.create(open_study("wine"), BayesSetting(questions=8), path, expert="Ada") as session:
@@ -142,10 +137,10 @@ def test_a_damaged_session_is_listed_looked_at_and_gone_on_with_in_a_copy(qtbot,
     assert row.view.title.endswith("Ada")
     assert row.view.line == "Damaged: 2 of 4 answers can be read"
     row.click()
-    page = on(qtbot, window, "damaged")
+    page = on("damaged")
     assert len(page.model.rows) == 2
     page.copy.click()
-    on(qtbot, window, "recap")
+    on("recap")
     assert path.read_bytes() == broken
     assert path.with_name("2026-01-01-120000-recovered.session.jsonl").exists()
 
@@ -161,15 +156,15 @@ def test_the_only_session_is_recent_too(qtbot, window, places):
     assert [row.view.line for row in start.recent.rows] == ["Stopped at question 2"]
 
 
-def test_a_session_open_elsewhere_is_refused_in_words(qtbot, window, tmp_path):
+def test_a_session_open_elsewhere_is_refused_in_words(window, tmp_path, on):
     path = tmp_path / "busy.session.jsonl"
     with Session.create(open_study("breast-cancer"), BayesSetting(questions=5), path):
         window.flow.open(str(path))
-        page = on(qtbot, window, "error")
+        page = on("error")
         assert "open" in page._sentence.text()
 
 
-def test_a_study_with_an_unfinished_session_offers_to_go_on(qtbot, window, places):
+def test_a_study_with_an_unfinished_session_offers_to_go_on(qtbot, window, places, on):
     study = open_study("breast-cancer")
     path = places.data / "sessions" / "breast-cancer" / "2026-01-01-120000.session.jsonl"
     path.parent.mkdir(parents=True)
@@ -177,53 +172,53 @@ def test_a_study_with_an_unfinished_session_offers_to_go_on(qtbot, window, place
         session.answer("left")
         session.answer("right")
     window.flow.open("breast-cancer")
-    begin = on(qtbot, window, "begin")
+    begin = on("begin")
     assert begin.current.isVisible()
     assert begin.current.button.hasFocus()
     assert not begin.begin.isVisible()
     assert begin.begin_new.isVisible()
     begin.current.button.click()
-    recap = on(qtbot, window, "recap")
+    recap = on("recap")
     assert recap.line.text() == f"{study.title} · 2 answers are kept"
     assert recap.following.text().startswith("Question 3 is next")
     recap.go_on.click()
-    question = on(qtbot, window, "question")
+    question = on("question")
     qtbot.waitUntil(lambda: question.isVisible())
     assert len(read(path).events) > 2
 
 
-def test_a_study_that_is_gone_is_no_longer_listed(qtbot, window, tmp_path):
+def test_a_study_that_is_gone_is_no_longer_listed(qtbot, window, tmp_path, on):
     study = write_folder(tmp_path / "wine", open_study("wine"))
     window.flow.open(str(study.folder))
-    on(qtbot, window, "begin")
+    on("begin")
     window.flow.show_start()
-    start = on(qtbot, window, "start")
+    start = on("start")
     qtbot.waitUntil(lambda: [row.text() for row in start.recent.rows] == ["Italian wines"])
     shutil.rmtree(study.folder)
     window.flow.show_start()
     qtbot.waitUntil(lambda: start.recent.rows == [])
 
 
-def test_help_and_settings_lead_back_to_where_one_was(qtbot, window):
+def test_help_and_settings_lead_back_to_where_one_was(window, on):
     window.flow.open("breast-cancer")
-    begin = on(qtbot, window, "begin")
+    begin = on("begin")
     QTest.keyClick(begin, Qt.Key.Key_F1)
-    on(qtbot, window, "help")
+    on("help")
     QTest.keyClick(window.pages.help, Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
-    settings = on(qtbot, window, "settings")
+    settings = on("settings")
     settings.done.click()
     assert window.pages.shown is begin
     for key in (Qt.Key.Key_Escape, Qt.Key.Key_Return):
         QTest.keyClick(begin, Qt.Key.Key_F1)
-        help_page = on(qtbot, window, "help")
+        help_page = on("help")
         assert help_page.done.hasFocus()
         QTest.keyClick(help_page.done, key)
         assert window.pages.shown is begin
 
 
-def test_settings_change_the_app_at_once_and_are_kept(qtbot, window, appearance, places):
+def test_settings_change_the_app_at_once_and_are_kept(qtbot, window, appearance, places, on):
     window.flow.show_settings()
-    page = on(qtbot, window, "settings")
+    page = on("settings")
     page.appearances["dark"].radio.click()
     assert appearance.palette().color(QPalette.ColorRole.Window).lightness() < 60
     page.text_size.setCurrentIndex(2)
@@ -247,9 +242,9 @@ def test_closing_while_a_study_is_read_is_safe(qtbot, window, places):
     assert window.pages.shown is window.pages.opening, "what was read comes to nobody"
 
 
-def test_a_first_guess_must_be_a_number(qtbot, window):
+def test_a_first_guess_must_be_a_number(window, on):
     window.flow.open("wine")
-    begin = on(qtbot, window, "begin")
+    begin = on("begin")
     field = next(iter(begin.guesses.fields.values()))
     field.setText("a lot")
     begin.begin.click()
@@ -258,9 +253,9 @@ def test_a_first_guess_must_be_a_number(qtbot, window):
 
 
 @pytest.mark.parametrize(("procedure", "family"), [("dlpm", "dlpm"), ("lpm", "lpm")])
-def test_a_published_search_is_for_one_family_and_says_what_it_costs(qtbot, window, procedure, family):
+def test_a_published_search_is_for_one_family_and_says_what_it_costs(window, procedure, family, on):
     window.flow.open("wine")
-    begin = on(qtbot, window, "begin")
+    begin = on("begin")
     asking = begin.asking
     begin.settings.open()
     asking.researchers.click()

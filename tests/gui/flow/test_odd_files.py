@@ -10,11 +10,6 @@ from elicit_app.study import open_study
 CTRL = Qt.KeyboardModifier.ControlModifier
 
 
-def on(qtbot, window, name):
-    qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get(name))
-    return getattr(window.pages, name)
-
-
 @pytest.fixture
 def cases():
     rng = np.random.default_rng(1)
@@ -44,55 +39,55 @@ def go_on(window):
     QTest.keyClick(window.focusWidget(), Qt.Key.Key_Return, CTRL)
 
 
-def test_from_odd_columns_to_the_first_question_by_keys_alone(qtbot, window, odd, tmp_path):
+def test_from_odd_columns_to_the_first_question_by_keys_alone(window, odd, tmp_path, on):
     window.flow.open_files((odd,))
-    page = on(qtbot, window, "columns")
+    page = on("columns")
     assert (page.truth.currentText(), page.kind) == ("Ground truth", "logits")
     assert [box.currentText() for box in page.boxes] == ["logit sick", "logit well"]
     assert "--truth 'Ground truth' --columns 'sick=logit sick,well=logit well' --logits" in page._command.text()
     go_on(window)
-    on(qtbot, window, "study")
+    on("study")
     go_on(window)
-    on(qtbot, window, "begin")
+    on("begin")
     go_on(window)
-    practice = on(qtbot, window, "practice")
+    practice = on("practice")
     QTest.keyClick(practice.skip, Qt.Key.Key_Space)
-    on(qtbot, window, "question")
+    on("question")
     study = open_study(str(tmp_path / "hospital export-study"))
     assert (study.classes, study.columns.kind) == (("sick", "well"), "logits")
 
 
-def test_a_reader_is_added_among_the_models_and_a_model_taken_out(qtbot, window, dialogs, odd, reader, tmp_path):
+def test_a_reader_is_added_among_the_models_and_a_model_taken_out(window, dialogs, odd, reader, tmp_path, on):
     window.flow.open_files((odd,))
-    on(qtbot, window, "columns")
+    on("columns")
     go_on(window)
-    page = on(qtbot, window, "study")
+    page = on("study")
     dialogs.files = (reader,)
     page.models.add.click()
-    columns = on(qtbot, window, "columns")
+    columns = on("columns")
     assert (columns.kind, columns.columns.columns) == ("labels", ("y_pred",))
     go_on(window)
-    on(qtbot, window, "study")
+    on("study")
     assert [field.text() for field in page.models.fields] == ["hospital export", "reader"]
     page.models.fields[1].setFocus()
     page.models.fields[1].selectAll()
     QTest.keyClicks(page.models.fields[1], "Dr Ada")
     go_on(window)
-    begin = on(qtbot, window, "begin")
+    begin = on("begin")
     folder = tmp_path / "hospital export-study"
     assert open_study(str(folder)).model_names == ("hospital export", "Dr Ada")
     begin.words.click()
     page.models._take_out(0)
     assert [field.text() for field in page.models.fields] == ["Dr Ada"]
     go_on(window)
-    on(qtbot, window, "begin")
+    on("begin")
     assert open_study(str(folder)).model_names == ("Dr Ada",)
     assert len(open_study(str(folder)).digests) == 2
 
 
-def test_another_true_class_changes_what_is_guessed(qtbot, window, reader):
+def test_another_true_class_changes_what_is_guessed(window, reader, on):
     window.flow.open_files((reader,))
-    page = on(qtbot, window, "columns")
+    page = on("columns")
     assert page.kind == "labels"
     page.truth.setCurrentText("y_pred")
     assert page.columns.columns == ("y_true",)
@@ -103,13 +98,13 @@ def test_another_true_class_changes_what_is_guessed(qtbot, window, reader):
     assert "is named twice" in page.notice.sentence
 
 
-def test_files_of_several_labels_become_a_study_that_is_asked_at_once(qtbot, window, tmp_path):
+def test_files_of_several_labels_become_a_study_that_is_asked_at_once(window, tmp_path, on):
     rng = np.random.default_rng(2)
     true = rng.integers(2, size=(40, 2))
     for name in ("first", "second"):
         rows = np.hstack([true, np.where(rng.random(true.shape) < 0.3, 1 - true, true)])
         np.savetxt(tmp_path / f"{name}.csv", rows, "%d", ",", header="true_a,true_b,pred_a,pred_b", comments="")
     window.flow.open_files((tmp_path / "first.csv", tmp_path / "second.csv"))
-    on(qtbot, window, "begin")
+    on("begin")
     study = open_study(tmp_path / "first-study")
     assert (study.wording.priced, [one.name for one in study.pack.models]) == ("multilabel", ["first", "second"])

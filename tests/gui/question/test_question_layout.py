@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QTextDocumentFragment
+from PySide6.QtGui import QFont, QFontMetricsF
 from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.gui import theme
@@ -16,11 +16,6 @@ from elicit_app.gui.question.measures import breakable
 from elicit_app.gui.question.row import CountBar
 
 SIZES = ((1280, 800), (1280, 700), (1024, 720), (800, 600))
-
-
-def tip(widget: QWidget) -> str:
-    """Return the text of a tooltip as it is read."""
-    return QTextDocumentFragment.fromHtml(widget.toolTip()).toPlainText()
 
 
 def shown(qtbot, study, view, size=(1280, 800), family="lpm") -> QuestionPage:
@@ -222,7 +217,7 @@ def test_the_middle_of_a_row_holds_name_flow_and_consequence(qtbot, ask, pairs) 
     assert row.name.geometry().bottom() <= row.flow.geometry().top() <= row.consequence.geometry().top()
 
 
-def test_dense_rows_keep_the_consequence_in_tooltip_and_description(qtbot, ask, pairs) -> None:
+def test_dense_rows_keep_the_consequence_in_tooltip_and_description(qtbot, ask, pairs, tip) -> None:
     study, left, right = pairs["ten"]
     row = shown(qtbot, study, ask(left, right), (800, 600)).card.rows[0]
     assert not row.consequence.isVisible()

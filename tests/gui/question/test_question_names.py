@@ -6,7 +6,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from PySide6.QtGui import QAccessible, QColor, QImage, QTextDocumentFragment
+from PySide6.QtGui import QAccessible, QColor, QImage
 from PySide6.QtWidgets import QWidget
 
 from elicit_app.elicitation.questions import Progress
@@ -14,11 +14,6 @@ from elicit_app.gui import theme
 from elicit_app.gui.question.row import CountBar
 
 ROLE = QAccessible.Role
-
-
-def tip(widget: QWidget) -> str:
-    """Return the text of a tooltip as it is read."""
-    return QTextDocumentFragment.fromHtml(widget.toolTip()).toPlainText()
 
 
 def heard(widget: QWidget) -> tuple[QAccessible.Role, str, str]:
@@ -40,7 +35,7 @@ def test_cells_say_truth_answer_and_difference(page) -> None:
     assert heard(right)[1] == "Truth melanoma, model says naevus: 19 of 120 in B, 12 fewer than A."
 
 
-def test_buttons_say_their_keys(page) -> None:
+def test_buttons_say_their_keys(page, tip) -> None:
     answers = page.answers
     assert heard(answers.a) == (ROLE.Button, "A is better", "Left arrow or 1")
     assert heard(answers.equal)[1:] == ("About equal", "Down arrow or 0")
@@ -67,7 +62,7 @@ def test_progress_and_strip_are_said(page, ask, pairs) -> None:
     assert (page.bar.strong.text(), page.bar.quiet.text()) == ("Question 24,", "last one")
 
 
-def test_the_headline_says_how_many_cases_are_real(page) -> None:
+def test_the_headline_says_how_many_cases_are_real(page, tip) -> None:
     assert heard(page.headline)[1:] == (
         "For 1,000 patients, which result would you rather have?",
         "Scaled from 200 patients",
@@ -89,7 +84,7 @@ def test_the_full_picture_says_every_number(page) -> None:
     assert page.card.fold.toggle.text() == "Only what differs"
 
 
-def test_looking_again_says_so(page, ask, pairs) -> None:
+def test_looking_again_says_so(page, ask, pairs, tip) -> None:
     _, left, right = pairs["three"]
     page.show_question(ask(left, right, 4, again=4))
     assert (page.bar.strong.text(), page.bar.quiet.text()) == ("Question 4,", "looked at again")

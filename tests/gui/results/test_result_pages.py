@@ -6,9 +6,8 @@ from functools import partial
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QFontMetricsF, QGuiApplication, QTextDocumentFragment
+from PySide6.QtGui import QFontMetricsF, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import LinkButton
@@ -24,11 +23,6 @@ from elicit_app.study import open_study
 
 PREVALENCE = [name for name, _ in TABS].index("Other prevalence")
 COSTS = np.array([[0, 4.0, 9.0], [0.6, 0, 2.0], [1.0, 0.3, 0]])
-
-
-def tip(widget: QWidget) -> str:
-    """Return the text of a tooltip as it is read."""
-    return QTextDocumentFragment.fromHtml(widget.toolTip()).toPlainText()
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +56,7 @@ def review(qtbot, views, study):
     return page
 
 
-def test_undo_says_whether_it_takes_back_an_answer_or_a_change(review, views, study):
+def test_undo_says_whether_it_takes_back_an_answer_or_a_change(review, views, study, tip):
     assert tip(review.undo) == "Take back the last change", "an answer was taken out"
     review.show_review(replace(views[0], undoes="answer"), study.wording, "lpm")
     assert tip(review.undo).startswith(f"Take back answer {len(views[0].answers)}: ")
@@ -146,7 +140,7 @@ def test_the_track_is_dragged_with_the_mouse(results):
     assert track._x(track.number) == pytest.approx(place.x(), abs=2)
 
 
-def test_too_few_answers_switch_the_files_off_except_the_answers(qtbot, views, study):
+def test_too_few_answers_switch_the_files_off_except_the_answers(qtbot, views, study, tip):
     page = ResultsPage()
     qtbot.addWidget(page)
     page.show_result(replace(views[1], can_export=False), study)

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elicit_app.study import open_study
 from metrics import ElicitedMetric, judge
 from metrics.errors import InputError
 from metrics.policies import cases
@@ -35,12 +34,6 @@ CHECKED = {
 }
 
 
-def lumps():
-    study = open_study("breast-cancer")
-    true = study.models[0].y_true
-    return np.array(study.classes)[true], true, {model.name: model.y_proba for model in study.models}
-
-
 def breast_metric(ratio, spread=0.0, draws=2_000):
     samples = None
     if spread:
@@ -56,8 +49,8 @@ def breast_metric(ratio, spread=0.0, draws=2_000):
 
 
 @pytest.mark.parametrize("ratio", [3.6, 19.0])
-def test_checked_values_of_the_breast_study(ratio):
-    labels, _, models = lumps()
+def test_checked_values_of_the_breast_study(ratio, lumps):
+    labels, models = lumps
     judgement = judge(breast_metric(ratio), labels, models, draws=20_000)
     assert {one.name for one in judgement.policies} == set(CHECKED[ratio])
     for one in judgement.policies:
@@ -75,22 +68,22 @@ def test_checked_values_of_the_breast_study(ratio):
     assert judgement.best.threshold.value == pytest.approx(1 / (1 + ratio))
 
 
-def test_differences_are_those_of_a_direct_bootstrap_with_both_doubts():
+def test_differences_are_those_of_a_direct_bootstrap_with_both_doubts(lumps):
     """Every case by itself, every draw by itself: nothing is grouped, nothing is contracted."""
-    labels, true, models = lumps()
+    labels, models = lumps
     metric = breast_metric(19.0, spread=0.4)
     judgement = judge(metric, labels, models, draws=20_000, seed=1)
     rng = np.random.default_rng(9)
     ratios = metric.cost_samples[:, 0, 1] / metric.cost_samples[:, 1, 0]
     decided = {name: proba[:, 0] >= 0.05 for name, proba in models.items()}
     lost = {
-        name: [((true == 0) & ~called).astype(float), ((true == 1) & called).astype(float)]
+        name: [((labels == "malignant") & ~called).astype(float), ((labels == "benign") & called).astype(float)]
         for name, called in decided.items()
     }
     first, second = "Cell outline", "Size and texture"
     differences = []
     for _ in range(20):
-        weights = rng.standard_exponential((1_000, len(true)))
+        weights = rng.standard_exponential((1_000, len(labels)))
         weights *= 1_000 / weights.sum(axis=1, keepdims=True)
         ratio = rng.choice(ratios, 1_000)
         costs = [ratio * (weights @ lost[name][0]) + weights @ lost[name][1] for name in (second, first)]
@@ -103,8 +96,8 @@ def test_differences_are_those_of_a_direct_bootstrap_with_both_doubts():
     assert two.best.probability_best == pytest.approx((direct > 0).mean(), abs=0.015)
 
 
-def test_the_two_doubts_apart_are_narrower_than_together():
-    labels, _, models = lumps()
+def test_the_two_doubts_apart_are_narrower_than_together(lumps):
+    labels, models = lumps
     judgement = judge(breast_metric(19.0, spread=0.4), labels, models)
     for one in judgement.policies[1:]:
         width, of_answers, of_cases = (
@@ -116,8 +109,8 @@ def test_the_two_doubts_apart_are_narrower_than_together():
     assert 0 <= information.of_cases <= information.expected_loss
 
 
-def test_without_draws_of_the_costs_only_the_cases_are_doubted_and_it_is_said():
-    labels, _, models = lumps()
+def test_without_draws_of_the_costs_only_the_cases_are_doubted_and_it_is_said(lumps):
+    labels, models = lumps
     judgement = judge(breast_metric(19.0), labels, models)
     assert all(one.interval_answers is None for one in judgement.policies)
     assert judgement.information.of_values == 0
@@ -130,8 +123,8 @@ def test_without_draws_of_the_costs_only_the_cases_are_doubted_and_it_is_said():
     assert [one.name for one in bare.policies] == [one.name for one in judgement.policies]
 
 
-def test_a_stated_prevalence_is_not_doubted():
-    labels, _, models = lumps()
+def test_a_stated_prevalence_is_not_doubted(lumps):
+    labels, models = lumps
     judgement = judge(breast_metric(19.0), labels, models, prevalence=[0.1, 0.9])
     everybody = judgement.named("always malignant")
     assert everybody.cost_per_population == pytest.approx(900)
@@ -142,8 +135,8 @@ def test_a_stated_prevalence_is_not_doubted():
     assert as_is.cost_per_population == pytest.approx(100 * 19 * 34 / 212 + 900 * 35 / 357)
 
 
-def test_present_practice_is_one_more_policy():
-    labels, _, models = lumps()
+def test_present_practice_is_one_more_policy(lumps):
+    labels, models = lumps
     typed = [[188, 24], [50, 307]]
     judgement = judge(breast_metric(3.6), labels, models, practice=typed)
     practice = judgement.named("present practice")

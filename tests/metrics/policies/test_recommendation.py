@@ -19,11 +19,6 @@ WORDS = (
 )
 
 
-def lumps():
-    study = open_study("breast-cancer")
-    return np.array(study.classes)[study.models[0].y_true], {model.name: model.y_proba for model in study.models}
-
-
 def metric(ratio, spread=0.0, **details):
     if spread:
         rng = np.random.default_rng(4)
@@ -47,8 +42,8 @@ def judged(table, under=None, words=None, practice=None):
     return Judge.of(under, case_table(true, [said, said], 2), of_model("m"), words=words, practice=practice).at()
 
 
-def test_a_model_with_a_threshold():
-    said = judge(metric(3.6), *lumps()).recommendation
+def test_a_model_with_a_threshold(lumps):
+    said = judge(metric(3.6), *lumps).recommendation
     assert said.sentence == "Call it malignant where Size and texture says 22 % or more."
     assert [piece.text for piece in said.pieces if piece.strong] == ["Size and texture", "22 % or more"]
     assert said.spares == (
@@ -73,9 +68,9 @@ def test_no_model_is_said_to_be_worse_that_may_be_better():
     assert judgement.recommendation.sentence == "Call every case malignant: nothing shows that a model does better."
 
 
-def test_what_is_done_with_a_class_is_said_instead_of_calling_it_so():
+def test_what_is_done_with_a_class_is_said_instead_of_calling_it_so(lumps):
     words = CaseWords("patient", "patients", ("cancer", "harmless"), ("biopsy", ""))
-    one = judge(metric(3.6, words=words), *lumps())
+    one = judge(metric(3.6, words=words), *lumps)
     assert one.recommendation.sentence == "Biopsy where Size and texture says 22 % or more."
     assert one.recommendation.spares.endswith(" than by the rule “biopsy in every case”.")
     assert what_one_does(one.best, one.words, one.positive) == ("Size and texture", "biopsy from 22 %")
@@ -211,8 +206,8 @@ class TestInformation:
         assert found.advice.startswith("Decide now")
 
 
-def test_a_judgement_of_some_policies_is_that_of_their_draws():
-    judgement = judge(metric(19.0, 0.3), *lumps())
+def test_a_judgement_of_some_policies_is_that_of_their_draws(lumps):
+    judgement = judge(metric(19.0, 0.3), *lumps)
     some = judgement.among(lambda policy: policy.model is not None)
     assert {one.name for one in some.policies} == {one.name for one in judgement.policies if one.policy.model}
     assert sum(one.probability_best for one in some.policies) == pytest.approx(1)
