@@ -55,15 +55,16 @@ class PenalizedMultilabelScore(Measured):
     labels: tuple[str, ...]
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the accuracy of each label as bars, with its score where penalties make that another number.
+        """Draw the accuracy of each label as bars, with its score where penalties change any.
 
         On `ax` or a new figure, whose axes it returns.
         """
         from metrics.display.drawing import plot_bars
         from metrics.display.text import percent
 
-        scores = zip(self.per_label, self.per_label_score, strict=True)
-        texts = [percent(right) + (f", score {score:.2f}" if score != right else "") for right, score in scores]
+        texts = [percent(right) for right in self.per_label]
+        if not np.array_equal(self.per_label, self.per_label_score):
+            texts = [f"{text}, score {score:.2f}" for text, score in zip(texts, self.per_label_score, strict=True)]
         axes = plot_bars(self.labels, self.per_label, texts, ax, "share of items that are right")
         axes.set_xlim(0, 1.15)
         return axes
