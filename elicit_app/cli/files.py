@@ -255,6 +255,7 @@ def require_report_name(out: Path) -> None:
         raise typer.BadParameter(f"{out} must end in {', '.join(FORMATS)}.", param_hint="--out")
 
 
+@output.without_garbage_collection()
 def report(
     file: SessionFile,
     out: Annotated[Path, typer.Option(help="The report: .pdf, .html or .md.")],

@@ -6,6 +6,7 @@ the streams themselves replace them, whatever is printed, and tables go through 
 
 from __future__ import annotations
 
+import gc
 import json
 import shlex
 import sys
@@ -27,6 +28,16 @@ if TYPE_CHECKING:
 
 
 _PIPE_WIDTH = 160
+
+
+@contextmanager
+def without_garbage_collection() -> Iterator[None]:
+    """Look for no cyclic garbage in a command that is over in seconds: it leaves none, and the search takes a tenth."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def typed(argument: object) -> str:

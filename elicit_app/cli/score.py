@@ -28,6 +28,7 @@ def register(app: typer.Typer) -> None:
     app.command(short_help="Judge what one could do with models.")(score)
 
 
+@output.without_garbage_collection()
 def score(
     metric: Annotated[Path, typer.Argument(metavar="METRIC", help="An elicited metric file (*.metric.json).")],
     predictions: Annotated[
