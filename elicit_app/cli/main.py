@@ -9,6 +9,7 @@ import io
 import os
 import sys
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,7 @@ from elicit_app.cli import ask, files, measure, output, reproduce, score, simula
 from elicit_app.cli.output import show_as_text
 from elicit_app.problem import Problem
 from metrics import __version__
+from metrics.display.text import unisolated
 from metrics.errors import InputError, MissingPackage, require
 
 _DEMO = "breast-cancer"
@@ -220,6 +222,7 @@ def run() -> None:
     if len(sys.argv) == 2 and sys.argv[1].endswith(OPENED) and Path(sys.argv[1]).is_file():
         # A double click on a file starts the program with its name alone.
         sys.argv.insert(1, "open")
+    sys.argv[1:] = [_as_meant(argument) for argument in sys.argv[1:]]
     for argument in sys.argv[1:]:
         if not _is_text(argument):
             _fail(f"{argument!a} is not UTF-8 text: rename the file or type the text again.", _WRONG_USAGE)
@@ -263,6 +266,14 @@ def _prepare_streams() -> None:
         elif name != "stderr" and isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     show_as_text()
+
+
+def _as_meant(argument: str) -> str:
+    """Return an argument without the marks that came along where a name in it was copied from our own output."""
+    with suppress(OSError):
+        if Path(argument).exists():
+            return argument
+    return unisolated(argument)
 
 
 def _is_text(argument: str) -> bool:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
 from elicit_app.study.model import MOST_CLASSES, ColumnMap
-from elicit_app.study.tables import EMPTY, PROBABILITY, TRUTH, UNKNOWN, Table, class_of_column, open_table
+from elicit_app.study.tables import EMPTY, LONGEST_CELL, PROBABILITY, TRUTH, UNKNOWN, Table, class_of_column, open_table
 from metrics.display.text import counted
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import label_text
@@ -88,7 +88,8 @@ def look_at(path: Path) -> FirstRows:
 
 
 def _few(values: list[Any]) -> bool:
-    return 2 <= len({label_text(value) for value in values}) <= MOST_CLASSES
+    found = {label_text(value) for value in values}
+    return 2 <= len(found) <= MOST_CLASSES and max(map(len, found)) <= LONGEST_CELL
 
 
 def _sorted(values: list[Any]) -> list[str]:

@@ -189,6 +189,11 @@ def isolated(text: str) -> str:
     return _RUN.sub(lambda run: f"{FIRST_STRONG_ISOLATE}{run[0]}{POP_ISOLATE}", text.translate(_REPLACED))
 
 
+def unisolated(shown: str) -> str:
+    """Return text that was copied from where `isolated` had shown it, as it was before."""
+    return shown.replace(FIRST_STRONG_ISOLATE, "").replace(POP_ISOLATE, "")
+
+
 # Letters that most fonts draw alike, a selection of Unicode Technical Standard 39 (confusables).
 _TWINS = str.maketrans(
     "аеорсухіјѕһԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧАВЕКМНОРСТУХІЈЅαινορυ\u2800\u2010\u2011\u2012\u2013\u2212",

@@ -16,6 +16,7 @@ import elicit_app.cli
 from elicit_app.cli import output
 from elicit_app.cli.main import run
 from metrics import ElicitedMetric
+from metrics.display.text import isolated
 
 CLI = Path(elicit_app.cli.__file__).parent
 NAMES = ("\x1b]0;OWNED\x07\x1b[31m", "[red]benign[/red]", "\u202egnol", "סרטן")
@@ -78,6 +79,18 @@ def test_json_keeps_every_name_and_shows_none_of_the_characters(elicit, hostile)
     assert code == 0
     assert not UNWANTED.search(out)
     assert set(json.loads(out)["prevalence"]) == set(NAMES)
+
+
+def test_a_name_copied_from_the_terminal_is_the_name(elicit, hostile, tmp_path) -> None:
+    predictions, metric = hostile
+    shown = isolated(NAMES[3])
+    assert shown != NAMES[3]
+    told, copied = (
+        elicit("score", metric, predictions, "--prevalence", f"{name}=0.7", "--draws", "0", "--json")
+        for name in (NAMES[3], shown)
+    )
+    assert copied == told
+    assert json.loads(told[0])["prevalence"][NAMES[3]] == pytest.approx(0.7)
 
 
 def test_tables_know_no_markup_and_isolate_names(monkeypatch) -> None:

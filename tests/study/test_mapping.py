@@ -55,6 +55,12 @@ def test_columns_whose_names_say_no_class_belong_to_that_on_whose_cases_they_are
     assert look_at(one).guess == ColumnMap("target", ("well", "sick"), ("score",), "logits")
 
 
+def test_a_column_with_an_enormous_cell_is_not_taken_for_the_truth(tmp_path):
+    path = tmp_path / "open quote.csv"
+    path.write_text(f"y_true,proba_a,proba_b\n{'a' * 2_000},0.5,0.5\nb,0.4,0.6\n", encoding="utf-8")
+    assert look_at(path).guess is None, "labels of fixed length would take as much for every row"
+
+
 def test_exchanged_columns_are_pointed_out(tmp_path):
     scores = np.tile(SCORES, (60, 1))
     path = write(tmp_path, table(["label", "a", "b", "c"], TRUTH * 60, *scores.T))

@@ -32,7 +32,7 @@ KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("F",), "Full picture: every mistake, not only what differs"),
     (("Ctrl+Enter",), "Begin, and after the questions finish, from any field"),
     (("Ctrl+Tab",), "The next part of a result"),
-    (("Ctrl+S",), "Save the metric file of a result"),
+    (("Ctrl+S",), "Save the metric file of a result; of a study that was sent to you, your answers"),
     (("F1",), "This page"),
     (("Ctrl+,",), "Settings"),
     (("F5",), "Read a file again that could not be used"),

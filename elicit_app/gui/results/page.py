@@ -370,10 +370,15 @@ class ResultsPage(HeadedPage):
             shortcut.activated.connect(partial(self.tabs.turn, step))
         self.more.clicked.connect(self.more_requested)
         self.save.clicked.connect(lambda: self.export_requested.emit(self._saves.key))
-        bind(self, self.costs.files.buttons[METRIC.key].click, "Ctrl+S")
+        bind(self, self._save_by_key, "Ctrl+S")
         self.costs.export_requested.connect(self.export_requested)
         self.rates.look_again_requested.connect(self.look_again_requested)
         self.notice.pressed.connect(self.retry_requested)
+
+    def _save_by_key(self) -> None:
+        """Save the metric file; where a study was sent here, the answers that go back."""
+        button = self.save if self._saves is TO_SEND_BACK else self.costs.files.buttons[METRIC.key]
+        button.click()
 
     def _turn(self, index: int) -> None:
         # Panes are hidden, not stacked: a stack is as high as its tallest page, and a short one would scroll.

@@ -82,7 +82,7 @@ def test_an_expert_answers_by_keys_alone_and_saves_the_answers(qtbot, window, di
     shown = [results.tabs.tabText(tab) for tab in range(results.tabs.count()) if results.tabs.isTabVisible(tab)]
     assert shown == ["What you told us", "Costs and files"]
     dialogs.save_as = tmp_path / "mine"
-    QTest.keyClick(results.save, Qt.Key.Key_Space)
+    QTest.keyClick(results, Qt.Key.Key_S, CTRL)
     qtbot.waitUntil(lambda: "Send this file back" in results.notice.sentence)
     assert (tmp_path / "mine-answers.session.jsonl").is_file()
 
