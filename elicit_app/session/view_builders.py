@@ -131,7 +131,7 @@ def sitting_over_view(session: Session) -> SittingOverView:
     if session.study.wording.priced:
         what = "how much each amount counts, compared with the one that counts most"
     sentence = _OVER[reason].format(answers=answers, what=what)
-    return SittingOverView(reason, sentence, can_continue=session.continuation() is not None)
+    return SittingOverView(answers, reason, sentence, can_continue=session.continuation() is not None)
 
 
 def review_view(session: Session) -> ReviewView:

@@ -114,6 +114,7 @@ class SittingOverView:
     "Try again" where the last change could not be written, or empty.
     """
 
+    answers: int
     reason: str
     sentence: str
     can_continue: bool = True
