@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 # times as fast as one go over all cases, and keeps their memory small.
 _CHUNK_CELLS = 160_000
 CHUNK_ROWS = 16_000
-THREADS = min(4, os.cpu_count() or 1)
+_THREADS = min(4, os.cpu_count() or 1)
 
 
 def in_threads(of: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:
@@ -40,7 +40,7 @@ def in_threads(of: Callable[[Part], Result], parts: Iterable[Part]) -> list[Resu
 
     It is the same by any number of threads where no part has a share in another's chance or memory.
     """
-    with ThreadPoolExecutor(THREADS) as threads:
+    with ThreadPoolExecutor(_THREADS) as threads:
         return list(threads.map(of, parts))
 
 

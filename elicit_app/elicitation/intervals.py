@@ -24,14 +24,14 @@ from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.elicitation.response import Evidence, Person, ResponseModel, point_lapse
 from elicit_app.problem import Problem
-from metrics.batches import THREADS, in_threads
+from metrics.batches import in_threads
 
 LOGISTIC = 1.702  # a logistic variable is about normal with this standard deviation
 
 MOST_ANSWERS = 500
 _WEIGHED_FULLY = 120  # answers: time grows with the cube of their number, so beyond it fewer sets are looked at
 _FEWEST_SETS = 45  # of hyperparameters: as many numbers as a quadratic of four spreads, two errors, power and lapse has
-_MOST_NUMBERS = 3_000_000  # of matrices between the answers, one for each set of hyperparameters
+_PARTS, _MOST_NUMBERS = 4, 750_000  # fitted side by side: the same parts by any number of threads, so the same sums
 _DRAWS, _DRAWS_TO_SHOW = (400, 1_200), (2_400, 12_000)  # fewest, and most: with fifty classes a draw is 20 kB
 _MOST_OF_WEIGHTS = 90  # the mistakes among ten classes
 _POPULATION, _POPULATION_TO_SHOW = 160, 800
@@ -365,7 +365,7 @@ def _propagated(answered: _Intervals, spreads: Matrix, prior: WeightPrior, start
     Where passes swing to and fro, gentler ones follow. Fits that do not settle even then have no evidence (-inf).
     """
     h, n = answered.low.shape
-    at_once = max(1, min(-(-h // THREADS), _MOST_NUMBERS // THREADS // max(n * n, 1)))
+    at_once = max(1, min(-(-h // _PARTS), _MOST_NUMBERS // max(n * n, 1)))
     parts = (slice(first, first + at_once) for first in range(0, h, at_once))
     fits = in_threads(lambda own: _until_settled(answered.of(own), spreads[own], prior, start, passes), parts)
     sites = _Sites(*map(np.concatenate, zip(*(found for found, _ in fits), strict=True)))

@@ -80,7 +80,6 @@ def _as_asked(question: Asking | Answered, **more: Any) -> QuestionView:
         right=right,
         population=pair.population,
         subject=question.subject,
-        purpose=pair.purpose,
         hypothetical=pair.hypothetical,
         proposal=on_screen(question.left, pair.proposal),
         reversed_rows=question.reversed_rows,
@@ -146,7 +145,6 @@ def review_view(session: Session) -> ReviewView:
         sentence=_review_sentence(session, answers, len(pairs)),
         can_continue=session.continuation() is not None,
         undoes=_undoes(session),
-        can_redo=bool(session.state.undone),
     )
 
 
@@ -240,7 +238,6 @@ def recap_view(session: Session) -> RecapView:
     answers = len(state.entries)
     kept = "1 answer is kept" if answers == 1 else f"{answers} answers are kept"
     return RecapView(
-        answers=answers,
         kept="Nothing was answered yet" if last is None else kept,
         last="" if last is None else last_words(last, study.wording, session.procedure().family),
         following=_following(session),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from elicit_app.elicitation.questions import Counts, Matrix, Moved, Progress, Proposal, Purpose, Strength
+from elicit_app.elicitation.questions import Counts, Matrix, Moved, Progress, Proposal, Strength
 from elicit_app.problem import Finding
 from metrics import natural_frequencies
 from metrics.elicited.exchange import ExchangeRate
@@ -52,14 +52,14 @@ class AnsweredView:
 class QuestionView:
     """A question to show.
 
-    `request` must come back with the answer; `subject` is the side the strip's sentence is about; `last` is True at
-    the cap; `can_redo` tells whether an undone answer can be put back; `note` is a sentence
-    about the procedure, or empty. `undoes` is what Undo would take back; for an answer it is `previous`.
-    `again` is the number of the answer that is looked at again: the reply changes it, Undo leaves it as it was.
-    `full_picture` is whether the full picture was on at the answer before. `proposal` is the count that may be moved
-    until both results are equally bad, in the order of the screen: its first side is the left one. `reversed_rows`
-    tells that the rows stand in the reverse of study order, so that no mistake is always the upper one. `far`
-    tells that a mistake is much more frequent than near the study's models.
+    `request` must come back with the answer; `subject` is the side the strip's sentence is about; `last` is True at the
+    cap; `can_redo` tells whether an undone answer can be put back; `note` is a sentence about the procedure, or empty.
+    `undoes` is what Undo would take back; for an answer it is `previous`. `again` is the number of the answer that is
+    looked at again: the reply changes it, Undo leaves it as it was. `full_picture` is whether the full picture was on
+    at the answer before. `proposal` is the count that may be moved until both results are equally bad, in the order of
+    the screen: its first side is the left one. `reversed_rows` tells that the rows stand in the reverse of study order,
+    so that no mistake is always the upper one. `far` tells that a mistake is much more frequent than near the study's
+    models.
     """
 
     request: int
@@ -69,7 +69,6 @@ class QuestionView:
     population: int
     subject: Side
     progress: Progress
-    purpose: Purpose
     hypothetical: bool
     last: bool
     offer_break: bool
@@ -101,7 +100,6 @@ class RecapView:
     not in it: it would be an anchor in the middle of a measurement.
     """
 
-    answers: int
     kept: str
     last: str
     following: str
@@ -137,7 +135,6 @@ class ReviewView:
     sentence: str
     can_continue: bool = True
     undoes: Literal["answer", "change", "nothing"] = "nothing"
-    can_redo: bool = False
     unsaved: str = ""
 
 
@@ -350,11 +347,10 @@ class ModelView:
 class ResultView:
     """Everything the result pages show. Costs of models are per population, in units of the yardstick mistake.
 
-    `notes` are sentences about what was bounded, or read in which way; `stopped` is why the questions ended;
-    `judgement` is what one could do with the models, `scenarios` judges it at another prevalence, both None where the
-    study has no models; `models` are the models as they decide now; `experts` is how many
-    experts have finished this study, this one included; `guesses` are the first guesses of ratios; `practice` is what
-    is done today, as it was typed.
+    `notes` are sentences about what was bounded, or read in which way; `judgement` is what one could do with the
+    models, `scenarios` judges it at another prevalence, both None where the study has no models; `models` are the
+    models as they decide now; `experts` is how many experts have finished this study, this one included; `guesses` are
+    the first guesses of ratios; `practice` is what is done today, as it was typed.
     """
 
     metric: ElicitedMetric
@@ -368,7 +364,6 @@ class ResultView:
     date: str
     can_export: bool
     notes: tuple[str, ...] = ()
-    stopped: str = "expert"
     can_continue: bool = True
     unsaved: str = ""
     scenarios: Scenarios | None = None

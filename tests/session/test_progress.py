@@ -41,7 +41,7 @@ def test_a_sitting_never_ends_before_the_fewest_questions_and_only_the_last_is_c
             "Your answers tell how bad each mistake is, compared with the worst one, within a factor of 2 "
             "(90 % plausible)."
         )
-        purposes = [view.purpose for view in views]
+        purposes = [entry.event.pair.purpose for entry in session.state.entries]
         assert purposes.count(Purpose.INFORMATIVE) >= FEWEST_ANSWERS
         assert {Purpose.REPEAT, Purpose.CHECK} <= set(purposes)
 

@@ -80,7 +80,6 @@ def compare(
         choice=choice([expert.judgement for expert in experts], names, judgement),
         made_of=f"Made of {series(parts)}.",
         pooled=pooled,
-        wording=wording,
         how=_how(pooled),
         agreement=agreement.sentence([one.mistake.many for one in mistakes]),
         untrusted=tuple(name for name, metric in zip(names, metrics, strict=True) if untrusted(metric)),
@@ -241,7 +240,6 @@ class ComparisonView:
     choice: str  # what is best for each; empty without models
     made_of: str  # the metrics pooled, in words
     pooled: ElicitedMetric  # all of them pooled
-    wording: Wording
     how: str  # what pooling means, and how far the experts are apart
     # how far they agree on the order of the mistakes, and the order they share; empty where there are only two
     agreement: str = ""
@@ -381,7 +379,6 @@ class Agreement:
     interval: tuple[float, float] | None
     # places of the mistakes, in the order of the family's weights, the worst first, by mean rank
     ranking: tuple[int, ...]
-    experts: int  # how many were asked
 
     def sentence(self, names: Sequence[str]) -> str:
         """Return it in words, with the names of the mistakes, in the order of the weights, inside a sentence."""
@@ -402,7 +399,7 @@ def agreement_of(metrics: Sequence[ElicitedMetric]) -> Agreement:
     scores = np.abs(np.stack([metric.weights for metric in metrics]))
     mean = _ranks(scores).mean(axis=0)
     ranking = tuple(int(index) for index in np.argsort(-mean, kind="stable"))
-    return Agreement(kendall_w(scores), _interval_of_w(metrics), ranking, len(metrics))
+    return Agreement(kendall_w(scores), _interval_of_w(metrics), ranking)
 
 
 def _interval_of_w(metrics: Sequence[ElicitedMetric]) -> tuple[float, float] | None:

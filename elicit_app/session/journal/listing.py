@@ -41,7 +41,6 @@ class SessionSummary:
     # the file is not as it was written: what comes before the damage can be looked at and taken into a copy
     damaged: bool = False
     lost: int = 0  # answers of a damaged file behind the damage; `answers` are those before it
-    protected: bool = True  # a change from outside would be noticed; False for sessions of version 1
     simulated: bool = False  # a program answered
     pack: str | None = None  # digest of the packed study that was answered
     round: int = 1  # 2 where the answers were given after a look at where the others stand
@@ -118,7 +117,6 @@ def summary(path: Path) -> SessionSummary:
         last=state.last,
         phase=state.phase,
         digest=state.begun.study.digest,
-        protected=contents.protected,
         simulated=bool(state.begun.simulated),
         pack=state.begun.study.pack,
         round=state.begun.study.round or 1,
@@ -139,7 +137,6 @@ def _damaged(path: Path, problem: DamagedProblem) -> SessionSummary:
         digest=begun.study.digest,
         damaged=True,
         lost=max(contents.answers - sound, 0),
-        protected=contents.protected,
         simulated=bool(begun.simulated),
     )
 

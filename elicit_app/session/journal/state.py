@@ -125,7 +125,6 @@ class SessionState:
     questions: int | None = None
     early_stop: bool = True  # whether the procedure may stop before that number
     guesses: tuple[Guess, ...] = ()
-    practised: bool = False  # the practice questions were done
     # what is done today, as it was typed: counts or rates, rows are true classes
     practice: tuple[tuple[float, ...], ...] | None = None
     notes: tuple[str, ...] = ()  # sentences worth keeping
@@ -326,7 +325,7 @@ def _progressed(state: SessionState, event: Guessed | Practised | Stopped | Fini
         case Guessed():
             return replace(state, guesses=event.guesses)
         case Practised():
-            return replace(state, practised=True)
+            return state
         case Stopped():
             return replace(state, phase="stopped")
         case Finished():

@@ -106,7 +106,6 @@ def _parts_of_result(session: Session) -> Iterator[ResultView | None]:
         date=_day(state),
         can_export=session.can_export,
         notes=(*models_under_prices(study, outcome), *_stated(session, outcome), *outcome.notes, *state.notes),
-        stopped=outcome.stopped,
         can_continue=session.continuation() is not None,
         scenarios=scenarios,
         guesses=_guesses(state, study, outcome.family),

@@ -8,7 +8,6 @@ from elicit_app.gui.pages.messages import RecapPage, SittingOverPage
 from elicit_app.session.views import RecapView
 
 VIEW = RecapView(
-    answers=6,
     kept="6 answers are kept",
     last="You preferred 12 fewer missed melanomas rather than 85 fewer needless excisions.",
     following="Question 7 is next, then about 5 to 8 more.",

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from elicit_app.elicitation.questions import Counts, Progress, Purpose
+from elicit_app.elicitation.questions import Counts, Progress
 from elicit_app.gui.question import QuestionPage
 from elicit_app.session.views import AnsweredView, QuestionView
 from elicit_app.study.model import Mistake, Predictions, Study, Wording, default_wording
@@ -83,7 +83,6 @@ def asked(left: Counts, right: Counts, number: int = 7, **changes: object) -> Qu
         population=int(left.sum()),
         subject="right",
         progress=Progress(number - 1, 5, 8),
-        purpose=Purpose.INFORMATIVE,
         hypothetical=False,
         last=False,
         offer_break=False,

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from elicit_app.elicitation.questions import Moved, Progress, Purpose
+from elicit_app.elicitation.questions import Moved, Progress
 from elicit_app.session.views import AnsweredView, QuestionView
 from elicit_app.session.words.sentences import last_words, preference, progress_words, undo_words
 from elicit_app.study.model import Mistake, Wording
@@ -36,7 +36,6 @@ def view(asked: int = 6, fewest: int = 5, most: int = 8, *, last: bool = False) 
         population=1000,
         subject="right",
         progress=Progress(asked, fewest, most),
-        purpose=Purpose.INFORMATIVE,
         hypothetical=False,
         last=last,
         offer_break=False,
