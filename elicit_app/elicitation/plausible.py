@@ -27,7 +27,7 @@ from metrics.elicited.family import error_cells, family_of
 CLEAR = 10  # cases that the larger amount of a trade must reach, where the classes are that large
 
 _THREE = 0.25  # share of pairs in which three mistakes differ
-_THREE_UP_TO = 5  # classes: with more, two mistakes are enough to read
+_FEW_CLASSES = 5  # with more, two mistakes are enough to read, and noise is taken to be that of ratios
 _READING = 4.0  # effort of reading a question, in mistakes that differ: people find a third mistake hard
 _AS_LARGE = 0.5  # share of trades as large as can be: who errs by the same utility everywhere feels large ones better
 _FAR = 1 / 3  # share of pairs that may go beyond what is near
@@ -66,7 +66,8 @@ class PlausiblePairs:
         self.pool, self.prior = pool, prior
         self.population: int = pool.population
         self.region = region
-        self._three = _THREE if min(max_cells, prior.size) > 2 and prior.n_classes <= _THREE_UP_TO else 0.0
+        self._three = _THREE if min(max_cells, prior.size) > 2 and prior.n_classes <= _FEW_CLASSES else 0.0
+        self._as_large = _AS_LARGE if prior.n_classes <= _FEW_CLASSES else 0.0
         self._cells = _cells_of(prior, models)
         self._likely = self._usage()
         self._achieved = self._of_models(max_cells)
@@ -154,7 +155,7 @@ class PlausiblePairs:
 
         rooms = np.stack([room(0), room(1)], axis=1)
         amounts = _any_size(rooms, rng)
-        as_large = rng.random(n) < _AS_LARGE
+        as_large = rng.random(n) < self._as_large
         amounts[as_large] = _as_large_as_can_be(amounts[as_large], rooms[as_large])
         put(0, amounts[:, 0])
         put(1, amounts[:, 1])

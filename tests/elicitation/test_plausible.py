@@ -79,7 +79,7 @@ def test_amounts_are_of_every_size_and_the_larger_one_is_clear(source):
     assert np.quantile(largest, 0.9) > 1.5 * np.quantile(largest, 0.1)
 
 
-def test_half_of_the_trades_are_as_large_as_there_is_room_for(source):
+def test_half_of_the_trades_of_few_classes_are_as_large_as_there_is_room_for(source):
     pairs, first, second = drawn(source)
     off = ~np.eye(source.prior.n_classes, dtype=bool)
     two = pairs.hypothetical & (pairs.cells == 2)
@@ -88,7 +88,8 @@ def test_half_of_the_trades_are_as_large_as_there_is_room_for(source):
     kinds = (sides * apart).max(axis=(0, 3))
     wrong = (sides * off).sum(axis=3).max(axis=0)
     full = (wrong >= source.region.most - 1) | (kinds >= source.region.near - 1) & (kinds <= source.region.near)
-    assert 0.4 < full.any(axis=1).mean() < 0.75
+    least, most = (0.4, 0.75) if source.prior.n_classes <= 5 else (0.0, 0.35)
+    assert least < full.any(axis=1).mean() < most
 
 
 def test_far_pairs_are_those_beyond_what_is_near(source):
