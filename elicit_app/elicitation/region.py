@@ -16,6 +16,7 @@ WORST_ERROR = 0.5  # share of a class that people may be shown wrong: every clas
 _IMAGINED_WRONG = 0.15  # share of a class that an imagined better model gets wrong
 _SHARE_OF_WORST = 0.5  # models that are wrong on more of a class than this share of the worst error are not shown
 _NEAR = 0.8  # share of the worst error up to which one kind of mistake is near what models do
+_HALF_A_PERCENT = 0.005  # shares are shown in whole percents, and half of a class is never to be read
 _SMALLER = (1.0, 0.5, 1 / 3, 0.25)  # amounts of a trade that is asked again, where there is no room for a base
 _BASES = (1, 2, 4, 8, 16)  # sizes of a common base, in times of the amount traded
 _LEAST_AMOUNT = 3  # cases that a smaller amount keeps
@@ -69,7 +70,8 @@ class Region:
         allowed = np.where(bad, np.floor(min(_IMAGINED_WRONG, worst_error / 2) * sizes), wrong)
         shrunk = np.floor(errors * (allowed / np.maximum(wrong, 1))[:, :, None]).astype(np.int64)
         bases = _with_hits(np.where(bad[:, :, None], shrunk, errors), sizes)
-        most = np.maximum(np.ceil(worst_error * sizes).astype(np.int64) - 1, 0)
+        limit = worst_error - (_HALF_A_PERCENT if worst_error < 1 else 0)
+        most = np.maximum(np.ceil(limit * sizes).astype(np.int64) - 1, 0)
         near = np.minimum(most, np.ceil(_NEAR * worst_error * sizes).astype(np.int64))
         return cls(bases, most, near, fixed)
 
