@@ -271,7 +271,7 @@ class TestPurpose:
             proba = np.exp(2 * (np.eye(3)[y_true] + rng.standard_normal((400, 3)) * noise))
             models.append(Cases.counted(y_true, proba / proba.sum(axis=1, keepdims=True)))
         procedure = Bayes(
-            models, family="lpm", seed=2, population=1000, questions=30, stop=True, purpose="choose", checks=True
+            models, family="lpm", seed=1, population=1000, questions=30, stop=True, purpose="choose", checks=True
         )
         outcome, asked = run(procedure, LinearOracle(-COSTS))
         assert outcome.stopped == "best-model"
