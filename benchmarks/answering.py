@@ -34,6 +34,7 @@ from elicit_app.elicitation.questions import Answer, Choice, Moved, Question
 from elicit_app.gui import theme
 from elicit_app.gui.app import application
 from elicit_app.gui.flow.bridge import Bridge
+from elicit_app.gui.flow.in_session import hand_on
 from elicit_app.gui.question.answers import GivenAnswer, Pressed
 from elicit_app.gui.question.page import QuestionPage
 from elicit_app.gui.setup.asking import AskingSection
@@ -173,14 +174,7 @@ class Sitting(QObject):
 
     @Slot(object)
     def _answer(self, given: GivenAnswer) -> None:
-        self._runner.answer(
-            given.request,
-            given.reply,
-            given.strength,
-            seconds=given.seconds,
-            full_picture=given.full_picture,
-            moved=given.moved,
-        )
+        hand_on(self._runner, given)
 
     @Slot(int, object)
     def _consider(self, request: int, moved: Moved) -> None:

@@ -230,7 +230,7 @@ class SessionFlow(QObject):
     @cached_property
     def _question_page(self) -> QuestionPage:
         page = self._pages.question
-        page.answered.connect(self._to_runner(_answer))
+        page.answered.connect(self._to_runner(hand_on))
         page.considered.connect(self._consider)
         page.undo_requested.connect(self._to_runner(SessionRunner.undo))
         page.redo_requested.connect(self._to_runner(SessionRunner.redo))
@@ -336,7 +336,8 @@ class SessionFlow(QObject):
         return export_answers(session, path) if key == ANSWERS.key else save_format(view, key, path)
 
 
-def _answer(runner: SessionRunner, given: GivenAnswer) -> None:
+def hand_on(runner: SessionRunner, given: GivenAnswer) -> None:
+    """Give an answer of the page to the session."""
     runner.answer(
         given.request,
         given.reply,
