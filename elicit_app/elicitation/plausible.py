@@ -166,7 +166,10 @@ class PlausiblePairs:
         beyond = np.zeros(n, dtype=bool)
         for (true, _, _), amount in zip(traded, (*amounts.T, third), strict=True):
             beyond |= amount > region.near[true]
-        kept = np.flatnonzero(enough)
+        return self._as_pairs(pair, np.flatnonzero(enough), beyond)
+
+    def _as_pairs(self, pair: NDArray[np.int32], kept: NDArray[np.intp], beyond: NDArray[np.bool_]) -> PairSet:
+        """Return those trades of counts, shape (n, 2, k, k), that are kept; `beyond` tells which are far."""
         first, second = np.empty((2, len(kept), *pair.shape[2:]))
         gains = np.empty((len(kept), self.prior.size))
         for some in at_a_time(len(kept), self.prior.n_classes**2):

@@ -78,10 +78,8 @@ def what_one_does(one: JudgedPolicy, words: CaseWords, positive: int | None) -> 
         return name, "with these costs"
     low, high = two_digits(100 * one.threshold.low), two_digits(100 * one.threshold.high)
     range_ = f" ({low} to {high})" if low != high else ""
-    return (
-        name,
-        f"{words.action(positive) or words.classes[positive]} from {threshold_text(one.threshold.value)}{range_}",
-    )
+    action = words.action(positive) or words.classes[positive]
+    return name, f"{action} from {threshold_text(one.threshold.value)}{range_}"
 
 
 def in_short(judgement: Judgement) -> str:
