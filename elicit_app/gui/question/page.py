@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 
 from PySide6.QtCore import QElapsedTimer, QEvent, QPropertyAnimation, Qt, QTimer, Signal
@@ -119,7 +118,7 @@ class QuestionPage(PairPage):
         self._fade.setStartValue(0.0)
         self._fade.setEndValue(1.0)
         self._connect()
-        self._order_focus()
+        self.order_focus(self.undo, self.stop)
         self.settle()
 
     def _connect(self) -> None:
@@ -139,11 +138,6 @@ class QuestionPage(PairPage):
         bind(self, self._undo, "Ctrl+Z")
         bind(self, self._redo, "Ctrl+Shift+Z")
         bind(self, self.toggle_full_picture, "F")
-
-    def _order_focus(self) -> None:
-        order = (self.card, self.card.fold.toggle, *self.answers.buttons, self.undo, self.stop)
-        for first, second in itertools.pairwise(order):
-            self.setTabOrder(first, second)
 
     # what is shown
 

@@ -96,6 +96,7 @@ class PracticePage(PairPage):
         self.feedback.next.clicked.connect(self._next)
         self.feedback.again.clicked.connect(self._show_step)
         bind(self, self._undo, "Ctrl+Z")
+        self.order_focus(self.feedback.again, self.feedback.next, self.skip)
         self.settle()
 
     @property

@@ -25,7 +25,7 @@ from elicit_app.gui.elements import (
     focus_ring,
     paint_glyph,
 )
-from elicit_app.gui.elements.page import ScrolledPage, dropped_files, go_on_by_enter
+from elicit_app.gui.elements.page import ScrolledPage, dropped_files, follow_the_eye, go_on_by_enter
 from elicit_app.gui.elements.surfaces import Block, Notice, fill, in_column, in_row, turn
 from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.theme import LEFT, RIGHT
@@ -313,6 +313,7 @@ class StartPage(ScrolledPage):
         self._recent_views = view.recent
         self.recent.show_rows(view.recent[:FEW], _NOTHING)
         self.all_recent.setVisible(len(view.recent) > FEW)
+        follow_the_eye(self)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
@@ -386,3 +387,4 @@ class StartPage(ScrolledPage):
     def _show_all(self) -> None:
         self.recent.show_rows(self._recent_views)
         self.all_recent.hide()
+        follow_the_eye(self)

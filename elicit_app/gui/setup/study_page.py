@@ -318,6 +318,7 @@ class StudyPage(HeadedPage):
         self.place.setVisible(folder is not None)
         self.place.path.setText("" if folder is None else str(folder))
         self._preview(study.yardstick)
+        self._reading_order.start()
 
     def say_problem(self, problem: Problem) -> None:
         """Show why the study cannot be saved like this."""
@@ -364,6 +365,7 @@ class StudyPage(HeadedPage):
         for section in (self.yardstick, self.population, self.models):
             section.take(study)
         self._preview(self._key)
+        self._reading_order.start()
         self.say_done("")
 
     def _nouns_edited(self, study: object) -> None:

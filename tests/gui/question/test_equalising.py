@@ -56,6 +56,19 @@ def test_it_is_offered_only_where_there_is_a_number_to_move(qtbot, page, offered
     assert not page.moving
 
 
+def test_tab_visits_it_between_its_neighbours_and_undo_after_the_answers(qtbot, offered, monkeypatch) -> None:
+    offered.answers.slightly_a.setFocus()
+    for widget in (offered.answers.level, offered.answers.unsure):
+        qtbot.keyClick(QApplication.focusWidget(), K.Key_Tab)
+        assert QApplication.focusWidget() is widget
+    qtbot.keyClick(offered, K.Key_E)
+    assert QApplication.focusWidget() is offered.card.field
+    moved = offered.move_answers
+    for widget in (moved.back, moved.bound, moved.unsure, offered.undo, offered.stop):
+        qtbot.keyClick(QApplication.focusWidget(), K.Key_Tab)
+        assert QApplication.focusWidget() is widget
+
+
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
