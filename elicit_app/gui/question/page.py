@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from PySide6.QtCore import QElapsedTimer, QEvent, QPropertyAnimation, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QGraphicsOpacityEffect, QWidget
@@ -174,9 +172,15 @@ class QuestionPage(PairPage):
         self.reason.hide()
         self._say_notes()
         wording = self._study.wording
-        words = compare_pair(view.left, view.right, wording, view.population, self._family, subject=view.subject)
-        if view.reversed_rows:
-            words = replace(words, rows=words.rows[::-1])
+        words = compare_pair(
+            view.left,
+            view.right,
+            wording,
+            view.population,
+            self._family,
+            subject=view.subject,
+            reversed_rows=view.reversed_rows,
+        )
         pair = Pair(view.left, view.right, wording, view.population, self._family)
         at_once = view.proposal is not None and view.proposal.at_once and view.again is None
         self._set_answerable(True)
