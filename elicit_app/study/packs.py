@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -57,13 +58,19 @@ class ModelCounts(StrictPart):
     places: Counts
 
 
+NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
 class EarlierOpinions(StrictPart):
     """Where the experts of an earlier round stand about one mistake."""
 
     true: Text
     predicted: Text | None = None
-    ratios: tuple[Annotated[float, Field(ge=0, allow_inf_nan=False)], ...]
+    ratios: tuple[NonNegative, ...]
     reasons: tuple[str, ...] = ()
+    bounds: tuple[tuple[NonNegative, NonNegative | None] | None, ...] = Field(
+        default=(), description="The range of each ratio that is only bounded, null for no end; left out where none is"
+    )
 
 
 class PackDocument(Described):
@@ -106,6 +113,10 @@ def pack_bytes(study: Study) -> bytes:
                 predicted=None if opinions.mistake[1] is None else classes[opinions.mistake[1]],
                 ratios=opinions.ratios,
                 reasons=opinions.reasons,
+                bounds=tuple(
+                    None if ends is None else (ends[0], None if math.isinf(ends[1]) else ends[1])
+                    for ends in opinions.bounds
+                ),
             )
             for opinions in study.pack.others
         ),
@@ -118,7 +129,11 @@ def pack_bytes(study: Study) -> bytes:
 def _content(document: PackDocument) -> dict[str, Any]:
     """Return the fields of a pack without its digest; what a pack about mistakes does not have is left out."""
     left_out = {"content_digest"} if document.amounts else {"content_digest", "amounts"}
-    return document.model_dump(mode="json", exclude=left_out)
+    fields = document.model_dump(mode="json", exclude=left_out)
+    for opinions in fields["others"]:
+        if not opinions["bounds"]:
+            del opinions["bounds"]
+    return fields
 
 
 def _content_digest(fields: dict[str, Any]) -> str:
@@ -223,8 +238,11 @@ def _pack(path: Path, document: PackDocument) -> Pack:
                 f"{path} has answers about “{opinions.true}” called “{opinions.predicted}”, which is not a mistake "
                 "in this study."
             )
+        if opinions.bounds and len(opinions.bounds) != len(opinions.ratios):
+            raise Problem(f"{path} has bounds that do not go with its ratios. {_REMEDY}")
         mistake = index[opinions.true], None if opinions.predicted is None else index[opinions.predicted]
-        others.append(Opinions(mistake, opinions.ratios, opinions.reasons))
+        bounds = tuple(ends and (ends[0], math.inf if ends[1] is None else ends[1]) for ends in opinions.bounds)
+        others.append(Opinions(mistake, opinions.ratios, opinions.reasons, bounds))
     return Pack(models, document.setting, document.content_digest, document.round, tuple(others))
 
 
