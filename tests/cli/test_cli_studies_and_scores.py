@@ -339,6 +339,9 @@ def test_metric_files_are_shown_checked_and_exported(elicit, wine_metric, tmp_pa
     bare = tmp_path / "bare.metric.json"
     bare.write_text(json.dumps(document))
     assert "carries no digest" in elicit("metric", "check", bare)
+    for command in (("score", bare, "wine"), ("metric", "show", bare)):
+        elicit(*command)
+        assert elicit.messages[-1].count("carries no digest") == 1, command
     for name, ending in (("sklearn", "py"), ("weka", "cost"), ("mlr3", "R"), ("csv", "csv"), ("markdown", "md")):
         elicit("metric", "export", wine_metric, "--out", f"m.{ending}")
         assert (tmp_path / f"m.{ending}").read_text() == elicit("metric", "export", wine_metric, "--format", name)
