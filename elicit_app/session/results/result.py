@@ -123,7 +123,11 @@ def models_under_prices(study: Study, outcome: Outcome) -> tuple[str, ...]:
     draws = outcome.weights[None] if outcome.samples is None else outcome.samples
     text = probability(float(((draws @ worth.T).argmax(axis=1) == best).mean()))
     rivals = f"{names[1 - best]}, as both" if len(names) == 2 else f"the other {len(names) - 1} models, as they"
-    return (f"Under these prices {names[best]} does better than {rivals} were counted: probability {text}.",)
+    # There are totals only, so the doubt from the items is not known here.
+    return (
+        f"Under these prices {names[best]} does better than {rivals} were counted: probability {text}, as far as the "
+        f"answers go. Other {study.wording.cases} would count otherwise: `elicit score` judges with both doubts.",
+    )
 
 
 def _guesses(state: SessionState, study: Study, family: str) -> dict[MistakeKey, float]:
