@@ -14,7 +14,7 @@ from metrics.elicited.exchange import beside_name, called
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from elicit_app.session.experts.comparing import ComparisonView
+    from elicit_app.session.comparing import ComparisonView
     from metrics.policies.judgement import Judgement, Range
 
 _MOST_ROWS = 12

@@ -175,7 +175,7 @@ def _write(found: Simulation, metric: Path | None, transcript: Path | None) -> N
     import json
 
     from elicit_app.experiments.simulated import metric_of, transcript_line
-    from elicit_app.session.results.result import save_metric
+    from elicit_app.session.result import save_metric
 
     if transcript is not None:
         lines = (json.dumps(transcript_line(n, asked)) for n, one in enumerate(found.runs) for asked in one.asked)

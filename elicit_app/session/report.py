@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import elicit_app
 from elicit_app.elicitation.questions import Purpose
-from elicit_app.session.results.trusting import contradictions
 from elicit_app.session.session import Session
+from elicit_app.session.trusting import contradictions
 from elicit_app.session.view_builders import answered_views
 from elicit_app.session.views import AnsweredView, ResultView
 from elicit_app.session.words.policy_words import information_texts, policy_texts
@@ -45,7 +45,7 @@ from metrics.exports.page import (
 from metrics.policies.recommendation import Piece, what_would_change
 
 if TYPE_CHECKING:
-    from elicit_app.session.experts.comparing import ComparisonView
+    from elicit_app.session.comparing import ComparisonView
     from metrics.elicited.family import MistakeKey
     from metrics.policies.judgement import Judgement
 

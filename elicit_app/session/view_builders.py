@@ -19,8 +19,8 @@ from elicit_app.registry.entries import stated_orders
 from elicit_app.session.journal.events import Answered, Pair, as_counts
 from elicit_app.session.journal.state import Entry, StateBuilder
 from elicit_app.session.questions import Asking, on_screen, to_reply
-from elicit_app.session.results.trusting import contradictions, misfit_numbers
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
+from elicit_app.session.trusting import contradictions, misfit_numbers
 from elicit_app.session.views import AnsweredView, Fit, QuestionView, RecapView, ReviewView, SittingOverView
 from elicit_app.session.words.sentences import last_words, progress_words, stated_words
 from elicit_app.study.writing import write_whole

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.batches import Accumulator, Measured
-from metrics.errors import InputError
+from metrics.errors import InputError, RowError
 from metrics.inputs.arguments import real_number, same_length
 from metrics.inputs.labels import as_array, is_missing, label_array, label_text
 
@@ -138,7 +138,7 @@ class OutcomeFrequencies:
         """
         for row, context in enumerate(contexts):
             if context not in self.contexts:
-                raise InputError(f"context, row {row}: {', '.join(context)} does not occur in the reference data.")
+                raise RowError("context", row, f"{', '.join(context)} does not occur in the reference data.")
         return np.array([self.most[context] / self.contexts[context] for context in contexts])
 
     def distances(
@@ -298,5 +298,5 @@ def _contexts(values: ArrayLike, n: int, name: str, outcomes: str = "y_true") ->
     rows = array.reshape(len(array), -1).tolist()
     for number, row in enumerate(rows):
         if any(map(is_missing, row)):
-            raise InputError(f"{name}, row {number}: a feature is missing; give missing ones a name of their own.")
+            raise RowError(name, number, "a feature is missing; give missing ones a name of their own.")
     return [tuple(label_text(feature) for feature in row) for row in rows]

@@ -334,13 +334,6 @@ class ElicitedMetric(CostsOfCases):
             raise InputError(f"labels: {len(self.classes)} labels were expected, one per class, found {len(given)}.")
         return replace(self, labels=tuple(given))
 
-    def with_quality(self, quality: Quality) -> Self:
-        """Return the same costs with another account of how far they can be trusted; exchange rates are kept."""
-        found = replace(self, quality=quality)
-        if "_exchange_rates" in self.__dict__:
-            found.__dict__["_exchange_rates"] = self._exchange_rates
-        return found
-
     @property
     def cost_samples(self) -> Floats | None:
         """Return the posterior draws as cost matrices, shape (draws, k, k), each with largest entry 1, or None.

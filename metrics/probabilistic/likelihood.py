@@ -24,7 +24,7 @@ from metrics.batches import (
     total_weight,
     weighted_sum,
 )
-from metrics.errors import InputError
+from metrics.errors import InputError, refuse_rows
 from metrics.inputs.arguments import Floats, class_weights, number_array, real_number, same_length
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import Probabilities
@@ -194,11 +194,9 @@ class Coverage(Accumulator):
         """
         true = _numbers(y_true, "y_true")
         low, high = _limits(lower, "lower", len(true)), _limits(upper, "upper", len(true))
-        if (low > high).any():
-            row = int(np.argmax(low > high))
-            raise InputError(
-                f"upper, row {row}: at least the lower limit {low[row]:g} was expected, found {high[row]:g}."
-            )
+        refuse_rows(
+            low > high, "upper", lambda row: f"at least the lower limit {low[row]:g} was expected, found {high[row]:g}."
+        )
         covered = np.count_nonzero((low <= true) & (true <= high))
         self.add({"covered": covered, "weight": len(true)})
         return self
@@ -278,11 +276,11 @@ def density_negative_log_likelihood(y_true: ArrayLike, distribution: Any) -> flo
         raise InputError(f"distribution: its parameters do not go with {len(true)} numbers ({error}).") from None
     if found.shape != true.shape:
         raise InputError(f"distribution: one distribution per case was expected, {len(true)}, found {found.shape}.")
-    if not np.isfinite(found).all():
-        row = int(np.argmax(~np.isfinite(found)))
-        raise InputError(
-            f"y_true, row {row}: {true[row]:g} has the probability 0 or an unknown one under its distribution."
-        )
+    refuse_rows(
+        ~np.isfinite(found),
+        "y_true",
+        lambda row: f"{true[row]:g} has the probability 0 or an unknown one under its distribution.",
+    )
     return float(-found.mean()) + 0.0
 
 
@@ -345,16 +343,13 @@ def _numbers(values: ArrayLike, name: str, n: int | None = None) -> Floats:
 def _limits(values: ArrayLike, name: str, n: int) -> Floats:
     """Return n limits, which may be infinite."""
     array = number_array(values, name, finite=False)
-    if np.isnan(array).any():
-        raise InputError(f"{name}: a limit is missing in row {int(np.argmax(np.isnan(array)))}.")
+    refuse_rows(np.atleast_1d(np.isnan(array)), name, lambda row: "a limit was expected, it is missing.")
     return _shaped(array, name, n)
 
 
 def _spread(values: ArrayLike, n: int) -> Floats:
     spread = _numbers(values, "std", n)
-    if spread.min() <= 0:
-        row = int(np.argmax(spread <= 0))
-        raise InputError(f"std, row {row}: a standard deviation above 0 was expected, found {spread[row]:g}.")
+    refuse_rows(spread <= 0, "std", lambda row: f"a standard deviation above 0 was expected, found {spread[row]:g}.")
     return spread
 
 

@@ -5,7 +5,7 @@ import pytest
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.report import report_of, report_page, save_report
-from elicit_app.session.results.result import result_view
+from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view
 from elicit_app.session.words.sentences import preference_of

@@ -20,8 +20,8 @@ from elicit_app.gui.setup.prior_knowledge import GuessesSection, OrdersSection
 from elicit_app.gui.setup.start_page import ContinueCard, ContinueView
 from elicit_app.registry import Setting
 from elicit_app.registry.entries import as_packed
-from elicit_app.session.experts.packing import pseudonym
 from elicit_app.session.journal.events import Guess
+from elicit_app.session.packing import pseudonym
 from elicit_app.session.words.sentences import USUAL, most_questions
 from elicit_app.study.model import Pack, Study
 from metrics.display.text import counted

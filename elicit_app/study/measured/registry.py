@@ -11,7 +11,6 @@ a multi-label score with two penalties [ML]; Kota Gopalakrishna et al., "Relevan
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -27,7 +26,7 @@ from elicit_app.study.reading import ReadPredictions, read_predictions
 from elicit_app.study.tables import PREDICTED, PROBABILITY, TRUTH, open_table
 from metrics.elicited.elicited_metric import ElicitedMetric
 from metrics.elicited.release import ReleaseForm
-from metrics.errors import InputError
+from metrics.errors import InputError, RowError
 from metrics.inputs.arguments import Floats
 from metrics.inputs.labels import is_missing, label_text
 from metrics.probabilistic.concern import TrueConcern
@@ -323,13 +322,12 @@ def _in_terms_of(file: Path, options: Options) -> Iterator[None]:
     """Say what is refused in terms of the option that stated it, or of the row of the file, counted from 1."""
     try:
         yield
+    except RowError as error:
+        raise Problem(f"{file.name}: {error.argument}, row {error.row + 1}: {error.fault}") from error
     except InputError as error:
         arguments, colon, message = str(error).partition(":")
         if colon and set(arguments.split(", ")) <= options.given().keys():
             raise WrongOption(f"`{arguments.replace(', ', '`, `')}`:{message}") from error
-        sentence, places = re.subn(r", row (\d+):", lambda place: f", row {int(place[1]) + 1}:", str(error))
-        if places:
-            raise Problem(f"{file.name}: {sentence}") from error
         raise
 
 

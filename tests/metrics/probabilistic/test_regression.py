@@ -51,7 +51,7 @@ def test_any_interval():
         ({"mean": [1.0], "std": STD}, "mean: 4 cases were expected"),
         ({"mean": [1, 2, np.nan, 3], "std": STD}, "mean, row 2: a finite number was expected, found nan"),
         ({"lower": [1, 1, 1, 1], "upper": [2, 2, 0, 2]}, "upper, row 2: at least the lower limit 1"),
-        ({"lower": [1, np.nan, 1, 1], "upper": 2}, "lower: a limit is missing in row 1"),
+        ({"lower": [1, np.nan, 1, 1], "upper": 2}, "lower, row 1: a limit was expected, it is missing"),
     ],
 )
 def test_what_is_refused(options, said):

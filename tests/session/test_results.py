@@ -9,7 +9,7 @@ import pytest
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting, DlpmSetting
 from elicit_app.session.journal.events import Guess
-from elicit_app.session.results.result import answers_behind, answers_digest, export, result_view, scenarios_of
+from elicit_app.session.result import answers_behind, answers_digest, export, result_view, scenarios_of
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import answers_csv, export_answers
 from elicit_app.study import open_study

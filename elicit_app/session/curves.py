@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elicit_app.session.results.result import calibration_of
+from elicit_app.session.result import calibration_of
 from elicit_app.session.views import Band, CurveLine, CurveSet, CurvesView, ResultView, RocLine
 from elicit_app.study.model import Predictions, Study, Wording
 from metrics.display.text import capitalised, probability, threshold_text, total_cost, two_digits

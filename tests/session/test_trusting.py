@@ -9,9 +9,9 @@ from elicit_app.elicitation import trust
 from elicit_app.elicitation.agenda import FEWEST_ANSWERS
 from elicit_app.elicitation.questions import Outcome, Purpose
 from elicit_app.registry.procedures import BayesSetting, DlpmSetting
-from elicit_app.session.results.result import result_view
-from elicit_app.session.results.trusting import why_provisional
+from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
+from elicit_app.session.trusting import why_provisional
 from elicit_app.session.view_builders import question_view, review_view
 from elicit_app.study import open_study
 from metrics import Consequence

@@ -18,8 +18,8 @@ from elicit_app.problem import Problem
 from elicit_app.registry.entries import stated_orders
 from elicit_app.session.journal.events import Event
 from elicit_app.session.journal.state import SessionState, fold
-from elicit_app.session.results.trusting import trust_of
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
+from elicit_app.session.trusting import trust_of
 from elicit_app.session.views import ResultView, Scenarios
 from elicit_app.session.words.sentences import stated_words
 from elicit_app.study.model import Predictions, Study
@@ -88,7 +88,7 @@ def _parts_of_result(session: Session) -> Iterator[ResultView | None]:
     yield None
     trust = trust_of(session, outcome, ratios)
     yield None
-    metric = metric.with_quality(trust.quality)
+    metric = replace(metric, quality=trust.quality)
     practice = state.practice
     scenarios = scenarios_of(study, metric, None if practice is None else Practice.of(practice, study.classes))
     yield None

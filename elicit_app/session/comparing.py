@@ -11,20 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Problem
-from elicit_app.session.experts.pooling import (
-    SPREAD,
-    Source,
-    aligned,
-    doubts,
-    pool,
-    spread_words,
-    untrusted,
-    who_counts,
-)
 from elicit_app.session.header import study_of
+from elicit_app.session.journal.files import read
 from elicit_app.session.journal.listing import SessionSummary, finished_experts, sessions_folder, sessions_of
-from elicit_app.session.journal.reading import read
-from elicit_app.session.results.result import result_view, scenarios_of
+from elicit_app.session.pooling import SPREAD, Source, aligned, doubts, pool, spread_words, untrusted, who_counts
+from elicit_app.session.result import result_view, scenarios_of
 from elicit_app.session.session import Session
 from elicit_app.study.model import Mistake, Study, Wording, default_wording
 from metrics import ElicitedMetric, exchange_rates

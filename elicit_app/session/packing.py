@@ -20,14 +20,13 @@ from elicit_app.elicitation.pool import tallies_of
 from elicit_app.problem import Problem
 from elicit_app.registry import Setting
 from elicit_app.registry.entries import cases_of
-from elicit_app.session.experts.comparing import ComparisonView, MistakeRates, compare_study
+from elicit_app.session.comparing import ComparisonView, MistakeRates, compare_study
 from elicit_app.session.header import check_study, fold_events
-from elicit_app.session.journal.backups import SUFFIX, write_new
 from elicit_app.session.journal.events import PROTECTED
+from elicit_app.session.journal.files import SUFFIX, Contents, examine, read, read_bytes, reason, write_new
 from elicit_app.session.journal.listing import finished_experts, new_session_path, sessions_folder, sessions_of
-from elicit_app.session.journal.reading import Contents, examine, read, read_bytes, reason
 from elicit_app.session.journal.state import Entry, fold
-from elicit_app.session.results.result import answers_digest
+from elicit_app.session.result import answers_digest
 from elicit_app.session.session import Session
 from elicit_app.study.model import Opinions, Pack, Study, TalliedModel
 from elicit_app.study.packs import ENDING, pack_bytes, with_pack

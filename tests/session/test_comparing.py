@@ -9,7 +9,7 @@ import pytest
 
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting
-from elicit_app.session.experts.comparing import (
+from elicit_app.session.comparing import (
     Expert,
     MistakeRates,
     agreement_of,
@@ -20,9 +20,9 @@ from elicit_app.session.experts.comparing import (
     told_apart,
     wording_of,
 )
-from elicit_app.session.experts.pooling import Source
 from elicit_app.session.journal.listing import SessionSummary, finished_experts
-from elicit_app.session.results.result import result_view
+from elicit_app.session.pooling import Source
+from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from elicit_app.study.model import Mistake

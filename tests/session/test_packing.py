@@ -12,13 +12,13 @@ import pytest
 from elicit_app.problem import Problem
 from elicit_app.registry import for_person, procedure_for, setting_of
 from elicit_app.registry.procedures import BayesSetting
-from elicit_app.session.experts.comparing import compare_study
-from elicit_app.session.experts.packing import collect, opinions_of, packed, save_answers, stated_opinions, write_pack
+from elicit_app.session.comparing import compare_study
 from elicit_app.session.header import study_of
+from elicit_app.session.journal.files import read
 from elicit_app.session.journal.listing import finished_experts, sessions_folder, sessions_of
-from elicit_app.session.journal.reading import read
+from elicit_app.session.packing import collect, opinions_of, packed, save_answers, stated_opinions, write_pack
 from elicit_app.session.report import pooled_report, save_report
-from elicit_app.session.results.result import result_view
+from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from elicit_app.study.folder import write_folder

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from elicit_app.problem import Problem
-from elicit_app.session.experts.pooling import Source, aligned, doubts, pool
+from elicit_app.session.pooling import Source, aligned, doubts, pool
 from metrics import ElicitedMetric, Provenance, Quality, Tally
 from metrics.elicited.metric_parts import UNTRUSTED
 
