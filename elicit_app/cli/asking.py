@@ -31,15 +31,15 @@ from elicit_app.session.journal.listing import (
     slug,
 )
 from elicit_app.session.packing import ANSWERS_ENDING, INTRODUCTION, pseudonym, save_answers, stated_opinions
+from elicit_app.session.sentences import USUAL, purpose_words, stated_words
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views import QuestionView, ResultView
 from elicit_app.session.warm_up import keys_to_guess, ratio_typed, yardstick_key
-from elicit_app.session.words.sentences import USUAL, purpose_words, stated_words
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
-from metrics.display.text import counted, day
 from metrics.elicited.metric_parts import AnswersFor
 from metrics.files import real_path
+from metrics.text import counted, day
 
 if TYPE_CHECKING:
     from rich.console import Console

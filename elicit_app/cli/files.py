@@ -11,7 +11,7 @@ import typer
 from elicit_app.cli import output
 from elicit_app.cli.output import require_new, typed
 from elicit_app.problem import Problem
-from metrics.display.text import counted
+from metrics.text import counted
 
 if TYPE_CHECKING:
     from elicit_app.session.journal.recovery import SessionCheck

@@ -18,8 +18,8 @@ from elicit_app.cli import ask, files, measure, output, reproduce, score, simula
 from elicit_app.cli.output import show_as_text
 from elicit_app.problem import Problem
 from metrics import __version__
-from metrics.display.text import unisolated
 from metrics.errors import InputError, MissingPackage, require
+from metrics.text import unisolated
 
 _DEMO = "breast-cancer"
 _WRONG_USAGE, _INTERRUPTED = 2, 130

@@ -305,7 +305,7 @@ def sweep(
 
     from elicit_app.experiments.sweep import found_by, plot_found, read_sweep, run_sweep, unfinished
     from elicit_app.study.writing import write_picture
-    from metrics.display.text import counted
+    from metrics.text import counted
 
     if scheduler is not None and engine != "dask":
         raise typer.BadParameter("it goes with --engine dask.", param_hint="--scheduler")

@@ -12,7 +12,7 @@ from elicit_app.cli import output
 from elicit_app.cli.ask import NeverWorseOption
 from elicit_app.cli.output import flag, require_new
 from elicit_app.problem import Problem, WrongOption, listed
-from metrics.display.text import counted
+from metrics.text import counted
 
 if TYPE_CHECKING:
     from elicit_app.registry import Setting

@@ -27,7 +27,7 @@ from elicit_app.registry.entries import read_orders
 from elicit_app.study.model import Study
 from elicit_app.study.opening import open_study
 from elicit_app.study.writing import append_lines, require_writable, whole_lines, write_whole
-from metrics.display.drawing import line_look
+from metrics.drawing import line_look
 from metrics.errors import InputError
 from metrics.files import read_regular_file, real_path
 

@@ -19,11 +19,11 @@ from elicit_app.session.result import result_view, scenarios_of
 from elicit_app.session.session import Session
 from elicit_app.study.model import Mistake, Study, Wording, default_wording
 from metrics import ElicitedMetric, exchange_rates
-from metrics.display.text import counted, day, series, two_digits
 from metrics.elicited.exchange import ExchangeRate
 from metrics.elicited.metric_parts import range_of_draws
 from metrics.policies.judgement import Judgement
 from metrics.policies.recommendation import in_short
+from metrics.text import counted, day, series, two_digits
 
 BY_MEAN = "Pooled by the geometric mean of the ratios: where one expert says 2 and another 8, the pooled ratio is 4."
 IN_ONE_BELIEF = (

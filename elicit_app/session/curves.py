@@ -11,7 +11,6 @@ import numpy as np
 from elicit_app.session.result import calibration_of
 from elicit_app.session.views import Band, CurveLine, CurveSet, CurvesView, ResultView, RocLine
 from elicit_app.study.model import Predictions, Study, Wording
-from metrics.display.text import capitalised, probability, threshold_text, total_cost, two_digits
 from metrics.elicited.metric_parts import CaseWords
 from metrics.inputs.arguments import Floats
 from metrics.policies.cases import Policy, Practice
@@ -20,6 +19,7 @@ from metrics.policies.curves import PolicyCurves, curves_of_models
 from metrics.policies.judgement import Judgement, Threshold
 from metrics.policies.judging import ModelPolicies, threshold_of
 from metrics.policies.net_benefit import TREAT_ALL, TREAT_NONE, decision_curve
+from metrics.text import capitalised, probability, threshold_text, total_cost, two_digits
 
 _MOST_LINES = 5
 _LEAST_SEEN = 0.05

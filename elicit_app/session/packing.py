@@ -31,7 +31,7 @@ from elicit_app.session.session import Session
 from elicit_app.study.model import Opinions, Pack, Study, TalliedModel
 from elicit_app.study.packs import ENDING, pack_bytes, with_pack
 from elicit_app.study.writing import write_whole
-from metrics.display.text import counted, series, two_digits
+from metrics.text import counted, series, two_digits
 
 ANSWERS_ENDING = f"-answers{SUFFIX}"
 _UNSAID = ("seed", "person", "space")

@@ -24,9 +24,9 @@ from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
 from elicit_app.session.journal.listing import people_if_any
 from metrics import ElicitedMetric, Provenance, Quality, Tally
-from metrics.display.text import two_digits
 from metrics.elicited.family import DLPM, LPM, family_of
 from metrics.elicited.metric_parts import UNTRUSTED, intervals_around, ranges_of_draws
+from metrics.text import two_digits
 
 _SEED = 20_250_101  # the same metrics give the same pooled metric
 _DRAWS = 1_000

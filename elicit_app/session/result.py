@@ -18,20 +18,20 @@ from elicit_app.problem import Problem
 from elicit_app.registry.entries import stated_orders
 from elicit_app.session.journal.events import Event
 from elicit_app.session.journal.state import SessionState, fold
+from elicit_app.session.sentences import stated_words
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.trusting import trust_of
 from elicit_app.session.views import ResultView, Scenarios
-from elicit_app.session.words.sentences import stated_words
 from elicit_app.study.model import Predictions, Study
 from elicit_app.study.writing import write_problem
 from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates, meta_pattern_concern_score
-from metrics.display.text import day, probability
 from metrics.elicited.exchange import headline_of
 from metrics.elicited.family import MistakeKey, family_of, linear_family
 from metrics.elicited.metric_parts import intervals_around
 from metrics.policies.cases import Practice, case_table
 from metrics.policies.judging import Judge, ModelPolicies, notes_on
 from metrics.policies.recalibration import Calibration, calibration
+from metrics.text import day, probability
 
 
 class ResultInParts:

@@ -13,9 +13,9 @@ from elicit_app.session.session import Session
 from elicit_app.session.views import HeldOutView, TrustView
 from elicit_app.study.model import Study
 from metrics import Quality, Tally
-from metrics.display.text import capitalised, counted, number_word, probability, span
 from metrics.elicited.exchange import ExchangeRate, called
 from metrics.elicited.metric_parts import CHOICE_SETTLED, UNTRUSTED
+from metrics.text import capitalised, counted, number_word, probability, span
 
 if TYPE_CHECKING:
     from elicit_app.elicitation.trust import TrustReport

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.display.text import costs_html
 from metrics.elicited import metric_parts as parts
 from metrics.elicited.family import family_of
 from metrics.elicited.kinds import KindName, check_kind
@@ -22,6 +21,7 @@ from metrics.errors import ArgumentTypeError, InputError
 from metrics.inputs.arguments import Floats, matrix_by_name, number_array, square_matrix, whole_number
 from metrics.inputs.class_index import ClassIndex, class_names
 from metrics.inputs.labels import label_text
+from metrics.text import costs_html
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -356,7 +356,7 @@ class ElicitedMetric(CostsOfCases):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the costs with their 90 % intervals on `ax` or a new figure; see `metrics.plots.plot_cost_matrix`."""
-        from metrics.display.drawing import plot_cost_matrix
+        from metrics.drawing import plot_cost_matrix
 
         return plot_cost_matrix(self, ax)
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.display.drawing import INK, LINE, QUIET, SECOND, axes_for, line_look, tidy
+from metrics.drawing import INK, LINE, QUIET, SECOND, axes_for, line_look, tidy
 from metrics.errors import InputError
 from metrics.inputs.arguments import Floats, case_weights, number_array, real_number, same_length, whole_number
 from metrics.inputs.labels import label_array, label_text, require_probabilities
-from metrics.probabilistic.calibration import positive_cases
+from metrics.measures.calibration import positive_cases
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

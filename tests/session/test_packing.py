@@ -23,7 +23,7 @@ from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from elicit_app.study.folder import write_folder
 from elicit_app.study.packs import pack_bytes, parse_pack, read_pack
-from metrics.display.text import two_digits
+from metrics.text import two_digits
 
 COSTS = setting_of("bayes", purpose="costs", questions=5)
 

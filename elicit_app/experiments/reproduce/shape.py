@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from elicit_app.study.writing import write_picture
-from metrics.display.drawing import FIRST, INK, LINE, QUIET, SECOND
+from metrics.drawing import FIRST, INK, LINE, QUIET, SECOND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
