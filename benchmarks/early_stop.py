@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from elicit_app.elicitation import LPM
 from elicit_app.elicitation.oracles import WobblingOracle, run
 from elicit_app.registry.entries import procedure_for, setting_of
-from elicit_app.session.results.result import judge_of
+from elicit_app.session.result import judge_of
 from elicit_app.study.model import Study
 from metrics import ElicitedMetric
 from metrics.policies.judging import Judge

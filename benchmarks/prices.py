@@ -23,7 +23,7 @@ from elicit_app.experiments.people import Noise
 from elicit_app.experiments.simulation import Experts, Laboratory
 from elicit_app.registry import setting_of
 from elicit_app.registry.entries import as_packed
-from elicit_app.session.results.result import elicited
+from elicit_app.session.result import elicited
 from elicit_app.study.amounts import read_amounts, study_of_amounts
 from elicit_app.study.model import Study
 from metrics import Provenance, Quality, exchange_rates

@@ -26,17 +26,6 @@ if TYPE_CHECKING:
     from sklearn.metrics import roc_curve as roc_curve
     from sklearn.metrics import root_mean_squared_error as root_mean_squared_error
 
-    from metrics.classification.confusion import balanced_error_rate as balanced_error_rate
-    from metrics.classification.confusion import class_weighted_error_rate as class_weighted_error_rate
-    from metrics.classification.confusion import confusion_matrix as confusion_matrix
-    from metrics.classification.confusion import error_rate as error_rate
-    from metrics.classification.confusion import natural_frequencies as natural_frequencies
-    from metrics.classification.costs import cost_sensitive_decisions as cost_sensitive_decisions
-    from metrics.classification.costs import expected_misclassification_cost as expected_misclassification_cost
-    from metrics.classification.costs import misclassification_cost as misclassification_cost
-    from metrics.classification.costs import prevalence_shift as prevalence_shift
-    from metrics.classification.multilabel import penalized_multilabel_score as penalized_multilabel_score
-    from metrics.classification.relevance import relevance_score as relevance_score
     from metrics.elicited.elicited_metric import ElicitedMetric as ElicitedMetric
     from metrics.elicited.exchange import exchange_rates as exchange_rates
     from metrics.elicited.metric_file import MetricFileError as MetricFileError
@@ -51,6 +40,27 @@ if TYPE_CHECKING:
     from metrics.exports import export as export
     from metrics.exports.tools import load_from_mlflow as load_from_mlflow
     from metrics.exports.tools import log_to_mlflow as log_to_mlflow
+    from metrics.measures.calibration import calibration_curve as calibration_curve
+    from metrics.measures.calibration import expected_calibration_error as expected_calibration_error
+    from metrics.measures.concern import MetaPatternConcernScore as MetaPatternConcernScore
+    from metrics.measures.concern import meta_pattern_concern_score as meta_pattern_concern_score
+    from metrics.measures.concern import release_matrix as release_matrix
+    from metrics.measures.confusion import balanced_error_rate as balanced_error_rate
+    from metrics.measures.confusion import class_weighted_error_rate as class_weighted_error_rate
+    from metrics.measures.confusion import confusion_matrix as confusion_matrix
+    from metrics.measures.confusion import error_rate as error_rate
+    from metrics.measures.confusion import natural_frequencies as natural_frequencies
+    from metrics.measures.costs import cost_sensitive_decisions as cost_sensitive_decisions
+    from metrics.measures.costs import expected_misclassification_cost as expected_misclassification_cost
+    from metrics.measures.costs import misclassification_cost as misclassification_cost
+    from metrics.measures.costs import prevalence_shift as prevalence_shift
+    from metrics.measures.likelihood import density_negative_log_likelihood as density_negative_log_likelihood
+    from metrics.measures.likelihood import gaussian_negative_log_likelihood as gaussian_negative_log_likelihood
+    from metrics.measures.likelihood import interval_coverage as interval_coverage
+    from metrics.measures.likelihood import negative_log_likelihood as negative_log_likelihood
+    from metrics.measures.likelihood import probability_squared_error as probability_squared_error
+    from metrics.measures.multilabel import penalized_multilabel_score as penalized_multilabel_score
+    from metrics.measures.relevance import relevance_score as relevance_score
     from metrics.models.cost_curves import cost_curve as cost_curve
     from metrics.models.cost_curves import operating_point as operating_point
     from metrics.models.cost_sensitive_classifier import CostSensitiveClassifier as CostSensitiveClassifier
@@ -61,33 +71,23 @@ if TYPE_CHECKING:
     from metrics.policies.judging import judge as judge
     from metrics.policies.net_benefit import decision_curve as decision_curve
     from metrics.policies.net_benefit import net_benefit as net_benefit
-    from metrics.probabilistic.calibration import calibration_curve as calibration_curve
-    from metrics.probabilistic.calibration import expected_calibration_error as expected_calibration_error
-    from metrics.probabilistic.concern import MetaPatternConcernScore as MetaPatternConcernScore
-    from metrics.probabilistic.concern import meta_pattern_concern_score as meta_pattern_concern_score
-    from metrics.probabilistic.concern import release_matrix as release_matrix
-    from metrics.probabilistic.likelihood import density_negative_log_likelihood as density_negative_log_likelihood
-    from metrics.probabilistic.likelihood import gaussian_negative_log_likelihood as gaussian_negative_log_likelihood
-    from metrics.probabilistic.likelihood import interval_coverage as interval_coverage
-    from metrics.probabilistic.likelihood import negative_log_likelihood as negative_log_likelihood
-    from metrics.probabilistic.likelihood import probability_squared_error as probability_squared_error
 
 _NAMES = {
-    "metrics.classification.confusion": (
+    "metrics.measures.confusion": (
         "balanced_error_rate",
         "class_weighted_error_rate",
         "confusion_matrix",
         "error_rate",
         "natural_frequencies",
     ),
-    "metrics.classification.costs": (
+    "metrics.measures.costs": (
         "cost_sensitive_decisions",
         "expected_misclassification_cost",
         "misclassification_cost",
         "prevalence_shift",
     ),
-    "metrics.classification.multilabel": ("penalized_multilabel_score",),
-    "metrics.classification.relevance": ("relevance_score",),
+    "metrics.measures.multilabel": ("penalized_multilabel_score",),
+    "metrics.measures.relevance": ("relevance_score",),
     "metrics.elicited.elicited_metric": ("ElicitedMetric",),
     "metrics.elicited.exchange": ("exchange_rates",),
     "metrics.elicited.metric_file": ("MetricFileError",),
@@ -101,9 +101,9 @@ _NAMES = {
     "metrics.policies.curves": ("policy_curves",),
     "metrics.policies.judging": ("judge",),
     "metrics.policies.net_benefit": ("decision_curve", "net_benefit"),
-    "metrics.probabilistic.calibration": ("calibration_curve", "expected_calibration_error"),
-    "metrics.probabilistic.concern": ("MetaPatternConcernScore", "meta_pattern_concern_score", "release_matrix"),
-    "metrics.probabilistic.likelihood": (
+    "metrics.measures.calibration": ("calibration_curve", "expected_calibration_error"),
+    "metrics.measures.concern": ("MetaPatternConcernScore", "meta_pattern_concern_score", "release_matrix"),
+    "metrics.measures.likelihood": (
         "density_negative_log_likelihood",
         "gaussian_negative_log_likelihood",
         "interval_coverage",

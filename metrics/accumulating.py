@@ -34,13 +34,13 @@ Examples
 """
 
 from metrics.batches import Accumulator, OnePass
-from metrics.classification.confusion import ConfusionCounts, ErrorCounts
-from metrics.classification.costs import DecisionCounts, ExpectedCost, LeastCost, MisclassificationCost
-from metrics.classification.multilabel import MultilabelTally
-from metrics.classification.relevance import OutcomeFrequencies, Relevance
-from metrics.probabilistic.calibration import CalibrationBins, TopLabelCalibration
-from metrics.probabilistic.concern import ConcernScore
-from metrics.probabilistic.likelihood import Coverage, GaussianLikelihood, LogLikelihood, SquaredError
+from metrics.measures.calibration import CalibrationBins, TopLabelCalibration
+from metrics.measures.concern import ConcernScore
+from metrics.measures.confusion import ConfusionCounts, ErrorCounts
+from metrics.measures.costs import DecisionCounts, ExpectedCost, LeastCost, MisclassificationCost
+from metrics.measures.likelihood import Coverage, GaussianLikelihood, LogLikelihood, SquaredError
+from metrics.measures.multilabel import MultilabelTally
+from metrics.measures.relevance import OutcomeFrequencies, Relevance
 
 __all__ = [
     "Accumulator",

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.classification.confusion import ConfusionMatrix, Normalize, confusion_matrix
-from metrics.classification.costs import mean_cost
-from metrics.display.drawing import plot_shares
+from metrics.drawing import plot_shares
 from metrics.elicited.elicited_metric import ElicitedMetric
 from metrics.inputs.class_index import ClassIndex
+from metrics.measures.calibration import CalibrationCurve, calibration_curve
+from metrics.measures.confusion import ConfusionMatrix, Normalize, confusion_matrix
+from metrics.measures.costs import mean_cost
 from metrics.models.cost_curves import CostCurve, cost_curve
 from metrics.policies.costs import UnitCosts
 from metrics.policies.judging import threshold_of
 from metrics.policies.net_benefit import DecisionCurve, decision_curve
-from metrics.probabilistic.calibration import CalibrationCurve, calibration_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class CostsCountTwice(UserWarning):
@@ -29,6 +35,31 @@ class InputError(ValueError):
 
 class ArgumentTypeError(InputError, TypeError):
     """An argument of the wrong kind: an InputError, so that one `except` is enough, and a TypeError as in Python."""
+
+
+class RowError(InputError):
+    """Bad input in one row, counted from 0, of an argument."""
+
+    def __init__(self, argument: str, row: int, fault: str) -> None:
+        super().__init__(argument, row, fault)
+        self.argument, self.row, self.fault = argument, row, fault
+
+    def __str__(self) -> str:
+        """Return the sentence, with argument and row in front."""
+        return f"{self.argument}, row {self.row}: {self.fault}"
+
+
+def refuse_rows(wrong: NDArray[np.bool_], argument: str, fault: Callable[[int], Any]) -> None:
+    """Refuse an argument where a row is wrong; `fault` says of the first such row, by its number, what is.
+
+    Raises
+    ------
+    RowError
+        With the row.
+    """
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise RowError(argument, row, str(fault(row)))
 
 
 EXTRAS = {

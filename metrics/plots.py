@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.display.drawing import plot_confusion, plot_cost_matrix, plot_difference, tidy
+from metrics.drawing import plot_confusion, plot_cost_matrix, plot_difference, tidy
 from metrics.errors import InputError
 from metrics.inputs.arguments import case_weights, number_array, same_length
 from metrics.inputs.labels import label_array, label_text
+from metrics.measures.calibration import CalibrationCurve
 from metrics.models.cost_curves import CostCurve, OperatingPoint, operating_point, roc_axes
-from metrics.probabilistic.calibration import CalibrationCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

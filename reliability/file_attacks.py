@@ -19,10 +19,9 @@ from pathlib import Path
 
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting
-from elicit_app.session.journal.backups import read_mark
 from elicit_app.session.journal.events import Answered, Event
+from elicit_app.session.journal.files import Contents, against_mark, examine, read, read_mark
 from elicit_app.session.journal.listing import list_sessions, summary
-from elicit_app.session.journal.reading import Contents, against_mark, examine, read
 from elicit_app.session.journal.recovery import recover_session
 from elicit_app.session.journal.writing import Journal, UnwrittenProblem, to_lines
 from elicit_app.session.session import Session

@@ -36,7 +36,7 @@ def transcript(name: str, answers: int, folder: Path) -> dict[str, object]:
     from elicit_app.registry.procedures import BayesSetting
     from elicit_app.session.journal.events import Answered
     from elicit_app.session.questions import on_screen, to_reply
-    from elicit_app.session.results.result import result_view
+    from elicit_app.session.result import result_view
     from elicit_app.session.session import Session
     from elicit_app.study import open_study
 

@@ -19,7 +19,7 @@ from file_attacks import REPLIES, Row, answers_of
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.journal.events import Answered
-from elicit_app.session.journal.reading import examine, read
+from elicit_app.session.journal.files import examine, read
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 

@@ -20,13 +20,13 @@ from elicit_app.gui.settings import Settings, load_settings
 from elicit_app.problem import Problem
 from elicit_app.registry import for_person
 from elicit_app.registry.procedures import BayesSetting, LpmSetting
-from elicit_app.session.experts.packing import packed
 from elicit_app.session.header import begun
 from elicit_app.session.journal.events import digest_after, sealed, unsealed
+from elicit_app.session.journal.files import look_into
 from elicit_app.session.journal.listing import summary
-from elicit_app.session.journal.reading import look_into
 from elicit_app.session.journal.recovery import check_session, recover_session
 from elicit_app.session.journal.writing import to_lines
+from elicit_app.session.packing import packed
 from elicit_app.session.session import Session
 from elicit_app.study import create_study, open_study
 from elicit_app.study.folder import read_folder

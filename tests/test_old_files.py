@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elicit_app.session.journal.reading import read
+from elicit_app.session.journal.files import read
 from elicit_app.session.journal.recovery import check_session
-from elicit_app.session.results.result import answers_behind
+from elicit_app.session.result import answers_behind
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from metrics import ElicitedMetric

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from elicit_app.cli.result_text import print_result
-from elicit_app.session.experts.comparing import wording_of
+from elicit_app.session.comparing import wording_of
 from metrics import Consequence, ElicitedMetric, Quality, exchange_rates, export
 from metrics.elicited.exchange import headline
 from metrics.elicited.family import DLPM, LPM

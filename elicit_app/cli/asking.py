@@ -18,7 +18,6 @@ from elicit_app.elicitation.questions import Choice, Family, Question
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import entry_named, setting_of
 from elicit_app.registry.entries import as_packed, read_orders, stated_orders
-from elicit_app.session.experts.packing import ANSWERS_ENDING, INTRODUCTION, pseudonym, save_answers, stated_opinions
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.journal.listing import (
     SUFFIX,
@@ -31,15 +30,16 @@ from elicit_app.session.journal.listing import (
     sessions_of,
     slug,
 )
+from elicit_app.session.packing import ANSWERS_ENDING, INTRODUCTION, pseudonym, save_answers, stated_opinions
+from elicit_app.session.sentences import USUAL, purpose_words, stated_words
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views import QuestionView, ResultView
 from elicit_app.session.warm_up import keys_to_guess, ratio_typed, yardstick_key
-from elicit_app.session.words.sentences import USUAL, purpose_words, stated_words
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
-from metrics.display.text import counted, day
 from metrics.elicited.metric_parts import AnswersFor
 from metrics.files import real_path
+from metrics.text import counted, day
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -86,7 +86,7 @@ def ask_in_terminal(options: AskOptions) -> ResultView | None:
 
 def _run(options: AskOptions, study: Study, path: Path, console: Console, scratch: str | None) -> ResultView | None:
     from elicit_app.cli.result_text import print_result
-    from elicit_app.session.results.result import export
+    from elicit_app.session.result import export
 
     session = _go_on(options, study, path, console) if path.exists() else _begin(options, study, path, console)
     for note in study.notes:

@@ -11,7 +11,7 @@ import typer
 from elicit_app.cli import output
 from elicit_app.cli.output import require_new, typed
 from elicit_app.problem import Problem
-from metrics.display.text import counted
+from metrics.text import counted
 
 if TYPE_CHECKING:
     from elicit_app.session.journal.recovery import SessionCheck
@@ -166,9 +166,9 @@ def pool(
 ) -> None:
     """Compare experts and pool their metrics in one belief; where one has no draws, by the geometric mean of ratios."""
     from elicit_app.cli.result_text import print_comparison
-    from elicit_app.session.experts.comparing import Expert, compare
-    from elicit_app.session.experts.pooling import Source, who_counts
-    from elicit_app.session.experts.pooling import pool as pooled_of
+    from elicit_app.session.comparing import Expert, compare
+    from elicit_app.session.pooling import Source, who_counts
+    from elicit_app.session.pooling import pool as pooled_of
     from elicit_app.study.writing import write_whole
 
     if len(metrics) < 2:
@@ -221,9 +221,9 @@ def _protection(found: SessionCheck) -> str:
 
 
 def _check_metric(file: Path, metric: Path) -> None:
-    from elicit_app.session.journal.reading import read
+    from elicit_app.session.journal.files import read
     from elicit_app.session.journal.state import fold
-    from elicit_app.session.results.result import answers_behind
+    from elicit_app.session.result import answers_behind
 
     digest = load_metric(metric).provenance.answers_digest
     if digest is None:
@@ -275,7 +275,7 @@ def report(
 
     parquet.start()  # most studies are in such files, and it is ready when everything is loaded
     from elicit_app.session.report import report_of, save_report
-    from elicit_app.session.results.result import result_view
+    from elicit_app.session.result import result_view
     from elicit_app.session.session import Session
     from elicit_app.study import open_study
 

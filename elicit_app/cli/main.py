@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
@@ -19,8 +18,8 @@ from elicit_app.cli import ask, files, measure, output, reproduce, score, simula
 from elicit_app.cli.output import show_as_text
 from elicit_app.problem import Problem
 from metrics import __version__
-from metrics.display.text import unisolated
 from metrics.errors import InputError, MissingPackage, require
+from metrics.text import unisolated
 
 _DEMO = "breast-cancer"
 _WRONG_USAGE, _INTERRUPTED = 2, 130
@@ -226,8 +225,6 @@ def run() -> None:
     for argument in sys.argv[1:]:
         if not _is_text(argument):
             _fail(f"{argument!a} is not UTF-8 text: rename the file or type the text again.", _WRONG_USAGE)
-    # What joblib says of a command that was interrupted.
-    warnings.filterwarnings("ignore", message=".* tasks have been successfully executed")
     try:
         app(prog_name="elicit")
     except Problem as problem:

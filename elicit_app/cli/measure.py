@@ -12,7 +12,7 @@ from elicit_app.cli import output
 from elicit_app.cli.output import flag, require_picture
 
 if TYPE_CHECKING:
-    from elicit_app.study.measured.registry import Measure, Measurement, Options
+    from elicit_app.study.measuring import Measure, Measurement, Options
 
 
 def register(app: typer.Typer) -> None:
@@ -77,7 +77,7 @@ def measure(
     """Take a measure of files, one row per file."""
     from elicit_app.cli.files import load_metric
     from elicit_app.problem import WrongOption
-    from elicit_app.study.measured.registry import Options, measure_named
+    from elicit_app.study.measuring import Options, measure_named
 
     if show_list:
         _print_list(as_json)
@@ -167,7 +167,7 @@ def _draw(chosen: Measure, files: list[Path], options: Options, path: Path) -> N
 
 
 def _print_list(as_json: bool) -> None:
-    from elicit_app.study.measured.registry import COLUMNS, measures
+    from elicit_app.study.measuring import COLUMNS, measures
 
     if as_json:
         output.print_json(

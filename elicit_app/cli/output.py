@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 import typer
 
 from elicit_app.problem import Problem
-from metrics.display.text import escaped_json, isolated, series
+from metrics.text import escaped_json, isolated, series
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from elicit_app.cli import output
+from elicit_app.session.policy_words import information_texts, policy_texts
 from elicit_app.session.views import ResultView
-from elicit_app.session.words.policy_words import information_texts, policy_texts
 from elicit_app.study.model import Study
-from metrics.display.text import probability, total_cost, two_digits
 from metrics.elicited.exchange import beside_name, called
+from metrics.text import probability, total_cost, two_digits
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from elicit_app.session.experts.comparing import ComparisonView
+    from elicit_app.session.comparing import ComparisonView
     from metrics.policies.judgement import Judgement, Range
 
 _MOST_ROWS = 12

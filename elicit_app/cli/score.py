@@ -122,7 +122,7 @@ def _score_priced(metric: ElicitedMetric, files: list[Path], draws: int, seed: i
 
     from elicit_app.study.amounts import priced_scores
     from elicit_app.study.making import distinct_names
-    from metrics.display.text import probability
+    from metrics.text import probability
 
     scores = priced_scores(metric, files, distinct_names(files), draws=draws, seed=seed)
     if as_json:
@@ -220,7 +220,7 @@ def _tell(tally: RowsTally, metric: ElicitedMetric) -> None:
 def _stated(text: str, classes: Sequence[str]) -> dict[str, float]:
     """Return the shares that an option states: "malignant=0.1" or "a=0.2,b=0.3"."""
     from elicit_app.problem import WrongOption
-    from elicit_app.study.measured.registry import numbers_by_class
+    from elicit_app.study.measuring import numbers_by_class
 
     try:
         shares = numbers_by_class(text, classes, "prevalence")
@@ -235,7 +235,7 @@ def _stated(text: str, classes: Sequence[str]) -> dict[str, float]:
 def _completed(shares: dict[str, float], cases: Sequence[int], classes: Sequence[str]) -> list[float]:
     """Return a share for every class: those left out divide the rest as they are in the predictions."""
     from elicit_app.problem import WrongOption
-    from elicit_app.study.measured.registry import completed_prevalence
+    from elicit_app.study.measuring import completed_prevalence
 
     counts = dict(zip(classes, cases, strict=True))
     empty = [name for name, share in shares.items() if share > 0 and not counts[name]]
@@ -348,7 +348,7 @@ def _print_heading(console: Console, metric: ElicitedMetric, reservation: str) -
 
 def _print(metric: ElicitedMetric, scores: Scores) -> None:
     from elicit_app.cli.result_text import print_judgement
-    from metrics.display.text import total_cost
+    from metrics.text import total_cost
 
     console = output.console()
     provisional = metric.quality.provisional

@@ -175,7 +175,7 @@ def _write(found: Simulation, metric: Path | None, transcript: Path | None) -> N
     import json
 
     from elicit_app.experiments.simulated import metric_of, transcript_line
-    from elicit_app.session.results.result import save_metric
+    from elicit_app.session.result import save_metric
 
     if transcript is not None:
         lines = (json.dumps(transcript_line(n, asked)) for n, one in enumerate(found.runs) for asked in one.asked)
@@ -305,7 +305,7 @@ def sweep(
 
     from elicit_app.experiments.sweep import found_by, plot_found, read_sweep, run_sweep, unfinished
     from elicit_app.study.writing import write_picture
-    from metrics.display.text import counted
+    from metrics.text import counted
 
     if scheduler is not None and engine != "dask":
         raise typer.BadParameter("it goes with --engine dask.", param_hint="--scheduler")

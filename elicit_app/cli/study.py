@@ -12,7 +12,7 @@ from elicit_app.cli import output
 from elicit_app.cli.ask import NeverWorseOption
 from elicit_app.cli.output import flag, require_new
 from elicit_app.problem import Problem, WrongOption, listed
-from metrics.display.text import counted
+from metrics.text import counted
 
 if TYPE_CHECKING:
     from elicit_app.registry import Setting
@@ -241,7 +241,7 @@ def radius(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, with the centre.")] = False,
 ) -> None:
     """Print lambda, the radius of the largest sphere of feasible confusion matrices (the paper's algorithm 3)."""
-    from elicit_app.experiments.feasible import feasible_sphere
+    from elicit_app.experiments.measures import feasible_sphere
     from elicit_app.study import open_study
 
     found = feasible_sphere(open_study(study), model)
@@ -270,11 +270,12 @@ def classifier(
     force: Annotated[bool, typer.Option("--force", help="Replace FILE where it exists.")] = False,
 ) -> None:
     """Write the randomised classifier that has a confusion matrix on the sphere, such as one that was asked about."""
-    from elicit_app.experiments.feasible import feasible_sphere, shown_matrix, write_probabilities
+    from elicit_app.experiments.measures import feasible_sphere, write_probabilities
     from elicit_app.study import open_study
+    from elicit_app.study.typed_tables import read_practice
 
     opened = open_study(study)
-    shown = shown_matrix(matrix, opened)
+    shown = read_practice(matrix, opened.classes).rates
     require_new(out, force)
     probabilities = feasible_sphere(opened, model).classifier(shown)
     write_probabilities(out, opened.classes, probabilities)
@@ -314,7 +315,7 @@ def pack(
     force: Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")] = False,
 ) -> None:
     """Write a study for experts elsewhere into one file: the words and what may be asked, without any case."""
-    from elicit_app.session.experts.packing import opinions_of, packed, write_pack
+    from elicit_app.session.packing import opinions_of, packed, write_pack
     from elicit_app.study import open_study
 
     require_new(out, force)
@@ -351,8 +352,8 @@ def collect(
     files: Annotated[list[Path], typer.Argument(metavar="FILE ...", help="What the experts saved and sent back.")],
 ) -> None:
     """Check the answers that experts sent back, and file them among the study's sessions."""
-    from elicit_app.session.experts.packing import collect as file_answers
     from elicit_app.session.journal.listing import finished_experts, sessions_folder, sessions_of
+    from elicit_app.session.packing import collect as file_answers
     from elicit_app.study import open_study
 
     opened = open_study(study)
@@ -378,9 +379,9 @@ def report(
     """Compare all experts who finished a study, pool them, and report what their costs say to do."""
     from elicit_app.cli.files import require_report_name
     from elicit_app.cli.result_text import print_comparison
-    from elicit_app.session.experts.comparing import compare_study
+    from elicit_app.session.comparing import compare_study
     from elicit_app.session.report import pooled_report, save_report
-    from elicit_app.session.results.result import save_metric
+    from elicit_app.session.result import save_metric
     from elicit_app.study import open_study
 
     require_report_name(out)

@@ -16,7 +16,9 @@ from elicit_app.cli import output
 from elicit_app.elicitation.questions import Family, Moved, Proposal, Strength
 from elicit_app.problem import Problem
 from elicit_app.session.journal.events import Kept
+from elicit_app.session.pair_words import branches, compare_pair
 from elicit_app.session.runner import SessionRunner
+from elicit_app.session.sentences import mark_words, preference_of, progress_words
 from elicit_app.session.session import Session
 from elicit_app.session.views import (
     AnsweredView,
@@ -30,8 +32,6 @@ from elicit_app.session.views import (
     UnsavedView,
     View,
 )
-from elicit_app.session.words.comparison import branches, compare_pair
-from elicit_app.session.words.sentences import mark_words, preference_of, progress_words
 from elicit_app.study.model import Wording
 from metrics.elicited.family import linear_family
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
-from metrics.classification.costs import corrected
+from metrics.measures.costs import corrected
 from metrics.policies.judging import ModelPolicies
 from metrics.policies.recalibration import UNKNOWN, Calibration, calibration
 

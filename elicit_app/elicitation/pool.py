@@ -16,8 +16,8 @@ from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
 from metrics.batches import in_threads
-from metrics.classification.confusion import natural_frequencies
 from metrics.elicited.family import error_cells, family_of
+from metrics.measures.confusion import natural_frequencies
 
 SAME = 1e-12  # rates closer than this are the same
 

@@ -1,10 +1,15 @@
-"""How good an elicited metric is: agreement and regret on achievable matrices, errors of the weights."""
+"""How good an elicited metric is: agreement and regret on achievable matrices, and which matrices can be had at all.
+
+Source of the sphere and its classifiers: Hiranandani, Boodaghians, Mehta & Koyejo, "Multiclass Performance Metric
+Elicitation", NeurIPS 2019, section 3.2 and algorithm 3.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -12,9 +17,14 @@ from numpy.typing import NDArray
 
 from elicit_app.elicitation.cases import Cases, Tally
 from elicit_app.elicitation.questions import Matrix
-from elicit_app.elicitation.sphere import Sphere
+from elicit_app.elicitation.sphere import MeasuredSphere, Sphere
 from elicit_app.experiments.truths import Values
 from elicit_app.problem import Problem
+from elicit_app.registry import setting_of
+from elicit_app.registry.entries import measured_sphere, models_asked
+from elicit_app.study.model import Study
+from elicit_app.study.writing import write_whole
+from metrics.elicited.family import error_cells
 
 N_PAIRS = 2000
 _MOST_DRAWS = 200
@@ -260,3 +270,66 @@ class Stretches:
         answers = (slopes[which] @ np.swapaxes(self.eta[stretch], 1, 2)).argmin(axis=1)
         for j in range(slopes.shape[1]):
             np.add.at(matrices[:, :, j], which, np.matmul((answers == j)[:, None].astype(np.float64), gain)[:, 0])
+
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class FeasibleSphere:
+    """The largest sphere of a study's matrices."""
+
+    study: Study  # whose matrices
+    model: str | None  # the model whose probabilities decide; None for a distribution
+    sphere: MeasuredSphere  # centre, radius lambda, and the classifiers on it
+
+    def as_json(self) -> dict[str, object]:
+        """Return what `elicit study radius --json` prints; matrices are rates, rows are true classes."""
+        return {
+            "study": self.study.name,
+            "model": self.model,
+            "classes": list(self.study.classes),
+            "radius": self.sphere.radius,
+            "centre": self.sphere.centre.tolist(),
+            "lambda_by_class": [reach.length for reach in self.sphere.reaches],
+        }
+
+    def classifier(self, matrix: Matrix) -> Matrix:
+        """Return the randomised classifier h(x, j), shape (n, k), that has a matrix (k, k) whose rows sum to 1.
+
+        Raises
+        ------
+        Problem
+            The matrix lies outside the sphere.
+        """
+        away = (matrix * self.sphere.centre.sum(axis=1, keepdims=True) - self.sphere.centre)[
+            error_cells(self.study.n_classes)
+        ] / self.sphere.radius
+        if (length := float(np.linalg.norm(away))) > 1 + _ROUNDING:
+            raise Problem(
+                f"The matrix lies {length:.3g} times as far from the centre as the sphere reaches: no classifier is "
+                "known for it. Name one that lpm asked about, or one nearer to answering every class equally often."
+            )
+        return np.clip(self.sphere.classifier(away), 0.0, 1.0)
+
+
+def feasible_sphere(study: Study, model: str | None = None) -> FeasibleSphere:
+    """Measure the sphere of a study: k linear programmes over its cases, or over all points of its distribution.
+
+    Of several models the first one is taken, or the one that is named.
+
+    Raises
+    ------
+    Problem
+        There is no such model, or no sphere fits.
+    """
+    chosen = models_asked(study, setting_of("lpm", model=model))[0]
+    return FeasibleSphere(study, None if chosen is None else chosen.name, measured_sphere(study, chosen))
+
+
+def write_probabilities(path: Path, classes: Sequence[str], probabilities: Matrix) -> None:
+    """Write a randomised classifier as CSV: a row per case, a column ``answer_<class>`` a class."""
+    import polars as pl
+
+    columns = {f"answer_{name}": probabilities[:, index] for index, name in enumerate(classes)}
+    write_whole(path, pl.DataFrame(columns).write_csv())

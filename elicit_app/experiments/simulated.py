@@ -15,7 +15,7 @@ from elicit_app.elicitation.belief import ENDS
 from elicit_app.elicitation.questions import Asked, Bound, Matrix, Outcome, Purpose
 from elicit_app.problem import WrongOption
 from elicit_app.registry import Setting, entry_named
-from elicit_app.session.results.result import elicited
+from elicit_app.session.result import elicited
 from elicit_app.study.model import Study
 from metrics import ElicitedMetric, Provenance, Quality
 from metrics.elicited.family import is_fraction

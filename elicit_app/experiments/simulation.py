@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -30,6 +31,8 @@ from elicit_app.problem import WrongOption
 from elicit_app.registry import Setting, entry_named, procedure_for
 from elicit_app.registry.entries import cases_of, deciders, sphere_for
 from elicit_app.study.model import Study
+
+Result = TypeVar("Result")
 
 # Random streams within one run.
 _TRUTH, _PAIRS, _ORACLE, _PROCEDURE = range(4)
@@ -248,6 +251,21 @@ class _Sitting:
         )
 
 
+def in_processes(
+    of: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int, *, ordered: bool = True
+) -> Iterator[Result]:
+    """Yield what a function of a module makes of tuples of arguments, in their order or as they are done, by processes.
+
+    An interruption ends the processes without a word.
+    """
+    from joblib import Parallel, delayed
+
+    work = Parallel(n_jobs=jobs, return_as="generator" if ordered else "generator_unordered")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".* tasks have been successfully executed")
+        yield from work(delayed(of)(*task) for task in tasks)
+
+
 def simulate(
     study: Study,
     setting: Setting,
@@ -279,15 +297,11 @@ def simulate(
         return Simulation(
             study, setting, tuple(_one_by_one(laboratory, range(runs), advance)), laboratory.experts.as_json()
         )
-    from joblib import Parallel, delayed
-
     # A few portions per process, since each process prepares the study once.
-    portions = [list(part) for part in np.array_split(np.arange(runs), min(runs, 4 * jobs))]
+    portions = [part.tolist() for part in np.array_split(np.arange(runs), min(runs, 4 * jobs))]
     found: list[SimulatedRun] = []
-    waiting = Parallel(n_jobs=jobs, return_as="generator")(
-        delayed(_portion)(study, setting, laboratory.experts, [int(number) for number in part]) for part in portions
-    )
-    for portion in waiting:
+    tasks = [(study, setting, laboratory.experts, part) for part in portions]
+    for portion in in_processes(_portion, tasks, jobs):
         found.extend(portion)
         advance(len(portion))
     return Simulation(study, setting, tuple(found), laboratory.experts.as_json())

@@ -20,14 +20,14 @@ import numpy as np
 import scipy
 
 from elicit_app.experiments.simulated import SimulatedRun, settings_used
-from elicit_app.experiments.simulation import Experts, Laboratory, split_options
+from elicit_app.experiments.simulation import Experts, Laboratory, in_processes, split_options
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import setting_of
 from elicit_app.registry.entries import read_orders
 from elicit_app.study.model import Study
 from elicit_app.study.opening import open_study
 from elicit_app.study.writing import append_lines, require_writable, whole_lines, write_whole
-from metrics.display.drawing import line_look
+from metrics.drawing import line_look
 from metrics.errors import InputError
 from metrics.files import read_regular_file, real_path
 
@@ -342,11 +342,8 @@ def _finished(
         with cluster(scheduler) as finished:
             yield from finished(run_portion, portions)
     else:
-        from joblib import Parallel, delayed
-
-        yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(
-            delayed(_placed)(index, one, numbers) for index, (one, numbers) in enumerate(portions)
-        )
+        tasks = [(index, *portion) for index, portion in enumerate(portions)]
+        yield from in_processes(_placed, tasks, jobs, ordered=False)
 
 
 def _placed(index: int, one: Combination, numbers: Sequence[int]) -> tuple[int, list[Row] | Problem]:

@@ -17,11 +17,11 @@ from elicit_app.experiments.simulated import SimulatedRun
 from elicit_app.experiments.simulation import Experts, Laboratory
 from elicit_app.registry import entry_named, setting_of
 from elicit_app.session.questions import to_reply
-from elicit_app.session.words.sentences import preference
+from elicit_app.session.sentences import preference
 from elicit_app.study.model import Study
 from elicit_app.study.opening import open_study
-from metrics.classification.confusion import natural_frequencies
 from metrics.files import csv_cell
+from metrics.measures.confusion import natural_frequencies
 
 EVERY = 4
 """Answers from one look to the next."""

@@ -18,8 +18,8 @@ from elicit_app.elicitation.questions import AnswersFor, Family, Procedure
 from elicit_app.elicitation.sphere import MeasuredSphere, Sphere, measure_sphere
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.study.model import Predictions, Study, TalliedModel
-from metrics.display.text import series
 from metrics.elicited.kinds import PRICED
+from metrics.text import series
 
 Space = Literal["frontier", "sphere"]
 

@@ -245,61 +245,32 @@ class QuadraticSetting(SphereSetting):
     family: Literal["lpm"] = "lpm"
 
 
+# What a search is told just as its setting says it.
+_HOW = {"epsilon", "ask", "repair", "questions", "cycles"}
+
+
 def _on_the_frontier(study: Study, setting: FrontierSetting) -> Procedure:
-    from elicit_app.elicitation.procedures.dlpm import Dlpm
+    from elicit_app.elicitation.procedures.dlpm import Binary, Dlpm
     from elicit_app.elicitation.procedures.fractional import Dlfpm
 
+    cases = cases_of(study, models_asked(study, setting)[0], "counts" if setting.person else setting.confusions)
+    how = setting.model_dump(include=_HOW)
+    if isinstance(setting, BinarySetting):
+        return Binary(cases, **how)
     kind = Dlpm if isinstance(setting, DlpmSetting) else Dlfpm
-    return kind(
-        cases_of(study, models_asked(study, setting)[0], "counts" if setting.person else setting.confusions),
-        epsilon=setting.epsilon,
-        ask=setting.ask,
-        repair=setting.repair,
-        questions=setting.questions,
-        population=study.population if setting.person else None,
-        names=study.wording.class_many,
-    )
+    population = study.population if setting.person else None
+    return kind(cases, **how, population=population, names=study.wording.class_many)
 
 
 def _on_the_sphere(study: Study, setting: SphereSetting) -> Procedure:
     from elicit_app.elicitation.procedures.fractional import Lfpm
-    from elicit_app.elicitation.procedures.lpm import Lpm
+    from elicit_app.elicitation.procedures.lpm import Lpm, QuadraticSearch
 
+    sphere, how = sphere_for(study, setting), setting.model_dump(include=_HOW)
+    if isinstance(setting, QuadraticSetting):
+        return QuadraticSearch(sphere, **how)
     kind = Lpm if isinstance(setting, LpmSetting) else Lfpm
-    return kind(
-        sphere_for(study, setting),
-        epsilon=setting.epsilon,
-        ask=setting.ask,
-        cycles=setting.cycles,
-        repair=setting.repair,
-        questions=setting.questions,
-        population=study.population if setting.person else None,
-    )
-
-
-def _for_two_classes(study: Study, setting: BinarySetting) -> Procedure:
-    from elicit_app.elicitation.procedures.dlpm import Binary
-
-    return Binary(
-        cases_of(study, models_asked(study, setting)[0], setting.confusions),
-        epsilon=setting.epsilon,
-        ask=setting.ask,
-        repair=setting.repair,
-        questions=setting.questions,
-    )
-
-
-def _on_small_spheres(study: Study, setting: QuadraticSetting) -> Procedure:
-    from elicit_app.elicitation.procedures.lpm import QuadraticSearch
-
-    return QuadraticSearch(
-        sphere_for(study, setting),
-        epsilon=setting.epsilon,
-        ask=setting.ask,
-        cycles=setting.cycles,
-        repair=setting.repair,
-        questions=setting.questions,
-    )
+    return kind(sphere, **how, population=study.population if setting.person else None)
 
 
 register(Entry(DlpmSetting, "Published binary search over hits (dlpm)", _on_the_frontier, people=True, narrows=True))
@@ -315,13 +286,13 @@ register(
     )
 )
 register(
-    Entry(BinarySetting, "Published search over an angle, for two classes (binary)", _for_two_classes, narrows=True)
+    Entry(BinarySetting, "Published search over an angle, for two classes (binary)", _on_the_frontier, narrows=True)
 )
 register(
     Entry(
         QuadraticSetting,
         "Linear searches on small spheres for a quadratic metric (quadratic)",
-        _on_small_spheres,
+        _on_the_sphere,
         narrows=True,
         costs=False,
     )

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING
 
 import elicit_app
 from elicit_app.elicitation.questions import Purpose
-from elicit_app.session.results.trusting import contradictions
+from elicit_app.session.policy_words import information_texts, policy_texts
+from elicit_app.session.sentences import preference_of
 from elicit_app.session.session import Session
+from elicit_app.session.trusting import contradictions
 from elicit_app.session.view_builders import answered_views
 from elicit_app.session.views import AnsweredView, ResultView
-from elicit_app.session.words.policy_words import information_texts, policy_texts
-from elicit_app.session.words.sentences import preference_of
 from elicit_app.study.model import Study
 from elicit_app.study.writing import write_whole
 from metrics import ElicitedMetric
-from metrics.display.drawing import LinearAxis
-from metrics.display.text import capitalised, counted, day, probability, total_cost, two_digits
+from metrics.drawing import LinearAxis
 from metrics.elicited.exchange import beside_name, exchange_rates, flow_of, headline_of
 from metrics.elicited.metric_parts import ANSWERS_FOR
 from metrics.exports import rendered
@@ -43,9 +42,10 @@ from metrics.exports.page import (
     one_line,
 )
 from metrics.policies.recommendation import Piece, what_would_change
+from metrics.text import capitalised, counted, day, probability, total_cost, two_digits
 
 if TYPE_CHECKING:
-    from elicit_app.session.experts.comparing import ComparisonView
+    from elicit_app.session.comparing import ComparisonView
     from metrics.elicited.family import MistakeKey
     from metrics.policies.judgement import Judgement
 

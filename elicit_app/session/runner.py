@@ -44,7 +44,7 @@ from elicit_app.session.views import (
 )
 
 if TYPE_CHECKING:
-    from elicit_app.session.results.result import ResultInParts
+    from elicit_app.session.result import ResultInParts
 
 Listener = Callable[[View], None]
 Act = Callable[[], None]
@@ -332,7 +332,7 @@ class SessionRunner:
         return replace(view, experts=max(len(finished_experts(sessions)), 1))
 
     def _curves(self) -> None:
-        from elicit_app.session.results.curves import curves_of
+        from elicit_app.session.curves import curves_of
 
         if isinstance(self._view, ResultView):
             found = curves_of(self._session.study, self._view)
@@ -365,7 +365,7 @@ class SessionRunner:
     def _ahead_or_new(self) -> ResultInParts:
         """Return the result as far as it is made; one that cannot be made is started over."""
         # Judging models pulls in more than the first question needs.
-        from elicit_app.session.results.result import ResultInParts
+        from elicit_app.session.result import ResultInParts
 
         ahead, self._ahead = self._ahead, None
         return ahead if ahead is not None and ahead.is_of(self._session.state) else ResultInParts(self._session)
@@ -391,7 +391,7 @@ class SessionRunner:
 
     def _calibrate(self) -> None:
         """Look at the probabilities of one model after another, which a result needs whatever is answered."""
-        from elicit_app.session.results.result import calibration_of
+        from elicit_app.session.result import calibration_of
 
         if self._to_calibrate:
             calibration_of(self._to_calibrate.pop())

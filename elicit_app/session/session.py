@@ -40,7 +40,7 @@ from elicit_app.session.journal.events import (
     TakenOut,
     Undone,
 )
-from elicit_app.session.journal.reading import DamagedProblem, look_into, read
+from elicit_app.session.journal.files import DamagedProblem, look_into, read
 from elicit_app.session.journal.state import OutOfPlaceError, apply
 from elicit_app.session.journal.writing import ChangedElsewhereProblem, Journal, UnwrittenProblem, write_copy
 from elicit_app.session.questions import (

@@ -19,13 +19,13 @@ from elicit_app.registry.entries import stated_orders
 from elicit_app.session.journal.events import Answered, Pair, as_counts
 from elicit_app.session.journal.state import Entry, StateBuilder
 from elicit_app.session.questions import Asking, on_screen, to_reply
-from elicit_app.session.results.trusting import contradictions, misfit_numbers
+from elicit_app.session.sentences import last_words, progress_words, stated_words
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
+from elicit_app.session.trusting import contradictions, misfit_numbers
 from elicit_app.session.views import AnsweredView, Fit, QuestionView, RecapView, ReviewView, SittingOverView
-from elicit_app.session.words.sentences import last_words, progress_words, stated_words
 from elicit_app.study.writing import write_whole
-from metrics.display.text import counted
 from metrics.files import csv_cell
+from metrics.text import counted
 
 _OVER = {
     "budget": "{answers} answers, all kept. That is a sitting: see the result, or go on.",

@@ -210,7 +210,7 @@ _SAME_SHARE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Scenarios:
-    """What one could do, at any prevalence; made by `results.result.scenarios_of`."""
+    """What one could do, at any prevalence; made by `result.scenarios_of`."""
 
     judge: Judge
     stated: tuple[float, ...] | None  # the study's prevalence where it is stated; else it is that of the cases

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from elicit_app.elicitation.questions import Counts, Family, Proposal
+from elicit_app.session.pair_words import PairComparison, compare_pair, letter_of
 from elicit_app.session.views import Reply, Side
-from elicit_app.session.words.comparison import PairComparison, compare_pair, letter_of
 from elicit_app.study.model import Study
-from metrics.classification.confusion import natural_frequencies
 from metrics.elicited.family import linear_family
+from metrics.measures.confusion import natural_frequencies
 
 _SHARE_SPARED = 0.4
 _SHARE_ADDED = 0.1

@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Problem
-from elicit_app.study.measured.registry import CONTEXT, TRUE_LABEL, CaseColumns
+from elicit_app.study.measuring import CONTEXT, TRUE_LABEL, CaseColumns
 from elicit_app.study.model import Mistake, Pack, Study, TalliedModel, Wording
 from elicit_app.study.packs import pack_bytes, pack_name, parse_pack
 from elicit_app.study.tables import PREDICTED, PROBABILITY, TRUTH
 from metrics import ElicitedMetric
-from metrics.classification.relevance import OutcomeFrequencies
-from metrics.display.text import capitalised, counted
 from metrics.elicited.kinds import PRICED, multilabel_amounts
 from metrics.elicited.metric_parts import range_of_draws
 from metrics.inputs.arguments import Floats
+from metrics.measures.relevance import OutcomeFrequencies
+from metrics.text import capitalised, counted
 
 Kind = Literal["multilabel", "relevance"]
 
@@ -63,7 +63,7 @@ def is_of_amounts(path: Path) -> bool:
 def read_amounts(files: Sequence[Path], names: Sequence[str]) -> ReadAmounts:
     """Read what the models' predictions come to, item by item.
 
-    There is one file per model, all of the same items, with columns as in `study.measured.registry`.
+    There is one file per model, all of the same items, with columns as in `study.measuring`.
 
     Raises
     ------

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, file_problem, listed, shortened
 from elicit_app.study.tables import EMPTY, LONGEST_CELL, OPEN_QUOTE, PROBABILITY, TRUTH, UNKNOWN
-from metrics.display.text import counted
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import ROW_SUM_TOLERANCE, label_text
+from metrics.text import counted
 
 if TYPE_CHECKING:
     import polars as pl

@@ -24,10 +24,10 @@ from elicit_app.study.reading import (
     require_askable,
     yardstick_for,
 )
-from metrics.classification.confusion import confusion_matrix
-from metrics.display.text import appearance, counted
 from metrics.elicited.metric_parts import AnswersFor
 from metrics.files import real_path
+from metrics.measures.confusion import confusion_matrix
+from metrics.text import appearance, counted
 
 
 def create_study(

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
 from elicit_app.study.model import MOST_CLASSES, ColumnMap
 from elicit_app.study.tables import EMPTY, LONGEST_CELL, PROBABILITY, TRUTH, UNKNOWN, Table, class_of_column, open_table
-from metrics.display.text import counted
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import label_text
+from metrics.text import counted
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem
-from metrics.display.text import capitalised, counted
 from metrics.elicited.metric_parts import AnswersFor, CaseWords, Consequence
 from metrics.inputs.labels import has_line_end
+from metrics.text import capitalised, counted
 
 LONGEST_TEXT = 2_000
 """Letters of a title, a name or a word: more would stop the window that has to lay them out."""

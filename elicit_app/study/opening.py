@@ -30,8 +30,8 @@ from elicit_app.study.packs import AMOUNTS_FILE, read_pack
 from elicit_app.study.packs import ENDING as PACK_ENDING
 from elicit_app.study.reading import population_for, prevalence_of, require_askable, yardstick_for
 from elicit_app.study.tables import PROBABILITY, TRUTH, class_of_column, open_table
-from metrics.display.text import number_word
 from metrics.files import real_path
+from metrics.text import number_word
 
 BUNDLED = ("breast-cancer", "wine", "traffic-light", "digits")
 

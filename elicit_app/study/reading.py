@@ -21,9 +21,9 @@ from elicit_app.study.checking import SUM_RANGE, Batch, RowCheck, require_compar
 from elicit_app.study.mapping import MappedTable
 from elicit_app.study.model import MOST_CLASSES, ColumnMap, Distribution, Predictions
 from elicit_app.study.tables import PREDICTED, PROBABILITY, TRUTH, Table, class_of_column, open_table
-from metrics.display.text import counted
 from metrics.elicited.family import error_cells
 from metrics.inputs.labels import has_line_end
+from metrics.text import counted
 
 if TYPE_CHECKING:
     import polars as pl

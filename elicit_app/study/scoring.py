@@ -18,14 +18,14 @@ from elicit_app.study.checking import Batch, require_comparable
 from elicit_app.study.reading import open_predictions
 from metrics import ElicitedMetric
 from metrics.accumulating import ConcernScore, ExpectedCost, OnePass
-from metrics.classification.costs import mean_cost
 from metrics.elicited.release import ReleaseForm
+from metrics.measures.concern import TrueConcern
+from metrics.measures.costs import mean_cost
 from metrics.policies.cases import CaseTally, Policy, Practice
 from metrics.policies.costs import DRAWS
 from metrics.policies.judgement import JudgedPolicy, Judgement
 from metrics.policies.judging import Judge, ModelPolicies, notes_on
 from metrics.policies.recalibration import UNKNOWN, Calibration, CalibrationSample
-from metrics.probabilistic.concern import TrueConcern
 
 Advance = Callable[[int], None]
 

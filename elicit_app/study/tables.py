@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from elicit_app.problem import Finding, Problem, file_problem, listed
 from elicit_app.study import parquet
 from elicit_app.study.parquet import BATCH_ROWS
-from metrics.display.text import counted
 from metrics.errors import require
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import label_text
+from metrics.text import counted
 
 if TYPE_CHECKING:
     import polars as pl

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from elicit_app.problem import Finding, Problem
 from elicit_app.study.model import Mistake, Study
 from elicit_app.study.writing import write_whole
-from metrics.display.text import counted
 from metrics.errors import InputError
 from metrics.files import cell_text, csv_cell, read_regular_file
 from metrics.policies.cases import Practice
+from metrics.text import counted
 
 HEADS = ("truth", "called", "name", "one", "several", "what follows")
 _MOST_BYTES = 16 << 20

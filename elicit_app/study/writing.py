@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elicit_app.problem import Problem
-from metrics.display.text import series
 from metrics.files import write_atomically
+from metrics.text import series
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.display.text import costs_html
 from metrics.elicited import metric_parts as parts
 from metrics.elicited.family import family_of
 from metrics.elicited.kinds import KindName, check_kind
@@ -22,6 +21,7 @@ from metrics.errors import ArgumentTypeError, InputError
 from metrics.inputs.arguments import Floats, matrix_by_name, number_array, square_matrix, whole_number
 from metrics.inputs.class_index import ClassIndex, class_names
 from metrics.inputs.labels import label_text
+from metrics.text import costs_html
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -334,13 +334,6 @@ class ElicitedMetric(CostsOfCases):
             raise InputError(f"labels: {len(self.classes)} labels were expected, one per class, found {len(given)}.")
         return replace(self, labels=tuple(given))
 
-    def with_quality(self, quality: Quality) -> Self:
-        """Return the same costs with another account of how far they can be trusted; exchange rates are kept."""
-        found = replace(self, quality=quality)
-        if "_exchange_rates" in self.__dict__:
-            found.__dict__["_exchange_rates"] = self._exchange_rates
-        return found
-
     @property
     def cost_samples(self) -> Floats | None:
         """Return the posterior draws as cost matrices, shape (draws, k, k), each with largest entry 1, or None.
@@ -363,7 +356,7 @@ class ElicitedMetric(CostsOfCases):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the costs with their 90 % intervals on `ax` or a new figure; see `metrics.plots.plot_cost_matrix`."""
-        from metrics.display.drawing import plot_cost_matrix
+        from metrics.drawing import plot_cost_matrix
 
         return plot_cost_matrix(self, ax)
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.display.text import NOT_KNOWN, span, two_digits
 from metrics.elicited.family import MistakeKey, family_of
 from metrics.elicited.metric_parts import Consequence
 from metrics.inputs.arguments import Floats
+from metrics.text import NOT_KNOWN, span, two_digits
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric

@@ -23,8 +23,8 @@ from metrics.errors import InputError
 from metrics.inputs.arguments import Floats
 
 if TYPE_CHECKING:
-    from metrics.classification.multilabel import PenalizedMultilabelScore
-    from metrics.classification.relevance import RelevanceScore
+    from metrics.measures.multilabel import PenalizedMultilabelScore
+    from metrics.measures.relevance import RelevanceScore
 
 KindName = Literal["confusion", "multilabel", "relevance"]
 
@@ -127,7 +127,7 @@ class PricedScores:
         y_true, y_pred, labels
             As in `metrics.penalized_multilabel_score`, and refused as there.
         """
-        from metrics.classification.multilabel import penalized_multilabel_score
+        from metrics.measures.multilabel import penalized_multilabel_score
 
         false_positive, false_negative = self.penalties()
         return penalized_multilabel_score(
@@ -154,7 +154,7 @@ class PricedScores:
         y_true, y_pred, context, reference
             As in `metrics.relevance_score`, and refused as there.
         """
-        from metrics.classification.relevance import relevance_score
+        from metrics.measures.relevance import relevance_score
 
         alpha = self.alpha_share()
         return relevance_score(y_true, y_pred, context, alpha=alpha, beta=1 - alpha, reference=reference)
@@ -173,7 +173,7 @@ def multilabel_amounts(y_true: ArrayLike, y_pred: ArrayLike) -> Floats:
     >>> multilabel_amounts([[1, 0, 1], [0, 0, 1]], [[1, 1, 0], [0, 0, 1]]).tolist()
     [[1.0, 1.0, 1.0], [1.0, 0.0, 0.0]]
     """
-    from metrics.classification.multilabel import label_bits
+    from metrics.measures.multilabel import label_bits
 
     true, predicted = label_bits(y_true, y_pred)
     cells = (true & predicted, true & ~predicted, predicted & ~true)

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
-from metrics.classification.costs import mean_cost
 from metrics.elicited.family import error_cells
 from metrics.elicited.kinds import KindName
 from metrics.elicited.metric_parts import TOLERANCE, CaseWords, Consequence, MetricDetails, Provenance, Quality, frozen
@@ -27,6 +26,7 @@ from metrics.files import (
     read_regular_file,
     strict_json,
 )
+from metrics.measures.costs import mean_cost
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric

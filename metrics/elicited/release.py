@@ -82,7 +82,7 @@ def two_level_factors(factors: ArrayLike) -> Floats:
     factors : array-like of shape (k, k)
         As in `release_list`, and refused as there.
     """
-    from metrics.probabilistic.concern import release_matrix
+    from metrics.measures.concern import release_matrix
 
     found = release_list(factors)
     return release_matrix(found.releases, found.factor, len(np.asarray(factors)))

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.classification.costs import least_cost_decisions
 from metrics.elicited.family import family_of
 from metrics.elicited.kinds import PricedScores
 from metrics.elicited.release import ReleaseForm, ReleaseList, release_factors, release_list, two_level_factors
@@ -30,9 +29,10 @@ from metrics.inputs.arguments import (
     same_length,
 )
 from metrics.inputs.class_index import ClassIndex, LabelledWeights
+from metrics.measures.costs import least_cost_decisions
 
 if TYPE_CHECKING:
-    from metrics.probabilistic.concern import MetaPatternConcernScore, TrueConcern
+    from metrics.measures.concern import MetaPatternConcernScore, TrueConcern
 
 
 class CostsOfCases(PricedScores):
@@ -122,7 +122,7 @@ class CostsOfCases(PricedScores):
         InputError
             Where a label is not one of the metric's classes or the lengths differ.
         """
-        from metrics.classification.costs import misclassification_cost
+        from metrics.measures.costs import misclassification_cost
 
         true, predicted = self.class_index.indices(y_true, "y_true"), self.class_index.indices(y_pred, "y_pred")
         return misclassification_cost(true, predicted, self.cost_matrix, sample_weight=sample_weight)
@@ -159,7 +159,7 @@ class CostsOfCases(PricedScores):
         InputError
             Where a label is not one of the metric's classes, or the probabilities are none.
         """
-        from metrics.classification.costs import expected_misclassification_cost
+        from metrics.measures.costs import expected_misclassification_cost
 
         true, proba, columns = aligned(self.class_index, y_true, y_proba, self._labels_of(y_proba, labels))
         costs = self.cost_matrix[np.ix_(columns, columns)]
@@ -186,7 +186,7 @@ class CostsOfCases(PricedScores):
         InputError
             Where a label is not one of the metric's classes, or the probabilities are none.
         """
-        from metrics.classification.costs import cost_sensitive_decisions
+        from metrics.measures.costs import cost_sensitive_decisions
 
         labels = self._labels_of(y_proba, labels)
         proba, columns = labelled_table(self.class_index, y_proba, labels)
@@ -225,7 +225,7 @@ class CostsOfCases(PricedScores):
         MetaPatternConcernScore
             A float, lower is better. It carries the patterns, see `metrics.meta_pattern_concern_score`.
         """
-        from metrics.probabilistic.concern import meta_pattern_concern_score
+        from metrics.measures.concern import meta_pattern_concern_score
 
         true, proba, columns = aligned(self.class_index, y_true, y_proba, self._labels_of(y_proba, labels))
         return meta_pattern_concern_score(

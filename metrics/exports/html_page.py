@@ -5,7 +5,6 @@ from __future__ import annotations
 from importlib.resources import files
 from itertools import groupby
 
-from metrics.display.text import html_text
 from metrics.exports.page import (
     Block,
     Bullets,
@@ -24,6 +23,7 @@ from metrics.exports.page import (
     Text,
     pieces_of,
 )
+from metrics.text import html_text
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from metrics.display.drawing import SECOND, LinearAxis, LogAxis
-from metrics.display.text import html_text, isolated, total_cost, two_digits
+from metrics.drawing import SECOND, LinearAxis, LogAxis
 from metrics.elicited.exchange import ExchangeRate
 from metrics.policies.judgement import JudgedPolicy
 from metrics.policies.recommendation import Piece
+from metrics.text import html_text, isolated, total_cost, two_digits
 
 Text = str | tuple[Piece, ...]
 Cells = list[list[tuple[str, str]]]

@@ -12,7 +12,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metrics.display.text import isolated
 from metrics.errors import require
 from metrics.exports.page import (
     Block,
@@ -33,6 +32,7 @@ from metrics.exports.page import (
     one_line,
     pieces_of,
 )
+from metrics.text import isolated
 
 if TYPE_CHECKING:
     import typst

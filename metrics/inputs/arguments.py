@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.errors import ArgumentTypeError, InputError
+from metrics.errors import ArgumentTypeError, InputError, RowError, refuse_rows
 from metrics.inputs.class_index import ClassIndex, class_names
 from metrics.inputs.labels import Probabilities, few, probability_array, unmasked
 
@@ -156,9 +156,11 @@ def number_array(values: ArrayLike, name: str, *, finite: bool = True) -> Floats
     # NaN fails every comparison.
     if finite and array.size and not (array.min() >= -LARGEST and array.max() <= LARGEST):
         place = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= LARGEST))[0])
-        where = "" if not place else f", row {place[0]}" if len(place) == 1 else f", entry {list(place)}"
         size = f" of at most {LARGEST:g}" if np.isfinite(array[place]) else ""
-        raise InputError(f"{name}{where}: a finite number{size} was expected, found {array[place]:g}.")
+        fault = f"a finite number{size} was expected, found {array[place]:g}."
+        if len(place) == 1:
+            raise RowError(name, *place, fault)
+        raise InputError(f"{name}{f', entry {list(place)}' if place else ''}: {fault}")
     return array
 
 
@@ -188,9 +190,7 @@ def case_weights(values: ArrayLike | None, n: int) -> Floats | None:
     if weights.ndim != 1:
         raise InputError(f"sample_weight: one weight per case was expected, the shape is {weights.shape}.")
     same_length(n, len(weights), "sample_weight")
-    if weights.min(initial=0) < 0:
-        row = int(np.argmax(weights < 0))
-        raise InputError(f"sample_weight, row {row}: a weight cannot be negative, found {weights[row]:g}.")
+    refuse_rows(weights < 0, "sample_weight", lambda row: f"a weight cannot be negative, found {weights[row]:g}.")
     return weights
 
 

@@ -20,8 +20,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.errors import ArgumentTypeError, InputError
-from metrics.inputs.labels import LARGEST_INTEGER, distinct, few, is_missing, is_text, label_array, label_text, unmasked
+from metrics.errors import ArgumentTypeError, InputError, RowError
+from metrics.inputs.labels import (
+    LARGEST_INTEGER,
+    distinct,
+    few,
+    is_missing,
+    is_text,
+    label_array,
+    label_text,
+    missing_label,
+    unmasked,
+)
 
 # Integer labels that span fewer values than this are counted directly, without sorting them first.
 _NARROW = 64
@@ -69,7 +79,7 @@ class ClassIndex:
             raise InputError(f"{name}: at least one label was expected, found none.")
         for position, label in enumerate(self.labels.tolist()):
             if is_missing(label):
-                raise InputError(f"{name}, row {position}: a label was expected, it is missing.")
+                raise missing_label(name, position)
         self.names = tuple(map(label_text, self.labels.tolist()))
         self._places = {text: index for index, text in enumerate(self.names)}
         if len(self._places) < len(self.names):
@@ -152,9 +162,7 @@ class ClassIndex:
         found = self.search(values)
         if len(found) and int(found.min()) < 0:
             row = int(np.argmax(found < 0))
-            raise InputError(
-                f"{name}, row {first + row}: {values[row]!s} is not one of the classes ({few(self.names)})."
-            )
+            raise RowError(name, first + row, f"{values[row]!s} is not one of the classes ({few(self.names)}).")
         return found
 
     def search(self, values: NDArray[Any]) -> NDArray[np.intp]:

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.errors import InputError
+from metrics.errors import InputError, RowError, refuse_rows
 
 LARGEST_INTEGER = 2**62
 _WHOLE_FLOAT = re.compile(r"([+-]?\d+)\.0*")
@@ -102,7 +102,7 @@ def label_array(values: ArrayLike, name: str) -> NDArray[Any]:
     if array.dtype.kind == "f":
         return _of_floats(array, name)
     if array.dtype.kind in "mM" and np.isnat(array).any():
-        raise _missing(name, int(np.argmax(np.isnat(array))))
+        raise missing_label(name, int(np.argmax(np.isnat(array))))
     return array if array.dtype.kind in "biuUO" else np.array([label_text(x) for x in array.tolist()], dtype=object)
 
 
@@ -158,7 +158,7 @@ def _of_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
     items = array.tolist()
     for row, item in enumerate(items):
         if is_missing(item):
-            raise _missing(name, row)
+            raise missing_label(name, row)
     if all(isinstance(item, str) for item in items):
         return array
     booleans = sum(isinstance(item, bool | np.bool_) for item in items)
@@ -176,12 +176,13 @@ def _of_floats(array: NDArray[Any], name: str) -> NDArray[Any]:
     if whole.all() and np.abs(array).max() <= LARGEST_INTEGER:
         return array.astype(np.int64)
     if np.isnan(array).any():
-        raise _missing(name, int(np.argmax(np.isnan(array))))
+        raise missing_label(name, int(np.argmax(np.isnan(array))))
     return array
 
 
-def _missing(name: str, row: int) -> InputError:
-    return InputError(f"{name}, row {row}: a label was expected, it is missing.")
+def missing_label(name: str, row: int) -> RowError:
+    """Return the error for a label that is missing."""
+    return RowError(name, row, "a label was expected, it is missing.")
 
 
 ROW_SUM_TOLERANCE = 1e-3
@@ -223,7 +224,7 @@ def probability_array(values: ArrayLike, name: str = "y_proba", *, flat: Flat = 
     if flat == "expected" and array.ndim != 1:
         raise InputError(f"{name}: one probability per case was expected, shape (n,); the shape is {array.shape}.")
     if array.ndim == 1 and len(array) and flat != "refused":
-        _check_values(array, name)
+        require_probabilities(array, name)
         return array if flat == "expected" else _two_columns(array)
     if array.ndim != 2:
         raise InputError(
@@ -259,19 +260,19 @@ def checked_rows(rows: Probabilities, name: str = "y_proba", first: int = 0) -> 
     if rows.min() >= 0 and max(total.max(), -total.min()) <= ROW_SUM_TOLERANCE:
         return
     wrong = ~((rows >= 0).all(axis=1) & (np.abs(total) <= ROW_SUM_TOLERANCE))
-    raise InputError(_fault(rows[int(np.argmax(wrong))], first + int(np.argmax(wrong)), name))
+    row = int(np.argmax(wrong))
+    raise RowError(name, first + row, _fault(rows[row]))
 
 
-def _fault(row: NDArray[Any], number: int, name: str) -> str:
-    where = f"{name}, row {number}"
+def _fault(row: NDArray[Any]) -> str:
     if not np.isfinite(row).all():
         column = int(np.argmax(~np.isfinite(row)))
-        return f"{where}: the value in column {column} is {row[column]:g}; a probability in [0, 1] was expected."
+        return f"the value in column {column} is {row[column]:g}; a probability in [0, 1] was expected."
     if (row < 0).any():
         column = int(np.argmax(row < 0))
-        return f"{where}: the value in column {column} is {row[column]:g}; a probability cannot be negative."
+        return f"the value in column {column} is {row[column]:g}; a probability cannot be negative."
     total = float(row.sum(dtype=np.float64))
-    return f"{where}: the probabilities add up to {total:.6g}; 1 was expected, within {ROW_SUM_TOLERANCE:g}."
+    return f"the probabilities add up to {total:.6g}; 1 was expected, within {ROW_SUM_TOLERANCE:g}."
 
 
 def _as_floats(array: NDArray[Any], name: str) -> NDArray[Any]:
@@ -297,11 +298,17 @@ def _refuse_text(array: NDArray[Any], name: str) -> NDArray[Any]:
     raise InputError(f"{name}: numbers were expected.")
 
 
-def _check_values(array: NDArray[Any], name: str) -> None:
-    within = (array >= 0) & (array <= 1)
-    if not within.all():
-        row = int(np.argmax(~within))
-        raise InputError(f"{name}, row {row}: a probability in [0, 1] was expected, found {array[row]:g}.")
+def require_probabilities(array: NDArray[Any], name: str) -> None:
+    """Refuse numbers, shape (n,), that are not all in [0, 1].
+
+    Raises
+    ------
+    RowError
+        With the first one that is not.
+    """
+    refuse_rows(
+        ~((array >= 0) & (array <= 1)), name, lambda row: f"a probability in [0, 1] was expected, found {array[row]:g}."
+    )
 
 
 def _two_columns(array: NDArray[Any]) -> Probabilities:

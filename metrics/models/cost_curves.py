@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.display.drawing import FIRST, INK, LINE, QUIET, SECOND, LogAxis, axes_for, line_look, over_ratio, tidy
-from metrics.display.text import two_digits
+from metrics.drawing import FIRST, INK, LINE, QUIET, SECOND, LogAxis, axes_for, line_look, over_ratio, tidy
 from metrics.elicited.exchange import exchange_rates
 from metrics.errors import InputError, require
 from metrics.inputs.arguments import Floats, case_weights, matrix_by_name, number_array, same_length
 from metrics.inputs.class_index import ClassIndex
+from metrics.text import two_digits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,12 +15,12 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from metrics.classification.costs import cost_sensitive_decisions, misclassification_cost
 from metrics.elicited.elicited_metric import ElicitedMetric
 from metrics.elicited.family import checked_cost_matrix
 from metrics.errors import ArgumentTypeError, CostsCountTwice, InputError
 from metrics.inputs.arguments import matrix_by_name
 from metrics.inputs.class_index import ClassIndex, class_names
+from metrics.measures.costs import cost_sensitive_decisions, misclassification_cost
 
 
 def _estimator_has(method: str) -> Any:

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from metrics.errors import InputError
 from metrics.inputs.arguments import Floats, real_number, whole_number
 from metrics.inputs.class_index import ClassIndex
-from metrics.probabilistic.concern import meta_pattern_concern_score
+from metrics.measures.concern import meta_pattern_concern_score
 
 if TYPE_CHECKING:
     import torch

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.classification.costs import cost_sensitive_decisions
-from metrics.display.drawing import LogAxis, axes_for, line_look, over_ratio, tidy
+from metrics.drawing import LogAxis, axes_for, line_look, over_ratio, tidy
 from metrics.elicited.exchange import ExchangeRate, exchange_rates
 from metrics.errors import InputError
 from metrics.inputs.arguments import Floats, number_array
+from metrics.measures.costs import cost_sensitive_decisions
 from metrics.policies.cases import PRACTICE, Policy, Practice, always, case_table
 from metrics.policies.costs import UnitCosts, policy_costs
 from metrics.policies.judgement import share_best

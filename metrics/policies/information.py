@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from metrics.display.text import amount
 from metrics.inputs.arguments import Floats
+from metrics.text import amount
 
 Kind = Literal["decide", "answers", "cases"]
 

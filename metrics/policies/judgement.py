@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.display.text import probability, span, table_html, total_cost
 from metrics.elicited.exchange import mistake_words
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import UNTRUSTED, CaseWords, Consequence, range_of_draws
@@ -18,6 +17,7 @@ from metrics.inputs.arguments import Floats
 from metrics.policies.cases import Policy
 from metrics.policies.information import Information, information
 from metrics.policies.recommendation import Recommendation, recommendation
+from metrics.text import probability, span, table_html, total_cost
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.classification.confusion import natural_frequencies
-from metrics.classification.costs import cost_sensitive_decisions
-from metrics.display.text import series, two_digits
 from metrics.elicited.metric_parts import CaseWords, range_of_draws
 from metrics.errors import InputError
 from metrics.inputs.arguments import Floats, labelled_table, same_length
 from metrics.inputs.labels import checked_rows
+from metrics.measures.confusion import natural_frequencies
+from metrics.measures.costs import cost_sensitive_decisions
 from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always, case_table, of_model
 from metrics.policies.costs import DRAWS, PolicyCosts, UnitCosts, policy_costs
 from metrics.policies.judgement import Drawn, JudgedPolicy, Judgement, Threshold, compared
 from metrics.policies.recalibration import UNKNOWN, Calibration, calibration
+from metrics.text import series, two_digits
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric

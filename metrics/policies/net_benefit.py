@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.display.drawing import INK, LINE, QUIET, SECOND, axes_for, line_look, tidy
+from metrics.drawing import INK, LINE, QUIET, SECOND, axes_for, line_look, tidy
 from metrics.errors import InputError
 from metrics.inputs.arguments import Floats, case_weights, number_array, real_number, same_length, whole_number
-from metrics.inputs.labels import label_array, label_text
-from metrics.probabilistic.calibration import positive_cases
+from metrics.inputs.labels import label_array, label_text, require_probabilities
+from metrics.measures.calibration import positive_cases
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -287,10 +287,7 @@ def _probabilities(values: ArrayLike, n: int, name: str) -> Floats:
     if proba.ndim != 1:
         raise InputError(f"{name}: one probability per case was expected, or two columns, the shape is {proba.shape}.")
     same_length(n, len(proba), name)
-    wrong = (proba < 0) | (proba > 1)
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise InputError(f"{name}, row {row}: a probability in [0, 1] was expected, found {proba[row]:g}.")
+    require_probabilities(proba, name)
     return proba
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from metrics.display.text import capitalised, percent, probability, threshold_text, total_cost, two_digits
 from metrics.elicited.exchange import exchange_rates, headline_of
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import UNTRUSTED, CaseWords
+from metrics.text import capitalised, percent, probability, threshold_text, total_cost, two_digits
 
 if TYPE_CHECKING:
     from metrics.elicited.exchange import ExchangeRate

@@ -13,7 +13,7 @@ import pytest
 
 from elicit_app.cli.main import run
 from elicit_app.problem import Problem
-from elicit_app.session.results.result import scenarios_of
+from elicit_app.session.result import scenarios_of
 from elicit_app.study import list_studies, open_study
 from elicit_app.study.folder import write_folder
 from elicit_app.study.opening import datasets_folder

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elicit_app.study.measured.registry import COLUMNS, measures
+from elicit_app.study.measuring import COLUMNS, measures
 from metrics import ElicitedMetric
 
 PAGE = Path(__file__).parents[2] / "docs" / "user" / "measures.md"

@@ -16,7 +16,7 @@ import elicit_app.cli
 from elicit_app.cli import output
 from elicit_app.cli.main import run
 from metrics import ElicitedMetric
-from metrics.display.text import isolated
+from metrics.text import isolated
 
 CLI = Path(elicit_app.cli.__file__).parent
 NAMES = ("\x1b]0;OWNED\x07\x1b[31m", "[red]benign[/red]", "\u202egnol", "סרטן")

@@ -10,10 +10,10 @@ from elicit_app.elicitation.questions import Outcome, Question
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import procedure_for, setting_of
 from elicit_app.registry.entries import as_packed
+from elicit_app.session.pair_words import compare_pair, outcome_words
 from elicit_app.session.questions import first_step
-from elicit_app.session.results.result import models_under_prices
-from elicit_app.session.words.comparison import compare_pair, outcome_words
-from elicit_app.session.words.sentences import preference
+from elicit_app.session.result import models_under_prices
+from elicit_app.session.sentences import preference
 from elicit_app.study import open_study
 from elicit_app.study.amounts import ItemAmounts, ReadAmounts, read_amounts, study_of_amounts
 from metrics import ElicitedMetric, penalized_multilabel_score, relevance_score

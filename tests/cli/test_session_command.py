@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 from elicit_app.cli.main import app
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting
-from elicit_app.session.results.result import export, result_view
+from elicit_app.session.result import export, result_view
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from elicit_app.study.folder import write_folder

@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.pool import Pool, imagined, mixtures
 from elicit_app.elicitation.prior import WeightPrior
-from metrics.classification.confusion import natural_frequencies
+from metrics.measures.confusion import natural_frequencies
 
 SEEDS = st.integers(0, 2**20)
 POPULATION = 1000

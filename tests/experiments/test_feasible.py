@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from elicit_app.cli.main import app
-from elicit_app.experiments.feasible import feasible_sphere
+from elicit_app.experiments.measures import feasible_sphere
 from elicit_app.problem import Problem
 from elicit_app.study import open_study
 

@@ -79,7 +79,7 @@ def _toy(broken_at: int | None = None) -> Experiment:
         return [Part(str(x), _interrupted if x == broken_at else _square, (x,)) for x in range(5)]
 
     def report(results):
-        return Findings((Row("sum", 10.0, sum(results.values()), "a toy"),))
+        yield Row("sum", 10.0, sum(results.values()), "a toy")
 
     return Experiment("toy", "A toy", "no source", parts, report)
 
@@ -127,8 +127,8 @@ def test_difference_and_cause_of_a_row():
 
 
 def test_times_stay_out_of_the_record():
-    timed = Experiment("t", "T", "s", lambda o: [], lambda results: Findings((Row("s", 1.0, 2.0, "c"),)), times=True)
-    record = record_of(timed, QUICK, timed.report({}))
+    timed = Experiment("t", "T", "s", lambda o: [], lambda results: [Row("s", 1.0, 2.0, "c")], times=True)
+    record = record_of(timed, QUICK, Findings.of(timed.report({})))
     assert record["rows"][0]["ours"] == "see the plot"
     assert record["panels"] == []
 

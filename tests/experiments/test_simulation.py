@@ -14,7 +14,7 @@ from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import setting_of
 from elicit_app.registry.entries import read_orders
 from elicit_app.registry.procedures import BayesSetting, DlfpmSetting, DlpmSetting, LfpmSetting, LpmSetting
-from elicit_app.session.results.result import save_metric
+from elicit_app.session.result import save_metric
 from elicit_app.study.opening import open_study
 from metrics import ElicitedMetric
 

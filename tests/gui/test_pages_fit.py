@@ -18,7 +18,7 @@ from elicit_app.gui.setup.start_page import ContinueView, RowButton, RowView, St
 from elicit_app.gui.setup.study_page import StudyPage
 from elicit_app.problem import Finding
 from elicit_app.registry.procedures import BayesSetting
-from elicit_app.session.results.result import result_view
+from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import recap_view, review_view, sitting_over_view
 

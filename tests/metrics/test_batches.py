@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.batches import OnePass
-from metrics.classification.confusion import ConfusionCounts, ErrorCounts
-from metrics.classification.costs import DecisionCounts, ExpectedCost, LeastCost, MisclassificationCost
-from metrics.classification.multilabel import MultilabelTally
-from metrics.classification.relevance import OutcomeFrequencies, Relevance
-from metrics.probabilistic.calibration import CalibrationBins, TopLabelCalibration
-from metrics.probabilistic.concern import ConcernScore, meta_pattern_concern_score, release_matrix
-from metrics.probabilistic.likelihood import Coverage, GaussianLikelihood, LogLikelihood, SquaredError
+from metrics.measures.calibration import CalibrationBins, TopLabelCalibration
+from metrics.measures.concern import ConcernScore, meta_pattern_concern_score, release_matrix
+from metrics.measures.confusion import ConfusionCounts, ErrorCounts
+from metrics.measures.costs import DecisionCounts, ExpectedCost, LeastCost, MisclassificationCost
+from metrics.measures.likelihood import Coverage, GaussianLikelihood, LogLikelihood, SquaredError
+from metrics.measures.multilabel import MultilabelTally
+from metrics.measures.relevance import OutcomeFrequencies, Relevance
 
 K = 4
 COSTS = np.array([[0.0, 1, 2, 9], [3, 0, 1, 1], [1, 5, 0, 2], [7, 1, 1, 0]])

@@ -13,8 +13,8 @@ from metrics import (
     penalized_multilabel_score,
     relevance_score,
 )
-from metrics.display.text import percent
 from metrics.plots import plot_calibration, plot_confusion, plot_cost_curve, plot_cost_matrix, plot_difference, plot_roc
+from metrics.text import percent
 
 NAMES = ["melanoma", "naevus", "$x$ kera"]
 COUNTS = np.array([[70, 40, 10], [60, 1600, 40], [30, 0, 130]])

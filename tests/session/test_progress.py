@@ -8,9 +8,9 @@ from elicit_app.elicitation.agenda import FEWEST_ANSWERS
 from elicit_app.elicitation.questions import Progress, Purpose
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.questions import note_about
+from elicit_app.session.sentences import progress_words
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view, review_view, sitting_over_view
-from elicit_app.session.words.sentences import progress_words
 from elicit_app.study import open_study
 
 

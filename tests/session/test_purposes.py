@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from elicit_app.cli import asking
-from elicit_app.session.words.sentences import purpose_words
+from elicit_app.session.sentences import purpose_words
 from elicit_app.study import open_study
 
 

@@ -5,10 +5,10 @@ import pytest
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.report import report_of, report_page, save_report
-from elicit_app.session.results.result import result_view
+from elicit_app.session.result import result_view
+from elicit_app.session.sentences import preference_of
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view
-from elicit_app.session.words.sentences import preference_of
 from elicit_app.study import open_study
 from metrics.exports.html_page import page_as_html
 from metrics.exports.page import Table, page_as_markdown

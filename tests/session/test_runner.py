@@ -7,7 +7,7 @@ import pytest
 
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting
-from elicit_app.session.journal.reading import read
+from elicit_app.session.journal.files import read
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
 from elicit_app.session.views import ProblemView, QuestionView, ResultView, ReviewView, SittingOverView, UnsavedView

@@ -12,7 +12,7 @@ from elicit_app.elicitation.questions import Choice, Outcome, Purpose, Step
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting, DlfpmSetting
 from elicit_app.session.journal.events import Guess, Noted
-from elicit_app.session.journal.reading import DamagedProblem, read
+from elicit_app.session.journal.files import DamagedProblem, read
 from elicit_app.session.journal.writing import Journal, UnwrittenProblem
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view

@@ -10,7 +10,7 @@ from elicit_app.problem import Problem
 from elicit_app.registry import procedure_for
 from elicit_app.registry.entries import read_orders
 from elicit_app.registry.procedures import BayesSetting
-from elicit_app.session.results.result import export, result_view
+from elicit_app.session.result import export, result_view
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import recap_view
 from elicit_app.study import open_study

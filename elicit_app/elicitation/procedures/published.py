@@ -34,8 +34,8 @@ from elicit_app.elicitation.questions import (
     StopReason,
 )
 from elicit_app.problem import Problem
-from metrics.classification.confusion import natural_frequencies
 from metrics.elicited.family import error_cells
+from metrics.measures.confusion import natural_frequencies
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ Multi-classifiers", IEEE SMC 2023, sections III and IV.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from typing import Any
 
@@ -19,7 +19,7 @@ from elicit_app.experiments.reproduce.data import Data, bundled, turns_of_percep
 from elicit_app.experiments.reproduce.shape import (
     Curve,
     Experiment,
-    Findings,
+    Finding,
     Options,
     Panel,
     Part,
@@ -95,7 +95,7 @@ def _table1_figures() -> dict[str, float]:
     return found
 
 
-def _table1(results: Mapping[str, Any]) -> Findings:
+def _table1(results: Mapping[str, Any]) -> Iterator[Finding]:
     found = results["figures"]
     rows = []
     for model in ("A", "B"):
@@ -114,17 +114,17 @@ def _table1(results: Mapping[str, Any]) -> Findings:
                     ours = found[f"light {p} {t} {factor} {convention}"]
                     name = f"traffic light {p}, t = {t}, factor {factor}, true concern by {convention}"
                     rows.append(Row(name, by_hand, ours, digits=12))
-    return Findings(
-        tuple(rows),
-        (agreement_panel(rows[6:], "scores by hand and ours"),),
-        (
-            "The paper's cross-entropies .741920 and .877392 are sums of base-ten logarithms over the 100 cases; the "
-            "means of natural ones are .017083 and .020203. By either A is the better model, though it is the one that "
-            "errs; the score prefers B.",
-            "The scores with twelve digits were worked out by hand from equations (6) to (9), twice; the paper prints "
-            "fewer. “By count” is the convention of the authors' published programs, in which alone their recorded "
-            "numbers come out.",
-        ),
+    yield from rows
+    yield agreement_panel(rows[6:], "scores by hand and ours")
+    yield (
+        "The paper's cross-entropies .741920 and .877392 are sums of base-ten logarithms over the 100 cases; the "
+        "means of natural ones are .017083 and .020203. By either A is the better model, though it is the one that "
+        "errs; the score prefers B."
+    )
+    yield (
+        "The scores with twelve digits were worked out by hand from equations (6) to (9), twice; the paper prints "
+        "fewer. “By count” is the convention of the authors' published programs, in which alone their recorded "
+        "numbers come out."
     )
 
 
@@ -199,7 +199,7 @@ _NO_DATA = "The data do not ship with scikit-learn; not run."
 _NO_TORCH = "Needs the extra torch; not run here."
 
 
-def _table2(results: Mapping[str, Any]) -> Findings:
+def _table2(results: Mapping[str, Any]) -> Iterator[Finding]:
     rows: list[Row] = []
     for (model, name), published in (dict.fromkeys(_OURS_WITH_TORCH) | _TABLE_2).items():
         found = [one["spearman"] for key, one in results.items() if key.startswith(f"{model} {name}, ")]
@@ -217,16 +217,11 @@ def _table2(results: Mapping[str, Any]) -> Findings:
         Curve(name, range(len(history)), _unit(history[:, column]), "series")
         for column, name in ((0, "MPCS"), (1, "accuracy"), (5, "CE"))
     ]
-    return Findings(
-        tuple(rows),
-        (
-            agreement_panel(rows, "Spearman's correlations"),
-            Panel("one training, MLP on digits", "turn, thinned", "from least to most", tuple(curves)),
-        ),
-        (
-            f"Top {_TOP_K}, t = {_INTERVALS}, nothing released, measured on the 30 % of the cases that were not "
-            "trained on.",
-        ),
+    yield from rows
+    yield agreement_panel(rows, "Spearman's correlations")
+    yield Panel("one training, MLP on digits", "turn, thinned", "from least to most", tuple(curves))
+    yield (
+        f"Top {_TOP_K}, t = {_INTERVALS}, nothing released, measured on the 30 % of the cases that were not trained on."
     )
 
 
@@ -265,41 +260,34 @@ def _limit_parts(options: Options) -> list[Part]:
     return [Part("rows", _limit, (options.seed,))]
 
 
-def _limit_report(results: Mapping[str, Any]) -> Findings:
+def _limit_report(results: Mapping[str, Any]) -> Iterator[Finding]:
     found = results["rows"]
     right, entropy_right, wrong, flipped, entropy = found["means"]
     claim = "The paper calls cross-entropy the limit (k = 1, t to infinity); "
-    rows = (
-        Row("right rows: mean score at t = 1,000,000 beside cross-entropy", entropy_right, right, digits=5),
-        Row(
-            "wrong rows: mean score at t = 1,000,000 beside cross-entropy",
-            entropy,
-            wrong,
-            f"{claim}on wrong rows only the class on top is looked at, and the limit is -ln(1 - p_top).",
-            5,
-        ),
-        Row("wrong rows: mean score at t = 1,000,000 beside -ln(1 - p_top)", flipped, wrong, digits=5),
-        Row("wrong rows: -ln(1 - p_top) above cross-entropy", "never", "never" if found["never above"] else "once"),
+    yield Row("right rows: mean score at t = 1,000,000 beside cross-entropy", entropy_right, right, digits=5)
+    yield Row(
+        "wrong rows: mean score at t = 1,000,000 beside cross-entropy",
+        entropy,
+        wrong,
+        f"{claim}on wrong rows only the class on top is looked at, and the limit is -ln(1 - p_top).",
+        5,
     )
-    return Findings(
-        rows,
+    yield Row("wrong rows: mean score at t = 1,000,000 beside -ln(1 - p_top)", flipped, wrong, digits=5)
+    yield Row("wrong rows: -ln(1 - p_top) above cross-entropy", "never", "never" if found["never above"] else "once")
+    yield Panel(
+        "distance from the limit, top 1",
+        "intervals t",
+        "distance",
         (
-            Panel(
-                "distance from the limit, top 1",
-                "intervals t",
-                "distance",
-                (
-                    Curve("right rows, from cross-entropy (largest)", _MANY_INTERVALS, found["right"]),
-                    Curve("wrong rows, from -ln(1 - p_top) (largest)", _MANY_INTERVALS, found["other"], "third"),
-                    Curve("wrong rows, from cross-entropy (mean)", _MANY_INTERVALS, found["wrong"], "published"),
-                ),
-                log="xy",
-            ),
+            Curve("right rows, from cross-entropy (largest)", _MANY_INTERVALS, found["right"]),
+            Curve("wrong rows, from -ln(1 - p_top) (largest)", _MANY_INTERVALS, found["other"], "third"),
+            Curve("wrong rows, from cross-entropy (mean)", _MANY_INTERVALS, found["wrong"], "published"),
         ),
-        (
-            "Generated rows of five classes, 200 of them right and 200 with a random class. What stands as published "
-            "is the value of the stated limit on these rows.",
-        ),
+        log="xy",
+    )
+    yield (
+        "Generated rows of five classes, 200 of them right and 200 with a random class. What stands as published "
+        "is the value of the stated limit on these rows."
     )
 
 
@@ -341,8 +329,8 @@ def _table3_parts(options: Options) -> list[Part]:
     return [Part(f"{measure}, {size}", _time, (measure, size, options.seed)) for size in _SIZES for measure in _TIMED]
 
 
-def _table3(results: Mapping[str, Any]) -> Findings:
-    rows = tuple(
+def _table3(results: Mapping[str, Any]) -> Iterator[Finding]:
+    yield from tuple(
         Row(
             f"seconds of one call of {measure}: {_SIZES[0]:,} and {_SIZES[1]:,} rows of ten classes",
             None,
@@ -361,11 +349,8 @@ def _table3(results: Mapping[str, Any]) -> Findings:
         )
         for size in _SIZES
     )
-    return Findings(
-        rows,
-        (Panel("seconds of one call", "", "seconds", curves, log="y", names=_TIMED),),
-        ("Table III gives the time of a training with each measure; its numbers are not at hand here.",),
-    )
+    yield Panel("seconds of one call", "", "seconds", curves, log="y", names=_TIMED)
+    yield "Table III gives the time of a training with each measure; its numbers are not at hand here."
 
 
 EXPERIMENTS = (

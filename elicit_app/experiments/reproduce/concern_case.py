@@ -7,7 +7,7 @@ released for each other; an error that is not released is destructive.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -16,16 +16,7 @@ import numpy as np
 import metrics
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.experiments.reproduce.data import Data, Perceptron, bundled
-from elicit_app.experiments.reproduce.shape import (
-    Curve,
-    Experiment,
-    Findings,
-    Options,
-    Panel,
-    Part,
-    Row,
-    mean_and_error,
-)
+from elicit_app.experiments.reproduce.shape import Curve, Experiment, Finding, Options, Panel, Part, Row, mean_and_error
 from metrics.models.learning import ConcernLearningRate
 
 _PAPER = "Wang, Du and Liu, SMC 2023"
@@ -154,22 +145,22 @@ def _parts(options: Options) -> list[Part]:
 _OTHER_DATA = "MNIST does not ship with scikit-learn: ours are its digits of 8 x 8 pixels and a smaller model."
 
 
-def _report(results: Mapping[str, Any]) -> Findings:
+def _report(results: Mapping[str, Any]) -> Iterator[Finding]:
     chosen = [one for key, one in results.items() if key.startswith("choice")]
     rates = {base: [one for key, one in results.items() if key.startswith(f"rate {base},")] for base in _RATES}
-    rows = [*_printed_shares(), *_choice_rows(chosen)]
+    yield from _printed_shares()
+    yield from _choice_rows(chosen)
     for base, ends in rates.items():
-        rows += _rate_rows(base, ends)
-    return Findings(
-        tuple(rows),
-        (_picture(results["release list"]), _choice_panel(chosen), _rate_panel(rates)),
-        (
-            f"Top {_TOP_K}, t = {_INTERVALS}, factor {_FACTOR}, {_RELEASED} released pairs, as in the paper; a "
-            f"perceptron of {_HIDDEN} hidden units, {len(chosen)} trainings, judged on the {_HELD_OUT:.0%} of the "
-            "digits that were not learned from. ± are standard errors.",
-            *(_does_it_hold(base, ends) for base, ends in rates.items()),
-        ),
+        yield from _rate_rows(base, ends)
+    yield _picture(results["release list"])
+    yield _choice_panel(chosen)
+    yield _rate_panel(rates)
+    yield (
+        f"Top {_TOP_K}, t = {_INTERVALS}, factor {_FACTOR}, {_RELEASED} released pairs, as in the paper; a "
+        f"perceptron of {_HIDDEN} hidden units, {len(chosen)} trainings, judged on the {_HELD_OUT:.0%} of the "
+        "digits that were not learned from. ± are standard errors."
     )
+    yield from (_does_it_hold(base, ends) for base, ends in rates.items())
 
 
 def _printed_shares() -> list[Row]:
@@ -187,8 +178,7 @@ def _printed_shares() -> list[Row]:
     ]
 
 
-def _choice_rows(chosen: list[dict[str, Any]]) -> list[Row]:
-    rows = []
+def _choice_rows(chosen: list[dict[str, Any]]) -> Iterator[Row]:
     for name, accuracy, errors, destructive in (("accuracy", 91.49, 5108, 2621), ("MPCS", 91.45, 5128, 2605)):
         table = np.array([one["picked"][name] for one in chosen])
         share = 100 * table[:, 3] / table[:, 2]
@@ -197,24 +187,20 @@ def _choice_rows(chosen: list[dict[str, Any]]) -> list[Row]:
             ("destructive errors, % of the errors", 100 * destructive / errors, share),
         ):
             mean, error = mean_and_error(values)
-            rows.append(Row(f"digits, turn picked by {name}: {title}", printed, mean, f"{_OTHER_DATA} ± {error:.2f}"))
+            yield Row(f"digits, turn picked by {name}: {title}", printed, mean, f"{_OTHER_DATA} ± {error:.2f}")
     for name in _METRICS[:-1]:
         both = [np.array([one["picked"][which] for one in chosen]) for which in ("MPCS", name)]
         fewer, error = mean_and_error(100 * (both[0][:, 3] / both[1][:, 3] - 1))
         lost, lost_error = mean_and_error(100 * (both[0][:, 1] - both[1][:, 1]))
-        rows.append(
-            Row(
-                f"digits, MPCS instead of {name}: change of destructive errors, %; of accuracy, points",
-                (-0.61, -0.04) if name == "accuracy" else None,
-                (fewer, lost),
-                f"{_OTHER_DATA} ± {error:.2f} and {lost_error:.2f}",
-            )
+        yield Row(
+            f"digits, MPCS instead of {name}: change of destructive errors, %; of accuracy, points",
+            (-0.61, -0.04) if name == "accuracy" else None,
+            (fewer, lost),
+            f"{_OTHER_DATA} ± {error:.2f} and {lost_error:.2f}",
         )
-    return rows
 
 
-def _rate_rows(base: float, rates: list[dict[str, list[float]]]) -> list[Row]:
-    rows = []
+def _rate_rows(base: float, rates: list[dict[str, list[float]]]) -> Iterator[Row]:
     for title, printed, column in (
         ("change of MPCS, %", -1.62, 0),
         ("change of destructive errors, %", -0.36, 1),
@@ -223,8 +209,7 @@ def _rate_rows(base: float, rates: list[dict[str, list[float]]]) -> list[Row]:
         mean, error = mean_and_error(_changes(rates, column))
         low, high = _interval(mean, error, len(rates))
         cause = f"95 % interval {low:+.2f} to {high:+.2f} over {len(rates)} seeds; other data than the paper's."
-        rows.append(Row(f"rate of learning {base:g}, following the score: {title}", printed, mean, cause))
-    return rows
+        yield Row(f"rate of learning {base:g}, following the score: {title}", printed, mean, cause)
 
 
 def _changes(rates: list[dict[str, list[float]]], column: int) -> list[float]:

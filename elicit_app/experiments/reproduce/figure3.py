@@ -8,7 +8,7 @@ regularisation is, or the law of the random metrics.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,16 +21,7 @@ from elicit_app.elicitation import DLPM, Cases, Dlpm, LinearOracle
 from elicit_app.elicitation import run as drive
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.experiments.reproduce.data import SENSIT, VEHICLE, DataFile, fetched, labelled_cases
-from elicit_app.experiments.reproduce.shape import (
-    Curve,
-    Experiment,
-    Findings,
-    Options,
-    Panel,
-    Part,
-    Row,
-    mean_and_error,
-)
+from elicit_app.experiments.reproduce.shape import Curve, Experiment, Finding, Options, Panel, Part, Row, mean_and_error
 from elicit_app.problem import Problem
 
 _PAPER = "Hiranandani et al., NeurIPS 2019, figure 3"
@@ -181,29 +172,23 @@ def _sensit_parts(options: Options) -> list[Part]:
 _MEASURED = (4, 10)  # places of omega .08 and .14, which the causes speak of
 
 
-def _share_rows(what: str, results: Mapping[str, Any]) -> list[Row]:
-    rows = []
+def _share_rows(what: str, results: Mapping[str, Any]) -> Iterator[Row]:
     for share, published in _PUBLISHED[what].items():
         table = _table(results, "main", share)
         low, high = table.min(axis=0)[-1], table.max(axis=0)[-1]
-        rows.append(
-            Row(
-                f"{share} % of the data, counts: share within omega = .04, .05, ..., .14",
-                published,
-                tuple(table.mean(axis=0).tolist()),
-                f"The paper made one split and one draw of {_RUNS} metrics; {len(table)} of ours come to {low:.2f} to "
-                f"{high:.2f} within .14, and ours is their mean.",
-            )
+        yield Row(
+            f"{share} % of the data, counts: share within omega = .04, .05, ..., .14",
+            published,
+            tuple(table.mean(axis=0).tolist()),
+            f"The paper made one split and one draw of {_RUNS} metrics; {len(table)} of ours come to {low:.2f} to "
+            f"{high:.2f} within .14, and ours is their mean.",
         )
-        rows.append(
-            Row(
-                f"{share} % of the data, plug-in: share within omega = .04, .05, ..., .14",
-                None,
-                tuple(_table(results, "plug-in", share).mean(axis=0).tolist()),
-                "Estimated confusions are smooth, so the search does not stick; they flatter the model, though.",
-            )
+        yield Row(
+            f"{share} % of the data, plug-in: share within omega = .04, .05, ..., .14",
+            None,
+            tuple(_table(results, "plug-in", share).mean(axis=0).tolist()),
+            "Estimated confusions are smooth, so the search does not stick; they flatter the model, though.",
         )
-    return rows
 
 
 def _curves_by_share(what: str, results: Mapping[str, Any]) -> tuple[Panel, ...]:
@@ -227,38 +212,34 @@ def _curves_by_share(what: str, results: Mapping[str, Any]) -> tuple[Panel, ...]
     return tuple(panels)
 
 
-def _vehicle(results: Mapping[str, Any]) -> Findings:
-    rows = _share_rows("vehicle", results)
+def _vehicle(results: Mapping[str, Any]) -> Iterator[Finding]:
+    yield from _share_rows("vehicle", results)
     published = _PUBLISHED["vehicle"][100]
     curves = [Curve("published", OMEGAS, published, "published")]
     for name, variant in _VARIANTS.items():
         table = _table(results, "main" if variant == MAIN else name, 100)
         if variant == MAIN or name in _DRAWN:
             curves.append(Curve(name, OMEGAS, table.mean(axis=0).tolist(), "series"))
-        rows.append(_variant_row(name, table))
+        yield _variant_row(name, table)
     best = np.max([_table(results, name, 100).max(axis=0) for name in ("main", "saab first", "C = .01")], axis=0)
-    rows.append(
-        Row(
-            "best split of opel or saab first, C = .1 or .01: share within omega = .04, .05, ..., .14",
-            published,
-            tuple(best.tolist()),
-            "Where this is above the published curve, the chance of split and metrics can give it.",
-        )
+    yield Row(
+        "best split of opel or saab first, C = .1 or .01: share within omega = .04, .05, ..., .14",
+        published,
+        tuple(best.tolist()),
+        "Where this is above the published curve, the chance of split and metrics can give it.",
     )
-    return Findings(
-        tuple(rows),
-        (*_curves_by_share("vehicle", results), Panel("variants, 100 %", "omega", "share", tuple(curves))),
-        (
-            "What the counted search reaches depends on things that the paper leaves open: the chance of the split and "
-            "of the 100 metrics; the strength of the regularisation; which class is the first, to which all ratios "
-            "refer (opel and saab are hard to tell apart, so that many cases lie on the frontier between them, while "
-            "the bus, first in the alphabet, is easy, and its frontiers are long steps); and the law of the metrics "
-            "(Dirichlet(1) has more extreme ones than uniform numbers divided by their sum). The variants change one "
-            "thing at a time. " + _moved(results),
-            _reached(results),
-            "Read off the figure, +- .01. Every split has its own 100 random metrics.",
-        ),
+    yield from _curves_by_share("vehicle", results)
+    yield Panel("variants, 100 %", "omega", "share", tuple(curves))
+    yield (
+        "What the counted search reaches depends on things that the paper leaves open: the chance of the split and "
+        "of the 100 metrics; the strength of the regularisation; which class is the first, to which all ratios "
+        "refer (opel and saab are hard to tell apart, so that many cases lie on the frontier between them, while "
+        "the bus, first in the alphabet, is easy, and its frontiers are long steps); and the law of the metrics "
+        "(Dirichlet(1) has more extreme ones than uniform numbers divided by their sum). The variants change one "
+        "thing at a time. " + _moved(results)
     )
+    yield _reached(results)
+    yield "Read off the figure, +- .01. Every split has its own 100 random metrics."
 
 
 def _variant_row(name: str, table: Matrix) -> Row:
@@ -303,12 +284,10 @@ def _moved(results: Mapping[str, Any]) -> str:
     )
 
 
-def _sensit(results: Mapping[str, Any]) -> Findings:
-    return Findings(
-        tuple(_share_rows("sensit", results)),
-        _curves_by_share("sensit", results),
-        ("Read off the figure, +- .01. 100 random metrics for every split.",),
-    )
+def _sensit(results: Mapping[str, Any]) -> Iterator[Finding]:
+    yield from _share_rows("sensit", results)
+    yield from _curves_by_share("sensit", results)
+    yield "Read off the figure, +- .01. 100 random metrics for every split."
 
 
 EXPERIMENTS = (

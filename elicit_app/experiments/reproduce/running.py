@@ -15,23 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import elicit_app
-from elicit_app.experiments.reproduce import (
-    concern,
-    concern_case,
-    figure3,
-    searches,
-    tables,
-    theory,
-    user_study,
-    worked,
-)
+from elicit_app.experiments.reproduce import concern, concern_case, figure3, other_papers, tables, theory, worked
 from elicit_app.experiments.reproduce.shape import NOT_PUBLISHED, Experiment, Findings, Options, Panel, Part, Row, draw
+from elicit_app.experiments.simulation import in_processes
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.study.writing import append_lines, json_lines, whole_lines, write_whole
 from metrics.errors import InputError
 from metrics.files import json_text, strict_json
 
-_MODULES = (tables, figure3, theory, searches, user_study, concern, concern_case, worked)
+_MODULES = (tables, figure3, theory, other_papers, concern, concern_case, worked)
 
 
 @cache
@@ -83,15 +75,14 @@ def reproduce(
     parts = experiment.parts(options)
     missing = [part for part in parts if part.key not in kept.results]
     begun(len(parts) - len(missing), len(parts))
-    for part, result in _computed(missing, jobs):
+    results = in_processes(_computed, [(part,) for part in missing], jobs)
+    for part, result in zip(missing, results, strict=True):
         kept.add(part.key, result)
         begun(len(kept.results), len(parts))
-    results = {part.key: kept.results[part.key] for part in parts}
-    findings = experiment.report(results)
+    found = {part.key: kept.results[part.key] for part in parts}
+    findings = Findings.of(experiment.report(found))
     if experiment.times:
-        write_whole(
-            folder / f"{experiment.name}.times.json", json_text({"format": f"{FORMAT}-times", "times": results})
-        )
+        write_whole(folder / f"{experiment.name}.times.json", json_text({"format": f"{FORMAT}-times", "times": found}))
     record = record_of(experiment, options, findings)
     write_whole(folder / f"{experiment.name}.json", json_text(record))
     draw(experiment.title, findings.panels, folder / f"{experiment.name}.png")
@@ -108,11 +99,8 @@ def _parts_of(experiment: Experiment, folder: Path) -> Path:
     return folder / f"{experiment.name}.parts.jsonl"
 
 
-def _computed(parts: Sequence[Part], jobs: int) -> Iterator[tuple[Part, Any]]:
-    from joblib import Parallel, delayed
-
-    results = Parallel(n_jobs=jobs, return_as="generator")(delayed(part.compute)(*part.arguments) for part in parts)
-    yield from zip(parts, results, strict=True)
+def _computed(part: Part) -> Any:
+    return part.compute(*part.arguments)
 
 
 def record_of(experiment: Experiment, options: Options, findings: Findings) -> dict[str, Any]:

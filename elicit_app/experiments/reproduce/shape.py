@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from elicit_app.study.writing import write_picture
-from metrics.display.drawing import FIRST, INK, LINE, QUIET, SECOND
+from metrics.drawing import FIRST, INK, LINE, QUIET, SECOND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -100,13 +100,24 @@ class Panel:
     names: tuple[str, ...] = ()  # what stands at x = 0, 1, 2, ... in place of numbers.
 
 
+Finding = Row | Panel | str
+"""What a report yields: published beside ours, a drawing, or a sentence that belongs to the whole table."""
+
+
 @dataclass(frozen=True)
 class Findings:
     """What an experiment came to."""
 
-    rows: tuple[Row, ...]  # published beside ours
-    panels: tuple[Panel, ...] = ()
-    notes: tuple[str, ...] = ()  # sentences that belong to the whole table
+    rows: tuple[Row, ...]
+    panels: tuple[Panel, ...]
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, found: Iterable[Finding]) -> Findings:
+        """Return what a report yields, sorted by kind."""
+        kept = tuple(found)
+        rows, panels, notes = (tuple(one for one in kept if isinstance(one, kind)) for kind in (Row, Panel, str))
+        return cls(rows, panels, notes)  # type: ignore[arg-type]  # each of its kind
 
 
 @dataclass(frozen=True)
@@ -139,8 +150,8 @@ class Experiment:
     title: str  # what it shows, a few words
     source: str  # paper and place
     parts: Callable[[Options], Sequence[Part]]  # options to the parts; they do not depend on each other
-    # the parts' results, by key, to the findings. It does no long work.
-    report: Callable[[Mapping[str, Any]], Findings]
+    # the parts' results, by key, to what was found. It does no long work.
+    report: Callable[[Mapping[str, Any]], Iterable[Finding]]
     # the parts measure time: what they return is written beside the record, not into it
     times: bool = field(default=False)
 

@@ -6,7 +6,7 @@ section 6.1 (tables 2 and 3), sections 2 and 3 (geometry), appendix D (algorithm
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from elicit_app.elicitation.sphere import MeasuredSphere, measure_sphere
 from elicit_app.experiments.reproduce.shape import (
     Curve,
     Experiment,
-    Findings,
+    Finding,
     Options,
     Panel,
     Part,
@@ -92,7 +92,7 @@ _FLAT = (
 )
 
 
-def _table2(results: Mapping[str, Any]) -> Findings:
+def _table2(results: Mapping[str, Any]) -> Iterator[Finding]:
     rows: list[Row] = []
     for law in ("paper", "softmax"):
         for number, (k, true, printed, questions) in enumerate(_TABLE_2):
@@ -106,18 +106,16 @@ def _table2(results: Mapping[str, Any]) -> Findings:
                 "the weights are the same." if needed["weights"] == every["weights"] else "the weights differ."
             )
             rows.append(Row(f"{name}: questions, needed ones only", None, needed["questions"], fewer, 0))
-    return Findings(
-        tuple(rows),
-        (
-            agreement_panel([row for row in rows if "paper-" in row.quantity][0::3], "the law as the paper states it"),
-            agreement_panel([row for row in rows if "softmax-" in row.quantity][0::3], "a law that tells every ratio"),
-        ),
-        (
-            "Three of the four rows cannot be had from the law as stated. On the softmax laws, where every ratio can "
-            "be told, all four come out.",
-            "The stated eta_i = 1 / (1 + exp(p_i x)) do not sum to 1 over the classes; they are normalised here, which "
-            "changes no decision between two classes.",
-        ),
+    yield from rows
+    yield agreement_panel([row for row in rows if "paper-" in row.quantity][0::3], "the law as the paper states it")
+    yield agreement_panel([row for row in rows if "softmax-" in row.quantity][0::3], "a law that tells every ratio")
+    yield (
+        "Three of the four rows cannot be had from the law as stated. On the softmax laws, where every ratio can "
+        "be told, all four come out."
+    )
+    yield (
+        "The stated eta_i = 1 / (1 + exp(p_i x)) do not sum to 1 over the classes; they are normalised here, which "
+        "changes no decision between two classes."
     )
 
 
@@ -160,7 +158,7 @@ def _table3_parts(options: Options) -> list[Part]:
     ]
 
 
-def _table3(results: Mapping[str, Any]) -> Findings:
+def _table3(results: Mapping[str, Any]) -> Iterator[Finding]:
     rows: list[Row] = []
     for number, (k, true, printed, questions) in enumerate(_TABLE_3):
         one = results[f"row {number}"]
@@ -177,22 +175,18 @@ def _table3(results: Mapping[str, Any]) -> Findings:
                 4,
             )
         )
-    curves, further = [], []
+    yield from rows
+    curves = []
     for k in range(3, 9):
         curve, of_cycles = _by_cycles(k, results)
         curves.append(curve)
-        further += of_cycles
+        yield from of_cycles
     runs = len(results["k=3, 2 cycles"]["errors"])
-    return Findings(
-        (*rows, *further),
-        (
-            agreement_panel(rows[::3], "table 3"),
-            Panel(f"{runs} random metrics each", "cycles", "mean L2 error", tuple(curves), log="y"),
-        ),
-        (
-            "Two cycles are what the paper uses; from five classes on they are too few for random metrics, and the "
-            "search should stop when no angle moves by more than the tolerance.",
-        ),
+    yield agreement_panel(rows[::3], "table 3")
+    yield Panel(f"{runs} random metrics each", "cycles", "mean L2 error", tuple(curves), log="y")
+    yield (
+        "Two cycles are what the paper uses; from five classes on they are too few for random metrics, and the "
+        "search should stop when no angle moves by more than the tolerance."
     )
 
 
@@ -282,43 +276,35 @@ def _lambda_parts(options: Options) -> list[Part]:
     ]
 
 
-def _lambda(results: Mapping[str, Any]) -> Findings:
-    rows = []
+def _lambda(results: Mapping[str, Any]) -> Iterator[Finding]:
     for law in _LAWS:
         found = results[law]
         points_used = f"{found['points']} points of the law; no radius is printed."
-        rows.append(Row(f"radius, {law}", None, found["radius"], points_used, 4))
-        rows.append(
-            Row(
-                f"classifiers on the sphere, {law}: largest error of their matrix",
-                None,
-                found["missed"],
-                "Every point is the matrix of a randomised classifier; rounding of the linear programmes.",
-                12,
-            )
+        yield Row(f"radius, {law}", None, found["radius"], points_used, 4)
+        yield Row(
+            f"classifiers on the sphere, {law}: largest error of their matrix",
+            None,
+            found["missed"],
+            "Every point is the matrix of a randomised classifier; rounding of the linear programmes.",
+            12,
         )
     for law in ("paper-3", "paper-4"):
         literal = results[f"{law}, literal"]["radius"]
-        rows.append(
-            Row(
-                f"radius, {law}, {_LITERAL_POINTS} points: algorithm 3 as printed, then with its symmetries",
-                literal,
-                results[f"{law}, {_LITERAL_POINTS}"]["radius"],
-                "The centre does not change when answers change places, so k programmes do for 2 q.",
-                6,
-            )
+        yield Row(
+            f"radius, {law}, {_LITERAL_POINTS} points: algorithm 3 as printed, then with its symmetries",
+            literal,
+            results[f"{law}, {_LITERAL_POINTS}"]["radius"],
+            "The centre does not change when answers change places, so k programmes do for 2 q.",
+            6,
         )
     points = [n for n in _POINTS if f"{_LAWS[0]}, {n}" in results]
     curves = tuple(
         Curve(law, points, [results[f"{law}, {n}"]["radius"] for n in points], style) for law, style in _LOOKS.items()
     )
-    return Findings(
-        tuple(rows),
-        (Panel("radius of the paper's laws", "points of the law", "lambda", curves),),
-        (
-            "Two matrices on the sphere of the paper's laws differ by under 1 % of the cases, far below what a person "
-            "can judge.",
-        ),
+    yield Panel("radius of the paper's laws", "points of the law", "lambda", curves)
+    yield (
+        "Two matrices on the sphere of the paper's laws differ by under 1 % of the cases, far below what a person "
+        "can judge."
     )
 
 
@@ -393,30 +379,23 @@ def _geometry_parts(options: Options) -> list[Part]:
     return [Part(law, _outline, (law,)) for law in laws]
 
 
-def _geometry(results: Mapping[str, Any]) -> Findings:
-    rows: list[Row] = []
-    panels: list[Panel] = []
+def _geometry(results: Mapping[str, Any]) -> Iterator[Finding]:
     for law, found in results.items():
         zeta = found["prevalence"]
         ends = (*found["frontier"][0], *found["frontier"][-1])
-        rows += [
-            Row(
-                f"{law}: ends of the restricted frontier, (d1, d2) at m = 0 and m = 1",
-                (0.0, zeta[1], zeta[0], 0.0),
-                ends,
-                digits=9,
-            ),
-            Row(f"{law}: middle of a chord above D, at worst", "never", "never" if found["bulge"] <= 1e-12 else "once"),
-            Row(f"{law}: share of the sphere that is feasible", 1.0, found["share_feasible"], digits=3),
-        ]
-        panels += _drawn(law, found)
-    return Findings(
-        tuple(rows),
-        tuple(panels),
-        (
-            "What stands as published are the propositions of the paper: D is convex, its ends are the constant "
-            "classifiers, and the sphere of algorithm 3 lies in C.",
-        ),
+        yield Row(
+            f"{law}: ends of the restricted frontier, (d1, d2) at m = 0 and m = 1",
+            (0.0, zeta[1], zeta[0], 0.0),
+            ends,
+            digits=9,
+        )
+        above = "never" if found["bulge"] <= 1e-12 else "once"
+        yield Row(f"{law}: middle of a chord above D, at worst", "never", above)
+        yield Row(f"{law}: share of the sphere that is feasible", 1.0, found["share_feasible"], digits=3)
+        yield from _drawn(law, found)
+    yield (
+        "What stands as published are the propositions of the paper: D is convex, its ends are the constant "
+        "classifiers, and the sphere of algorithm 3 lies in C."
     )
 
 

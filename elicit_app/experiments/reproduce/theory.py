@@ -6,7 +6,7 @@ theorem 1 (DLPM), theorem 2 (LPM), definition 7 (bounded noise), sections 5 and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,16 +19,7 @@ from elicit_app.elicitation.procedures.published import numerator
 from elicit_app.elicitation.procedures.search import Ask
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.experiments.measures import Achievable, JudgedPairs, LowerBoundary, ModelDecisions
-from elicit_app.experiments.reproduce.shape import (
-    Curve,
-    Experiment,
-    Findings,
-    Options,
-    Panel,
-    Part,
-    Row,
-    mean_and_error,
-)
+from elicit_app.experiments.reproduce.shape import Curve, Experiment, Finding, Options, Panel, Part, Row, mean_and_error
 from elicit_app.experiments.truths import Metric, random_metric
 from elicit_app.registry import procedure_for, setting_of
 from elicit_app.registry.entries import sphere_for
@@ -103,35 +94,28 @@ _PROPORTIONAL = {
 _STEEP = 3  # the last noises, at which it and not the tolerance makes the error
 
 
-def _theorem(procedure: str, results: Mapping[str, Any]) -> Findings:
-    rows, panels = [], []
+def _theorem(procedure: str, results: Mapping[str, Any]) -> Iterator[Finding]:
     for law in dict.fromkeys(key.split(",")[0] for key in results):
         by_noise = [mean_and_error(results[f"{law}, noise {noise}"]) for noise in _NOISES]
         by_epsilon = [mean_and_error(results[f"{law}, tolerance {epsilon}"]) for epsilon in _TOLERANCES]
         bounds = [_bound(procedure, law, _EPSILON, noise) for noise in _NOISES]
         plain = [_bound(procedure, law, epsilon, 0.0) for epsilon in _TOLERANCES]
         for noise, (mean, error), bound in zip(_NOISES, by_noise, bounds, strict=True):
-            rows.append(
-                Row(
-                    f"{law}, bounded noise {noise:g}: mean error",
-                    f"O({bound:.3g})",
-                    mean,
-                    f"The theorem gives an order, with no constant: ours is {mean / bound:.2f} of it. Standard error "
-                    f"{error:.4f}.",
-                    4,
-                )
+            yield Row(
+                f"{law}, bounded noise {noise:g}: mean error",
+                f"O({bound:.3g})",
+                mean,
+                f"The theorem gives an order, with no constant: ours is {mean / bound:.2f} of it. Standard error "
+                f"{error:.4f}.",
+                4,
             )
         steep = _slope(_NOISES[-_STEEP:], [mean for mean, _ in by_noise][-_STEEP:])
-        rows.append(Row(f"{law}: slope of log error in log noise, three largest", 0.5, steep, _AT_MOST))
+        yield Row(f"{law}: slope of log error in log noise, three largest", 0.5, steep, _AT_MOST)
         slope = _slope(_TOLERANCES, [mean for mean, _ in by_epsilon])
-        rows.append(Row(f"{law}: slope of log error in log tolerance, no noise", 1.0, slope, _PROPORTIONAL[procedure]))
-        panels += [
-            _error_panel(f"{law}: bounded noise, tolerance .01", "noise", _NOISES, by_noise, bounds),
-            _error_panel(f"{law}: tolerance, no noise", "tolerance", _TOLERANCES, by_epsilon, plain),
-        ]
-    return Findings(
-        tuple(rows), tuple(panels), ("The expert tosses a coin where two utilities differ by no more than the noise.",)
-    )
+        yield Row(f"{law}: slope of log error in log tolerance, no noise", 1.0, slope, _PROPORTIONAL[procedure])
+        yield _error_panel(f"{law}: bounded noise, tolerance .01", "noise", _NOISES, by_noise, bounds)
+        yield _error_panel(f"{law}: tolerance, no noise", "tolerance", _TOLERANCES, by_epsilon, plain)
+    yield "The expert tosses a coin where two utilities differ by no more than the noise."
 
 
 def _bound(procedure: str, law: str, epsilon: float, noise: float) -> float:
@@ -179,33 +163,28 @@ def _samples_parts(options: Options) -> list[Part]:
     return [Part(str(n), _sampled, (n, 4 if options.quick else 24, options.seed)) for n in _SAMPLES]
 
 
-def _samples(results: Mapping[str, Any]) -> Findings:
-    rows, curves = [], []
+def _samples(results: Mapping[str, Any]) -> Iterator[Finding]:
+    curves = []
     for name, style in (("counts", "published"), ("plug-in", "ours")):
         measured = [mean_and_error(results[str(n)][name]) for n in _SAMPLES]
         for n, (mean, error) in zip(_SAMPLES, measured, strict=True):
             why = f"Standard error {error:.4f}, {len(results[str(n)][name])} metrics."
-            rows.append(Row(f"{name}, {n:,} cases: mean of the largest error", None, mean, why, 4))
+            yield Row(f"{name}, {n:,} cases: mean of the largest error", None, mean, why, 4)
         means, errors = zip(*measured, strict=True)
         curves.append(Curve(name, _SAMPLES, means, "ours" if style == "ours" else "third", spread=errors))
     slope = _slope(_SAMPLES, curves[0].y)
-    rows.append(
-        Row(
-            "counts: slope of log error in log cases",
-            None,
-            slope,
-            "Counted utilities wobble by the root of the cases near their flat top: a best threshold comes at "
-            "a rate of about n^(-1/3).",
-        )
+    yield Row(
+        "counts: slope of log error in log cases",
+        None,
+        slope,
+        "Counted utilities wobble by the root of the cases near their flat top: a best threshold comes at "
+        "a rate of about n^(-1/3).",
     )
-    return Findings(
-        tuple(rows),
-        (Panel("softmax-3, known probabilities", "cases", "largest error", tuple(curves), log="xy"),),
-        (
-            "The paper states that elicitation from samples gets as near as the samples allow, and prints no number "
-            "but figure 3. Counted confusions are steps, on which the search sticks; plug-in ones only carry the "
-            "chance of which cases were drawn.",
-        ),
+    yield Panel("softmax-3, known probabilities", "cases", "largest error", tuple(curves), log="xy")
+    yield (
+        "The paper states that elicitation from samples gets as near as the samples allow, and prints no number "
+        "but figure 3. Counted confusions are steps, on which the search sticks; plug-in ones only carry the "
+        "chance of which cases were drawn."
     )
 
 
@@ -238,33 +217,28 @@ def _crowd_parts(options: Options) -> list[Part]:
     return parts + [Part(f"{flips}, repaired", _crowd_errors, (flips, 1, True, runs, options.seed)) for flips in _FLIPS]
 
 
-def _crowd(results: Mapping[str, Any]) -> Findings:
-    rows, curves = [], []
+def _crowd(results: Mapping[str, Any]) -> Iterator[Finding]:
+    curves = []
     for flips in _FLIPS:
         for key, title in ((f"{flips}, 1", "one voter"), (f"{flips}, repaired", "one voter, order repaired")):
             mean, error = mean_and_error(results[key]["errors"])
             why = f"Standard error {error:.4f}, {len(results[key]['errors'])} metrics."
-            rows.append(Row(f"{flips:.0%} of answers inverted, {title}: mean of the largest error", None, mean, why, 4))
+            yield Row(f"{flips:.0%} of answers inverted, {title}: mean of the largest error", None, mean, why, 4)
         if flips:
             measured = [mean_and_error(results[f"{flips}, {votes}"]["errors"]) for votes in _VOTERS]
             means, errors = zip(*measured, strict=True)
             curves.append(Curve(f"{flips:.0%} inverted", _VOTERS, means, "series", spread=errors))
             enough = next((votes for votes, mean in zip(_VOTERS, means, strict=True) if mean < 2 * _EPSILON), None)
             shown = "more than 51" if enough is None else enough
-            rows.append(
-                Row(
-                    f"{flips:.0%} of answers inverted: voters until the mean error is below .02",
-                    None,
-                    shown,
-                    "The majority counts; each question is one for every voter.",
-                    0,
-                )
+            yield Row(
+                f"{flips:.0%} of answers inverted: voters until the mean error is below .02",
+                None,
+                shown,
+                "The majority counts; each question is one for every voter.",
+                0,
             )
-    return Findings(
-        tuple(rows),
-        (Panel("softmax-3, 56 questions each", "voters", "mean of the largest error", tuple(curves), log="xy"),),
-        ("The paper proposes majority votes of a population in section 7 and prints no number.",),
-    )
+    yield Panel("softmax-3, 56 questions each", "voters", "mean of the largest error", tuple(curves), log="xy")
+    yield "The paper proposes majority votes of a population in section 7 and prints no number."
 
 
 _M1, _C1, _M2, _C2 = (0.97976, 0.20017), 0.53703, (-0.97130, -0.23786), -0.05914
@@ -322,38 +296,35 @@ def _fractional_parts(options: Options) -> list[Part]:
     ]
 
 
-def _fractional(results: Mapping[str, Any]) -> Findings:
-    rows = [
-        Row("numerator from two touching lines, p of sum 1", (0.8, 0.2), tuple(results["pencil"]), digits=4),
-        Row(
-            "the same by the paper's grid search, p11",
-            0.80,
-            None,
-            "The published grid search over p11 returns .94 to .98 for a true .80; here it is replaced by the pencil "
-            "of the two hyperplanes, in closed form.",
-        ),
-    ]
+def _fractional(results: Mapping[str, Any]) -> Iterator[Finding]:
+    yield Row("numerator from two touching lines, p of sum 1", (0.8, 0.2), tuple(results["pencil"]), digits=4)
+    yield Row(
+        "the same by the paper's grid search, p11",
+        0.80,
+        None,
+        "The published grid search over p11 returns .94 to .98 for a true .80; here it is replaced by the pencil "
+        "of the two hyperplanes, in closed form.",
+    )
     curves = []
     for family, k in dict.fromkeys(tuple(key.split(", ")[:2]) for key in results if key != "pencil"):
         found = [results[f"{family}, {k}, {epsilon}"] for epsilon in _FINENESS]
         name = f"{family}, k = {k}"
-        rows += _family_rows(name, found[_FINENESS.index(_EPSILON)], published=True)
-        rows += _family_rows(f"{name}, by bisection", results[f"{family}, {k}, bisect"], published=False)
+        yield from _family_rows(name, found[_FINENESS.index(_EPSILON)], published=True)
+        yield from _family_rows(f"{name}, by bisection", results[f"{family}, {k}, bisect"], published=False)
         means, errors = zip(*(mean_and_error(one["agreements"]) for one in found), strict=True)
         curves.append(Curve(name, _FINENESS, [1 - mean for mean in means], "series", spread=errors))
-    return Findings(
-        tuple(rows),
-        (Panel("pairs ordered wrongly", "tolerance", "share of pairs", tuple(curves), log="x"),),
-        (
-            "All level sets lie in the pencil of the two touching hyperplanes: it orders matrices as the metric does, "
-            "and no answer can tell more of the denominator than up to one parameter.",
-            "What the published searches lose at the tolerance .01 is not lost by the pencil. The axis of two "
-            "lines that meet far away is off by several times what the lines are off by, a tolerance on m is "
-            "coarse where the first class counts little, and two cycles over the angles are too few at k = 4. By "
-            "bisection a halving takes about one question, and an angle that was found before is found again by a few "
-            "steps from where it was, so that no more questions than the linear search needs, twice, reach a "
-            "tolerance 16 times finer, and cycles go on until no angle moves.",
-        ),
+    yield Panel("pairs ordered wrongly", "tolerance", "share of pairs", tuple(curves), log="x")
+    yield (
+        "All level sets lie in the pencil of the two touching hyperplanes: it orders matrices as the metric does, "
+        "and no answer can tell more of the denominator than up to one parameter."
+    )
+    yield (
+        "What the published searches lose at the tolerance .01 is not lost by the pencil. The axis of two "
+        "lines that meet far away is off by several times what the lines are off by, a tolerance on m is "
+        "coarse where the first class counts little, and two cycles over the angles are too few at k = 4. By "
+        "bisection a halving takes about one question, and an angle that was found before is found again by a few "
+        "steps from where it was, so that no more questions than the linear search needs, twice, reach a "
+        "tolerance 16 times finer, and cycles go on until no angle moves."
     )
 
 

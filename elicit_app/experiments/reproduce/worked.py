@@ -8,7 +8,7 @@ and its protocol is run on generated data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ import metrics
 from elicit_app.experiments.reproduce.shape import (
     Curve,
     Experiment,
-    Findings,
+    Finding,
     Options,
     Panel,
     Part,
@@ -79,16 +79,14 @@ _LECTURE = {
 }
 
 
-def _lecture(results: Mapping[str, Any]) -> Findings:
+def _lecture(results: Mapping[str, Any]) -> Iterator[Finding]:
     rows = tuple(Row(name, _LECTURE[name], ours, digits=10) for name, ours in results["figures"].items())
-    return Findings(
-        rows,
-        (agreement_panel(rows, "the lecture's measures"),),
-        (
-            _BY_HAND,
-            "Bins are [a, b) as in the lecture, but the last one is closed: taken literally, p = 1 is in no bin and "
-            "the calibration error of the last row would be .025.",
-        ),
+    yield from rows
+    yield agreement_panel(rows, "the lecture's measures")
+    yield _BY_HAND
+    yield (
+        "Bins are [a, b) as in the lecture, but the last one is closed: taken literally, p = 1 is in no bin and "
+        "the calibration error of the last row would be .025."
     )
 
 
@@ -117,32 +115,25 @@ def _post_figures() -> dict[str, Any]:
     }
 
 
-def _post(results: Mapping[str, Any]) -> Findings:
+def _post(results: Mapping[str, Any]) -> Iterator[Finding]:
     found = results["figures"]
     silent = dict(zip(found["penalties"], found["silent"], strict=True))
-    rows = (
-        Row("item scores, penalties 1 (false label) and 5 (missed label)", (-0.5, 0.5, -2.0), tuple(found["items"])),
-        Row("mean score", -0.6666666667, found["mean"], digits=10),
-        Row("true and false: positives, negatives (TP, TN, FP, FN)", (2, 6, 1, 3), tuple(found["counts"]), digits=0),
-        Row("no penalties: one minus the Hamming loss", 2 / 3, found["unpenalised"], digits=10),
-        Row("a model that gives no label, 8 % positives: accuracy", 0.92, silent[0.0]),
-        Row("a model that gives no label, 8 % positives: score, penalty 5", 0.52, silent[5.0]),
-    )
-    return Findings(
-        rows,
+    yield Row("item scores, penalties 1 (false label) and 5 (missed label)", (-0.5, 0.5, -2.0), tuple(found["items"]))
+    yield Row("mean score", -0.6666666667, found["mean"], digits=10)
+    yield Row("true and false: positives, negatives (TP, TN, FP, FN)", (2, 6, 1, 3), tuple(found["counts"]), digits=0)
+    yield Row("no penalties: one minus the Hamming loss", 2 / 3, found["unpenalised"], digits=10)
+    yield Row("a model that gives no label, 8 % positives: accuracy", 0.92, silent[0.0])
+    yield Row("a model that gives no label, 8 % positives: score, penalty 5", 0.52, silent[5.0])
+    yield Panel(
+        "a model that gives no label",
+        "penalty of a missed label",
+        "score",
         (
-            Panel(
-                "a model that gives no label",
-                "penalty of a missed label",
-                "score",
-                (
-                    Curve("8 % positives", found["penalties"], found["silent"]),
-                    Curve("its accuracy", found["penalties"], [silent[0.0]] * len(silent), "bound"),
-                ),
-            ),
+            Curve("8 % positives", found["penalties"], found["silent"]),
+            Curve("its accuracy", found["penalties"], [silent[0.0]] * len(silent), "bound"),
         ),
-        (_BY_HAND,),
     )
+    yield _BY_HAND
 
 
 _PAPER = "Kota Gopalakrishna et al., MLDM 2013"
@@ -190,37 +181,32 @@ def _table_figures() -> dict[str, Any]:
     }
 
 
-def _tables(results: Mapping[str, Any]) -> Findings:
+def _tables(results: Mapping[str, Any]) -> Iterator[Finding]:
     found = results["figures"]
-    rows = [Row("scores of five choices, alpha : beta = 2 : 1", _SCORES, tuple(found["scores"]), digits=10)]
+    yield Row("scores of five choices, alpha : beta = 2 : 1", _SCORES, tuple(found["scores"]), digits=10)
     for ((alpha, beta), published), ours in zip(_MEANS.items(), found["means"], strict=True):
-        rows.append(Row(f"relevance score, alpha : beta = {alpha:g} : {beta:g}", published, ours, digits=10))
+        yield Row(f"relevance score, alpha : beta = {alpha:g} : {beta:g}", published, ours, digits=10)
     for (words, _, _, number), ours in zip(_CASES, found["cases"], strict=True):
-        rows.append(Row(f"table 2, case of {words}", number, ours, digits=0))
+        yield Row(f"table 2, case of {words}", number, ours, digits=0)
     for name, value in (("first", 40.0), ("second", 65.0)):
-        rows.append(
-            Row(
-                f"table 1, {name} score, %",
-                value,
-                None,
-                "A plain mean made up for illustration: no distribution of outcomes makes the formula give it.",
-                0,
-            )
+        yield Row(
+            f"table 1, {name} score, %",
+            value,
+            None,
+            "A plain mean made up for illustration: no distribution of outcomes makes the formula give it.",
+            0,
         )
     alphas = np.linspace(0, 1, 11)
     curves = []
     for name, (first, second) in _ENDS.items():
-        rows.append(Row(f"table 3, {name}: only alpha, only beta", (first, second), None, _UNPUBLISHED))
+        yield Row(f"table 3, {name}: only alpha, only beta", (first, second), None, _UNPUBLISHED)
         curves.append(Curve(name, alphas.tolist(), (alphas * first + (1 - alphas) * second).tolist(), "series"))
     first, second = _ENDS["DecisionTable"]
-    rows.append(
-        Row("table 3, DecisionTable at 2 : 1, from the two ends by linearity", None, (2 * first + second) / 3, _LINEAR)
+    yield Row(
+        "table 3, DecisionTable at 2 : 1, from the two ends by linearity", None, (2 * first + second) / 3, _LINEAR
     )
-    return Findings(
-        tuple(rows),
-        (Panel("table 3, by linearity", "alpha / (alpha + beta)", "relevance score", tuple(curves)),),
-        ("The scores of the worked example were worked out by hand from equations (1) to (8), twice.",),
-    )
+    yield Panel("table 3, by linearity", "alpha / (alpha + beta)", "relevance score", tuple(curves))
+    yield "The scores of the worked example were worked out by hand from equations (1) to (8), twice."
 
 
 _UNPUBLISHED = "The data are not published; relevance-protocol runs the same protocol on generated data."
@@ -333,9 +319,9 @@ _RANDOM = (
 _GENERATED = "The paper's data are not published; ours are generated, with other people, contexts and models."
 
 
-def _protocol(results: Mapping[str, Any]) -> Findings:
+def _protocol(results: Mapping[str, Any]) -> Iterator[Finding]:
     chosen, outcomes, predictions = ([one for key, one in results.items() if key.startswith(kind)] for kind in _KINDS)
-    rows, curves = [], []
+    curves = []
     shares = [ratio / (ratio + 1) for ratio in _RATIOS]
     at = _RATIOS.index(2.0)
     for name in _MODELS:
@@ -343,31 +329,26 @@ def _protocol(results: Mapping[str, Any]) -> Findings:
         mean, error = mean_and_error(table[:, at])
         accuracy, _ = mean_and_error([100 * one["accuracies"][name] for one in chosen])
         why = f"Generated data, {len(chosen)} shuffles, standard error {error:.2f}; accuracy {accuracy:.1f} %."
-        rows.append(Row(f"{name}: relevance score at 2 : 1", None, mean, why))
+        yield Row(f"{name}: relevance score at 2 : 1", None, mean, why)
         curves.append(Curve(name, shares, table.mean(axis=0).tolist(), "series"))
     for kind, shuffles in (("outcomes", outcomes), ("predictions", predictions)):
         means = [_mean_scores(shuffles, name)[at] for name in _MODELS]
         text = f"{min(means):.0f} to {max(means):.0f}"
-        rows.append(Row(f"random {kind}: relevance scores at 2 : 1, %", "50 to 60", text, _RANDOM))
-    rows.append(Row("largest departure from a straight line in alpha / (alpha + beta)", 0.0, _bend(chosen), digits=9))
+        yield Row(f"random {kind}: relevance scores at 2 : 1, %", "50 to 60", text, _RANDOM)
+    yield Row("largest departure from a straight line in alpha / (alpha + beta)", 0.0, _bend(chosen), digits=9)
     best = max(_MODELS, key=lambda name: float(np.mean([one["scores"][name][at] for one in chosen])))
-    rows.append(Row("best of the six models", "DecisionTable", best, _GENERATED))
+    yield Row("best of the six models", "DecisionTable", best, _GENERATED)
     random_curves = [
         Curve(f"random {kind}, {name}", shares, _mean_scores(shuffles, name), "series")
         for kind, shuffles in (("outcomes", outcomes), ("predictions", predictions))
         for name in _MODELS[:3]
     ]
-    return Findings(
-        tuple(rows),
-        (
-            Panel("presets as people chose them", "alpha / (alpha + beta)", "relevance score", tuple(curves)),
-            Panel("labels at random", "alpha / (alpha + beta)", "relevance score", tuple(random_curves)),
-        ),
-        (
-            f"The protocol of section 4 on generated data: {_ROWS} rows, {_PRESETS} presets, {_TRAINED:.0%} to learn "
-            f"from, {len(chosen)} shuffles, six rule-like models. Frequencies come from the whole data set, and the "
-            "feature that only adds randomness is not part of the context.",
-        ),
+    yield Panel("presets as people chose them", "alpha / (alpha + beta)", "relevance score", tuple(curves))
+    yield Panel("labels at random", "alpha / (alpha + beta)", "relevance score", tuple(random_curves))
+    yield (
+        f"The protocol of section 4 on generated data: {_ROWS} rows, {_PRESETS} presets, {_TRAINED:.0%} to learn "
+        f"from, {len(chosen)} shuffles, six rule-like models. Frequencies come from the whole data set, and the "
+        "feature that only adds randomness is not part of the context."
     )
 
 

@@ -11,7 +11,7 @@ from PySide6.QtGui import QFontMetricsF, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QToolTip, QWidget
 
 from elicit_app.gui import theme
-from metrics.display.text import html_text, isolated
+from metrics.text import html_text, isolated
 
 
 def tell(widget: QWidget, *, tooltip: str | None = None, name: str | None = None, more: str | None = None) -> None:

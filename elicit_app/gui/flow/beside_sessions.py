@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from elicit_app.experiments.watching import LabSettings, SimulatedPerson
     from elicit_app.gui.pages.compare import ComparePage
     from elicit_app.gui.pages.laboratory import LaboratoryPage
-    from elicit_app.session.experts.comparing import ComparisonView
+    from elicit_app.session.comparing import ComparisonView
 
 
 class LaboratoryFlow(QObject):
@@ -210,7 +210,7 @@ class Comparing(QObject):
 
 
 def _compared(path: Path, *, trusted_only: bool) -> ComparisonView:
-    from elicit_app.session.experts.comparing import compare_experts
+    from elicit_app.session.comparing import compare_experts
 
     return compare_experts(path, trusted_only=trusted_only)
 
@@ -222,6 +222,6 @@ def _reported(view: ComparisonView, path: Path) -> Path:
 
 
 def _saved(view: ComparisonView, path: Path) -> Path:
-    from elicit_app.session.results.result import save_metric
+    from elicit_app.session.result import save_metric
 
     return save_metric(view.pooled, path)

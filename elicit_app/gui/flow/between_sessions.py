@@ -240,7 +240,7 @@ class Flow(QObject):
 
     def _session_not_opened(self, problem: Problem, path: Path) -> None:
         """Show a damaged session as far as it can be read; say of any other why it cannot be opened."""
-        from elicit_app.session.journal.reading import DamagedProblem
+        from elicit_app.session.journal.files import DamagedProblem
 
         def cannot(why: Problem) -> None:
             self._cannot("This session cannot be opened", why, path)

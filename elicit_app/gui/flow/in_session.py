@@ -325,7 +325,7 @@ class SessionFlow(QObject):
     def _save(self, key: str, view: ResultView, session: Session, path: Path) -> Path:
         """Write one format to `path`."""
         from elicit_app.gui.results.costs import ANSWERS, PICTURES, TO_SEND_BACK
-        from elicit_app.session.experts.packing import save_answers
+        from elicit_app.session.packing import save_answers
         from elicit_app.session.view_builders import export_answers
 
         if key == TO_SEND_BACK.key:

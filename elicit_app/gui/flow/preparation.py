@@ -347,13 +347,13 @@ def _with_more(study: Study, files: tuple[Path, ...], maps: Maps) -> Study:
 
 
 def _packed(study: Study, setting: Setting, path: Path, *, again: bool) -> Path:
-    from elicit_app.session.experts.packing import opinions_of, packed, write_pack
+    from elicit_app.session.packing import opinions_of, packed, write_pack
 
     return write_pack(packed(study, setting, opinions_of(study) if again else ()), path)
 
 
 def _collected(study: Study, files: Sequence[Path]) -> str:
-    from elicit_app.session.experts.packing import collect
+    from elicit_app.session.packing import collect
 
     return " ".join(filed.sentence for filed in collect(study, files))
 

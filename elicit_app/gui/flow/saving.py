@@ -103,7 +103,7 @@ def save_format(view: ResultView, key: str, path: Path) -> Path:
         Too few answers, or the file cannot be written.
     """
     if key == "metric":
-        from elicit_app.session.results.result import export as export_metric
+        from elicit_app.session.result import export as export_metric
 
         return export_metric(view, path)
     from metrics.exports import export

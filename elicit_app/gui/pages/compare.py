@@ -18,10 +18,10 @@ from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogPlot, PlotColumns
 from elicit_app.gui.theme import LEFT, RIGHT, Role, Tokens, em, font, tokens
-from elicit_app.session.experts.comparing import ComparisonView, MistakeRates
-from metrics.display.drawing import LogAxis
-from metrics.display.text import series, two_digits
+from elicit_app.session.comparing import ComparisonView, MistakeRates
+from metrics.drawing import LogAxis
 from metrics.elicited.exchange import ExchangeRate, RateMark
+from metrics.text import series, two_digits
 
 _EVERYBODY = "all pooled"
 _WRAP = Qt.TextFlag.TextWordWrap | Qt.TextFlag.TextWrapAnywhere

@@ -14,7 +14,7 @@ from elicit_app.gui.elements.painting import Sized
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.theme import CENTRE, LEFT, RIGHT, Role, Tokens, em, font, tokens
-from metrics.display.drawing import LinearAxis, LogAxis
+from metrics.drawing import LinearAxis, LogAxis
 
 _HALF = (0.25, 0.75)
 _FURTHEST = 5

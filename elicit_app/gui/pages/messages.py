@@ -27,7 +27,7 @@ from elicit_app.gui.elements.surfaces import Block, Notice, fill, in_column, in_
 from elicit_app.gui.pages.review_table import AnswersModel, AnswersTable, AnswerWords
 from elicit_app.problem import Finding, Problem
 from elicit_app.session.views import RecapView, SittingOverView
-from metrics.display.text import counted
+from metrics.text import counted
 
 _PAD = 28
 

@@ -28,10 +28,10 @@ from elicit_app.gui.elements.surfaces import fill, in_column, in_row, turn
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.pages.review_table import AnswersModel, AnswersTable, answer_words
 from elicit_app.session.journal.events import Kept
+from elicit_app.session.sentences import undo_words
 from elicit_app.session.views import AnsweredView, ReviewView
-from elicit_app.session.words.sentences import undo_words
 from elicit_app.study.model import Wording
-from metrics.display.text import counted
+from metrics.text import counted
 
 
 class Resolution(NamedTuple):

@@ -21,8 +21,8 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements import Glyph, box, paint_glyph
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.theme import LEFT, RIGHT
+from elicit_app.session.sentences import preference_of
 from elicit_app.session.views import AnsweredView, Fit
-from elicit_app.session.words.sentences import preference_of
 from elicit_app.study.model import Wording
 
 Index = QModelIndex | QPersistentModelIndex

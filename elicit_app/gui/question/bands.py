@@ -17,9 +17,9 @@ from PySide6.QtWidgets import QLabel, QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, Glyph, Label, ProgressBar, box, paint_badge, paint_glyph, tell
 from elicit_app.gui.theme import Breakpoint, Role, em, font
-from elicit_app.session.words.comparison import DifferenceSentence, Letter
-from elicit_app.session.words.sentences import Balance
-from metrics.display.text import isolated
+from elicit_app.session.pair_words import DifferenceSentence, Letter
+from elicit_app.session.sentences import Balance
+from metrics.text import isolated
 
 _MOST_LINES, _LONGEST_CHANGE = 4, 64
 """Lines of the sentence, and letters of a change where it would take more."""

@@ -17,7 +17,7 @@ from elicit_app.gui.question.flow_view import FlowList, FlowView, FullPicture
 from elicit_app.gui.question.measures import Plan, Scale, ScaleMemory, plan
 from elicit_app.gui.question.row import FIELD_BEYOND, ComparisonRow, CountBar, digits_width
 from elicit_app.gui.theme import Breakpoint, Role, em, font
-from elicit_app.session.words.comparison import PairComparison, Row, letter_of
+from elicit_app.session.pair_words import PairComparison, Row, letter_of
 from elicit_app.study.model import Study, Wording
 
 

@@ -16,8 +16,8 @@ from elicit_app.gui.elements.fields import IgnoresWheel
 from elicit_app.gui.question.answers import AnswerRows
 from elicit_app.gui.question.measures import Plan, Span
 from elicit_app.gui.theme import em
+from elicit_app.session.pair_words import letter_of
 from elicit_app.session.views import Side
-from elicit_app.session.words.comparison import letter_of
 
 _HANDLE, _RING = 20, 28
 _LARGE_STEP = 10

@@ -15,8 +15,8 @@ from elicit_app.gui.elements import Glyph, box, paint_badge, paint_glyph, side_c
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.measures import breakable, wrapped_height
 from elicit_app.gui.theme import CENTRE, Role, em, font
+from elicit_app.session.pair_words import Branch, Leaf, branches, letter_of
 from elicit_app.session.views import Side
-from elicit_app.session.words.comparison import Branch, Leaf, branches, letter_of
 from elicit_app.study.model import Wording
 
 BESIDE_NUMBER = 10

@@ -14,7 +14,7 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPainterPath
 
 from elicit_app.gui import theme
 from elicit_app.gui.theme import Breakpoint, Role, em
-from metrics.display.text import isolated
+from metrics.text import isolated
 
 GAP = 12
 """Between the answers A, "About equal" and B."""

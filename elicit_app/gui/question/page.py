@@ -18,9 +18,9 @@ from elicit_app.gui.question.bands import TopBar
 from elicit_app.gui.question.pair_page import Pair, PairPage
 from elicit_app.gui.theme import Breakpoint, em
 from elicit_app.session.journal.events import LONGEST_REASON
+from elicit_app.session.pair_words import compare_pair
+from elicit_app.session.sentences import last_words, mark_words, progress_words, undo_words
 from elicit_app.session.views import QuestionView, Reply, UnsavedView
-from elicit_app.session.words.comparison import compare_pair
-from elicit_app.session.words.sentences import last_words, mark_words, progress_words, undo_words
 from elicit_app.study.model import Study
 
 STANDING_MS = 120  # after which a count that was moved may be the answer

@@ -23,9 +23,9 @@ from elicit_app.gui.question.equalising import MoveAnswers, Moving
 from elicit_app.gui.question.measures import Plan, frame, plan, sizes
 from elicit_app.gui.question.row import side_width
 from elicit_app.gui.theme import Breakpoint, em
+from elicit_app.session.pair_words import PairComparison, letter_of, opposite
+from elicit_app.session.sentences import Balance, balance_of, bound_words, move_name, moved_comparison, with_count
 from elicit_app.session.views import Reply
-from elicit_app.session.words.comparison import PairComparison, letter_of, opposite
-from elicit_app.session.words.sentences import Balance, balance_of, bound_words, move_name, moved_comparison, with_count
 from elicit_app.study.model import Study, Wording
 from metrics.elicited.family import linear_family
 

@@ -15,6 +15,7 @@ from elicit_app.gui.question.answers import Pressed
 from elicit_app.gui.question.bands import TopBar
 from elicit_app.gui.question.pair_page import Pair, PairPage
 from elicit_app.gui.theme import Breakpoint
+from elicit_app.session.pair_words import compare_pair
 from elicit_app.session.views import Reply
 from elicit_app.session.warm_up import (
     Feedback,
@@ -26,7 +27,6 @@ from elicit_app.session.warm_up import (
     practice_trade,
     trade_feedback,
 )
-from elicit_app.session.words.comparison import compare_pair
 from elicit_app.study.model import Study
 
 _STEPS = 3

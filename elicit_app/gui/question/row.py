@@ -15,8 +15,8 @@ from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.equalising import Moving
 from elicit_app.gui.question.measures import OUTLINE, Bar, Plan, Scale, Sizes, breakable, plan, wrapped_height
 from elicit_app.gui.theme import Breakpoint, Role, em, font
+from elicit_app.session.pair_words import Row, letter_of
 from elicit_app.session.views import Side
-from elicit_app.session.words.comparison import Row, letter_of
 
 BESIDE_NUMBER = 18
 """Between the digits and the squares."""

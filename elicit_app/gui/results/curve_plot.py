@@ -27,7 +27,7 @@ from elicit_app.gui.elements.painting import focus_ring
 from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.theme import CENTRE, RIGHT, Role, Tokens, em, font, tokens
-from metrics.display.drawing import LinearAxis, LogAxis
+from metrics.drawing import LinearAxis, LogAxis
 from metrics.inputs.arguments import Floats
 
 _STEP, _JUMP = 0.01, 0.1

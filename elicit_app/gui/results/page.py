@@ -30,12 +30,12 @@ from elicit_app.gui.results.rates import RatesPane
 from elicit_app.gui.results.seen import Part, SeenPane
 from elicit_app.gui.results.to_do import ToDoPane
 from elicit_app.gui.theme import LEFT
+from elicit_app.session.policy_words import chooses
 from elicit_app.session.views import CurvesView, ResultView
-from elicit_app.session.words.policy_words import chooses
 from elicit_app.study.model import Study
-from metrics.display.text import counted
 from metrics.errors import InputError
 from metrics.policies.cases import Practice
+from metrics.text import counted
 
 _LEAST_ROWS, _MOST_ROWS = 3, 8
 Table = tuple[tuple[float, ...], ...]

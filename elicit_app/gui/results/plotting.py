@@ -17,9 +17,9 @@ from elicit_app.gui.elements.painting import box
 from elicit_app.gui.elements.surfaces import in_column
 from elicit_app.gui.elements.texts import elided, show_tooltip, tell
 from elicit_app.gui.theme import CENTRE, LEFT, RIGHT, XS, Role, Tokens, em, font, tokens
-from metrics.display.drawing import LogAxis
-from metrics.display.text import two_digits
+from metrics.drawing import LogAxis
 from metrics.elicited.exchange import RateMark
+from metrics.text import two_digits
 
 
 @dataclass(frozen=True)

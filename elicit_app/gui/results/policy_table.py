@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QLabel, QSizePolicy
 from elicit_app.gui.elements.texts import elided, show_tooltip, tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.theme import CENTRE, LEFT, RIGHT, Role, Tokens, em, font, tokens
-from elicit_app.session.words.policy_words import PolicyRow, PolicyTexts
-from metrics.display.drawing import LinearAxis
-from metrics.display.text import probability, total_cost
+from elicit_app.session.policy_words import PolicyRow, PolicyTexts
+from metrics.drawing import LinearAxis
 from metrics.policies.judgement import JudgedPolicy, Range
+from metrics.text import probability, total_cost
 
 _MOST_ROWS = 8
 _HEAD, _WIDEST_HEAD = 112, 160

@@ -19,11 +19,11 @@ from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import ShareAxis
 from elicit_app.gui.results.to_do import NO_MODELS, TableCard
 from elicit_app.gui.theme import CENTRE, Role, Tokens, em, font, tokens
+from elicit_app.session import sentences as words
 from elicit_app.session.views import ResultView, Scenarios
-from elicit_app.session.words import sentences as words
 from elicit_app.study.model import Study
-from metrics.display.text import capitalised
 from metrics.models.cost_curves import Segment
+from metrics.text import capitalised
 
 STEPS = 1000
 

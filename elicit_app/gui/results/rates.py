@@ -19,10 +19,10 @@ from elicit_app.gui.results.plotting import LogPlot, PlotColumns
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
 from elicit_app.session.views import HeldOutView, ResultView, TrustView
 from elicit_app.study.model import Study, Wording
-from metrics.display.drawing import LogAxis
-from metrics.display.text import two_digits
+from metrics.drawing import LogAxis
 from metrics.elicited.exchange import ExchangeRate, Headline, beside_name, called, rates_question
 from metrics.elicited.family import MistakeKey
+from metrics.text import two_digits
 
 _WRAP = Qt.TextFlag.TextWordWrap | Qt.TextFlag.TextWrapAnywhere
 _TOP_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop

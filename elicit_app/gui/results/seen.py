@@ -16,11 +16,11 @@ from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results.curve_plot import Curve, CurvePlot, Mark, Picture, Stroke
 from elicit_app.gui.results.plotting import Cell, MatrixCard
 from elicit_app.gui.theme import RIGHT
-from elicit_app.session.results import curves as words
+from elicit_app.session import curves as words
 from elicit_app.session.views import CurveLine, CurveSet, CurvesView, ModelView, ResultView
 from elicit_app.study.model import Study
-from metrics.display.drawing import LinearAxis, LogAxis
-from metrics.display.text import threshold_text, total_cost, two_digits
+from metrics.drawing import LinearAxis, LogAxis
+from metrics.text import threshold_text, total_cost, two_digits
 
 NOTHING = "This study has no models, so there is nothing to see of them."
 COMPUTING = "The curves are being computed …"

@@ -14,8 +14,8 @@ from elicit_app.gui.elements.painting import Sized
 from elicit_app.gui.elements.surfaces import Block, fill, in_column, in_grid, in_row, turn
 from elicit_app.gui.elements.texts import StressedLabel, tell
 from elicit_app.gui.results.policy_table import PolicyTable
+from elicit_app.session.policy_words import InformationTexts, MoreText, information_texts, policy_texts
 from elicit_app.session.views import ResultView
-from elicit_app.session.words.policy_words import InformationTexts, MoreText, information_texts, policy_texts
 from metrics.policies.judgement import Judgement
 from metrics.policies.recommendation import Piece
 

@@ -15,8 +15,8 @@ from elicit_app.gui.elements import Button, Label, LinkButton
 from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, ListBox, NumberBox, named
 from elicit_app.gui.elements.surfaces import Block, Part, Section, fill, in_column, in_row, turn
 from elicit_app.registry import Entry, Setting, entries, entry_named, setting_of
-from elicit_app.session.experts.packing import INTRODUCTION, stated_opinions
-from elicit_app.session.words.sentences import USUAL, most_questions, purpose_words
+from elicit_app.session.packing import INTRODUCTION, stated_opinions
+from elicit_app.session.sentences import USUAL, most_questions, purpose_words
 from elicit_app.study.model import Study
 from elicit_app.study.opening import minutes_for
 from metrics.elicited.family import fraction_family, is_fraction

@@ -20,12 +20,12 @@ from elicit_app.gui.setup.prior_knowledge import GuessesSection, OrdersSection
 from elicit_app.gui.setup.start_page import ContinueCard, ContinueView
 from elicit_app.registry import Setting
 from elicit_app.registry.entries import as_packed
-from elicit_app.session.experts.packing import pseudonym
 from elicit_app.session.journal.events import Guess
-from elicit_app.session.words.sentences import USUAL, most_questions
+from elicit_app.session.packing import pseudonym
+from elicit_app.session.sentences import USUAL, most_questions
 from elicit_app.study.model import Pack, Study
-from metrics.display.text import counted
 from metrics.elicited.family import is_fraction, linear_family
+from metrics.text import counted
 
 _WIDTH = 344
 

@@ -40,7 +40,7 @@ from elicit_app.gui.elements.page import QuietScrollBar
 from elicit_app.gui.elements.surfaces import shared_out
 from elicit_app.gui.elements.texts import elided, tell, tooltip_text
 from elicit_app.gui.theme import RIGHT
-from metrics.display.text import counted
+from metrics.text import counted
 
 Index = QModelIndex | QPersistentModelIndex
 Cell = tuple[int, int]

@@ -10,8 +10,8 @@ from elicit_app.gui.setup.start_page import ContinueView, RowView, StartView
 from elicit_app.session.journal.listing import SessionSummary, can_go_on, finished_experts, list_sessions
 from elicit_app.study import StudySummary, list_studies
 from elicit_app.study.folder import MOST_DOCUMENT_BYTES, STUDY_FILE
-from metrics.display.text import counted, day
 from metrics.files import read_regular_file, real_path, strict_json
+from metrics.text import counted, day
 
 
 def day_words(then: datetime, now: datetime) -> str:

@@ -45,7 +45,7 @@ from elicit_app.gui.setup.words import cases_of_each
 from elicit_app.gui.theme import LEFT
 from elicit_app.session.journal.events import Guess
 from elicit_app.study.model import Study
-from metrics.display.text import capitalised, counted
+from metrics.text import capitalised, counted
 
 FEWEST, MOST = 3, 5
 NAMES = {

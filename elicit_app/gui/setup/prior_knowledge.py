@@ -14,8 +14,8 @@ from elicit_app.gui.elements.surfaces import Block, Part, Section, fill, in_colu
 from elicit_app.gui.elements.texts import tell
 from elicit_app.problem import Problem
 from elicit_app.session.journal.events import Guess
+from elicit_app.session.sentences import order_words
 from elicit_app.session.warm_up import MOST_GUESSES, Key, keys_to_guess, ratio_typed, yardstick_key
-from elicit_app.session.words.sentences import order_words
 from elicit_app.study.model import Study
 from metrics.elicited.family import linear_family
 

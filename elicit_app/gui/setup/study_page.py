@@ -23,8 +23,8 @@ from elicit_app.study.making import with_models
 from elicit_app.study.model import Mistake, Study, check_wording
 from elicit_app.study.reading import POPULATIONS, population_for
 from elicit_app.study.typed_tables import Key
-from metrics.classification.confusion import natural_frequencies
-from metrics.display.text import counted
+from metrics.measures.confusion import natural_frequencies
+from metrics.text import counted
 
 _ACROSS = 4
 _TOLERANCE = 0.05

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from elicit_app.problem import Problem
-from elicit_app.session.journal.backups import SUFFIX as SUFFIX
 from elicit_app.session.journal.events import Answered
-from elicit_app.session.journal.reading import DamagedProblem, read
+from elicit_app.session.journal.files import SUFFIX as SUFFIX
+from elicit_app.session.journal.files import DamagedProblem, read
 from elicit_app.session.journal.state import OutOfPlaceError, Phase, SessionState, fold
 from elicit_app.study.model import LONGEST_TEXT, Study
 from elicit_app.study.writing import free_path

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from elicit_app.elicitation.questions import Purpose
 from elicit_app.problem import Problem
-from elicit_app.session.journal.backups import backups
 from elicit_app.session.journal.events import (
     PROTECTED,
     SEALED,
@@ -27,7 +26,7 @@ from elicit_app.session.journal.events import (
     digest_after,
     unsealed,
 )
-from elicit_app.session.journal.reading import event_of, examine, look_into, read_bytes
+from elicit_app.session.journal.files import backups, event_of, examine, look_into, read_bytes
 from elicit_app.session.journal.state import OutOfPlaceError, StateBuilder
 from elicit_app.session.journal.writing import Journal
 

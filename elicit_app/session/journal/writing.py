@@ -14,17 +14,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from elicit_app.problem import Problem
-from elicit_app.session.journal.backups import SUFFIX, Mark, forget_mark, keep_backup, read_mark, write_mark, write_new
 from elicit_app.session.journal.events import Event, Recovered, to_line
-from elicit_app.session.journal.reading import (
+from elicit_app.session.journal.files import (
+    SUFFIX,
     Contents,
     DamagedProblem,
+    Mark,
     against_mark,
     examine,
+    forget_mark,
+    keep_backup,
     read_all,
+    read_mark,
     reason,
     remedy,
     require_session_file,
+    write_mark,
+    write_new,
 )
 from elicit_app.study.writing import require_writable
 

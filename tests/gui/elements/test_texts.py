@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 
 import elicit_app.gui
 from elicit_app.gui.elements import Label, StressedLabel, tell
-from metrics.display.text import isolated
+from metrics.text import isolated
 
 MARKUP = '<img src="/etc/hostname"><b>bold</b> & more'
 GUI = Path(elicit_app.gui.__file__).parent

@@ -9,8 +9,8 @@ from elicit_app.gui import theme
 from elicit_app.gui.flow.saving import documents
 from elicit_app.gui.pages.compare import MOST, ComparePage, apart_words, furthest
 from elicit_app.registry.procedures import BayesSetting
-from elicit_app.session.experts.comparing import Expert, compare
-from elicit_app.session.experts.pooling import Source
+from elicit_app.session.comparing import Expert, compare
+from elicit_app.session.pooling import Source
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from metrics import ElicitedMetric, Provenance

@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 
 from elicit_app.registry import setting_of
 from elicit_app.registry.procedures import BayesSetting
-from elicit_app.session.experts.packing import packed, save_answers, write_pack
+from elicit_app.session.packing import packed, save_answers, write_pack
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from elicit_app.study.folder import write_folder

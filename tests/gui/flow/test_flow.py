@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from elicit_app.gui.app import make_window
 from elicit_app.gui.settings import load_settings
 from elicit_app.registry.procedures import BayesSetting
-from elicit_app.session.journal.reading import read
+from elicit_app.session.journal.files import read
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from elicit_app.study.folder import write_folder

@@ -9,10 +9,10 @@ from elicit_app.gui.question.page import QuestionPage
 from elicit_app.gui.results.costs import ANSWERS, METRIC, OF_COSTS
 from elicit_app.gui.results.page import ResultsPage
 from elicit_app.registry import setting_of
-from elicit_app.session.results.result import result_view
+from elicit_app.session.pair_words import compare_pair
+from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view
-from elicit_app.session.words.comparison import compare_pair
 from elicit_app.study.amounts import ItemAmounts, ReadAmounts, study_of_amounts
 
 PRICES = np.array([1.0, 3.0, 0.5])

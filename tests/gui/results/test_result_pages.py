@@ -15,10 +15,10 @@ from elicit_app.gui.pages.review import NOTHING_CHOSEN, ReviewPage
 from elicit_app.gui.results.page import TABS, ResultsPage
 from elicit_app.gui.results.to_do import NO_MODELS
 from elicit_app.registry.procedures import BayesSetting
-from elicit_app.session.results.result import result_view
+from elicit_app.session.policy_words import policy_texts
+from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import review_view
-from elicit_app.session.words.policy_words import policy_texts
 from elicit_app.study import open_study
 
 PREVALENCE = [name for name, _ in TABS].index("Other prevalence")

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elicit_app.gui.results.plotting import ShareAxis
-from elicit_app.session.words import sentences as words
+from elicit_app.session import sentences as words
 from elicit_app.study.model import default_wording
-from metrics.display.drawing import LinearAxis, LogAxis
+from metrics.drawing import LinearAxis, LogAxis
 from metrics.models.cost_curves import CostLines
 
 POSITIVE = st.floats(1e-3, 1e4)

@@ -13,12 +13,12 @@ from elicit_app.gui.results.page import PracticeDialog, ResultsPage
 from elicit_app.gui.results.policy_table import PolicyTable
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting
-from elicit_app.session.results.curves import benefit_sentence, curves_of
-from elicit_app.session.results.result import result_view
+from elicit_app.session.curves import benefit_sentence, curves_of
+from elicit_app.session.policy_words import policy_texts
+from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
-from elicit_app.session.words.policy_words import policy_texts
 from elicit_app.study import open_study
-from metrics.display.drawing import LinearAxis
+from metrics.drawing import LinearAxis
 from metrics.elicited.metric_parts import CHOICE_SETTLED
 from metrics.policies.judgement import Threshold
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from elicit_app.gui.elements import LinkButton
 from elicit_app.gui.pages.messages import RecapPage
 from elicit_app.gui.setup.begin_page import BeginPage
-from elicit_app.session.results.result import result_view
+from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import recap_view
 from elicit_app.study import open_study

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics import Consequence, ElicitedMetric, Quality, exchange_rates
-from metrics.display.text import probability, span, two_digits
 from metrics.elicited.exchange import ExchangeRate, Headline, called, headline, headline_of
 from metrics.elicited.family import MistakeKey
+from metrics.text import probability, span, two_digits
 
 CLASSES = ("red", "yellow", "green")
 UNIT = Consequence("healthy", "cancer", "Needless biopsy", "needless biopsy", "needless biopsies")

@@ -14,7 +14,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 
 from metrics import FORMATS, Consequence, ElicitedMetric, Provenance, Quality, Tally, export
-from metrics.display.text import two_digits
 from metrics.elicited.exchange import exchange_rates, headline
 from metrics.exports.html_page import page_as_html
 from metrics.exports.metric_page import metric_page
@@ -24,6 +23,7 @@ from metrics.exports.tools import csv_table
 from metrics.exports.typst_page import page_as_typst
 from metrics.files import cell_text
 from metrics.inputs.labels import label_text
+from metrics.text import two_digits
 
 CREATED = datetime(2026, 11, 20, 10, 42, tzinfo=UTC)
 COSTS = np.array([[0, 1, 0.91], [0.13, 0, 0.013], [0.11, 0.03, 0]])

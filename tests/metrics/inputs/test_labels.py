@@ -9,14 +9,10 @@ from hypothesis import strategies as st
 
 import metrics
 from metrics import ElicitedMetric, negative_log_likelihood
-from metrics.classification.confusion import confusion_matrix
-from metrics.classification.costs import (
-    cost_sensitive_decisions,
-    expected_misclassification_cost,
-    misclassification_cost,
-)
 from metrics.inputs.class_index import ClassIndex, column_classes
 from metrics.inputs.labels import distinct, label_array
+from metrics.measures.confusion import confusion_matrix
+from metrics.measures.costs import cost_sensitive_decisions, expected_misclassification_cost, misclassification_cost
 
 COSTS = np.array([[0.0, 1, 4], [2, 0, 1], [8, 3, 0]])
 

@@ -5,9 +5,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from metrics.classification.costs import expected_misclassification_cost
 from metrics.inputs.labels import ROW_SUM_TOLERANCE, probability_array
-from metrics.probabilistic.likelihood import negative_log_likelihood
+from metrics.measures.costs import expected_misclassification_cost
+from metrics.measures.likelihood import negative_log_likelihood
 
 GOOD = [[0.7, 0.2, 0.1], [0.3, 0.5, 0.2], [0.1, 0.1, 0.8]]
 Y = [0, 1, 2]

@@ -22,7 +22,7 @@ from metrics import (
 )
 from metrics.inputs.arguments import matrix_by_name
 from metrics.inputs.class_index import ClassIndex
-from metrics.probabilistic.likelihood import LogLikelihood
+from metrics.measures.likelihood import LogLikelihood
 
 NAMES = ["a", "b", "c"]
 ORDER = [2, 0, 1]

@@ -9,9 +9,8 @@ from datetime import UTC, datetime
 import pytest
 
 from elicit_app.problem import Problem
-from elicit_app.session.journal.backups import backup_folder, backups, forget_mark
 from elicit_app.session.journal.events import Noted, Recovered, to_line
-from elicit_app.session.journal.reading import DamagedProblem, examine, read
+from elicit_app.session.journal.files import DamagedProblem, backup_folder, backups, examine, forget_mark, read
 from elicit_app.session.journal.writing import Journal, UnwrittenProblem, to_lines
 
 EXTRA = Noted(at=datetime(2025, 3, 2, tzinfo=UTC), sentence="written after the repair")

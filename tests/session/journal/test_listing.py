@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 import pytest
 
 from elicit_app.session.journal.events import Finished
+from elicit_app.session.journal.files import LARGEST
 from elicit_app.session.journal.listing import list_sessions, new_session_path, sessions_folder, summary
-from elicit_app.session.journal.reading import LARGEST
 from elicit_app.session.journal.writing import to_lines
 from elicit_app.study import open_study
 

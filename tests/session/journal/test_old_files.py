@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from elicit_app.elicitation.questions import Choice
-from elicit_app.session.journal.reading import read
+from elicit_app.session.journal.files import read
 from elicit_app.session.session import Session
 
 OLD = Path(__file__).parent / "old"

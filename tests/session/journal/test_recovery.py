@@ -7,9 +7,16 @@ from pathlib import Path
 import pytest
 
 from elicit_app.problem import Problem
-from elicit_app.session.journal.backups import backup_folder, backups, forget_mark
 from elicit_app.session.journal.events import Answered, Noted, Recovered, digest_after, sealed, unsealed
-from elicit_app.session.journal.reading import DamagedProblem, examine, look_into, read
+from elicit_app.session.journal.files import (
+    DamagedProblem,
+    backup_folder,
+    backups,
+    examine,
+    forget_mark,
+    look_into,
+    read,
+)
 from elicit_app.session.journal.recovery import check_session, recover_session
 from elicit_app.session.journal.state import fold
 from elicit_app.session.journal.writing import Journal, to_lines

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from elicit_app.session.results.result import scenarios_of
+from elicit_app.session.result import scenarios_of
 from elicit_app.study import open_study
 from elicit_app.study.model import Predictions
 from metrics import ElicitedMetric, confusion_matrix, meta_pattern_concern_score

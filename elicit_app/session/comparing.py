@@ -1,0 +1,403 @@
+"""Experts beside each other: their ratios, where they disagree most, what each would do, and all pooled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elicit_app.problem import Problem
+from elicit_app.session.header import study_of
+from elicit_app.session.journal.files import read
+from elicit_app.session.journal.listing import SessionSummary, finished_experts, sessions_folder, sessions_of
+from elicit_app.session.pooling import SPREAD, Source, aligned, doubts, pool, spread_words, untrusted, who_counts
+from elicit_app.session.result import result_view, scenarios_of
+from elicit_app.session.session import Session
+from elicit_app.study.model import Mistake, Study, Wording, default_wording
+from metrics import ElicitedMetric, exchange_rates
+from metrics.elicited.exchange import ExchangeRate
+from metrics.elicited.metric_parts import range_of_draws
+from metrics.policies.judgement import Judgement
+from metrics.policies.recommendation import in_short
+from metrics.text import counted, day, series, two_digits
+
+BY_MEAN = "Pooled by the geometric mean of the ratios: where one expert says 2 and another 8, the pooled ratio is 4."
+IN_ONE_BELIEF = (
+    "Pooled in one belief: the group's ratios are a geometric mean of theirs in which who is known more exactly counts "
+    "for more. Its range says how well this mean is known, not how far the experts are apart."
+)
+# What is this close is not worth a sentence of its own.
+_SAME = 1.05
+
+
+def compare(
+    experts: Sequence[Expert],
+    title: str,
+    *,
+    wording: Wording | None = None,
+    pooled: ElicitedMetric | None = None,
+    judgement: Judgement | None = None,
+    notes: tuple[str, ...] = (),
+) -> ComparisonView:
+    """Compare at least two experts about the same classes; `title` says what they are about.
+
+    The words of the domain are by default those that the metrics carry. `pooled` is the pooled metric, where it was
+    made already, `judgement` what one could do with the study's models under it; `notes` say what was left out.
+
+    Raises
+    ------
+    Problem
+        As `pooling.aligned`.
+    """
+    sources = aligned([expert.source for expert in experts])
+    metrics = [source.metric for source in sources]
+    names = told_apart([expert.name for expert in experts])
+    pooled = pooled or pool(sources)
+    wording = wording or wording_of(sources[0].metric)
+    mistakes = _mistakes(sources, pooled, wording)
+    headline, detail = disagreement(mistakes, names)
+    agreement = agreement_of(metrics)
+    parts = [_made_of(name, source.metric) for name, source in zip(names, sources, strict=True)]
+    return ComparisonView(
+        title=title,
+        names=names,
+        mistakes=mistakes,
+        headline=headline,
+        detail=detail,
+        choice=choice([expert.judgement for expert in experts], names, judgement),
+        made_of=f"Made of {series(parts)}.",
+        pooled=pooled,
+        how=_how(pooled),
+        agreement=agreement.sentence([one.mistake.many for one in mistakes]),
+        untrusted=tuple(name for name, metric in zip(names, metrics, strict=True) if untrusted(metric)),
+        notes=(*notes, *doubts(metrics, names)),
+        judgement=judgement,
+    )
+
+
+def _how(pooled: ElicitedMetric) -> str:
+    """Return what pooling means, and how far the experts are apart where that is known."""
+    spread = pooled.provenance.parameters.get(SPREAD)
+    if spread is None:
+        return BY_MEAN
+    tau, *interval = spread
+    return f"{IN_ONE_BELIEF} {spread_words(tau, interval)}"
+
+
+def told_apart(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names, with a number where two are the same."""
+    counts = {name: sum(other == name for other in names) for name in names}
+    return tuple(
+        name if counts[name] == 1 else f"{name} ({1 + sum(other == name for other in names[:index])})"
+        for index, name in enumerate(names)
+    )
+
+
+def wording_of(metric: ElicitedMetric) -> Wording:
+    """Return the words that a metric carries, completed by plain ones."""
+    plain, place = default_wording(metric.classes), {name: i for i, name in enumerate(metric.classes)}
+    mistakes, any_mistake = dict(plain.mistakes), list(plain.any_mistake)
+    for stated in metric.consequences:
+        true = place[stated.true]
+        usual = any_mistake[true] if stated.predicted is None else mistakes[true, place[stated.predicted]]
+        words = Mistake(
+            stated.name or usual.name, stated.one or usual.one, stated.many or usual.many, stated.consequence
+        )
+        if stated.predicted is None:
+            any_mistake[true] = words
+        else:
+            mistakes[true, place[stated.predicted]] = words
+    return replace(plain, mistakes=mistakes, any_mistake=tuple(any_mistake))
+
+
+def _mistakes(sources: Sequence[Source], pooled: ElicitedMetric, wording: Wording) -> tuple[MistakeRates, ...]:
+    each = [exchange_rates(source.metric) for source in sources]
+    return tuple(
+        MistakeRates(mistake=wording.mistake(of_all.key), rates=tuple(rates[index] for rates in each), pooled=of_all)
+        for index, of_all in enumerate(exchange_rates(pooled))
+    )
+
+
+def _made_of(name: str, metric: ElicitedMetric) -> str:
+    questions = metric.provenance.questions
+    answers = f"{counted(questions, 'answer')}, " if questions else ""
+    return f"{name} ({answers}{day(metric.created.astimezone())})"
+
+
+def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str]) -> tuple[str, str]:
+    """Return in words where the experts disagree most: a headline, and what each says.
+
+    A difference that their ranges do not explain comes before a larger one that they do.
+    """
+    yardstick = next(one for one in mistakes if one.is_yardstick).mistake
+    others = [one for one in mistakes if not one.is_yardstick]
+    clear = [one for one in others if one.apart]
+    widest = max(clear or others, key=lambda one: one.factor)
+    if widest.factor < _SAME:
+        return "They agree", "No mistake counts more for one of them than for another."
+    most, least = widest.ends
+    counts = [_counts_as(widest.rates[index]) for index in (most, least)]
+    unit = yardstick.one if counts[0].endswith(" 1") else yardstick.many
+    text = f"For {names[most]} one {widest.mistake.one} counts {counts[0]} {unit}, for {names[least]} {counts[1]}"
+    times = f": {two_digits(widest.factor)} times apart." if math.isfinite(widest.factor) else "."
+    if widest.apart:
+        unlike = "Their plausible ranges do not meet, so this is a difference of opinion, not of too few answers."
+        return f"They disagree most about {widest.mistake.many}", f"{text}{times} {unlike}"
+    if widest.apart is None:
+        return (
+            f"They differ most about {widest.mistake.many}",
+            f"{text}{times} Without ranges nobody can say how sure that is.",
+        )
+    return (
+        "No clear disagreement",
+        f"They differ most about {widest.mistake.many}. {text}{times} Their plausible ranges meet, so more answers "
+        "could bring them together.",
+    )
+
+
+def _counts_as(rate: ExchangeRate) -> str:
+    """Return "as much as 7.5"; of a bound or a wide range "as at least 40"."""
+    return f"as {'' if rate.bounded or rate.wide else 'much as '}{rate.in_words()}"
+
+
+def choice(judgements: Sequence[Judgement | None], names: Sequence[str], pooled: Judgement | None = None) -> str:
+    """Return in words what is best for each expert; empty where there is no model."""
+    known = [one for one in judgements if one is not None]
+    if len(known) < len(judgements):
+        return ""
+    found, of_all = [in_short(one) for one in known], in_short(pooled) if pooled else ""
+    text = "; ".join(f"for {name}: {one}" for name, one in zip(names, found, strict=True))
+    return f"Best {text}{f'; pooled: {of_all}' if of_all else ''}."
+
+
+@dataclass(frozen=True, eq=False)
+class Expert:
+    """One expert's result."""
+
+    name: str  # who, or where no name was given, when
+    source: Source  # the metric, called by its file or session
+    # what one could do with the study's models under this metric; None where there are none
+    judgement: Judgement | None = None
+
+
+@dataclass(frozen=True)
+class MistakeRates:
+    """One mistake, and how bad each expert and all of them pooled find it."""
+
+    mistake: Mistake
+    rates: tuple[ExchangeRate, ...]  # in the order of the experts
+    pooled: ExchangeRate  # of the pooled metric
+
+    @property
+    def is_yardstick(self) -> bool:
+        """Return whether this is the mistake that counts as 1 for everybody."""
+        return self.pooled.is_yardstick
+
+    @property
+    def factor(self) -> float:
+        """Return how many times as bad the one finds it who minds it most, compared with the one who minds it least."""
+        ratios = [rate.ratio for rate in self.rates]
+        return max(ratios) / min(ratios) if min(ratios) > 0 else (math.inf if max(ratios) > 0 else 1.0)
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """Return the places of the experts who mind it most and least."""
+        ratios = [rate.ratio for rate in self.rates]
+        return ratios.index(max(ratios)), ratios.index(min(ratios))
+
+    @property
+    def apart(self) -> bool | None:
+        """Return whether the ranges of those two do not meet; None where there is no range."""
+        most, least = (self.rates[index] for index in self.ends)
+        if most.low is None or least.high is None:
+            return None
+        return most.low > least.high
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonView:
+    """Experts compared."""
+
+    title: str  # the study, or what the metrics are about
+    names: tuple[str, ...]
+    mistakes: tuple[MistakeRates, ...]  # in study order
+    # where they disagree most, in words
+    headline: str
+    detail: str
+    choice: str  # what is best for each; empty without models
+    made_of: str  # the metrics pooled, in words
+    pooled: ElicitedMetric  # all of them pooled
+    how: str  # what pooling means, and how far the experts are apart
+    # how far they agree on the order of the mistakes, and the order they share; empty where there are only two
+    agreement: str = ""
+    untrusted: tuple[str, ...] = ()  # the experts whose answers do not hang together, and who are pooled all the same
+    notes: tuple[str, ...] = ()  # what was left out and why, and what speaks against pooling
+    # what one could do with the study's models under the pooled metric; None without models
+    judgement: Judgement | None = None
+
+    @property
+    def yardstick(self) -> MistakeRates:
+        """Return the mistake that the others are compared with."""
+        return next(one for one in self.mistakes if one.is_yardstick)
+
+
+def compare_experts(path: Path, *, trusted_only: bool = False) -> ComparisonView:
+    """Compare all experts who have finished the study of a session; theirs lie beside it.
+
+    With `trusted_only` experts whose answers do not hang together are left out.
+
+    Raises
+    ------
+    Problem
+        Where fewer than two experts have a result.
+    """
+    return compare_study(study_of(read(path).begun.study, path), path.parent, trusted_only=trusted_only)
+
+
+def compare_study(study: Study, folder: Path | None = None, *, trusted_only: bool = False) -> ComparisonView:
+    """Compare all experts who have finished a study, whose sessions lie in `folder`; see `compare_experts`."""
+    sessions = sessions_of(folder or sessions_folder(study), study.digests)
+    found = finished_experts(sessions)
+    if len(found) < 2:
+        raise Problem(
+            f"Comparing needs two experts who have finished “{study.title}”; there is {'one' if found else 'none'}. "
+            "Let another person answer, then compare."
+        )
+    experts, notes = (
+        [],
+        [f"Left out: {named(one)}, whose answers a program gave." for one in _programs(sessions, found)],
+    )
+    for one in found:
+        try:
+            experts.append(_expert(one, study))
+        except Problem as problem:
+            notes.append(f"Left out: {problem.sentence}")
+    again = sum(one.round > 1 for one in found)
+    if again:
+        notes.append(f"{again} of {len(found)} answered again after they saw where the others stand.")
+    kept, left_out = who_counts([expert.source for expert in experts], trusted_only=trusted_only)
+    notes += left_out
+    if len(kept) < 2:
+        raise Problem(" ".join(["Fewer than two of these experts can be compared.", *notes]))
+    return _compared([expert for expert in experts if expert.source in kept], study, tuple(notes))
+
+
+def _programs(sessions: Sequence[SessionSummary], found: Sequence[SessionSummary]) -> list[SessionSummary]:
+    """Return the simulated experts who finished and are not among those found."""
+    mine = finished_experts(one for one in sessions if one.simulated)
+    return [one for one in mine if one not in found]
+
+
+def _expert(one: SessionSummary, study: Study) -> Expert:
+    session = Session.look(one.path, study)
+    if not session.can_export:
+        raise Problem(f"{named(one)} has too few answers.")
+    view = result_view(session)
+    return Expert(named(one), Source(one.path.name, view.metric), view.judgement)
+
+
+def named(one: SessionSummary) -> str:
+    """Return who answered, or when, where no name was given."""
+    if one.expert:
+        return one.expert
+    assert one.last is not None
+    last = one.last.astimezone()
+    return f"{day(last)}, {last:%H:%M}"
+
+
+def _compared(experts: list[Expert], study: Study, notes: tuple[str, ...]) -> ComparisonView:
+    names = [expert.name for expert in experts]
+    together = series(names) if len(names) <= 4 else f"{len(names)} experts"
+    pooled = pool([expert.source for expert in experts], f"{study.title}, {together} pooled")
+    scenarios = scenarios_of(study, pooled)
+    judgement = None if scenarios is None else scenarios.judgement()
+    return compare(experts, study.title, wording=study.wording, pooled=pooled, judgement=judgement, notes=notes)
+
+
+_SEED = 20_250_102  # the same metrics give the same range
+_DRAWS = 1_000
+_NAMED = 5  # mistakes of the shared ranking that are named
+_STRONG, _FAIR = 0.9, 0.6  # of W: words for what a reader cannot know from the number
+
+
+def kendall_w(scores: NDArray[np.float64]) -> float:
+    """Return Kendall's coefficient of concordance of several rankings, with average ranks for ties.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (m, n)
+        How bad each of m judges finds each of n things; only the order counts.
+
+    Returns
+    -------
+    float
+        0 (no agreement beyond chance) to 1 (the same order); NaN where a judge tells nothing apart.
+
+    References
+    ----------
+    Kendall and Babington Smith, "The problem of m rankings", Annals of Mathematical Statistics 10, 1939; Siegel and
+    Castellan, Nonparametric Statistics, 1988, section 9.4, for ties.
+
+    Examples
+    --------
+    >>> kendall_w(np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [2.0, 1.0, 3.0]])).__round__(3)
+    0.778
+    """
+    ranks = _ranks(scores)
+    m, n = ranks.shape
+    spread = float(((ranks.sum(axis=0) - m * (n + 1) / 2) ** 2).sum())
+    ties = sum(float((np.unique(row, return_counts=True)[1] ** 3.0).sum()) - n for row in ranks)
+    most = (m**2 * (n**3 - n) - m * ties) / 12
+    return spread / most if most > 0 else float("nan")
+
+
+def _ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    from scipy.stats import rankdata  # slow to import, and asking does without
+
+    return np.asarray(rankdata(scores, axis=1))
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far experts agree on the order of the mistakes."""
+
+    w: float  # Kendall's W of the estimated costs
+    # 90 % range of W over the draws of all experts; None where one of them has none
+    interval: tuple[float, float] | None
+    # places of the mistakes, in the order of the family's weights, the worst first, by mean rank
+    ranking: tuple[int, ...]
+
+    def sentence(self, names: Sequence[str]) -> str:
+        """Return it in words, with the names of the mistakes, in the order of the weights, inside a sentence."""
+        if len(self.ranking) == 2:
+            return ""
+        word = "alike" if self.w >= _STRONG else "much alike" if self.w >= _FAIR else "differently"
+        number = f"Kendall's W {self.w:.2f}"
+        if self.interval is not None:
+            number += f", plausibly {self.interval[0]:.2f} to {self.interval[1]:.2f}"
+        shown = [names[index] for index in self.ranking[:_NAMED]]
+        rest = len(self.ranking) - len(shown)
+        order = ", ".join(shown) + (f", and {rest} more" if rest else "")
+        return f"They rank the mistakes {word} ({number}; 1 is the same order). Shared order, the worst first: {order}."
+
+
+def agreement_of(metrics: Sequence[ElicitedMetric]) -> Agreement:
+    """Return how far experts agree: at least two metrics of the same classes, in the same order, and family."""
+    scores = np.abs(np.stack([metric.weights for metric in metrics]))
+    mean = _ranks(scores).mean(axis=0)
+    ranking = tuple(int(index) for index in np.argsort(-mean, kind="stable"))
+    return Agreement(kendall_w(scores), _interval_of_w(metrics), ranking)
+
+
+def _interval_of_w(metrics: Sequence[ElicitedMetric]) -> tuple[float, float] | None:
+    """Return the 90 % range of W where everybody's costs are drawn, each independently of the others."""
+    draws = [np.abs(metric.samples) for metric in metrics if metric.samples is not None]
+    if len(draws) < len(metrics):
+        return None
+    rng = np.random.default_rng(_SEED)
+    together = np.stack([own[rng.integers(len(own), size=_DRAWS)] for own in draws], axis=1)
+    return range_of_draws([kendall_w(one) for one in together])

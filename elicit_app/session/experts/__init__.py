@@ -1,1 +1,0 @@
-"""Several experts beside each other, and their metrics made one."""

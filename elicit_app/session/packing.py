@@ -1,0 +1,277 @@
+"""A study for experts elsewhere: made into one file, answered there, the answers filed here, and a second round.
+
+In the second round each expert sees where the others stand, unnamed, and may answer again; both rounds are kept. After
+Dalkey and Helmer, "An experimental application of the Delphi method to the use of experts", Management Science 9, 1963:
+opinions go round without names, so that arguments count and not who gives them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import randbelow
+from typing import NamedTuple
+
+import numpy as np
+
+from elicit_app.elicitation.pool import tallies_of
+from elicit_app.problem import Problem
+from elicit_app.registry import Setting
+from elicit_app.registry.entries import cases_of
+from elicit_app.session.comparing import ComparisonView, MistakeRates, compare_study
+from elicit_app.session.header import check_study, fold_events
+from elicit_app.session.journal.events import PROTECTED
+from elicit_app.session.journal.files import SUFFIX, Contents, examine, read, read_bytes, reason, write_new
+from elicit_app.session.journal.listing import finished_experts, new_session_path, sessions_folder, sessions_of
+from elicit_app.session.journal.state import Entry, fold
+from elicit_app.session.result import answers_digest
+from elicit_app.session.session import Session
+from elicit_app.study.model import Opinions, Pack, Study, TalliedModel
+from elicit_app.study.packs import ENDING, pack_bytes, with_pack
+from elicit_app.study.writing import write_whole
+from metrics.text import counted, series, span, two_digits
+
+ANSWERS_ENDING = f"-answers{SUFFIX}"
+_UNSAID = ("seed", "person", "space")
+
+
+def packed(study: Study, setting: Setting, others: Sequence[Opinions] = ()) -> Study:
+    """Return a study without its cases, for experts elsewhere, who are asked as `setting` says, each with an own seed.
+
+    For a second round, `others` say where the experts of the first one stand.
+
+    Raises
+    ------
+    Problem
+        The study has no predictions, or is asked about in a way that needs cases.
+    """
+    if not study.models:
+        raise Problem(f"“{study.title}” has no predictions of models: there is nothing to pack.")
+    if setting.procedure != "bayes" or setting.space != "frontier":
+        raise Problem("Experts elsewhere are asked with the procedure bayes: the others compute with the cases.")
+    tallies = tallies_of([cases_of(study, model) for model in study.models], study.stated_prevalence)
+    models = tuple(
+        TalliedModel(model.name, tally.most_probable, tally.decided, tally.places)
+        for model, tally in zip(study.models, tallies, strict=True)
+    )
+    fixed = setting.model_dump(mode="json", exclude_none=True, exclude_defaults=True, exclude=set(_UNSAID))
+    fixed |= {"procedure": setting.procedure, "family": setting.family}
+    return with_pack(study, Pack(models, fixed, "", 2 if others else 1, tuple(others)))
+
+
+def write_pack(study: Study, path: Path) -> Path:
+    """Write a packed study, whole or not at all, and return where: with its ending where none was typed.
+
+    Raises
+    ------
+    Problem
+        It cannot be written, or the file would not be known as a packed study.
+    """
+    path = path if path.suffix else path.with_name(path.name + ENDING)
+    if path.suffix != ENDING:
+        raise Problem(f"{path}: the name of a study to send ends in {ENDING}.")
+    write_whole(path, pack_bytes(study))
+    return path
+
+
+def pseudonym() -> str:
+    """Return a name under which an expert may answer, who need not say who they are: "Expert 4821"."""
+    return f"Expert {1000 + randbelow(9000)}"
+
+
+def save_answers(session: Session, path: Path) -> Path:
+    """Write a copy of a session, which is all that is sent back, and return where.
+
+    Raises
+    ------
+    Problem
+        There is no answer yet, or the file cannot be written.
+    """
+    if not session.state.entries:
+        raise Problem("There is no answer to send yet: answer at least one question first.")
+    path = path if path.name.endswith(SUFFIX) else path.with_name(path.name.removesuffix(".metric.json") + SUFFIX)
+    content = read_bytes(session.path)
+    if path.is_file() and content.startswith(path.read_bytes()):
+        # An earlier copy of these very answers, with nothing else in it.
+        path.unlink()
+    write_whole(path, content)
+    return path
+
+
+@dataclass(frozen=True)
+class Filed:
+    """What became of one file of answers."""
+
+    source: Path  # the file that was given
+    path: Path  # where its answers lie among the study's sessions
+    sentence: str  # what was done, in words
+    new: bool  # whether anything was written
+
+
+def collect(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
+    """File answers that experts sent back among the sessions of a study; all are looked at before any is written.
+
+    Raises
+    ------
+    Problem
+        A file is damaged, no session, or about another study; nothing is filed then.
+    """
+    if study.kind in ("synthetic", "pack"):
+        raise Problem(f"Answers about “{study.title}” are collected by the study that it was made from: name that one.")
+    found = [(file, _sound(study, file)) for file in files]
+    folder = sessions_folder(study)
+    filed = []
+    for file, contents in found:
+        # Looked up anew for each: the same answers may have been given twice.
+        already = _filed_already(folder)
+        before = next((path for path, other in already if other.digests[0] == contents.digests[0]), None)
+        state = fold_events(contents.events, file)
+        alike = (path for path, other in already if answers_digest(fold(other.events)) == answers_digest(state))
+        twin = next(alike, None) if before is None and state.used else None
+        if twin is not None:
+            text = f"Not filed: the same answers as in {twin.name}, filed before. An expert counts once."
+            filed.append(Filed(file, twin, text, False))
+        else:
+            filed.append(_file(study, file, contents, before))
+    return tuple(filed)
+
+
+def _sound(study: Study, file: Path) -> Contents:
+    """Return the answers in a file, after they have passed every check."""
+    contents = read(file)
+    mark = contents.begun.study
+    check_study(mark, study, file)
+    state = fold_events(contents.events, file)
+    if not contents.protected:
+        raise Problem(f"{file} was written by a version whose answers cannot be checked (below version {PROTECTED}).")
+    if mark.location:
+        raise Problem(f"{file} names a folder of another computer: ask for answers from a newer version.")
+    if not state.entries:
+        raise Problem(f"{file} holds no answers yet.")
+    return contents
+
+
+def _filed_already(folder: Path) -> list[tuple[Path, Contents]]:
+    """Return the sound sessions in a folder; what cannot be read is in nobody's way."""
+    found = []
+    for path in sorted(folder.glob(f"*{SUFFIX}")):
+        try:
+            contents = examine(read_bytes(path), path)
+        except Problem:
+            continue
+        if contents.digests:
+            found.append((path, contents))
+    return found
+
+
+def _file(study: Study, file: Path, contents: Contents, before: Path | None) -> Filed:
+    begun, data = contents.begun, read_bytes(file)[: contents.length].removesuffix(b"\n") + b"\n"
+    who = begun.expert or "an expert without a name"
+    answers = f"{counted(contents.sound_answers, 'answer')} of {who}"
+    answers += ", given by a program and never counted among people" if begun.simulated else ""
+    if before is None:
+        path = new_session_path(study, begun.at, expert=begun.expert)
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_new(path, data)
+        except OSError as error:
+            raise Problem(f"{path} could not be written ({reason(error)}).") from error
+        return Filed(file, path, f"Filed {answers}.", True)
+    kept = read_bytes(before)
+    if kept.startswith(data):
+        return Filed(file, before, f"Filed before, and not again: {answers}.", False)
+    if not data.startswith(kept):
+        raise Problem(f"{file} and {before.name}, filed before, were one session and went on differently. Keep one.")
+    try:
+        with before.open("ab") as journal:
+            journal.write(data[len(kept) :])
+            journal.flush()
+            os.fsync(journal.fileno())
+    except OSError as error:
+        raise Problem(f"{before} could not be written ({reason(error)}).") from error
+    return Filed(file, before, f"Added what is new: {answers}.", True)
+
+
+MOST_SHOWN = 3
+"""Mistakes whose differences are shown: those that the experts are furthest apart about."""
+
+INTRODUCTION = (
+    "These are the mistakes that the experts of the first round are furthest apart about, with what each of them "
+    "answered, you among them. Think about it, and answer again, as before or otherwise. Both rounds are kept."
+)
+
+
+class StatedOpinions(NamedTuple):
+    """Where the experts stand about one mistake, in words."""
+
+    mistake: str
+    sentence: str
+    reasons: tuple[str, ...]
+
+
+def opinions_of(study: Study) -> tuple[Opinions, ...]:
+    """Return where the experts who finished a study stand, for the mistakes with the largest differences.
+
+    Raises
+    ------
+    Problem
+        Fewer than two experts have a result.
+    """
+    view = compare_study(study)
+    others = [one for one in view.mistakes if not _is(one, study.yardstick)]
+    widest = sorted(others, key=lambda one: (not one.apart, -one.factor))[:MOST_SHOWN]
+    found = finished_experts(sessions_of(sessions_folder(study), study.digests))
+    answers = [entry for one in found for entry in fold(read(one.path).events).entries]
+    shown = [one for one in others if one in widest]
+    return tuple(_opinions(view, one, study, _reasons(answers, _key(one))) for one in shown)
+
+
+def stated_opinions(study: Study) -> tuple[StatedOpinions, ...]:
+    """Return in words where the others stand, of a study that was packed for a second round; else nothing."""
+    if study.pack is None:
+        return ()
+    unit = study.wording.mistake(study.yardstick)
+    found = []
+    for opinions in study.pack.others:
+        mistake, bounds = study.wording.mistake(opinions.mistake), opinions.bounds or (None,) * len(opinions.ratios)
+        numbers = [span(*ends) if ends else two_digits(of) for of, ends in zip(opinions.ratios, bounds, strict=True)]
+        sentence = f"One {mistake.one} counts as {series(numbers)} {unit.many}."
+        found.append(StatedOpinions(mistake.name, sentence, opinions.reasons))
+    return tuple(found)
+
+
+def _key(one: MistakeRates) -> tuple[int, int | None]:
+    return one.pooled.true, one.pooled.predicted
+
+
+def _is(one: MistakeRates, mistake: tuple[int, int]) -> bool:
+    true, predicted = _key(one)
+    return true == mistake[0] and predicted in (None, mistake[1])
+
+
+def _opinions(view: ComparisonView, one: MistakeRates, study: Study, reasons: tuple[str, ...]) -> Opinions:
+    """Return everybody's ratio to the study's yardstick, ascending, so that no place belongs to a name."""
+    unit = next(other for other in view.mistakes if _is(other, study.yardstick))
+    stands = []
+    for rate, of in zip(one.rates, unit.rates, strict=True):
+        if of.ratio > 0:
+            ends = rate.ninety if rate.bounded else None
+            stands.append((float(rate.ratio / of.ratio), ends and (ends[0] / of.ratio, ends[1] / of.ratio)))
+    stands.sort(key=lambda stand: stand[0])
+    bounds = tuple(ends for _, ends in stands)
+    return Opinions(_key(one), tuple(ratio for ratio, _ in stands), reasons, bounds if any(bounds) else ())
+
+
+def _reasons(answers: Sequence[Entry], mistake: tuple[int, int | None]) -> tuple[str, ...]:
+    """Return what was written about answers in which a mistake was traded, each text once, in no order of experts."""
+    true, predicted = mistake
+    texts = set()
+    for entry in answers:
+        differs = np.array(entry.event.pair.first)[true] != np.array(entry.event.pair.second)[true]
+        differs[true] = False
+        reason = (entry.answer.reason or "").strip()
+        if reason and (differs.any() if predicted is None else differs[predicted]):
+            texts.add(reason)
+    return tuple(sorted(texts))

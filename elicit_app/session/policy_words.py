@@ -1,0 +1,190 @@
+"""What one could do, as the rows of a table and the sentences around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from metrics.policies.information import More
+from metrics.policies.recommendation import doubt_in, what_one_does
+from metrics.text import amount, capitalised, probability, total_cost
+
+if TYPE_CHECKING:
+    from elicit_app.session.views import ResultView
+    from metrics.policies.information import Information
+    from metrics.policies.judgement import JudgedPolicy, Judgement
+
+_TIMES = ("never", "once", "twice", "three times", "four times", "five times", "six times")
+# Below this share of the loss, more answers or cases spare next to nothing.
+_NOTHING = 0.03
+_FEW_ANSWERS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyRow:
+    """One thing that one could do."""
+
+    judged: JudgedPolicy  # how it was judged
+    shared: bool  # whether the difference to the first may be 0 for this row and for others
+    # "Size and texture", "cancer from 22 % (16 to 29)", "cancer from 22 %"
+    name: str
+    manner: str
+    short_manner: str
+    counts: tuple[str, ...]  # cases in the population, as the heads of `PolicyTexts` say
+    sentence: str  # the row for a screen reader
+
+
+@dataclass(frozen=True)
+class PolicyTexts:
+    """A judgement as a table."""
+
+    rows: tuple[PolicyRow, ...]  # the recommended one first
+    heads: tuple[tuple[str, str], ...]  # the heads of the counts, in two lines
+    unit: str  # what costs are counted in: "needless biopsies"
+    per: str  # how many cases: "1,000 patients"
+    notes: tuple[str, ...]  # what stands beneath the table
+
+
+def policy_texts(judgement: Judgement, counts_as: str = "") -> PolicyTexts:
+    """Return a judgement as a table; `counts_as` is the sentence that says what the costs rest on."""
+    shared = sum(one.rank == 1 for one in judgement.policies) > 1
+    heads = _heads(judgement)
+    rows = tuple(_row(judgement, one, heads, shared and one.rank == 1) for one in judgement.policies)
+    return PolicyTexts(
+        rows=rows,
+        heads=tuple(_two_lines(head) for head in heads),
+        unit=judgement.mistake(*judgement.unit).many,
+        per=f"{judgement.population:,} {judgement.words.cases}",
+        notes=tuple(note for note in (_shared_note(judgement), counts_as) if note),
+    )
+
+
+def _row(judgement: Judgement, one: JudgedPolicy, heads: tuple[str, ...], shared: bool) -> PolicyRow:
+    name, manner = what_one_does(one, judgement.words, judgement.positive)
+    counts = tuple(f"{count:,}" for count in _counts(judgement, one))
+    return PolicyRow(
+        judged=one,
+        shared=shared,
+        name=name,
+        manner=manner,
+        short_manner=manner.split(" (")[0],
+        counts=counts,
+        sentence=_sentence(one, f"{name}, {manner}", dict(zip(heads, counts, strict=True)), shared),
+    )
+
+
+def _sentence(one: JudgedPolicy, what: str, counts: dict[str, str], shared: bool) -> str:
+    text = ", ".join(f"{count} {head}" for head, count in counts.items())
+    sentence = (
+        f"Rank {one.rank}{', shared' if shared else ''}. {what}: {text}, cost {total_cost(one.cost_per_population)}"
+    )
+    if one.difference_to_best:
+        sentence += f", {total_cost(one.difference_to_best)} more than the first"
+        if one.difference_interval is not None:
+            sentence += ", plausible " + " to ".join(_more_or_less(end) for end in one.difference_interval)
+    return sentence + (f"; best with {probability(one.probability_best)}." if one.probability_best is not None else ".")
+
+
+def _more_or_less(difference: float) -> str:
+    return f"{total_cost(abs(difference))} {'less' if difference < 0 else 'more'}"
+
+
+def _heads(judgement: Judgement) -> tuple[str, ...]:
+    """Return what is counted: both mistakes of two classes, else the cases that are decided rightly."""
+    if judgement.positive is None:
+        return (f"{judgement.words.cases} right",)
+    positive, negative = judgement.positive, 1 - judgement.positive
+    return judgement.mistake(positive, negative).many, judgement.mistake(negative, positive).many
+
+
+def _counts(judgement: Judgement, one: JudgedPolicy) -> tuple[int, ...]:
+    if judgement.positive is None:
+        return (int(np.trace(one.counts)),)
+    positive, negative = judgement.positive, 1 - judgement.positive
+    return int(one.counts[positive, negative]), int(one.counts[negative, positive])
+
+
+def _two_lines(head: str) -> tuple[str, str]:
+    first, _, rest = head.partition(" ")
+    return capitalised(first), rest
+
+
+def _shared_note(judgement: Judgement) -> str:
+    tied = [one for one in judgement.policies if one.rank == 1]
+    if len(tied) < 2:
+        return ""
+    times = _TIMES[len(tied)] if len(tied) < len(_TIMES) else f"{len(tied)} times"
+    cases = f"{judgement.n_cases:,} {judgement.words.cases}"
+    doubt = doubt_in(tied[1:])
+    if doubt == "none":
+        return f"Rank 1 {times}: these cost the same."
+    whose = {"cases": cases, "answers": "the answers", "both": f"the answers and {cases} together"}[doubt]
+    return f"Rank 1 {times}: {whose} cannot tell these apart."
+
+
+def chooses(view: ResultView) -> bool:
+    """Return whether the answers are for choosing and nothing else: then a report is what is due."""
+    return view.metric.quality.purpose == "choose"
+
+
+@dataclass(frozen=True)
+class MoreText:
+    """What so many more answers or cases would spare: "900 more cases", "spare 1 of 4", and the share of the loss."""
+
+    number: str
+    spares: str
+    share: float
+
+
+@dataclass(frozen=True)
+class InformationTexts:
+    """Whether more would help: the advice, what is lost by deciding now, and up to three amounts of more."""
+
+    advice: str
+    loss: str
+    more: tuple[MoreText, ...]
+
+    @property
+    def in_words(self) -> str:
+        """Return all of it as one paragraph."""
+        others = "; ".join(f"{one.number} would {one.spares}" for one in self.more)
+        return f"{self.advice}. {self.loss}" + (f" {others}." if others else "")
+
+
+def information_texts(judgement: Judgement) -> InformationTexts | None:
+    """Return in words what more answers or more cases would bring; None without draws."""
+    found, advice = judgement.information, judgement.advice
+    if found is None or advice is None:
+        return None
+    unit = judgement.mistake(*judgement.unit)
+    loss = total_cost(found.expected_loss)
+    per = f"{judgement.population:,} {judgement.words.cases}"
+    expected = (
+        f"What is not known costs {loss} {unit.one if loss == '1' else unit.many} per {per} on average."
+        if found.expected_loss > 0
+        else "What is not known costs nothing: whatever is true, the first stays the best."
+    )
+    more = tuple(_more_text(found, one, judgement.words.cases) for one in _chosen(found))
+    return InformationTexts(advice, expected, more)
+
+
+def _chosen(found: Information) -> tuple[More, ...]:
+    """Return the amount of answers, and a small and a large one of cases, that say most."""
+    answers = [one for one in found.more if one.of == "answers"]
+    if answers and found.of_values == 0:
+        answers = [More("answers", _FEW_ANSWERS, 0.0)]
+    cases = [one for one in found.more if one.of == "cases"]
+    few = [cases[len(cases) // 2]] if len(cases) > 1 else []
+    return (*answers[-1:], *few, *cases[-1:])
+
+
+def _more_text(found: Information, one: More, cases: str) -> MoreText:
+    share = one.spares / found.expected_loss if found.expected_loss > 0 else 0.0
+    noun = "answer" if one.of == "answers" else cases
+    plural = "s" if one.of == "answers" and one.number != 1 else ""
+    spares = "spare nothing"
+    if share >= _NOTHING:
+        spares = f"spare {total_cost(one.spares)} of {total_cost(found.expected_loss)}"
+    return MoreText(f"{amount(one.number)} more {noun}{plural}", spares, share)

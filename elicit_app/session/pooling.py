@@ -1,0 +1,384 @@
+"""Several experts' metrics made one: in one belief where all have draws, else the geometric mean of their cost ratios.
+
+The geometric mean is the only one of the usual means for which it does not matter which mistake the others are compared
+with, nor whether a ratio is read forwards or backwards: 4 and 1/4 pool to 1 (Aczel and Saaty, "Procedures for
+synthesizing ratio judgements", Journal of Mathematical Psychology 27, 1983).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+import elicit_app
+from elicit_app.elicitation.belief import middle_weights
+from elicit_app.elicitation.pooling import Group, left_out, pooled
+from elicit_app.elicitation.prior import WeightPrior
+from elicit_app.elicitation.questions import Matrix
+from elicit_app.problem import Problem
+from elicit_app.session.journal.listing import people_if_any
+from metrics import ElicitedMetric, Provenance, Quality, Tally
+from metrics.elicited.family import DLPM, LPM, family_of
+from metrics.elicited.metric_parts import UNTRUSTED, intervals_around, ranges_of_draws
+from metrics.text import two_digits
+
+_SEED = 20_250_101  # the same metrics give the same pooled metric
+_DRAWS = 1_000
+_DRAWS_A_WEIGHT = 4  # that a Gaussian takes: its covariance has to be inverted
+_MEDIAN_OF_RATIO = 0.954  # half of all ratios of two costs lie within exp(this * tau) of the group's
+_OF_ONE_MIND = 1.15  # a factor that nobody would argue about
+_OPPOSED = 0.9  # probability of valuing mistakes rather the other way round
+_APART = float(np.log(2.0))  # typical difference of a log-cost, below which nobody is opposed
+_MOVED = 1.5  # a factor by which leaving one expert out is worth a sentence
+
+
+@dataclass(frozen=True, eq=False)
+class OneBelief:
+    """What several experts value together."""
+
+    group: Group  # the centre, how far the experts are apart, and how much each counts
+    costs: Matrix  # shape (k, k): medians of ratios, in any unit
+    draws: Matrix  # shape (n, k, k): draws of the costs, each in a unit of its own
+
+
+def one_belief(metrics: Sequence[ElicitedMetric]) -> OneBelief | None:
+    """Return the belief of experts of the same classes and family; None where one of them has no draws to go by."""
+    experts = _experts(metrics)
+    if experts is None:
+        return None
+    group = pooled(experts, _covariance(metrics[0]), np.random.default_rng(_SEED), _DRAWS)
+    weigh, logs = family_of(metrics[0].family), group.log_weights
+    return OneBelief(group, weigh.costs(weigh.sign * middle_weights(logs)), weigh.costs(weigh.sign * np.exp(logs)))
+
+
+def _experts(metrics: Sequence[ElicitedMetric]) -> list[Matrix] | None:
+    experts = []
+    for metric in metrics:
+        sizes = None if metric.samples is None else np.abs(metric.samples)
+        if sizes is None or len(sizes) < _DRAWS_A_WEIGHT * sizes.shape[1] or not (sizes > 0).all():
+            return None
+        experts.append(np.log(sizes))
+    return experts
+
+
+def _covariance(metric: ElicitedMetric) -> Matrix:
+    return WeightPrior.of(family_of(metric.family).name, len(metric.classes)).covariance
+
+
+def spread_words(tau: float, interval: Sequence[float]) -> str:
+    """Return how far experts are apart, whose log-costs lie around the group's with standard deviation tau.
+
+    >>> spread_words(0.5, (0.3, 0.8))
+    "Half of an expert's ratios lie within a factor of 1.6 of the group's (plausibly 1.3 to 2.1)."
+    >>> spread_words(0.1, (0.0, 0.3))
+    'As far as these answers tell, the experts are of one mind (a factor of 1.1 apart, at most 1.3).'
+    """
+    factor, low, high = (float(np.exp(_MEDIAN_OF_RATIO * one)) for one in (tau, *interval))
+    if factor < _OF_ONE_MIND:
+        text = f"a factor of {two_digits(factor)} apart, at most {two_digits(high)}"
+        return f"As far as these answers tell, the experts are of one mind ({text})."
+    text = f"plausibly {two_digits(low)} to {two_digits(high)}"
+    return f"Half of an expert's ratios lie within a factor of {two_digits(factor)} of the group's ({text})."
+
+
+def doubts(metrics: Sequence[ElicitedMetric], names: Sequence[str]) -> tuple[str, ...]:
+    """Return what speaks against pooling these experts, or for leaving one of them out, in sentences."""
+    found = [
+        f"The answers of {name} do not hang together; they are pooled all the same."
+        for name, metric in zip(names, metrics, strict=True)
+        if untrusted(metric)
+    ]
+    opposed = [
+        f"{one} and {other}"
+        for (one, first), (other, second) in combinations(zip(names, metrics, strict=True), 2)
+        if _opposed(first, second)
+    ]
+    if opposed:
+        found.append(
+            f"{'; '.join(opposed)} value the mistakes the other way round: the pooled costs lie between them, and are "
+            "what neither means."
+        )
+    return (*found, *_matters_most(metrics, names))
+
+
+def _matters_most(metrics: Sequence[ElicitedMetric], names: Sequence[str]) -> tuple[str, ...]:
+    """Return who would change the pooled ratios most by being left out, where that is much; of three experts on."""
+    experts, belief = _experts(metrics), one_belief(metrics)
+    if experts is None or belief is None or len(experts) < 3:
+        return ()
+    others = left_out(experts, _covariance(metrics[0]), np.random.default_rng(_SEED), _DRAWS)
+    factors = [_moved(belief.group, group) for group in others]
+    most = int(np.argmax(factors))
+    if factors[most] < _MOVED:
+        return ()
+    times = two_digits(factors[most])
+    return (f"Without {names[most]} a pooled ratio would change by a factor of {times}, the most of all experts.",)
+
+
+def untrusted(metric: ElicitedMetric) -> bool:
+    """Return whether the answers behind a metric were found not to hang together."""
+    return metric.quality.provisional == UNTRUSTED
+
+
+def _opposed(one: ElicitedMetric, other: ElicitedMetric) -> bool:
+    """Return whether one expert minds most what the other minds least, as far as both are known."""
+    first, second = (_centred_logs(metric) for metric in (one, other))
+    if first is None or second is None:
+        return False
+    n = min(len(first), len(second))
+    first, second = first[:n], np.random.default_rng(_SEED).permutation(second)[:n]
+    apart = np.sqrt(((first - second) ** 2).mean(axis=1))
+    return float((((first * second).sum(axis=1) < 0) & (apart > _APART)).mean()) >= _OPPOSED
+
+
+def _centred_logs(metric: ElicitedMetric) -> Matrix | None:
+    """Return draws of log-costs, or the one estimate, each less its mean; None where something costs nothing."""
+    sizes = np.abs(np.atleast_2d(metric.weights if metric.samples is None else metric.samples))
+    if not (sizes > 0).all():
+        return None
+    logs = np.log(sizes)
+    return np.asarray(logs - logs.mean(axis=1, keepdims=True))
+
+
+def _moved(group: Group, other: Group) -> float:
+    """Return the largest factor by which a median ratio of two costs differs between two groups."""
+    apart = np.median(group.log_weights, axis=0) - np.median(other.log_weights, axis=0)
+    return float(np.exp(apart.max() - apart.min()))
+
+
+GEOMETRIC_MEAN = "geometric mean of the cost ratios"
+SPREAD = "spread_between_experts"  # of log-costs: median, and 90 % range
+ONE_BELIEF = "one belief: log-costs of experts around those of the group"
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """One expert's metric, and what it is called: a file's or a session's name."""
+
+    name: str
+    metric: ElicitedMetric
+
+    @property
+    def who(self) -> str:
+        """Return whose answers these are, or what they are called where nobody is named."""
+        return self.metric.provenance.expert or self.name
+
+
+def who_counts(sources: Sequence[Source], *, trusted_only: bool = False) -> tuple[list[Source], tuple[str, ...]]:
+    """Return whose metrics are compared and pooled, and in sentences who is left out and why.
+
+    Where people answered, programs do not count; with `trusted_only` nor do experts whose answers do not hang together.
+    """
+    people = people_if_any(sources, lambda one: one.metric.quality.simulated)
+    notes = [f"Left out: {one.who}, whose answers a program gave." for one in sources if one not in people]
+    if people and people[0].metric.quality.simulated:
+        notes.append("All of these answers were given by a program, none by a person.")
+    kept = [one for one in people if not (trusted_only and untrusted(one.metric))]
+    notes += [f"Left out: {one.who}, because the answers do not hang together." for one in people if one not in kept]
+    return kept, tuple(notes)
+
+
+def aligned(sources: Sequence[Source]) -> tuple[Source, ...]:
+    """Return the metrics with the same order of classes, the same family and the same yardstick, those of the first.
+
+    Where one of them tells wrong answers for the same truth apart, all are brought to that form.
+
+    Raises
+    ------
+    Problem
+        Where there are fewer than two, they are about different classes, two hold the very same answers, or there is
+        no mistake that costs something to each of them.
+    """
+    if len(sources) < 2:
+        raise Problem("Experts are compared from two metric files on: name at least two.")
+    first = sources[0]
+    for source in sources[1:]:
+        if source.metric.kind != first.metric.kind:
+            raise Problem(
+                f"{source.name} prices another kind of thing ({source.metric.kind}) than {first.name} "
+                f"({first.metric.kind}): only metrics of the same kind can be compared or pooled."
+            )
+        if set(source.metric.classes) != set(first.metric.classes):
+            theirs, ours = (", ".join(one.metric.classes[:6]) for one in (source, first))
+            raise Problem(
+                f"{source.name} is about the classes {theirs}, but {first.name} about {ours}: only metrics of the same "
+                "classes can be compared or pooled."
+            )
+    _refuse_twice(sources)
+    apart = any(family_of(source.metric.family).tells_apart for source in sources)
+    family = (LPM if apart else DLPM).name
+    turned = [_turned(source.metric, first.metric.classes, family) for source in sources]
+    yardstick = _yardstick(turned)
+    named = [replace(metric, yardstick=yardstick) for metric in turned]
+    return tuple(Source(source.name, metric) for source, metric in zip(sources, named, strict=True))
+
+
+def _refuse_twice(sources: Sequence[Source]) -> None:
+    seen: dict[str, str] = {}
+    for source in sources:
+        digest = source.metric.provenance.answers_digest
+        if digest is None:
+            continue
+        if digest in seen:
+            raise Problem(f"{seen[digest]} and {source.name} hold the same answers: an expert counts once.")
+        seen[digest] = source.name
+
+
+def _turned(metric: ElicitedMetric, classes: tuple[str, ...], family: str) -> ElicitedMetric:
+    """Return a metric with its classes in another order, and in the family where mistakes are told apart."""
+    if metric.classes == classes and metric.family == family:
+        return metric
+    order = [metric.classes.index(name) for name in classes]
+    cells, weigh = np.ix_(order, order), family_of(family)
+    draws = metric.cost_samples
+    return ElicitedMetric.from_weights(
+        classes,
+        weigh.sign * weigh.of_errors(metric.cost_matrix[cells]),
+        family,
+        name=metric.name,
+        created=metric.created,
+        intervals=None if metric.intervals is None else metric.intervals[cells],
+        samples=None if draws is None else weigh.sign * weigh.of_errors(draws[:, order][:, :, order]),
+        prevalence=None if metric.prevalence is None else metric.prevalence[order],
+        population=metric.population,
+        consequences=metric.consequences,
+        words=metric.words,
+        yardstick=metric.yardstick,
+        provenance=metric.provenance,
+        quality=metric.quality,
+    )
+
+
+def _yardstick(metrics: Sequence[ElicitedMetric]) -> tuple[str, str]:
+    """Return the first yardstick that is named and costs something to everybody, else the mistake that all mind."""
+    classes = metrics[0].classes
+    least: Matrix = np.stack([metric.cost_matrix for metric in metrics]).min(axis=0)
+    for metric in metrics:
+        if metric.yardstick is not None:
+            true, predicted = (classes.index(name) for name in metric.yardstick)
+            if least[true, predicted] > 0:
+                return metric.yardstick
+    if not least.any():
+        raise Problem(
+            "There is no mistake that costs something to every one of these experts: they have no common yardstick."
+        )
+    true, predicted = divmod(int(least.argmax()), len(classes))
+    return classes[true], classes[predicted]
+
+
+def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
+    """Return one metric for several experts: at least two sources, as `aligned` returns them or not.
+
+    Where every metric has draws, experts lie around a group whose costs are inferred: who is known more exactly counts
+    for more. Else every ratio of two costs is the geometric mean of theirs; a mistake that costs one of them nothing
+    then costs the pooled metric nothing. Intervals say how well the centre is known, not how far the experts are apart.
+
+    Raises
+    ------
+    Problem
+        As `aligned`.
+    """
+    told_apart_by_all = len({source.metric.family for source in sources}) == 1
+    sources = aligned(sources)
+    metrics = [source.metric for source in sources]
+    first, family = metrics[0], metrics[0].family
+    weigh = family_of(family)
+    belief = one_belief(metrics) if told_apart_by_all else None
+    costs = _geometric_mean([metric.cost_matrix for metric in metrics]) if belief is None else belief.costs
+    draws = None if belief is None else belief.draws
+    experts = [source.who for source in sources]
+    return ElicitedMetric.from_weights(
+        first.classes,
+        weigh.sign * weigh.of_errors(costs),
+        family,
+        kind=first.kind,
+        name=name or f"Pooled: {', '.join(experts)}",
+        created=max(metric.created for metric in metrics),
+        intervals=None if draws is None else _intervals(draws, costs, metrics),
+        samples=None if draws is None else weigh.sign * weigh.of_errors(draws),
+        prevalence=_common_prevalence(metrics),
+        population=first.population if len({metric.population for metric in metrics}) == 1 else None,
+        consequences=next((metric.consequences for metric in metrics if metric.consequences), ()),
+        words=next((metric.words for metric in metrics if metric.words), None),
+        yardstick=first.yardstick,
+        provenance=_provenance(sources, experts, belief),
+        # These counts are about each expert's own numbers, not about the pooled ones.
+        quality=Quality(
+            repeats_agreed=_sum([metric.quality.repeats_agreed for metric in metrics]),
+            simulated=any(metric.quality.simulated for metric in metrics),
+        ),
+    )
+
+
+def _geometric_mean(costs: Sequence[Matrix]) -> Matrix:
+    with np.errstate(divide="ignore"):
+        mean: Matrix = np.exp(np.mean(np.log(costs), axis=0))
+    return mean
+
+
+def _intervals(draws: Matrix, costs: Matrix, metrics: Sequence[ElicitedMetric]) -> Matrix:
+    """Return 90 % intervals relative to the largest pooled cost; what every expert leaves open stays open."""
+    true, predicted = divmod(int(costs.argmax()), len(costs))
+    unit = draws[:, true, predicted]
+    relative = draws / np.where(unit > 0, unit, np.inf)[:, None, None]
+    intervals = ranges_of_draws(relative)
+    if all(metric.intervals is not None for metric in metrics):
+        known = np.stack([metric.intervals for metric in metrics if metric.intervals is not None])
+        intervals[..., 1][np.isinf(known[..., 1]).all(axis=0)] = np.inf
+        intervals[..., 0][(known[..., 0] == 0).all(axis=0)] = 0.0
+    widened = intervals_around(costs / costs.max(), intervals)
+    assert widened is not None
+    return widened
+
+
+def _common_prevalence(metrics: Sequence[ElicitedMetric]) -> Matrix | None:
+    first = metrics[0].prevalence
+    if first is None or any(one.prevalence is None or not np.allclose(one.prevalence, first) for one in metrics):
+        return None
+    return first
+
+
+def _provenance(sources: Sequence[Source], experts: Sequence[str], belief: OneBelief | None) -> Provenance:
+    parts = [source.metric.provenance for source in sources]
+    of: list[dict[str, Any]] = [
+        {
+            "source": source.name,
+            "name": source.metric.name,
+            "expert": part.expert,
+            "created": source.metric.created.isoformat(),
+            "procedure": part.procedure,
+            "questions": part.questions,
+            "answers_digest": part.answers_digest,
+        }
+        for source, part in zip(sources, parts, strict=True)
+    ]
+    parameters: dict[str, Any] = {"pooled_by": GEOMETRIC_MEAN, "of": of}
+    if belief is not None:
+        spread = [round(belief.group.tau, 3), *(round(end, 3) for end in belief.group.tau_interval)]
+        parameters |= {"pooled_by": ONE_BELIEF, SPREAD: spread}
+        for one, share in zip(of, belief.group.shares, strict=True):
+            one["share"] = round(float(share), 3)
+    studies, answers = {part.study_digest for part in parts}, [part.answers_digest for part in parts]
+    return Provenance(
+        procedure="pooled",
+        version=elicit_app.__version__,
+        parameters=parameters,
+        questions=sum(part.questions for part in parts),
+        study_digest=parts[0].study_digest if len(studies) == 1 else None,
+        answers_digest=None if None in answers else hashlib.sha256(json.dumps(answers).encode()).hexdigest(),
+        expert=", ".join(experts),
+    )
+
+
+def _sum(tallies: Sequence[Tally | None]) -> Tally | None:
+    """Return the tallies added up, where every metric has one."""
+    known = [tally for tally in tallies if tally is not None]
+    if len(known) < len(tallies):
+        return None
+    return Tally(sum(tally.agreed for tally in known), sum(tally.of for tally in known))

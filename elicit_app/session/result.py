@@ -1,0 +1,333 @@
+"""The result of a session: the elicited metric, the ratios in words, the models judged as everywhere else, the file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+import elicit_app
+from elicit_app.elicitation.questions import Choice, Matrix, Outcome
+from elicit_app.problem import Problem
+from elicit_app.registry.entries import stated_orders
+from elicit_app.session.journal.events import Event
+from elicit_app.session.journal.state import SessionState, fold
+from elicit_app.session.sentences import stated_words
+from elicit_app.session.session import FEWEST_TO_EXPORT, Session
+from elicit_app.session.trusting import trust_of
+from elicit_app.session.views import ResultView, Scenarios
+from elicit_app.study.model import Predictions, Study
+from elicit_app.study.writing import write_problem
+from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates, meta_pattern_concern_score
+from metrics.elicited.exchange import headline_of
+from metrics.elicited.family import MistakeKey, family_of, linear_family
+from metrics.elicited.metric_parts import intervals_around
+from metrics.policies.cases import Practice, case_table
+from metrics.policies.judging import Judge, ModelPolicies, notes_on
+from metrics.policies.recalibration import Calibration, calibration
+from metrics.text import day, probability
+
+
+class ResultInParts:
+    """A result on its way: each part takes a fraction of a second, between which something else can be done."""
+
+    def __init__(self, session: Session) -> None:
+        self._state, self._parts = session.state, _parts_of_result(session)
+        self._view: ResultView | None = None
+
+    def is_of(self, state: SessionState) -> bool:
+        """Return whether it is the result of a state too: the same answers, looked back at or finished since."""
+        return replace(self._state, phase=state.phase).same_as(state)
+
+    def go_on(self) -> bool:
+        """Make the next part, and return whether it was the last.
+
+        Raises
+        ------
+        Problem
+            Where there is no answer yet.
+        """
+        if self._view is None:
+            self._view = next(self._parts)
+        return self._view is not None
+
+    def completed(self) -> ResultView:
+        """Return everything the result pages show, after all parts that are still to be made; raises as `go_on`."""
+        while not self.go_on():
+            pass
+        assert self._view is not None
+        return self._view
+
+
+def result_view(session: Session) -> ResultView:
+    """Return everything the result pages show.
+
+    Raises
+    ------
+    Problem
+        Where there is no answer yet.
+    """
+    return ResultInParts(session).completed()
+
+
+def _parts_of_result(session: Session) -> Iterator[ResultView | None]:
+    """Yield None after each part, the result after the last."""
+    if not session.state.informative:
+        raise Problem("There is no result yet: answer at least one question first.")
+    outcome = session.outcome()
+    yield None
+    study, state = session.study, session.state
+    metric = metric_of(session, outcome)
+    ratios = exchange_rates(metric)
+    yield None
+    trust = trust_of(session, outcome, ratios)
+    yield None
+    metric = replace(metric, quality=trust.quality)
+    practice = state.practice
+    scenarios = scenarios_of(study, metric, None if practice is None else Practice.of(practice, study.classes))
+    yield None
+    judgement = None if scenarios is None else scenarios.judgement()
+    yield ResultView(
+        metric=metric,
+        ratios=ratios,
+        headline=headline_of(ratios, metric.quality.provisional),
+        trust=trust.findings,
+        trust_sentence=trust.sentence,
+        held_out=trust.held_out,
+        models=() if scenarios is None or judgement is None else scenarios.models(judgement),
+        judgement=judgement,
+        answers=len(state.entries),
+        date=_day(state),
+        can_export=session.can_export,
+        notes=(*models_under_prices(study, outcome), *_stated(session, outcome), *outcome.notes, *state.notes),
+        can_continue=session.continuation() is not None,
+        scenarios=scenarios,
+        guesses=_guesses(state, study, outcome.family),
+        practice=practice,
+    )
+
+
+def models_under_prices(study: Study, outcome: Outcome) -> tuple[str, ...]:
+    """Return which of the counted models does best under elicited prices; nothing where mistakes were asked about."""
+    if study.wording.priced is None or study.pack is None or len(study.pack.models) < 2:
+        return ()
+    names = [model.name for model in study.pack.models]
+    worth = np.array([np.diagonal(model.usual) for model in study.pack.models], dtype=np.float64)
+    best = int((worth @ outcome.weights).argmax())
+    draws = outcome.weights[None] if outcome.samples is None else outcome.samples
+    text = probability(float(((draws @ worth.T).argmax(axis=1) == best).mean()))
+    rivals = f"{names[1 - best]}, as both" if len(names) == 2 else f"the other {len(names) - 1} models, as they"
+    # There are totals only, so the doubt from the items is not known here.
+    return (
+        f"Under these prices {names[best]} does better than {rivals} were counted: probability {text}, as far as the "
+        f"answers go. Other {study.wording.cases} would count otherwise: `elicit score` judges with both doubts.",
+    )
+
+
+def _guesses(state: SessionState, study: Study, family: str) -> dict[MistakeKey, float]:
+    """Return the first guesses, as the family tells mistakes apart."""
+    guessed = {MistakeKey(guess.true, guess.predicted): guess.ratio for guess in state.guesses}
+    weigh = linear_family(family)
+    return {
+        key: guessed.get(key, guessed.get(MistakeKey(*weigh.cell(key)), 0.0))
+        for key in weigh.mistakes(study.n_classes)
+        if key in guessed or MistakeKey(*weigh.cell(key)) in guessed
+    }
+
+
+def _stated(session: Session, outcome: Outcome) -> tuple[str, ...]:
+    """Return a note about the orders that were stated: the answers did not have to show them."""
+    orders = stated_orders(session.setting, session.study.classes)
+    text = stated_words(orders, session.study.wording, outcome.family)
+    return (f"Stated for certain before the questions, so that no answer can speak against it: {text}",) if text else ()
+
+
+def metric_of(session: Session, outcome: Outcome) -> ElicitedMetric:
+    """Return the elicited metric of a session with where it comes from; how far it can be trusted is not said yet."""
+    study, begun = session.study, session.state.begun
+    provenance = Provenance(
+        procedure=session.procedure().name,
+        parameters=dict(begun.setting),
+        seed=begun.seed,
+        questions=outcome.questions,
+        answers_digest=answers_digest(session.state),
+        expert=begun.who,
+    )
+    name = study.title if begun.who is None else f"{study.title}, {begun.who}"
+    return elicited(study, outcome, name, provenance, Quality(), session.state.last or begun.at)
+
+
+def elicited(
+    study: Study, outcome: Outcome, name: str, provenance: Provenance, quality: Quality, created: datetime | None = None
+) -> ElicitedMetric:
+    """Return what a procedure learned, from a person or a simulated expert, as a metric in the words of its study.
+
+    The version of the program and the study's digest are added to the provenance; it is `created` now by default.
+    """
+    true, predicted = study.yardstick
+    when = {} if created is None else {"created": created}
+    return ElicitedMetric.from_weights(
+        study.classes,
+        outcome.weights,
+        outcome.family,
+        name=name,
+        intervals=cost_intervals(outcome, study.yardstick),
+        samples=outcome.samples,
+        prevalence=None if study.wording.priced else study.prevalence,
+        population=None if study.wording.priced else study.population,
+        consequences=consequences(study, not family_of(outcome.family).tells_apart),
+        words=study.wording.of_cases,
+        yardstick=(study.classes[true], study.classes[predicted]),
+        provenance=replace(
+            provenance, version=elicit_app.__version__, study_digest=study.digest.removeprefix("sha256:") or None
+        ),
+        quality=quality,
+        kind=study.wording.priced or "confusion",
+        **when,
+    )
+
+
+def consequences(study: Study, any_mistake: bool) -> tuple[Consequence, ...]:
+    """Return the study's words for each mistake; one per true class where any wrong answer is equally bad."""
+    words, names = study.wording, study.classes
+    if any_mistake:
+        return tuple(mistake.of(name, None) for name, mistake in zip(names, words.any_mistake, strict=True))
+    return tuple(mistake.of(names[i], names[j]) for (i, j), mistake in sorted(words.mistakes.items()))
+
+
+_SIDES_BEFORE = {Choice.FIRST: "a", Choice.SECOND: "b"}  # what sessions and metric files of version 1 called them
+
+
+def answers_digest(state: SessionState, *, before: bool = False) -> str:
+    """Return the SHA-256 of the questions and answers that count, in order, whatever time they were given at.
+
+    With `before` under the names that the sides had in version 1, as metric files of that time hold it.
+    """
+    sides = _SIDES_BEFORE if before else {}
+    used = []
+    for index, (_, answer) in zip(state.used, state.history, strict=True):
+        pair, moved = state.entries[index].event.pair, answer.moved
+        parts = [pair.first, pair.second, sides.get(answer.choice, answer.choice.value)]
+        strength = answer.strength and answer.strength.value
+        where = [] if moved is None else [[moved.side, moved.true, moved.predicted, moved.count]]
+        used.append([*parts, strength, *where])
+    return hashlib.sha256(json.dumps(used, separators=(",", ":")).encode()).hexdigest()
+
+
+def answers_behind(digest: str, events: Sequence[Event]) -> int | None:
+    """Return after how many lines of a session, at most, its answers had the digest that a metric file states.
+
+    None where the metric comes from other answers.
+    """
+    # A metric was exported from a session at rest: when it was stopped or finished, or at its end.
+    rests = [number for number, event in enumerate(events, start=1) if event.kind in ("stopped", "finished")]
+    rests += [number - 1 for number, event in enumerate(events, start=1) if event.kind in ("continued", "noted")]
+    for number in dict.fromkeys([len(events), *sorted(rests, reverse=True)]):
+        state = fold(events[:number])
+        if digest in (answers_digest(state), answers_digest(state, before=True)):
+            return number
+    return None
+
+
+def export(view: ResultView, path: Path) -> Path:
+    """Write the elicited metric file, whole or not at all, and return where.
+
+    Raises
+    ------
+    Problem
+        Under five informative answers, or where the file cannot be written.
+    """
+    if not view.can_export:
+        raise Problem(
+            f"A metric file needs at least {FEWEST_TO_EXPORT} answers that say something; ask for more questions first."
+        )
+    return save_metric(view.metric, path)
+
+
+def save_metric(metric: ElicitedMetric, path: Path) -> Path:
+    """Write a metric file, whole or not at all, and return where; missing folders are made.
+
+    Raises
+    ------
+    Problem
+        The file cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        metric.save(path)
+    except OSError as error:
+        raise write_problem(path, error) from error
+    return path
+
+
+def _day(state: SessionState) -> str:
+    """Return the day of the last answer where the expert is: "20 November 2025"."""
+    assert state.last is not None
+    return day(state.last.astimezone())
+
+
+def cost_intervals(outcome: Outcome, yardstick: tuple[int, int]) -> Matrix | None:
+    """Return 90 % intervals of the costs, shape (k, k, 2): those of the outcome, or from what a search tells of ratios.
+
+    A search knows ratios only, so its intervals are in the scale in which the cost of the yardstick (true, predicted)
+    is exact. None where nothing is known of them.
+    """
+    family, tolerance = family_of(outcome.family), outcome.tolerance
+    costs = family.costs(outcome.weights)
+    unit, cost = family.index(*yardstick, len(costs)), costs[yardstick]
+    if tolerance is None or not cost > 0:
+        return intervals_around(costs, outcome.intervals)
+    low, high = (family.on_errors(ends[:, unit] * cost) for ends in (tolerance.low, tolerance.high))
+    low[yardstick] = high[yardstick] = cost
+    return intervals_around(costs, np.stack([low, high], axis=-1))
+
+
+def judge_of(study: Study, metric: ElicitedMetric, practice: Practice | None = None) -> Judge:
+    """Return the judge of what one could do with a study's models, at least one; `practice` is what is done today."""
+    models = [ModelPolicies(model.name, metric.cost_matrix, calibration_of(model)) for model in study.models]
+    decided = [row for own, model in zip(models, study.models, strict=True) for row in own.decisions(model.y_proba)]
+    return Judge.of(
+        metric,
+        case_table(study.models[0].y_true, decided, study.n_classes),
+        [policy for own in models for policy in own.policies],
+        practice=practice,
+        population=study.population,
+        words=study.wording.of_cases,
+        notes=notes_on(models),
+    )
+
+
+def scenarios_of(study: Study, metric: ElicitedMetric, practice: Practice | None = None) -> Scenarios | None:
+    """Return what a study's models would cost at any prevalence; None where it has none."""
+    if not study.models:
+        return None
+    factors = metric.release_factors()
+    return Scenarios(
+        judge=judge_of(study, metric, practice),
+        stated=study.stated_prevalence,
+        concern=np.array([_class_concern(factors, model, study.n_classes) for model in study.models]),
+        class_weight=np.array([metric.class_weight[label] for label in metric.labels]),
+    )
+
+
+@lru_cache(maxsize=16)
+def calibration_of(model: Predictions) -> Calibration:
+    """Return what is known of a model's probabilities, whatever mistakes cost; remembered of sixteen models."""
+    return calibration(model.y_true, model.y_proba)
+
+
+def _class_concern(factors: Matrix, model: Predictions, n_classes: int) -> list[float]:
+    """Return the Meta Pattern Concern Score of a model over the cases of each true class, 0 where there are none."""
+    rows = [model.y_true == true for true in range(n_classes)]
+    return [
+        float(meta_pattern_concern_score(model.y_true[own], model.y_proba[own], release_factors=factors))
+        if own.any()
+        else 0.0
+        for own in rows
+    ]

@@ -1,0 +1,316 @@
+"""What is said about purposes, answers, progress, models and moved counts, in the window and in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from elicit_app.elicitation.agenda import FEWEST_ANSWERS, questions_left, required_left
+from elicit_app.elicitation.prior import NeverWorse
+from elicit_app.elicitation.questions import AnswersFor, Counts, Family, Moved, Progress, Proposal, Question
+from elicit_app.session.pair_words import (
+    Letter,
+    PairComparison,
+    Row,
+    all_rows,
+    compare_pair,
+    difference_sentence,
+    largest_rows,
+    opposite,
+    rest_words,
+)
+from elicit_app.session.views import AnsweredView, QuestionView, Reply, Side
+from elicit_app.study.model import Study, Wording
+from metrics.elicited.family import linear_family
+from metrics.text import amount, capitalised, counted, two_digits
+
+USUAL: AnswersFor = "choose"
+"""What answers are for where neither the study nor the person says so."""
+
+
+class PurposeWords(NamedTuple):
+    """One thing that answers are for."""
+
+    purpose: AnswersFor
+    title: str  # "To choose between these models"
+    sentence: str  # what comes with it, and when the questions stop
+    questions: str  # how many to expect: "10 to 22 questions"
+
+
+def most_questions(informative: int) -> int:
+    """Return how many questions a sitting has at most: the informative ones, with the repeats and the check on top."""
+    return questions_left((), informative, checks=True)
+
+
+def purpose_words(study: Study, questions: int, *, early: bool = True) -> tuple[PurposeWords, ...]:
+    """Return what answers about a study may be for, the usual one first.
+
+    At most so many informative `questions` are asked, or fewer where they may stop `early`; repeats and a check come on
+    top.
+    """
+    most = most_questions(questions)
+    fewest = min(FEWEST_ANSWERS + required_left(()), most)
+    several = len(study.model_names) > 1
+    count = f"{fewest} to {most} questions" if early and fewest < most else f"{most} questions"
+    at_most = f"up to {most} questions" if early else f"{most} questions"
+    stops = " Stops when the choice is settled." if early else ""
+    known = " Stops when the costs are known closely." if early else ""
+    also = "where to cut" if study.n_classes == 2 else "how to decide with your costs"
+    return (
+        PurposeWords(
+            "choose",
+            "To choose between these models" if several else "To decide how to use this model",
+            f"Also: {also}.{stops}",
+            count,
+        ),
+        PurposeWords(
+            "costs", "To write down what mistakes cost", f"For training and judging models later.{known}", at_most
+        ),
+        PurposeWords("both", "For both", "", at_most),
+    )
+
+
+_IMAGINED = "No model of this study gives exactly these results; imagine one that does."
+_FAR = "No model of this study gives such results; only such a pair tells how these mistakes compare."
+
+
+class Preference(NamedTuple):
+    """An answer without sides: what was preferred, and what the other result had to offer instead, which may be empty.
+
+    Both read in the same direction: 12 fewer of one mistake rather than 85 fewer of another.
+    """
+
+    preferred: str
+    rather_than: str
+    is_preference: bool = True
+
+    @property
+    def sentence(self) -> str:
+        """Return the answer inside a sentence: "you preferred 12 fewer missed melanomas", "about equal"."""
+        if not self.is_preference:
+            return self.preferred[:1].lower() + self.preferred[1:]
+        return f"you preferred {self.preferred}"
+
+
+def preference(
+    left: Counts,
+    right: Counts,
+    reply: Reply,
+    wording: Wording,
+    family: Family,
+    *,
+    asked_again_as: int | None = None,
+    moved: Moved | None = None,
+) -> Preference:
+    """Say what an answer meant, whichever side stood left.
+
+    `left` and `right`, shape (k, k), are the counts as they were shown; rows are true classes. `asked_again_as` is the
+    number of the question that asked an unsure answer again; `moved` the count that was moved, its first side the left
+    one.
+    """
+    if reply == "unsure":
+        again = f", asked again as {asked_again_as}" if asked_again_as is not None else ""
+        return Preference(f"Cannot say{again}", "", is_preference=False)
+    if moved is not None:
+        left, right = with_moved(left, right, moved)
+    rows = largest_rows(left, right, wording, family)
+    if reply == "equal" and moved is not None:
+        return Preference(equal_point(left, right, wording, family), "", is_preference=False)
+    if reply == "equal":
+        return Preference(f"About equal: {', '.join(_differences(rows))}", "", is_preference=False)
+    chosen: Side = reply
+    gained = ", ".join(row.change(chosen) for row in rows if row.worse != chosen)
+    forgone = ", ".join(row.change(opposite(chosen)) for row in rows if row.worse == chosen)
+    more = ", ".join(row.change(chosen) for row in rows)
+    return Preference(gained or more, forgone)
+
+
+def _differences(rows: tuple[Row, ...]) -> list[str]:
+    return [counted(row.surplus, row.mistake.one, row.mistake.many) for row in rows]
+
+
+def preference_of(answer: AnsweredView, wording: Wording, family: Family) -> Preference:
+    """Say what an answer meant; see `preference`."""
+    again, moved = answer.asked_again_as, answer.moved
+    return preference(answer.left, answer.right, answer.reply, wording, family, asked_again_as=again, moved=moved)
+
+
+def with_moved(left: Counts, right: Counts, moved: Moved) -> tuple[Counts, Counts]:
+    """Return the two results with the count that was moved, its first side the left one."""
+    question = Question(left, right, int(left.sum())).moved(moved)
+    return question.first.astype(np.int64), question.second.astype(np.int64)
+
+
+def equal_point(left: Counts, right: Counts, wording: Wording, family: Family) -> str:
+    """Say which differences are equally bad, and what one of the rarer mistakes then counts as.
+
+    "14 more missed cancers are as bad as 120 more needless biopsies: one counts as 8.6", without a full stop.
+    """
+    rows = largest_rows(left, right, wording, family)
+    sides = [[row for row in rows if row.worse == side] for side in ("left", "right")]
+    if not all(sides):
+        return f"About equal: {', '.join(_differences(rows))}"
+    fewer, more = sorted(sides, key=lambda side: sum(row.surplus for row in side))
+    first, second = (", ".join(row.excess for row in side) for side in (fewer, more))
+    are = "is" if len(fewer) == 1 and fewer[0].surplus == 1 else "are"
+    counts = ""
+    if len(fewer) == len(more) == 1:
+        counts = f": one counts as {two_digits(more[0].surplus / fewer[0].surplus)}"
+    return f"{first} {are} as bad as {second}{counts}"
+
+
+def undo_words(previous: AnsweredView | None, wording: Wording, family: Family) -> str:
+    """Return the tooltip of Undo: "Take back answer 6: you preferred 12 fewer missed melanomas"."""
+    if previous is None:
+        return "There is no answer to take back yet"
+    preference = preference_of(previous, wording, family)
+    return f"Take back answer {previous.number}: {preference.sentence}"
+
+
+def last_words(last: AnsweredView, wording: Wording, family: Family) -> str:
+    """Say an answer and what was forgone: "You preferred 12 fewer missed melanomas rather than 85 fewer ..."."""
+    preference = preference_of(last, wording, family)
+    rather = f" rather than {preference.rather_than}" if preference.rather_than else ""
+    return f"{capitalised(preference.sentence)}{rather}."
+
+
+class ProgressWords(NamedTuple):
+    """How far the sitting is: "Question 7,", "about 5 to 8 more", and the same for a screen reader."""
+
+    question: str
+    rest: str
+    spoken: str
+
+    @property
+    def line(self) -> str:
+        """Return both parts as one line."""
+        return f"{self.question} {self.rest}".strip()
+
+
+def progress_words(view: QuestionView) -> ProgressWords:
+    """Say how far the sitting is."""
+    progress = view.progress
+    question = f"Question {view.number},"
+    if view.last or progress.most == 0:
+        return ProgressWords(question, "last one", f"{_share_words(progress)}, last question")
+    fewest, most = progress.fewest, progress.most
+    rest = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}" if fewest else f"up to {most:,}"
+    about = "about " if fewest else ""
+    return ProgressWords(question, f"{about}{rest} more", f"{_share_words(progress)}, {rest} questions left")
+
+
+def mark_words(view: QuestionView) -> str:
+    """Return what is to be known about results that no model gives; empty where one does."""
+    return _FAR if view.far else _IMAGINED if view.hypothetical else ""
+
+
+def _share_words(progress: Progress) -> str:
+    share = progress.share
+    if share < 0.15:
+        return "Little known yet"
+    for limit, words in ((0.4, "About a quarter known"), (0.65, "About half known"), (0.9, "Most of it known")):
+        if share < limit:
+            return words
+    return "Nearly all known"
+
+
+def order_words(order: NeverWorse, wording: Wording, family: Family) -> str:
+    """Return a stated order: "One needless excision is never worse than one missed melanoma"."""
+    one, other = (wording.mistake(linear_family(family).mistake_at(*mistake)) for mistake in order)
+    return f"One {one.one} is never worse than one {other.one}"
+
+
+def stated_words(orders: Sequence[NeverWorse], wording: Wording, family: Family) -> str:
+    """Return what the expert stated for certain, in sentences; empty where that is nothing."""
+    return "".join(f"{order_words(order, wording, family)}. " for order in orders).rstrip()
+
+
+def scenario_sentence(there: str, here: str) -> str:
+    """Return how the recommendation of a scenario stands to that of the study itself."""
+    return "As in your study." if there == here else f"In your study: {here}"
+
+
+def cases_words(cases: Sequence[int], wording: Wording) -> str:
+    """Return the cases of each true class in words: "120 melanomas, 880 naevi"; with many classes the largest six."""
+    order = sorted(range(len(cases)), key=lambda i: -cases[i])[:6] if len(cases) > 6 else range(len(cases))
+    named = [f"{cases[i]:,} {wording.class_one[i] if cases[i] == 1 else wording.class_many[i]}" for i in sorted(order)]
+    left = sum(cases) - sum(cases[i] for i in order)
+    return ", ".join([*named, f"{left:,} others"] if left else named)
+
+
+class Balance(NamedTuple):
+    """What either side has more of; where each has more of one mistake, what one of the rarer counts as.
+
+    `letters` and `more` begin with the side that has fewer such cases; `more` is empty where a side has nothing more.
+    `ratio` is None where more than two mistakes differ, or one side has nothing more.
+    """
+
+    letters: tuple[Letter, Letter]
+    more: tuple[str, str]
+    ratio: str | None
+
+    @property
+    def sentence(self) -> str:
+        """Return the whole: "A: 14 more misses are as bad as B: 120 more false alarms: one counts as 8.6"."""
+        one, other = (f"{side}: {text or 'nothing more'}" for side, text in zip(self.letters, self.more, strict=True))
+        return f"{one} are as bad as {other}" + (f": one counts as {self.ratio}" if self.ratio else "")
+
+
+def balance_of(rows: tuple[Row, ...]) -> Balance:
+    """Return what either side has more of."""
+    sides: list[tuple[Letter, list[Row]]] = [
+        ("A", [row for row in rows if row.surplus and row.worse == "left"]),
+        ("B", [row for row in rows if row.surplus and row.worse == "right"]),
+    ]
+    sides.sort(key=lambda side: sum(row.surplus for row in side[1]))
+    excesses = [", ".join(row.excess for row in more) for _, more in sides]
+    (first, few), (second, many) = sides
+    ratio = None
+    if len(few) == len(many) == 1:
+        value = many[0].surplus / few[0].surplus
+        ratio = amount(round(value, 1) if value < 10 else round(value))
+    return Balance((first, second), (excesses[0], excesses[1]), ratio)
+
+
+def moved_comparison(
+    left: Counts, right: Counts, wording: Wording, population: int, family: Family, shown: PairComparison
+) -> PairComparison:
+    """Return the words of a pair in which one count was moved, in the rows of `shown`, however the pair compares now.
+
+    `left` and `right` are the two results as they are now; see `compare_pair`.
+    """
+    new = compare_pair(left, right, wording, population, family)
+    found = {(row.true, row.predicted): row for row in all_rows(left, right, wording, family)}
+    rows = tuple(found[row.true, row.predicted] for row in shown.rows)
+    level = [row for row in rows if not row.surplus]
+    # A row that happens to be level now still has its place above, not in the folded line.
+    fold = new.fold._replace(
+        same_kinds=new.fold.same_kinds - len(level), same_cases=new.fold.same_cases - sum(row.left for row in level)
+    )
+    fold_sentence = new.fold_sentence if wording.priced is not None else rest_words(fold, wording)
+    strip = difference_sentence(rows, "left" if shown.strip.subject == "A" else "right")
+    headline = f"For {shown.cases}, make both results equally bad"
+    return replace(new, rows=rows, fold=fold, fold_sentence=fold_sentence, strip=strip, headline=headline)
+
+
+def move_name(row: Row, letter: Letter, count: int, least: int, most: int) -> str:
+    """Return the name of the number that is moved: "Needless biopsies in B, 161 of 627, to move from 41 to 313"."""
+    many = capitalised(row.mistake.many)
+    return f"{many} in {letter}, {count:,} of {row.total:,}, to move from {least:,} to {most:,}"
+
+
+def bound_words(least: int, most: int, *, at_least: bool) -> str:
+    """Return what an end of the scale says: "Even 313 is less bad"; at the near end "Even 42 is worse"."""
+    return f"Even {least:,} is worse" if at_least else f"Even {most:,} is less bad"
+
+
+def with_count(left: Counts, right: Counts, proposal: Proposal, count: int) -> tuple[Counts, Counts]:
+    """Return both results with the proposed mistake at `count`; the first side of the proposal is the left one."""
+    changed = (left if proposal.side == "first" else right).copy()
+    true, predicted = proposal.true, proposal.predicted
+    changed[true, true] += changed[true, predicted] - count
+    changed[true, predicted] = count
+    return (changed, right) if proposal.side == "first" else (left, changed)

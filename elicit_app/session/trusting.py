@@ -1,0 +1,282 @@
+"""Can the result be trusted? What was found about the answers, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from elicit_app.elicitation.agenda import FEWEST_ANSWERS, KNOWN_FACTOR, n_answered, never_asked
+from elicit_app.elicitation.questions import PREFERENCES, Choice, Outcome, Tolerance
+from elicit_app.session.journal.state import SessionState, differ, is_merged_repeat
+from elicit_app.session.session import Session
+from elicit_app.session.views import HeldOutView, TrustView
+from elicit_app.study.model import Study
+from metrics import Quality, Tally
+from metrics.elicited.exchange import ExchangeRate, called
+from metrics.elicited.metric_parts import CHOICE_SETTLED, UNTRUSTED
+from metrics.text import capitalised, counted, number_word, probability, span
+
+if TYPE_CHECKING:
+    from elicit_app.elicitation.trust import TrustReport
+
+_NAMED = 4
+_MOST_ODD = 0.25
+
+# Headline and detail of what the answers together give away; see `Suspicion`.
+_SUSPICIONS = {
+    "random": (
+        "The answers do not hang together",
+        "Repeats, plain questions and the rest say different things, as if the numbers had not been looked at.",
+    ),
+    "reversed": (
+        "The worse side seems to have been chosen throughout",
+        "The answers agree with each other, but not where one side was plainly better. Were they meant the other way?",
+    ),
+    "changed": (
+        "Later answers say something else than earlier ones",
+        "A view may have changed, or attention. To look at the early answers again settles it.",
+    ),
+    "lexicographic": (
+        "One mistake outweighs all others",
+        "By how much cannot be told from these questions: read its number as at least that.",
+    ),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Trust:
+    """What was found about a result, in words and in numbers."""
+
+    findings: tuple[TrustView, ...]
+    sentence: str
+    held_out: tuple[HeldOutView, ...]
+    quality: Quality
+
+
+def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...]) -> Trust:
+    """Return how far the answers of a session, at least one, support the result."""
+    from elicit_app.elicitation.trust import trust_report
+
+    state, procedure = session.state, session.procedure()
+    report = trust_report(procedure, state.history, [state.entries[index].event.left for index in state.used])
+    failed = [state.used[place] + 1 for place in report.failed_checks]
+    odd = sorted(misfit_numbers(state, report.misfits))
+    explained = Tally(report.explained.right, report.explained.total)
+    same, repeated = report.repeats.right, report.repeats.total
+    held_out = _held_out(report, session.study)
+    tested = bool(repeated or report.checks.total or held_out)
+    findings = (
+        *_repeats_found(report, failed),
+        *_fits_found(explained, [number for number in odd if number not in failed], report),
+        *_held_out_found(report),
+        *_suspicions_found(state, report, explained),
+        *_bounded_found(session.study, ratios, outcome.tolerance),
+    )
+    return Trust(
+        findings=findings,
+        sentence=_sentence(
+            findings, tested=tested, checked=report.checks.total > 0, hardly=report.verdict == "untrusted"
+        ),
+        held_out=held_out,
+        quality=Quality(
+            repeats_agreed=Tally(same, repeated) if repeated else None,
+            answers_explained=explained if explained.of else None,
+            held_out_agreement=Tally(held_out[0].right, held_out[0].total) if held_out else None,
+            purpose=session.setting.purpose,
+            provisional=why_provisional(
+                outcome, ratios, n_answered(state.history), untrusted=report.verdict == "untrusted"
+            ),
+            never_asked=_never_asked(session.study, outcome, state),
+            linear=outcome.linear,
+            simulated=bool(state.begun.simulated),
+        ),
+    )
+
+
+def why_provisional(outcome: Outcome, ratios: tuple[ExchangeRate, ...], answers: int, *, untrusted: bool) -> str | None:
+    """Return why the costs should not be used for anything else yet, or None.
+
+    A sitting that was asked to its end leaves ranges that speak for themselves.
+    """
+    if untrusted:
+        return UNTRUSTED
+    if answers < FEWEST_ANSWERS and outcome.stopped in ("best-model", "budget", "expert"):
+        return f"they rest on {counted(answers, 'answer')} only"
+    if outcome.stopped not in ("best-model", "expert") or all(map(_known, ratios)):
+        return None
+    return CHOICE_SETTLED if outcome.stopped == "best-model" else "the questions ended before the costs were known"
+
+
+def _known(rate: ExchangeRate) -> bool:
+    """Return whether a ratio is known as closely as questions aim at: half of its range is no more than a factor."""
+    if rate.is_yardstick or rate.ninety is None:
+        return True
+    low, high = rate.ninety
+    return low > 0 and high <= KNOWN_FACTOR**2 * low
+
+
+def _never_asked(study: Study, outcome: Outcome, state: SessionState) -> tuple[tuple[str, str | None], ...]:
+    names = study.classes
+    return tuple(
+        (names[true], None if predicted is None else names[predicted])
+        for true, predicted in never_asked(state.history, outcome.family, study.n_classes)
+    )
+
+
+def misfit_numbers(state: SessionState, places: Sequence[int]) -> frozenset[int]:
+    """Return the numbers of answers, given their places in the history; what was made one with a misfit is one too."""
+    odd = {state.used[index] + 1 for index in places}
+    return frozenset(
+        odd
+        | {
+            number
+            for number, entry in enumerate(state.entries, start=1)
+            if is_merged_repeat(state.entries, number, state.joined) and entry.event.pair.repeat_of in odd
+        }
+    )
+
+
+def contradictions(state: SessionState) -> tuple[tuple[int, int], ...]:
+    """Return the pairs of answer numbers that say different things about the same pair of matrices.
+
+    Answers taken out, "cannot say", and pairs whose two answers were kept on purpose do not count.
+    """
+    live = [
+        (number, entry)
+        for number, entry in enumerate(state.entries, start=1)
+        if not entry.taken_out and entry.answer.choice is not Choice.UNSURE
+    ]
+    return tuple(
+        (first, second)
+        for index, (first, one) in enumerate(live)
+        for second, other in live[index + 1 :]
+        if (first, second) not in state.settled and differ(one, other, one.answer, other.answer)
+    )
+
+
+def _repeats_found(report: TrustReport, failed: Sequence[int]) -> list[TrustView]:
+    """Return what was answered twice, and what was said where one side was plainly better."""
+    same, repeated, chosen = report.repeats.right, report.repeats.total, report.checks.right
+    plain = f"The plainly better side, shown {'once' if chosen == 1 else f'{chosen} times'}, was chosen"
+    found = []
+    if repeated:
+        headline = f"{same} of {counted(repeated, 'repeat')}: same answer"
+        found.append(TrustView(2 * same > repeated, headline, f"{plain}." if chosen else ""))
+    elif chosen:
+        found.append(TrustView(True, plain))
+    detail = "One side had fewer mistakes of some kinds and no more of any other."
+    text = "the plainly better side was not chosen"
+    return [*found, *(TrustView(False, f"Answer {number}: {text}", detail, number) for number in failed)]
+
+
+def _fits_found(explained: Tally, odd: Sequence[int], report: TrustReport) -> list[TrustView]:
+    if not explained.of:
+        return []
+    good = _fits_well(explained)
+    careless = report.suspicion("random")
+    # A good fit beside "do not hang together" would read as a contradiction: that finding's detail speaks of it.
+    shown_there = good and careless is not None and careless.flagged
+    found = [] if shown_there else [TrustView(good, _fit(explained))]
+    found += [TrustView(False, f"Answer {number} does not fit the rest", question=number) for number in odd[:_NAMED]]
+    if len(odd) > _NAMED:
+        found.append(TrustView(False, f"Nor do {len(odd) - _NAMED} more: the review shows them"))
+    return found
+
+
+def _fit(explained: Tally) -> str:
+    return f"{explained.agreed} of {counted(explained.of, 'answer')} fit these numbers"
+
+
+def _fits_well(explained: Tally) -> bool:
+    return explained.of - explained.agreed <= _MOST_ODD * explained.of
+
+
+def _held_out(report: TrustReport, study: Study) -> tuple[HeldOutView, ...]:
+    kept = report.held_out
+    if kept is None:
+        return ()
+    rules = [("this result", kept.learned), ("F1 score", kept.f1), ("accuracy", kept.accuracy)]
+    if study.wording.priced is not None:
+        # The diagonal of amounts is what is good of each: adding it up prices all alike, and F1 means nothing here.
+        rules = [("this result", kept.learned), ("equal prices", kept.accuracy)]
+    return tuple(HeldOutView(name, right, kept.total) for name, right in rules)
+
+
+def _held_out_found(report: TrustReport) -> list[TrustView]:
+    poor = report.suspicion("no_better")
+    if report.held_out is None or poor is None:
+        return []
+    kept, headline = report.held_out, "It predicts answers it was not shown"
+    detail = f"Agreement on {kept.total} answers, each kept aside once:"
+    if poor.flagged:
+        headline += " no better than a plain score"
+    elif kept.learned <= max(kept.accuracy, kept.f1) + 1:
+        headline += " as well as a plain score; there are too few to tell them apart"
+    return [TrustView(not poor.flagged, headline, detail)]
+
+
+def _suspicions_found(state: SessionState, report: TrustReport, explained: Tally) -> list[TrustView]:
+    """Return the suspicions that nothing else in the panel says."""
+    found = []
+    for suspicion in report.suspicions:
+        if not suspicion.flagged:
+            continue
+        if suspicion.name == "same_side":
+            found.append(_side_found(state))
+        elif suspicion.name == "insensitive":
+            share = probability(suspicion.value)
+            detail = f"Such answers are expected to name the better of two results {share} of the time."
+            found.append(TrustView(False, "Many answers are close to a coin toss", detail))
+        elif suspicion.name in _SUSPICIONS:
+            headline, detail = _SUSPICIONS[suspicion.name]
+            if suspicion.name == "random" and explained.of and _fits_well(explained):
+                detail += f" {_fit(explained)} only because the numbers were made to fit them."
+            found.append(TrustView(False, headline, detail))
+    return found
+
+
+def _side_found(state: SessionState) -> TrustView:
+    """Return on which side nearly all preferences were."""
+    asked = zip(state.used, state.history, strict=True)
+    left = [
+        answer.choice == state.entries[index].event.left for index, (_, answer) in asked if answer.choice in PREFERENCES
+    ]
+    side, most = ("A", sum(left)) if 2 * sum(left) > len(left) else ("B", len(left) - sum(left))
+    detail = "Sides are random, so about half of them would be expected."
+    return TrustView(False, f"{most} of {counted(len(left), 'preference')} went to side {side}", detail)
+
+
+def _bounded_found(study: Study, rates: tuple[ExchangeRate, ...], tolerance: Tolerance | None) -> list[TrustView]:
+    unit = next(index for index, rate in enumerate(rates) if rate.is_yardstick)
+    bounded = [
+        rate
+        for index, rate in enumerate(rates)
+        if rate.bounded or (tolerance is not None and tolerance.bounded[index, unit] and not rate.is_yardstick)
+    ]
+    if not bounded:
+        return []
+    sentences = [
+        f"{rate.mistake.name if study.wording.priced else capitalised(called(study.wording.class_one, rate.key))}: "
+        f"{span(*rate.ninety)}."
+        for rate in bounded[:3]
+        if rate.ninety is not None
+    ]
+    more = [f"{len(bounded) - 3} more."] if len(bounded) > 3 else []
+    one = "amount" if study.wording.priced else "mistake"
+    headline = f"One {one} is only bounded" if len(bounded) == 1 else f"{len(bounded)} {one}s are only bounded"
+    return [TrustView(False, headline, " ".join([*sentences, *more, "No question could tell more."]))]
+
+
+def _sentence(findings: Sequence[TrustView], *, tested: bool, checked: bool, hardly: bool) -> str:
+    bad = sum(not finding.good for finding in findings)
+    if bad == 0:
+        if not tested:
+            return "There are too few answers to tell."
+        # Whoever clicks without looking may agree with a repeat by luck.
+        return (
+            "Yes, as far as the answers can tell." if checked else "So far, yes; but no check was among the questions."
+        )
+    if hardly:
+        return "Hardly: see the reservations below."
+    return f"Mostly, with {number_word(bad)} {'reservation' if bad == 1 else 'reservations'}."

@@ -1,1 +1,0 @@
-"""What is said, in the window and in the terminal: pairs, answers, progress and results in words."""

@@ -1,0 +1,356 @@
+"""The measures that `elicit measure` takes of files: what the columns of a file hold, and one entry a measure.
+
+A file of classes has `y_true` and one column `proba_<class>` a class, or `y_true` and `y_pred`; one of numbers has
+`y_true`, `mean` and, where they are known, `std`, or `lower` and `upper`; one of several labels `true_<label>` and
+`pred_<label>` (or `proba_<label>`); one of outcomes in contexts `y_true`, `y_pred`, and `context` or
+`context_<feature>`.
+
+Sources: Wang, Du and Liu, "Meta Pattern Concern Score" [W22]; B. Marlin, COMPSCI 589 lecture 14 [M589]; a blog post on
+a multi-label score with two penalties [ML]; Kota Gopalakrishna et al., "Relevance As a Metric" [G13].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elicit_app.problem import Finding, Problem, WrongOption, file_problem, listed
+from elicit_app.study.reading import ReadPredictions, read_predictions
+from elicit_app.study.tables import PREDICTED, PROBABILITY, TRUTH, open_table
+from metrics.elicited.elicited_metric import ElicitedMetric
+from metrics.elicited.release import ReleaseForm
+from metrics.errors import InputError, RowError
+from metrics.inputs.arguments import Floats
+from metrics.inputs.labels import is_missing, label_text
+from metrics.measures.concern import TrueConcern
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+CONTEXT = "context"
+TRUE_LABEL, PREDICTED_LABEL = "true_", "pred_"
+_CONTEXT_FEATURE = "context_"
+_GIVEN_FROM = 0.5  # probability from which a label is given
+_ROUNDING = 1e-6  # that shares may be off 1 by
+
+Bits = NDArray[np.bool_]
+
+
+class LabelBits(NamedTuple):
+    """Which labels n items have and which they were given, shape (n, L), and the labels' names."""
+
+    true: Bits
+    predicted: Bits
+    labels: tuple[str, ...]
+
+
+class CaseColumns:
+    """A file of cases (CSV, Parquet or NPZ) whose columns are read when they are asked for.
+
+    Raises
+    ------
+    Problem
+        The file cannot be opened; a column that is asked for is missing, or holds what it must not, with its row.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._table = open_table(path)
+        self.names = tuple(name.strip() for name in self._table.columns)
+
+    @cached_property
+    def y_true(self) -> list[str]:
+        """Return the true labels as text."""
+        return self.labels(TRUTH)
+
+    @cached_property
+    def y_pred(self) -> list[str]:
+        """Return the predicted labels as text: those of the file, else the most probable class."""
+        if PREDICTED in self.names:
+            return self.labels(PREDICTED)
+        if not self._group(PROBABILITY):
+            self.refuse(f"There is no column {PREDICTED}, and none {PROBABILITY}<class>", "One of them is needed.")
+        read = self.probabilities
+        return [read.classes[j] for j in read.predictions.y_proba.argmax(axis=1)]
+
+    @cached_property
+    def probabilities(self) -> ReadPredictions:
+        """Return the true classes and the probability of each class, checked."""
+        return read_predictions(self.path)
+
+    @cached_property
+    def classes(self) -> tuple[str, ...]:
+        """Return the classes: those that have a probability, else all labels that occur, sorted."""
+        if self._group(PROBABILITY) and PREDICTED not in self.names:
+            return self.probabilities.classes
+        return tuple(sorted({*self.y_true, *self.y_pred}))
+
+    @cached_property
+    def bits(self) -> LabelBits:
+        """Return which labels the items have and which they were given."""
+        labels = self._group(TRUE_LABEL)
+        if not labels:
+            self.refuse(f"There is no column {TRUE_LABEL}<label>", f"Each label needs one, and one {PREDICTED_LABEL}.")
+        true = np.stack([self._zeros_and_ones(TRUE_LABEL + label) for label in labels], axis=1)
+        predicted = np.stack([self._given(label) for label in labels], axis=1)
+        return LabelBits(true, predicted, labels)
+
+    @cached_property
+    def context(self) -> list[list[str]]:
+        """Return the features of each case's context as text, shape (n, f)."""
+        names = [name for name in self.names if name == CONTEXT or name.startswith(_CONTEXT_FEATURE)]
+        if not names:
+            self.refuse(f"There is no column {CONTEXT} or {_CONTEXT_FEATURE}<feature>", "The context of each case.")
+        return [list(row) for row in zip(*map(self.labels, names), strict=True)]
+
+    def numbers(self, name: str) -> Floats:
+        """Return a column of finite numbers, shape (n,)."""
+        import polars as pl
+
+        column = self._column(name)
+        found = column.cast(pl.Utf8).str.strip_chars().cast(pl.Float64, strict=False).to_numpy().astype(np.float64)
+        if not np.isfinite(found).all():
+            row = int(np.argmin(np.isfinite(found)))
+            self.refuse(f"Row {row + 1} has “{column[row]}” in the column {name}", "A number is expected.")
+        return np.asarray(found)
+
+    def labels(self, name: str) -> list[str]:
+        """Return a column of labels as text."""
+        values = self._column(name).to_list()
+        for row, value in enumerate(values):
+            if value is None or is_missing(value) or not str(value).strip():
+                self.refuse(f"Row {row + 1} has nothing in the column {name}", "A label is expected.")
+        return [label_text(value.strip() if isinstance(value, str) else value) for value in values]
+
+    def require(self, *names: str) -> None:
+        """Refuse a file that lacks one of some columns, before any cell is read."""
+        for name in names:
+            if name not in self.names:
+                self.refuse(f"There is no column {name}", f"The columns are {listed([*self.names], 8)}.")
+
+    def has(self, *names: str) -> bool:
+        """Return whether the file has all of some columns."""
+        return set(names) <= set(self.names)
+
+    def refuse(self, what: str, remedy: str) -> NoReturn:
+        """Raise what is wrong with the file."""
+        raise file_problem(self.path, Finding(what, remedy))
+
+    def _given(self, label: str) -> Bits:
+        if PREDICTED_LABEL + label in self.names:
+            return self._zeros_and_ones(PREDICTED_LABEL + label)
+        if PROBABILITY + label not in self.names:
+            self.refuse(
+                f"There is no column {PREDICTED_LABEL}{label} or {PROBABILITY}{label}", "One of them is needed."
+            )
+        return self.numbers(PROBABILITY + label) >= _GIVEN_FROM
+
+    def _zeros_and_ones(self, name: str) -> Bits:
+        found = self.numbers(name)
+        wrong = (found != 0) & (found != 1)
+        if wrong.any():
+            row = int(wrong.argmax())
+            self.refuse(f"Row {row + 1} has {found[row]:g} in the column {name}", "0 or 1 is expected.")
+        return np.asarray(found == 1)
+
+    def _group(self, prefix: str) -> tuple[str, ...]:
+        return tuple(name.removeprefix(prefix) for name in self.names if name.startswith(prefix))
+
+    def _column(self, name: str) -> Any:
+        """Return a column as a series of polars."""
+        import polars as pl
+
+        self.require(name)
+        if self.names.count(name) > 1:
+            self.refuse(f"There are several columns {name}", "Leave one.")
+        frames = [*self._table.frames([self.names.index(name)], 0, None)]
+        column = pl.concat(frames).to_series() if frames else pl.Series(name, [], dtype=pl.Utf8)
+        if not len(column):
+            self.refuse("There are no rows", "At least one case is needed.")
+        return column
+
+
+def numbers_by_class(text: str, classes: Sequence[str], option: str) -> dict[str, float]:
+    """Return the numbers that an option states for classes: "malignant=0.1" or "a=0.2,b=0.3".
+
+    Raises
+    ------
+    WrongOption
+        A class that is none or named twice, or no number >= 0.
+    """
+    found: dict[str, float] = {}
+    for part in text.split(","):
+        name, stated, number = part.rpartition("=")
+        name = name.strip()
+        if not stated:
+            raise WrongOption(f"`{option}`: {part!r} says no number; write CLASS=NUMBER,...")
+        if name not in classes:
+            raise WrongOption(f"`{option}`: {name!r} is not one of the classes {', '.join(classes)}.")
+        if name in found:
+            raise WrongOption(f"`{option}`: {name!r} is named twice.")
+        try:
+            found[name] = float(number)
+        except ValueError:
+            raise WrongOption(f"`{option}`: {number!r} is not a number; write CLASS=NUMBER,...") from None
+        if not 0 <= found[name] < float("inf"):
+            raise WrongOption(f"`{option}`: {number} must be at least 0.")
+    return found
+
+
+def completed_prevalence(stated: Mapping[str, float], counts: Mapping[str, int]) -> list[float]:
+    """Return a share for every class: those that are not stated divide the rest as their cases (`counts`) do.
+
+    Raises
+    ------
+    WrongOption
+        The shares do not add up to 1.
+    """
+    rest = 1 - sum(stated.values())
+    left = sum(count for name, count in counts.items() if name not in stated)
+    if abs(rest) > _ROUNDING and (rest < 0 or not left):
+        raise WrongOption(f"`prevalence`: the rates add up to {1 - rest:.4g}, not 1.")
+    return [stated.get(name, max(rest, 0.0) * count / (left or 1)) for name, count in counts.items()]
+
+
+Needs = Literal["decisions", "probabilities", "numbers", "numbers with std", "intervals", "several labels", "contexts"]
+
+COLUMNS: dict[Needs, str] = {
+    "decisions": "y_true, and y_pred or one proba_<class> a class",
+    "probabilities": "y_true, and one proba_<class> a class",
+    "numbers": "y_true and mean",
+    "numbers with std": "y_true, mean and std",
+    "intervals": "y_true, and mean and std, or lower and upper",
+    "several labels": "true_<label>, and pred_<label> or proba_<label>, for each label",
+    "contexts": "y_true, y_pred, and context or context_<feature>",
+}
+"""What a file must hold -> its columns."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a measure may be told beside its file; None where nothing was said."""
+
+    metric: ElicitedMetric | None = None  # costs, class weights and release factors
+    costs: Path | None = None  # CSV of costs, a row per true class and a column per decision
+    # "CLASS=NUMBER,..."
+    class_weight: str | None = None
+    prevalence: str | None = None
+    positive: str | None = None  # the positive one of two classes
+    threshold: float | None = None  # probability from which a case is called positive; 0.5
+    bins: int | None = None  # of equal width; 10
+    level: float | None = None  # what share an interval should cover; 0.95
+    distribution: str | None = None  # name of a distribution of scipy.stats, whose parameters are columns
+    # as in `metrics.ElicitedMetric.meta_pattern_concern_score`
+    top_k: int | None = None
+    intervals: int | None = None
+    true_concern: TrueConcern | None = None
+    release: ReleaseForm | None = None
+    # as in `metrics.penalized_multilabel_score`
+    false_positive_penalty: float | None = None
+    false_negative_penalty: float | None = None
+    # as in `metrics.relevance_score`
+    alpha: float | None = None
+    beta: float | None = None
+    reference: Path | None = None  # the data set that says how frequent outcomes are
+
+    def given(self) -> dict[str, Any]:
+        """Return what was said, by name."""
+        return {one.name: value for one in fields(self) if (value := getattr(self, one.name)) is not None}
+
+
+class Measurement(NamedTuple):
+    """A measure of one file: the number, and what else is worth knowing, as JSON values."""
+
+    value: float
+    details: dict[str, Any]
+
+
+Take = Callable[[CaseColumns, Options], Measurement]
+Draw = Callable[[CaseColumns, Options, "Axes"], object]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measure."""
+
+    name: str  # on the command line
+    title: str  # what it is, in a few words
+    source: str  # where it is described
+    needs: Needs  # what the file must hold; a key of `COLUMNS`
+    better: Literal["lower", "higher"]  # which values are better
+    take: Take  # computes it
+    draw: Draw  # draws it on axes
+    options: tuple[str, ...] = field(default=())  # which of `Options` it takes
+
+    def of(self, path: Path, options: Options) -> Measurement:
+        """Return the measure of a file.
+
+        Raises
+        ------
+        WrongOption
+            An option that says nothing to this measure, or whose value it refuses.
+        Problem, InputError
+            What is wrong with the file, in one sentence.
+        """
+        self._require_known(options)
+        with _in_terms_of(path, options):
+            return self.take(CaseColumns(path), options)
+
+    def drawn(self, path: Path, options: Options, axes: Axes) -> None:
+        """Draw the measure of a file; raises what `of` raises."""
+        self._require_known(options)
+        with _in_terms_of(path, options):
+            self.draw(CaseColumns(path), options, axes)
+
+    def _require_known(self, options: Options) -> None:
+        for name in options.given():
+            if name not in self.options:
+                taken = ", ".join(f"`{one}`" for one in self.options) or "no options"
+                raise WrongOption(f"`{name}` says nothing to the measure {self.name}, which takes {taken}.")
+
+
+@contextmanager
+def _in_terms_of(file: Path, options: Options) -> Iterator[None]:
+    """Say what is refused in terms of the option that stated it, or of the row of the file, counted from 1."""
+    try:
+        yield
+    except RowError as error:
+        raise Problem(f"{file.name}: {error.argument}, row {error.row + 1}: {error.fault}") from error
+    except InputError as error:
+        arguments, colon, message = str(error).partition(":")
+        if colon and set(arguments.split(", ")) <= options.given().keys():
+            raise WrongOption(f"`{arguments.replace(', ', '`, `')}`:{message}") from error
+        raise
+
+
+def measures() -> dict[str, Measure]:
+    """Return all measures by name, in the order in which they are listed."""
+    from elicit_app.study import class_measures, other_measures
+
+    return {one.name: one for one in (*class_measures.MEASURES, *other_measures.MEASURES)}
+
+
+def measure_named(name: str) -> Measure:
+    """Return a measure.
+
+    Raises
+    ------
+    WrongOption
+        There is none of that name.
+    """
+    from difflib import get_close_matches
+
+    known = measures()
+    if name not in known:
+        close = get_close_matches(name, known, 1)
+        hint = f"did you mean {close[0]}?" if close else "`list` names them all."
+        raise WrongOption(f"There is no measure {name}: {hint}")
+    return known[name]

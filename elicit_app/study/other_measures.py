@@ -1,0 +1,228 @@
+"""Measures of predicted numbers, of several labels, and of outcomes in contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import metrics
+from elicit_app.problem import WrongOption
+from elicit_app.study.measuring import CaseColumns, Measure, Measurement, Options, Take
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from metrics.measures.multilabel import PenalizedMultilabelScore
+    from metrics.measures.relevance import RelevanceScore
+
+_LEVEL = 0.95
+_PENALTIES, _ALPHA_BETA = ("false_positive_penalty", "false_negative_penalty"), ("alpha", "beta", "reference")
+_FREE = Options(false_positive_penalty=0.0, false_negative_penalty=0.0)
+_SHARES = np.linspace(0, 1, 21)  # of alpha, in the plot
+
+
+def _of_numbers(function: Callable[..., float]) -> Take:
+    def take(cases: CaseColumns, options: Options) -> Measurement:
+        cases.require("y_true", "mean")
+        return Measurement(float(function(cases.numbers("y_true"), cases.numbers("mean"))), {})
+
+    return take
+
+
+def _gaussian(cases: CaseColumns, options: Options) -> Measurement:
+    cases.require("y_true", "mean", "std")
+    value = metrics.gaussian_negative_log_likelihood(
+        cases.numbers("y_true"), cases.numbers("mean"), cases.numbers("std")
+    )
+    return Measurement(value, {})
+
+
+def _density(cases: CaseColumns, options: Options) -> Measurement:
+    from scipy import stats
+
+    if options.distribution is None:
+        raise WrongOption(
+            "Which distribution is not known: name one of scipy.stats by `distribution`, such as laplace."
+        )
+    family = getattr(stats, options.distribution, None)
+    if not isinstance(family, stats.rv_continuous | stats.rv_discrete):
+        raise WrongOption(f"`distribution`: scipy.stats has no distribution {options.distribution!r}.")
+    shapes = [name.strip() for name in (family.shapes or "").split(",") if name.strip()]
+    missing = [name for name in shapes if not cases.has(name)]
+    if missing:
+        cases.refuse(f"There is no column {missing[0]}", f"It is a parameter of {options.distribution}.")
+    known = [*shapes, *(name for name in ("loc", "scale") if cases.has(name))]
+    distribution = family(**{name: cases.numbers(name) for name in known})
+    value = metrics.density_negative_log_likelihood(cases.numbers("y_true"), distribution)
+    return Measurement(value, {"distribution": options.distribution, "parameters": known})
+
+
+def _intervals(cases: CaseColumns, options: Options) -> dict[str, Any]:
+    if cases.has("lower", "upper"):
+        if options.level is not None:
+            raise WrongOption("`level` makes intervals of mean and std; this file has its own, lower and upper.")
+        return {"lower": cases.numbers("lower"), "upper": cases.numbers("upper")}
+    cases.require("y_true", "mean", "std")
+    level = _LEVEL if options.level is None else options.level
+    return {"mean": cases.numbers("mean"), "std": cases.numbers("std"), "level": level}
+
+
+def _coverage(cases: CaseColumns, options: Options) -> Measurement:
+    limits = _intervals(cases, options)
+    value = metrics.interval_coverage(cases.numbers("y_true"), **limits)
+    return Measurement(value, {"should be": limits["level"]} if "level" in limits else {})
+
+
+def _penalised(cases: CaseColumns, options: Options) -> PenalizedMultilabelScore:
+    true, predicted, labels = cases.bits
+    given = options.given()
+    if options.metric is not None:
+        if any(name in given for name in _PENALTIES):
+            raise WrongOption("`metric` states both penalties: leave it or the others out.")
+        return options.metric.multilabel_score(true, predicted, labels=labels)
+    return metrics.penalized_multilabel_score(
+        true, predicted, labels=labels, **{name: given[name] for name in _PENALTIES if name in given}
+    )
+
+
+def _multilabel(cases: CaseColumns, options: Options) -> Measurement:
+    found = _penalised(cases, options)
+    by_label = dict(zip(found.labels, map(float, found.per_label_score), strict=True))
+    return Measurement(float(found), {**found.counts._asdict(), "by label": by_label})
+
+
+def _label_accuracy(cases: CaseColumns, options: Options) -> Measurement:
+    found = _penalised(cases, _FREE)
+    by_label = dict(zip(found.labels, map(float, found.per_label), strict=True))
+    return Measurement(float(found), {"by label": by_label})
+
+
+def _relevance_of(cases: CaseColumns, options: Options) -> RelevanceScore:
+    reference = None
+    if options.reference is not None:
+        other = CaseColumns(options.reference)
+        reference = (other.y_true, other.context)
+    given = options.given()
+    if options.metric is not None:
+        if "alpha" in given or "beta" in given:
+            raise WrongOption("`metric` states `alpha` and `beta`: leave it or the others out.")
+        return options.metric.relevance_score(cases.y_true, cases.y_pred, cases.context, reference=reference)
+    weights = {name: given[name] for name in ("alpha", "beta") if name in given}
+    return metrics.relevance_score(cases.y_true, cases.y_pred, cases.context, reference=reference, **weights)
+
+
+def _relevance(cases: CaseColumns, options: Options) -> Measurement:
+    found = _relevance_of(cases, options)
+    counts = np.bincount(found.case, minlength=6)[1:].tolist()
+    return Measurement(float(found), {**found.bounds._asdict(), "cases 1 to 5": counts})
+
+
+def _draw_numbers(cases: CaseColumns, options: Options, axes: Axes) -> object:
+    """Draw predicted against actual numbers, with the reach of one standard deviation where it is known."""
+    true = cases.numbers("y_true")
+    centre = "mean" if cases.has("mean") else "loc"
+    if not cases.has(centre):
+        low, high = cases.numbers("lower"), cases.numbers("upper")
+        axes.vlines(true, low, high, lw=1)
+        ends: NDArray[np.float64] = np.concatenate([low, high])
+    else:
+        ends = cases.numbers(centre)
+        spread = next((cases.numbers(name) for name in ("std", "scale") if cases.has(name)), None)
+        axes.errorbar(true, ends, yerr=spread, fmt="o", ms=3, lw=1)
+    line = [min(true.min(), ends.min()), max(true.max(), ends.max())]
+    axes.plot(line, line, color="0.6", lw=1)
+    axes.set(xlabel="actual", ylabel="predicted")
+    return axes
+
+
+def _draw_labels(cases: CaseColumns, options: Options, axes: Axes) -> object:
+    return _penalised(cases, options).plot(axes)
+
+
+def _draw_label_accuracy(cases: CaseColumns, options: Options, axes: Axes) -> object:
+    return _penalised(cases, _FREE).plot(axes)
+
+
+def _draw_relevance(cases: CaseColumns, options: Options, axes: Axes) -> object:
+    """Draw the score against the share of alpha in alpha + beta: a line between its two bounds."""
+    found = _relevance_of(cases, options)
+    bounds = found.bounds
+    axes.plot(_SHARES, bounds.beta_only + _SHARES * (bounds.alpha_only - bounds.beta_only))
+    alpha, beta = (2.0 if options.alpha is None else options.alpha), (1.0 if options.beta is None else options.beta)
+    at = alpha / (alpha + beta) if options.metric is None else options.metric.alpha_share()
+    axes.plot([at], [float(found)], "o")
+    axes.set(xlabel="alpha / (alpha + beta)", ylabel="relevance score")
+    return axes
+
+
+def _regression(name: str, title: str, function: Callable[..., float], better: Any = "lower") -> Measure:
+    return Measure(name, title, "M589", "numbers", better, _of_numbers(function), _draw_numbers)
+
+
+MEASURES = (
+    _regression("mse", "Mean squared error", metrics.mean_squared_error),
+    _regression("rmse", "Root of the mean squared error", metrics.root_mean_squared_error),
+    _regression("mae", "Mean absolute error", metrics.mean_absolute_error),
+    _regression("r2", "Share of the variance explained", metrics.r2_score, "higher"),
+    Measure(
+        "gaussian-nll",
+        "Negative log-likelihood of normal distributions",
+        "M589",
+        "numbers with std",
+        "lower",
+        _gaussian,
+        _draw_numbers,
+    ),
+    Measure(
+        "density-nll",
+        "Negative log-likelihood of any distribution of scipy",
+        "M589",
+        "numbers",
+        "lower",
+        _density,
+        _draw_numbers,
+        ("distribution",),
+    ),
+    Measure(
+        "coverage",
+        "Share of the numbers inside their intervals",
+        "M589",
+        "intervals",
+        "higher",
+        _coverage,
+        _draw_numbers,
+        ("level",),
+    ),
+    Measure(
+        "label-accuracy",
+        "Share of the labels that are right",
+        "ML",
+        "several labels",
+        "higher",
+        _label_accuracy,
+        _draw_label_accuracy,
+    ),
+    Measure(
+        "multilabel",
+        "Multi-label score with two penalties",
+        "ML",
+        "several labels",
+        "higher",
+        _multilabel,
+        _draw_labels,
+        ("metric", *_PENALTIES),
+    ),
+    Measure(
+        "relevance",
+        "Relevance score",
+        "G13",
+        "contexts",
+        "higher",
+        _relevance,
+        _draw_relevance,
+        ("metric", *_ALPHA_BETA),
+    ),
+)

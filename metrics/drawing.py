@@ -1,0 +1,401 @@
+"""What all plots share, here, in the window and in reports: their look, their axes, and bars.
+
+Colours are two hues of equal lightness and greys, which hold in greyscale and for colour-deficient eyes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.errors import InputError, require
+from metrics.inputs.arguments import Floats, square_matrix
+from metrics.inputs.labels import label_text
+from metrics.text import amount, cost_text, percent, two_digits
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+
+
+INK, QUIET, LINE = "#161A20", "#48505E", "#D8DCE3"
+FIRST, SECOND = "#2A62A6", "#984B0A"
+_HUES, _STYLES = (FIRST, SECOND, QUIET, INK), ("-", "--", ":", "-.")
+
+
+def axes_for(ax: Axes | None) -> Axes:
+    """Return the axes, or those of a new figure."""
+    if ax is not None:
+        return ax
+    require("matplotlib")
+    from matplotlib import pyplot
+
+    return pyplot.subplots(layout="constrained")[1]
+
+
+def tidy(axes: Axes, place: Literal["upper left", "upper right", "lower right"]) -> Axes:
+    """Give axes their legend, and take away what is not needed."""
+    axes.spines[["top", "right"]].set_visible(False)
+    legend = axes.legend(loc=place, frameon=False, fontsize=9)
+    # Names are not formulas: a dollar sign is shown as it is.
+    for text in (*legend.get_texts(), axes.xaxis.label, axes.yaxis.label):
+        text.set_parse_math(False)
+    return axes
+
+
+def one_hue() -> Colormap:
+    """Return colours from nearly white to the first hue."""
+    require("matplotlib")
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("one hue", ["#F3F4F6", FIRST])
+
+
+def two_hues() -> Colormap:
+    """Return colours from the first hue over nearly white to the second."""
+    require("matplotlib")
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("two hues", [FIRST, "#F3F4F6", SECOND])
+
+
+def plot_bars(names: Sequence[str], values: ArrayLike, texts: Sequence[str], ax: Axes | None, xlabel: str) -> Axes:
+    """Draw a bar per name, the first one on top.
+
+    Parameters
+    ----------
+    names : sequence of m str
+        What the bars are.
+    values : array-like of shape (m,)
+        How long they are, >= 0.
+    texts : sequence of m str
+        What stands at their ends.
+    ax : matplotlib Axes or None
+        Where to draw; None for a new figure.
+    xlabel : str
+        What the length means.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
+    """
+    axes, lengths = axes_for(ax), np.asarray(values, dtype=np.float64)
+    places = range(len(names))
+    axes.barh(places, lengths, color=FIRST, height=0.6)
+    for place, length, text in zip(places, lengths, texts, strict=True):
+        axes.annotate(text, (length, place), (4, 0), textcoords="offset points", va="center", size=9, parse_math=False)
+    axes.set_yticks(places, names, parse_math=False)
+    axes.set(xlabel=xlabel, xlim=(0, 1.4 * (lengths.max() or 1.0)))
+    axes.invert_yaxis()
+    axes.tick_params(axis="y", length=0)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    return axes
+
+
+_MOST_TICKS = 7
+_WIDEST, _ROOM = 1e4, 1.3
+_STEPS = (1.0, 2.0, 5.0, 10.0)
+_MARGIN = 0.06  # of the span, on either side
+_NOTHING = 1e-12  # values that differ by less are one
+# A difference this many times beyond the others, and a tail this many times as long as the costs themselves, are cut
+# off: they would squeeze everything else together.
+_TOO_FAR, _TAIL = 2.3, 3.0
+
+
+@dataclass(frozen=True)
+class LogAxis:
+    """An axis from `low` to `high`, both > 0.
+
+    Parameters
+    ----------
+    low, high : float
+        The ends; `low` < `high`.
+    """
+
+    low: float
+    high: float
+
+    @classmethod
+    def around(cls, values: Iterable[float]) -> LogAxis:
+        """Return an axis of ratios: it holds 1 and the values, with some room, but what is beyond 10,000 to 1."""
+        held = cls.over([1.0, *(x for x in values if 1 / _WIDEST <= x <= _WIDEST)], _ROOM)
+        return cls(min(held.low, 0.3), max(held.high, 3.0))
+
+    @classmethod
+    def over(cls, values: Iterable[float], room: float) -> LogAxis:
+        """Return an axis that holds the values that are positive and finite, `room` times further on both sides."""
+        shown = [x for x in values if 0 < x < math.inf] or [1.0]
+        return cls(min(shown) / room, max(shown) * room)
+
+    def position(self, value: float) -> float:
+        """Return where a value stands, from 0 (left) to 1 (right); what lies outside stands at the end."""
+        if value <= self.low:
+            return 0.0
+        return min(1.0, math.log(value / self.low) / math.log(self.high / self.low))
+
+    def value(self, position: float) -> float:
+        """Return the number at a position from 0 (left) to 1 (right)."""
+        return self.low * math.pow(self.high / self.low, min(max(position, 0.0), 1.0))
+
+    def ticks(self, most: int = _MOST_TICKS) -> list[float]:
+        """Return 1-3-10 numbers inside the axis, thinned to powers of ten or further above `most`; 1 is one of them."""
+        exponents = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
+        ticks = [m * 10.0**e for e in exponents for m in (1, 3) if self.low <= m * 10.0**e <= self.high]
+        step = 1
+        while len(ticks) > most:
+            ticks = [10.0**e for e in exponents if e % step == 0 and self.low <= 10.0**e <= self.high]
+            step += 1
+        return ticks
+
+
+@dataclass(frozen=True)
+class LinearAxis:
+    """A linear axis from `low` to `high`, low < high."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def around(cls, values: Iterable[float]) -> LinearAxis:
+        """Return an axis that holds 0 and all finite `values`, with some room around them."""
+        kept = [0.0, *(value for value in values if math.isfinite(value))]
+        low, high = min(kept), max(kept)
+        span = high - low if high - low > _NOTHING else 1.0
+        return cls(low - _MARGIN * span, high + _MARGIN * span)
+
+    @classmethod
+    def of_differences(cls, differences: Iterable[tuple[float, tuple[float, float] | None]], cost: float) -> LinearAxis:
+        """Return an axis for what others cost above the first, without what is so far off that it squeezes the rest.
+
+        Parameters
+        ----------
+        differences : iterable of (float, tuple of float or None)
+            Each difference and its range.
+        cost : float
+            What the first costs.
+        """
+        ends, reach = [0.0], 0.0
+        for index, (difference, range_) in enumerate(sorted(differences, key=lambda one: one[0])):
+            low, high = range_ or (difference, difference)
+            if index > 1 and reach > 0 and difference > _TOO_FAR * reach:
+                break
+            longest = _TAIL * max(cost, difference)
+            ends += [max(low, -longest), min(high, longest), difference]
+            reach = max(reach, ends[-2], difference)
+        return cls.around(ends)
+
+    def position(self, value: float) -> float:
+        """Return where `value` lies, 0 at the low end and 1 at the high end; values outside are put at the end."""
+        return (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
+
+    def value(self, share: float) -> float:
+        """Return the value at `share` of the length, 0 to 1."""
+        return self.low + min(max(share, 0.0), 1.0) * (self.high - self.low)
+
+    def holds(self, range_: tuple[float, float]) -> bool:
+        """Return whether some of a range lies on the axis."""
+        return range_[0] <= self.high and range_[1] >= self.low
+
+    def ticks(self, most: int = 5) -> tuple[float, ...]:
+        """Return at most `most` round values inside, 0 among them where it lies inside."""
+        rough = (self.high - self.low) / max(most, 1)
+        power = 10.0 ** math.floor(math.log10(rough))
+        step = next(power * m for m in _STEPS if power * m >= rough * (1 - 1e-9))
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        return tuple(index * step for index in range(first, last + 1))
+
+
+def line_look(index: int) -> dict[str, Any]:
+    """Return how the line of a model or policy is drawn: the hues in turn, then again dashed."""
+    return {"color": _HUES[index % len(_HUES)], "ls": _STYLES[index // len(_HUES) % len(_STYLES)], "lw": 1.6}
+
+
+def over_ratio(
+    axes: Axes, scale: LogAxis, mistake: str, elicited: float, plausible: tuple[float, float] | None
+) -> None:
+    """Give a plot over the ratio of a mistake its axis, with the elicited ratio and the plausible range."""
+    if plausible is not None:
+        axes.axvspan(
+            max(plausible[0], scale.low), min(plausible[1], scale.high), color=LINE, alpha=0.5, lw=0, label="plausible"
+        )
+    if 0 < elicited < math.inf:
+        axes.axvline(elicited, color=INK, lw=1.2, ls=":", label=f"elicited: {two_digits(elicited)}")
+    axes.set_xscale("log")
+    axes.set_xticks(scale.ticks(), map(two_digits, scale.ticks()))
+    axes.set_xticks([], minor=True)
+    axes.set(xlim=(scale.low, scale.high))
+    axes.set_xlabel(f"{mistake}: counts as so many of the yardstick")
+
+
+@runtime_checkable
+class CostsOfClasses(Protocol):
+    """An elicited metric, as far as its cost matrix is drawn."""
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Return the names of the k classes."""
+
+    @property
+    def cost_matrix(self) -> Floats:
+        """Return the costs, shape (k, k)."""
+
+    @property
+    def intervals(self) -> Floats | None:
+        """Return their 90 % intervals, shape (k, k, 2), or None."""
+
+
+def plot_confusion(matrix: ArrayLike, ax: Axes | None = None, *, labels: Sequence[object] | None = None) -> Axes:
+    """Draw a confusion matrix: counts with the rate of each row beneath, rates, or a difference.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (k, k)
+        Counts; or rates, where no entry exceeds 1; or a difference of either, where an entry is negative.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+    labels : sequence of k labels, optional
+        Names of the classes; by default the matrix's own ``labels``, else 0..k-1.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
+    """
+    values = square_matrix(np.asarray(matrix), "matrix", 1)
+    names = labels if labels is not None else getattr(matrix, "labels", None)
+    rates = bool((np.abs(values) <= 1).all() and (values != np.round(values)).any())
+    if (values < 0).any():
+        return _draw_difference(values, rates, names, ax)
+    of_row = values / np.maximum(values.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+
+    def cell(i: int, j: int) -> str:
+        return percent(values[i, j]) if rates else f"{amount(values[i, j])}\n{percent(of_row[i, j])}"
+
+    return _heat_map(of_row, cell, names, ax, one_hue())
+
+
+def plot_difference(
+    first: ArrayLike, second: ArrayLike, ax: Axes | None = None, *, labels: Sequence[object] | None = None
+) -> Axes:
+    """Draw the second confusion matrix minus the first, with signs, on a scale that is symmetric about 0.
+
+    Parameters
+    ----------
+    first, second : array-like of shape (k, k)
+        Both counts, or both rates.
+    ax, labels
+        As in `plot_confusion`.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
+
+    Raises
+    ------
+    InputError
+        Where the two are of different shapes or classes.
+    """
+    a, b = square_matrix(np.asarray(first), "first", 1), square_matrix(np.asarray(second), "second", 1)
+    if a.shape != b.shape:
+        raise InputError(f"second: the shape {a.shape} of first was expected, found {b.shape}.")
+    own: Sequence[object] | None = getattr(first, "labels", None)
+    other: Sequence[object] | None = getattr(second, "labels", None)
+    if own is not None and other is not None and [*map(label_text, own)] != [*map(label_text, other)]:
+        raise InputError(f"second: the labels {own} of first were expected, found {other}.")
+    names = labels if labels is not None else own
+    rates = bool((a <= 1).all() and (b <= 1).all() and ((a != np.round(a)).any() or (b != np.round(b)).any()))
+    return _draw_difference(b - a, rates, names, ax)
+
+
+def plot_cost_matrix(
+    costs: CostsOfClasses | ArrayLike, ax: Axes | None = None, *, labels: Sequence[object] | None = None
+) -> Axes:
+    """Draw a cost matrix; that of an elicited metric with its 90 % intervals.
+
+    Parameters
+    ----------
+    costs : ElicitedMetric or array-like of shape (k, k)
+        Costs >= 0.
+    ax, labels
+        As in `plot_confusion`; an elicited metric names its classes itself.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
+    """
+    intervals = None
+    if isinstance(costs, CostsOfClasses):
+        intervals, labels = costs.intervals, costs.classes if labels is None else labels
+        costs = costs.cost_matrix
+    values = square_matrix(costs)
+
+    def cell(i: int, j: int) -> str:
+        interval = None if intervals is None or i == j else intervals[i, j]
+        return "\n".join(filter(None, cost_text(float(values[i, j]), interval)))
+
+    shade = values / (values.max() or 1.0)
+    return _heat_map(shade, cell, labels, ax, one_hue())
+
+
+def plot_shares(shares: ArrayLike, ax: Axes | None, labels: Sequence[object]) -> Axes:
+    """Draw how a whole is made up of the cells of a matrix, each in percent of all.
+
+    Parameters
+    ----------
+    shares : array-like of shape (k, k)
+        In [0, 1].
+    ax, labels
+        As in `plot_confusion`, and returned as there.
+    """
+    values = square_matrix(shares, "shares")
+    return _heat_map(values / (values.max() or 1.0), lambda i, j: percent(values[i, j]), labels, ax, one_hue())
+
+
+def _draw_difference(values: NDArray[Any], rates: bool, names: Sequence[object] | None, ax: Axes | None) -> Axes:
+    def cell(i: int, j: int) -> str:
+        value = float(values[i, j])
+        sign = "+" if value > 0 else "\N{MINUS SIGN}" if value < 0 else ""
+        return sign + (percent(abs(value)) if rates else amount(abs(value)))
+
+    return _heat_map(values / (np.abs(values).max() or 1.0), cell, names, ax, two_hues(), low=-1.0)
+
+
+def _heat_map(
+    shade: NDArray[Any],
+    cell: Callable[[int, int], str],
+    names: Sequence[object] | None,
+    ax: Axes | None,
+    colours: Colormap,
+    low: float = 0.0,
+) -> Axes:
+    """Draw a matrix whose cells are shaded in [low, 1] and hold text."""
+    axes = axes_for(ax)
+    k = len(shade)
+    if names is not None and len(names) != k:
+        raise InputError(f"labels: {k} names were expected, {len(names)} given.")
+    axes.imshow(shade, cmap=colours, vmin=low, vmax=1, aspect="equal")
+    size = max(4.0, min(10.0, 60 / k))
+    for i in range(k):
+        for j in range(k):
+            ink = "white" if abs(shade[i, j]) > 0.6 else INK
+            axes.text(j, i, cell(i, j), ha="center", va="center", color=ink, size=size, parse_math=False)
+    texts = [label_text(name) for name in names] if names is not None else [str(i) for i in range(k)]
+    crowded = max(map(len, texts)) * k > 40
+    turned: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
+    axes.set_xticks(range(k), texts, parse_math=False, **turned)
+    axes.set_yticks(range(k), texts, parse_math=False)
+    axes.set_xticks(np.arange(k + 1) - 0.5, minor=True)
+    axes.set_yticks(np.arange(k + 1) - 0.5, minor=True)
+    axes.grid(which="minor", color="white", lw=1.5)
+    axes.tick_params(which="both", length=0)
+    axes.set(xlabel="the model says", ylabel="the truth is")
+    axes.spines[:].set_visible(False)
+    return axes

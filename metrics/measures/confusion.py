@@ -1,0 +1,415 @@
+"""Confusion matrices and the error rates that come of them, and natural frequencies: whole cases out of
+a population. Rows are true classes, columns are predicted classes.
+
+Source: B. Marlin, COMPSCI 589 lecture 14, University of Massachusetts Amherst [M589].
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.batches import Accumulator, Codes, LabelAccumulator, Totals
+from metrics.errors import InputError
+from metrics.inputs.arguments import (
+    Floats,
+    class_weights,
+    number_array,
+    required_weight,
+    square_matrix,
+    weights_by_label,
+    whole_number,
+)
+from metrics.inputs.class_index import ClassIndex, column_classes, shared_classes
+from metrics.inputs.labels import few, label_array, label_text
+from metrics.text import counts_html
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Normalize = Literal["true", "pred", "all"]
+
+
+class ConfusionMatrix(np.ndarray[Any, np.dtype[Any]]):
+    """A k x k array that knows its labels and draws itself; an ordinary array otherwise.
+
+    The difference of two matrices is one too. What has another shape, such as a sum over rows, has no labels.
+
+    Attributes
+    ----------
+    labels : tuple or None
+        What the rows and columns stand for, in order.
+    """
+
+    labels: tuple[Any, ...] | None
+
+    def __new__(cls, matrix: ArrayLike, labels: Sequence[Any] | None = None) -> Self:
+        """Return a matrix as one with labels; nothing is copied."""
+        self = np.asarray(matrix).view(cls)
+        self.labels = None if labels is None else tuple(labels)
+        return self
+
+    def __array_finalize__(self, source: Any) -> None:
+        labels = getattr(source, "labels", None)
+        self.labels = labels if labels is not None and self.shape == (len(labels),) * 2 else None
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        if array.shape == self.shape:
+            parts = [part for part in (context[1] if context else ()) if isinstance(part, ConfusionMatrix)]
+            alike = all(part.labels == self.labels for part in parts)
+            return ConfusionMatrix(array, self.labels if alike else None)
+        return array[()] if array.ndim == 0 else np.asarray(array)
+
+    def transpose(self, *axes: Any) -> NDArray[Any]:  # type: ignore[override]
+        """Return the transposed numbers as a plain array: its rows are no true classes any more."""
+        return np.asarray(self).transpose(*axes)
+
+    @property
+    def T(self) -> NDArray[Any]:  # type: ignore[override]  # noqa: N802  numpy's name
+        """Return `transpose()`."""
+        return self.transpose()
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return entries; parts of the matrix are plain arrays."""
+        return np.asarray(self)[index]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ConfusionMatrix, (np.asarray(self), self.labels)
+
+    def _repr_html_(self) -> str:
+        """Return the counts as a table for notebooks, with the rate of each row."""
+        names = range(len(self)) if self.labels is None else self.labels
+        return counts_html([*map(label_text, names)], np.asarray(self))
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the matrix: counts with the rates of each row, or a difference where entries are negative.
+
+        On `ax` or a new figure, whose axes it returns; see `metrics.plots.plot_confusion`.
+        """
+        from metrics.drawing import plot_confusion
+
+        return plot_confusion(self, ax)
+
+
+class CellCounts(Accumulator):
+    """Counts of (true class, predicted class), whatever says what was predicted."""
+
+    classes: ClassIndex
+
+    def counted(self, true: Codes, predicted: Codes, weight: Floats | None) -> Totals:
+        """Return how often each cell of the matrix occurs, and with what weight."""
+        k = len(self.classes)
+        cells = true * k + predicted
+        cases = np.bincount(cells, minlength=k * k).reshape(k, k)
+        weighed = cases if weight is None else np.bincount(cells, weights=weight, minlength=k * k).reshape(k, k)
+        return {"cases": cases, "weight": weighed}
+
+    def matrix(self) -> NDArray[Any]:
+        """Return the counts, shape (k, k): int64, or float64 where cases were weighted."""
+        counts = np.zeros((len(self.classes),) * 2) + self.value("weight" if self.weighted else "cases")
+        return np.asarray(counts if self.weighted else counts.astype(np.int64))
+
+    def result(self) -> ConfusionMatrix:
+        """Return the counts as a confusion matrix."""
+        return ConfusionMatrix(self.matrix(), self.classes.labels.tolist())
+
+
+class ConfusionCounts(CellCounts, LabelAccumulator):
+    """Counts of (true class, predicted class), taking their cases in batches.
+
+    Parameters
+    ----------
+    classes : int, array-like of shape (k,) or ClassIndex
+        The k labels in the order of rows and columns; a number k stands for the labels 0, ..., k-1.
+    """
+
+    def totals(self, true: Codes, predicted: Codes, weight: Floats | None) -> Totals:
+        """Return the matrices over some cases."""
+        return self.counted(true, predicted, weight)
+
+    def occurring(self) -> NDArray[np.bool_]:
+        """Return, per class, whether it was seen, true or predicted."""
+        seen = np.zeros((len(self.classes),) * 2) + self.value("cases") > 0
+        return np.asarray(seen.any(axis=0) | seen.any(axis=1))
+
+
+def confusion_matrix(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    normalize: Normalize | None = None,
+) -> ConfusionMatrix:
+    """Count the cases by true and predicted class [M589].
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        True and predicted labels of any type.
+    labels : array-like of shape (k,), optional
+        What the rows and columns stand for, in order; by default the sorted labels that occur. Unlike scikit-learn's,
+        a label that occurs and is left out is an error: no case is dropped unseen.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the cases.
+    normalize : {"true", "pred", "all"}, optional
+        Divide by the sums of the rows, of the columns, or of the whole; a sum of zero leaves zeros.
+
+    Returns
+    -------
+    ConfusionMatrix of shape (k, k)
+        An array: int64 counts, or float64 with weights or `normalize`. Rows are true, columns predicted classes.
+
+    Raises
+    ------
+    InputError
+        In words: which argument, which row, what was expected.
+
+    Examples
+    --------
+    >>> from metrics import confusion_matrix
+    >>> confusion_matrix(['ill', 'ill', 'well'], ['ill', 'well', 'well']).tolist()
+    [[1, 1], [0, 1]]
+    """
+    true, predicted = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
+    classes = shared_classes(true, predicted, labels)
+    counts = ConfusionCounts(classes).update(true, predicted, sample_weight=sample_weight)
+    kept = np.arange(len(classes)) if labels is not None else np.flatnonzero(counts.occurring())
+    matrix = _normalized(counts.matrix()[np.ix_(kept, kept)], normalize)
+    return ConfusionMatrix(matrix, classes.labels[kept].tolist())
+
+
+def _normalized(matrix: NDArray[Any], normalize: Normalize | None) -> NDArray[Any]:
+    if normalize is None:
+        return matrix
+    if normalize not in ("true", "pred", "all"):
+        raise InputError(f"normalize: 'true', 'pred', 'all' or None was expected, found {normalize!r}.")
+    total = matrix.sum(axis={"true": 1, "pred": 0, "all": None}[normalize], keepdims=True)
+    return np.asarray(np.divide(matrix, total, out=np.zeros(matrix.shape), where=total > 0))
+
+
+class ErrorCounts(LabelAccumulator):
+    """Cases and errors by true class, taking their cases in batches.
+
+    Parameters
+    ----------
+    classes : int, array-like of shape (k,) or ClassIndex
+        The k labels; a number k stands for the labels 0, ..., k-1.
+    """
+
+    def totals(self, true: Codes, predicted: Codes, weight: Floats | None) -> Totals:
+        """Return the counts over some cases."""
+        k, wrong = len(self.classes), true != predicted
+        return {
+            "cases": np.bincount(true, weights=weight, minlength=k),
+            "errors": np.bincount(true[wrong], weights=None if weight is None else weight[wrong], minlength=k),
+            "predicted": np.bincount(predicted, weights=weight, minlength=k),
+        }
+
+    def result(self) -> float:
+        """Return the error rate."""
+        return self.error_rate()
+
+    def error_rate(self) -> float:
+        """Return the share of wrong predictions."""
+        return self.class_weighted_error_rate(np.ones(len(self.classes)))
+
+    def balanced_error_rate(self) -> float:
+        """Return the mean over the classes of the share of wrong predictions; see the function of this name.
+
+        Raises
+        ------
+        InputError
+            Where no case, or none with a weight above zero, was seen.
+        """
+        self.weight("cases")
+        cases, errors = self.value("cases"), self.value("errors")
+        present = cases > 0
+        absent = ~present & (self.value("predicted") > 0)
+        if absent.any():
+            names = few(self.classes.labels[absent].tolist())
+            warnings.warn(
+                f"Never true, so without an error rate, and left out of the mean: {names}.", UserWarning, stacklevel=3
+            )
+        return float((errors[present] / cases[present]).mean())
+
+    def class_weighted_error_rate(self, class_weight: ArrayLike | Mapping[Any, float]) -> float:
+        """Return the share of wrong predictions, each case weighted with its true class's weight.
+
+        Parameters
+        ----------
+        class_weight : array-like of shape (k,) or mapping of label to weight
+            Weights >= 0 in any scale.
+
+        Raises
+        ------
+        InputError
+            Where a weight is missing, or no case with a weight above zero was seen.
+        """
+        weights = class_weights(class_weight, self.classes)
+        total = required_weight(float(np.sum(weights * self.value("cases"))))
+        return float(np.sum(weights * self.value("errors"))) / total
+
+
+def error_rate(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    """Return the share of wrong predictions [M589]: 1 - accuracy.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        True and predicted labels of any type.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the cases.
+
+    Returns
+    -------
+    float
+        In [0, 1]; lower is better.
+
+    Raises
+    ------
+    InputError
+        In words: which argument, which row, what was expected.
+
+    Examples
+    --------
+    >>> from metrics import error_rate
+    >>> error_rate(['ill', 'ill', 'well', 'well'], ['ill', 'well', 'well', 'well'])
+    0.25
+    """
+    return _error_counts(y_true, y_pred, sample_weight).error_rate()
+
+
+def balanced_error_rate(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    """Return the mean over the true classes of the share of wrong predictions [M589]: 1 - balanced accuracy.
+
+    A class that is predicted but never true has no error rate: it is left out with a warning.
+
+    Parameters
+    ----------
+    y_true, y_pred, sample_weight
+        As in `error_rate`, and refused as there.
+
+    Returns
+    -------
+    float
+        In [0, 1]; lower is better.
+
+    Examples
+    --------
+    >>> from metrics import balanced_error_rate
+    >>> balanced_error_rate(['ill', 'ill', 'well', 'well'], ['ill', 'well', 'well', 'well'])
+    0.25
+    """
+    return _error_counts(y_true, y_pred, sample_weight).balanced_error_rate()
+
+
+def class_weighted_error_rate(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    class_weight: ArrayLike | Mapping[Any, float],
+    *,
+    labels: ArrayLike | None = None,
+) -> float:
+    """Return the weighted share of wrong predictions, each case weighted with its true class's weight [M589].
+
+    sum_i w[y_i] 1[y_i != f_i] / sum_i w[y_i].
+
+    Parameters
+    ----------
+    y_true, y_pred
+        As in `error_rate`, and refused as there.
+    class_weight : array-like of shape (k,) or mapping of label to weight
+        Weights >= 0 in any scale.
+    labels : array-like of shape (k,), optional
+        What the weights belong to, in order; see `metrics.inputs.class_index` for the rule without it. A mapping says
+        so itself.
+
+    Returns
+    -------
+    float
+        In [0, 1]; lower is better.
+
+    Examples
+    --------
+    >>> from metrics import class_weighted_error_rate
+    >>> class_weighted_error_rate(['ill', 'well', 'well'], ['well', 'well', 'well'], {'ill': 3, 'well': 1})
+    0.6
+    """
+    true, predicted = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
+    class_weight = weights_by_label(class_weight)
+    if labels is None and isinstance(class_weight, Mapping):
+        labels = list(class_weight)
+    elif not isinstance(class_weight, Mapping):
+        class_weight = number_array(class_weight, "class_weight")
+        if class_weight.ndim != 1:
+            raise InputError(f"class_weight: one weight per class was expected, the shape is {class_weight.shape}.")
+    classes = column_classes(len(class_weight), labels, true, "class_weight", "weights")
+    return ErrorCounts(classes).update(true, predicted).class_weighted_error_rate(class_weight)
+
+
+def _error_counts(y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None) -> ErrorCounts:
+    true, predicted = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
+    return ErrorCounts(shared_classes(true, predicted)).update(true, predicted, sample_weight=sample_weight)
+
+
+# Remainders are compared at this many decimals, so that floating-point noise does not break a tie.
+_DECIMALS = 6
+
+
+def natural_frequencies(matrix: ArrayLike, population: int) -> NDArray[np.int64]:
+    """Scale a confusion matrix to whole cases out of a population, row sums kept.
+
+    The row sums are apportioned first, by largest remainder, then each row within its sum. So two matrices of the same
+    prevalence get the same row sums. Of equal remainders the lower index is rounded up.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (k, k)
+        Counts or rates >= 0; rows are true classes, columns are predicted classes. Only proportions matter.
+    population : int
+        Number of cases, at least 1.
+
+    Returns
+    -------
+    ndarray of int64, shape (k, k)
+        Whole cases that sum to `population`; each entry is less than one case away from its exact share of its row.
+
+    Raises
+    ------
+    InputError
+        Where the matrix is not square, holds a negative or non-finite entry, or sums to 0; where population < 1.
+    TypeError
+        Where population is not a whole number.
+
+    Examples
+    --------
+    >>> from metrics import natural_frequencies
+    >>> natural_frequencies([[0.05, 0.05], [0.2, 0.7]], 1000).tolist()
+    [[50, 50], [200, 700]]
+    """
+    total = whole_number(population, "population", 1)
+    values = square_matrix(matrix, "matrix", 1)
+    if (values < 0).any():
+        raise InputError("matrix: a confusion matrix holds no negative numbers.")
+    if not values.any():
+        raise InputError("matrix: every entry is 0, so there are no cases to scale.")
+    rows = _apportioned(values.sum(axis=1)[None], np.array([total]))[0]
+    return _apportioned(values, rows)
+
+
+def _apportioned(shares: NDArray[np.float64], totals: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Split each total, (n,), in proportion to a row of `shares`, (n, k), by largest remainder; ties to the left."""
+    sums = shares.sum(axis=1, keepdims=True)
+    parts = np.divide(shares, sums, out=np.zeros_like(shares), where=sums > 0)
+    exact = np.round(parts * totals[:, None], _DECIMALS)
+    whole: NDArray[np.int64] = np.floor(exact).astype(np.int64)
+    left = totals - whole.sum(axis=1)
+    order = np.argsort(-np.round(exact - whole, _DECIMALS), axis=1, kind="stable")
+    more = np.zeros_like(whole)
+    np.put_along_axis(more, order, (np.arange(shares.shape[1]) < left[:, None]).astype(np.int64), axis=1)
+    return whole + more

@@ -1,0 +1,204 @@
+"""Experts beside each other: which sessions count, where they disagree in words, and what is said of models."""
+
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elicit_app.problem import Problem
+from elicit_app.registry.procedures import BayesSetting
+from elicit_app.session.comparing import (
+    Expert,
+    MistakeRates,
+    agreement_of,
+    choice,
+    compare,
+    compare_experts,
+    disagreement,
+    told_apart,
+    wording_of,
+)
+from elicit_app.session.journal.listing import SessionSummary, finished_experts
+from elicit_app.session.pooling import Source
+from elicit_app.session.result import result_view
+from elicit_app.session.session import Session
+from elicit_app.study import open_study
+from elicit_app.study.model import Mistake
+from metrics import Consequence, ElicitedMetric, Provenance
+from metrics.elicited.exchange import ExchangeRate
+from metrics.policies.recommendation import in_short
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+MISSED = Mistake("Missed melanoma", "missed melanoma", "missed melanomas")
+NEEDLESS = Mistake("Needless excision", "needless excision", "needless excisions")
+HARMLESS = Mistake("Harmless mix-up", "harmless mix-up", "harmless mix-ups")
+
+
+def rates(true, mistake, *found, yardstick=False):
+    words = Consequence(str(true), None, mistake.name, mistake.one, mistake.many)
+    made = tuple(ExchangeRate(true, None, *one, yardstick, words) for one in found)
+    return MistakeRates(mistake, made, made[0])
+
+
+UNIT = rates(1, NEEDLESS, (1, 1, 1), (1, 1, 1), yardstick=True)
+
+
+def test_a_difference_that_ranges_do_not_explain_comes_first():
+    missed = rates(0, MISSED, (12.0, 6.0, 20.0), (2.0, 1.0, 4.0))
+    harmless = rates(2, HARMLESS, (0.01, 0.001, 2.0), (0.5, 0.01, 3.0))
+    headline, detail = disagreement((missed, UNIT, harmless), ("Ada", "Ben"))
+    assert headline == "They disagree most about missed melanomas"
+    assert detail == (
+        "For Ada one missed melanoma counts as much as 12 needless excisions, for Ben as much as 2: 6 times apart. "
+        "Their plausible ranges do not meet, so this is a difference of opinion, not of too few answers."
+    )
+
+
+def test_ranges_that_meet_are_no_clear_disagreement():
+    headline, detail = disagreement((rates(0, MISSED, (4.0, 1.0, 9.0), (8.0, 2.0, 20.0)), UNIT), ("Ada", "Ben"))
+    assert headline == "No clear disagreement"
+    assert "For Ben one missed melanoma counts as much as 8 needless excisions, for Ada as much as 4" in detail
+    assert "more answers could bring them together" in detail
+
+
+def test_without_ranges_nobody_knows():
+    headline, detail = disagreement((rates(0, MISSED, (4.0, None, None), (8.0, 2.0, 20.0)), UNIT), ("Ada", "Ben"))
+    assert headline == "They differ most about missed melanomas"
+    assert detail.endswith("Without ranges nobody can say how sure that is.")
+
+
+def test_agreement_is_said_and_nothing_is_infinitely_less():
+    same = rates(0, MISSED, (4.0, 1.0, 9.0), (4.0, 2.0, 20.0))
+    assert disagreement((same, UNIT), ("Ada", "Ben"))[0] == "They agree"
+    nothing = rates(0, MISSED, (4.0, 1.0, 9.0), (0.0, 0.0, 0.5))
+    detail = disagreement((nothing, UNIT), ("Ada", "Ben"))[1]
+    assert "For Ada one missed melanoma counts as much as 4 needless excisions, for Ben as at most 0.5. Their" in detail
+
+
+def test_what_is_best_for_whom_is_what_their_results_recommend(folder, lumps):
+    ada, ben = (result_view(Session.look(folder / f"{n}.session.jsonl", lumps)).judgement for n in (1, 2))
+    said = choice((ada, ben), ("Ada", "Ben"), ben)
+    assert said == f"Best for Ada: {in_short(ada)}; for Ben: {in_short(ben)}; pooled: {in_short(ben)}."
+    for judgement in (ada, ben):
+        best = judgement.best.policy
+        assert (best.model or "call every patient") in in_short(judgement)
+        assert in_short(judgement).endswith(" sure)")
+    assert choice((ada, None), ("Ada", "Ben")) == ""
+
+
+def test_the_order_that_experts_share_begins_with_the_worst_mistake():
+    metrics = [ElicitedMetric.from_cost_matrix([*"abc"], [[0, worst, 1], [2, 0, 3], [4, 5, 0]]) for worst in (9, 8)]
+    assert agreement_of(metrics).ranking == (0, 5, 4, 3, 2, 1)
+
+
+def test_names_that_are_the_same_get_numbers():
+    assert told_apart(("Ada", "Ben", "Ada")) == ("Ada (1)", "Ben", "Ada (2)")
+
+
+def summary(name, expert, hours, *, phase="finished", problem=""):
+    last = None if problem else NOON + timedelta(hours=hours)
+    return SessionSummary(Path(name), "Lumps", "lumps", expert, 12, last=last, phase=phase, problem=problem)
+
+
+def test_each_expert_counts_once_by_the_newest_finished_session():
+    found = finished_experts(
+        [
+            summary("a", "Ada", 1),
+            summary("b", "  ada ", 5),
+            summary("c", "Ben", 3),
+            summary("d", "Cleo", 4, phase="stopped"),
+            summary("e", None, 2),
+            summary("f", None, 6),
+            summary("g", "Dora", 0, problem="damaged"),
+        ]
+    )
+    assert [one.path.name for one in found] == ["e", "c", "b", "f"]
+
+
+@pytest.fixture(scope="module")
+def lumps():
+    return open_study("breast-cancer")
+
+
+def finished(study, path, expert, missed, *, answers=9):
+    """Finish a session of somebody for whom one missed cancer counts as `missed` needless biopsies."""
+    costs = np.array([[0, missed], [1.0, 0]])
+    with Session.create(study, BayesSetting(seed=5, questions=answers), path, expert=expert) as session:
+        while (asking := session.asking()) is not None:
+            a, b = (np.array(side) for side in (asking.pair.first, asking.pair.second))
+            session.answer("left" if (((a - b) * costs).sum() < 0) == (asking.left == "first") else "right")
+        session.finish()
+
+
+@pytest.fixture(scope="module")
+def folder(lumps, tmp_path_factory):
+    made = tmp_path_factory.mktemp("sessions")
+    finished(lumps, made / "1.session.jsonl", "Ada", 30.0)
+    finished(lumps, made / "2.session.jsonl", "Ben", 0.3)
+    return made
+
+
+@pytest.fixture(scope="module")
+def beside(folder, lumps):
+    """Return what the comparison says while one session is open, and the bytes of that session before and after."""
+    with Session.open(folder / "1.session.jsonl", lumps) as open_one:
+        before = open_one.path.read_bytes()
+        view = compare_experts(folder / "2.session.jsonl")
+        return view, before, open_one.path.read_bytes()
+
+
+def test_two_finished_sessions_are_compared_and_pooled(beside, lumps):
+    view = beside[0]
+    assert view.names == ("Ada", "Ben")
+    assert view.title == lumps.title
+    missed = next(one for one in view.mistakes if not one.is_yardstick)
+    assert missed.rates[0].ratio > 1 > missed.rates[1].ratio
+    assert missed.rates[1].ratio < missed.pooled.ratio < missed.rates[0].ratio
+    assert "Pooled in one belief" in view.how
+    assert "For Ada one missed cancer counts as " in view.detail
+    assert missed.apart
+    assert view.headline == "They disagree most about missed cancers"
+    assert view.made_of.startswith("Made of Ada (13 answers, ")
+    of = view.pooled.provenance.parameters["of"]
+    assert [part["source"] for part in of] == ["1.session.jsonl", "2.session.jsonl"]
+    assert view.pooled.name == f"{lumps.title}, Ada and Ben pooled"
+    assert view.pooled.population == lumps.population
+    assert view.choice.startswith("Best for Ada: ")
+    assert view.choice.endswith(f"pooled: {in_short(view.judgement)}.")
+
+
+def test_a_session_that_is_open_can_be_compared(beside):
+    _, before, after = beside
+    assert before == after
+
+
+def test_what_cannot_be_compared_is_left_out_and_said(folder, lumps, tmp_path):
+    ada = shutil.copy(folder / "1.session.jsonl", tmp_path)
+    with pytest.raises(Problem, match=r"two experts who have finished “.*”; there is one"):
+        compare_experts(Path(ada))
+    finished(lumps, tmp_path / "3.session.jsonl", "Cleo", 3.0, answers=2)
+    with pytest.raises(Problem, match=r"Fewer than two .* Left out: Cleo has too few answers\."):
+        compare_experts(Path(ada))
+    shutil.copy(folder / "2.session.jsonl", tmp_path)
+    assert "Left out: Cleo has too few answers." in compare_experts(Path(ada)).notes
+
+
+def test_files_bring_their_own_words():
+    words = (Consequence("sick", "well", "Missed illness", "missed illness", "missed illnesses"),)
+    made = [
+        ElicitedMetric.from_cost_matrix(
+            ("sick", "well"), [[0, 1], [cost, 0]], consequences=words, yardstick=("well", "sick"), name=name
+        )
+        for name, cost in (("a", 0.1), ("b", 0.5))
+    ]
+    view = compare([Expert(one.name, Source(f"{one.name}.json", one)) for one in made], "files")
+    assert "one missed illness counts as much as 10 " in view.detail
+    assert view.choice == ""
+    assert wording_of(made[0]).mistakes[1, 0].name == "Well called sick"
+    any_wrong = ElicitedMetric.from_weights(
+        ("a", "b", "c"), (1, 1, 1), "dlpm", consequences=(Consequence("a", None, "Lost a"),), provenance=Provenance()
+    )
+    assert wording_of(any_wrong).any_mistake[0].name == "Lost a"
+    assert wording_of(any_wrong).any_mistake[1].name == "B called something else"

@@ -1,0 +1,183 @@
+"""Laws of pooling: experts of one mind, order, scale and yardstick do not matter; else ratios are geometric means."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from elicit_app.problem import Problem
+from elicit_app.session.pooling import Source, aligned, doubts, pool
+from metrics import ElicitedMetric, Provenance, Quality, Tally
+from metrics.elicited.metric_parts import UNTRUSTED
+
+CLASSES = ("red", "yellow", "green")
+OFF = ~np.eye(3, dtype=bool)
+COSTS = arrays(np.float64, 6, elements=st.floats(0.01, 1.0))
+
+
+def metric(costs, name="Ada", *, classes=CLASSES, draws=0, **details):
+    rng = np.random.default_rng(len(name))
+    samples = -np.array(costs) * np.exp(0.2 * rng.standard_normal((draws, 6))) if draws else None
+    intervals = np.zeros((3, 3, 2)) if draws else None
+    if draws:
+        relative = -samples / -samples[:, [int(np.argmax(costs))]]
+        intervals[OFF] = np.quantile(relative, (0.05, 0.95), axis=0).T
+    provenance = Provenance(procedure="bayes", questions=12, expert=name, answers_digest=name.lower())
+    details = {"yardstick": ("green", "red"), "provenance": provenance} | details
+    made = ElicitedMetric.from_weights(
+        classes, -np.array(costs), "lpm", name=name, samples=samples, intervals=intervals, **details
+    )
+    return Source(f"{name}.metric.json", made)
+
+
+ONE, OTHER = (1.0, 0.8, 0.1, 0.2, 0.05, 0.02), (0.4, 1.0, 0.05, 0.4, 0.1, 0.1)
+
+
+@settings(max_examples=30)
+@given(first=COSTS, second=COSTS)
+def test_every_ratio_is_the_geometric_mean_of_theirs(first, second):
+    pooled = pool([metric(first), metric(second, "Ben")]).cost_matrix[OFF]
+    for i in range(6):
+        for j in range(6):
+            expected = np.sqrt(first[i] / first[j] * second[i] / second[j])
+            assert pooled[i] / pooled[j] == pytest.approx(expected)
+
+
+@settings(max_examples=30)
+@given(costs=COSTS, scale=st.floats(0.01, 100))
+def test_experts_of_one_mind_pool_to_that_whatever_their_scale(costs, scale):
+    pooled = pool([metric(costs), metric(scale * costs, "Ben"), metric(costs, "Cleo")])
+    assert pooled.cost_matrix == pytest.approx(metric(costs).metric.cost_matrix)
+
+
+def test_the_order_of_experts_does_not_change_the_costs():
+    sources = [metric(ONE), metric(OTHER, "Ben"), metric((0.3, 0.1, 1, 0.2, 0.2, 0.2), "Cleo")]
+    assert pool(sources).cost_matrix == pytest.approx(pool(sources[::-1]).cost_matrix)
+
+
+def test_classes_in_another_order_are_brought_into_the_first_ones():
+    order = [2, 0, 1]
+    table = np.zeros((3, 3))
+    table[OFF] = OTHER
+    turned = metric(table[np.ix_(order, order)][OFF], "Ben", classes=tuple(CLASSES[i] for i in order), draws=50)
+    plain = metric(OTHER, "Ben", draws=50)
+    pooled, expected = pool([metric(ONE), turned]), pool([metric(ONE), plain])
+    assert pooled.classes == CLASSES
+    assert pooled.cost_matrix == pytest.approx(expected.cost_matrix)
+    back = aligned([metric(ONE), turned])[1].metric
+    assert back.cost_matrix == pytest.approx(plain.metric.cost_matrix)
+
+
+def test_other_classes_are_refused_in_words():
+    other = metric(ONE, "Ben", classes=("red", "yellow", "blue"), yardstick=None)
+    with pytest.raises(Problem, match=r"Ben.metric.json is about the classes red, yellow, blue, but Ada.metric.json"):
+        pool([metric(ONE), other])
+    with pytest.raises(Problem, match="at least two"):
+        pool([metric(ONE)])
+
+
+def test_the_same_answers_count_once():
+    with pytest.raises(Problem, match="hold the same answers"):
+        pool([metric(ONE), replace(metric(ONE), name="copy.metric.json")])
+
+
+def test_families_meet_where_mistakes_are_told_apart():
+    coarse = ElicitedMetric.from_weights(CLASSES, (0.5, 0.3, 0.2), "dlpm", yardstick=("green", "red"))
+    both = pool([metric(ONE), Source("Ben", coarse)])
+    assert both.family == "lpm"
+    assert both.cost_matrix[0, 1] / both.cost_matrix[0, 2] == pytest.approx(np.sqrt(1.0 / 0.8))
+    finer = ElicitedMetric.from_weights(CLASSES, (0.2, 0.3, 0.5), "dlpm")
+    same = pool([Source("Ben", coarse), Source("Cleo", finer)])
+    assert same.family == "dlpm"
+    assert same.weights[0] == pytest.approx(same.weights[2])
+
+
+def test_with_draws_experts_are_one_belief_and_what_all_leave_open_stays_open():
+    sources = [metric(ONE, draws=400), metric(ONE, "Ben", draws=300)]
+    made = pool(sources)
+    assert made.provenance.parameters["pooled_by"].startswith("one belief")
+    low, high = made.intervals[..., 0], made.intervals[..., 1]
+    assert (low <= made.cost_matrix + 1e-9).all()
+    assert (made.cost_matrix <= high + 1e-9).all()
+    np.testing.assert_allclose(made.cost_matrix, sources[0].metric.cost_matrix, rtol=0.25)
+    tau, *ends = made.provenance.parameters["spread_between_experts"]
+    assert ends[0] <= tau <= ends[1]
+    assert tau <= 0.25
+    apart = pool([sources[0], metric(OTHER, "Ben", draws=300)]).provenance.parameters["spread_between_experts"]
+    assert apart[0] > tau
+    opened = [Source(one.name, replace(one.metric, intervals=with_an_open_end(one.metric))) for one in sources]
+    assert np.isinf(pool(opened).intervals[0, 2, 1])
+    assert np.isfinite(pool([sources[0], opened[1]]).intervals[0, 2, 1])
+    assert pool([sources[0], metric(OTHER, "Ben")]).samples is None
+
+
+def with_an_open_end(made):
+    ends = made.intervals.copy()
+    ends[0, 2] = (ends[0, 2, 0], np.inf)
+    return ends
+
+
+def test_who_is_known_more_exactly_counts_for_more():
+    vague = metric(OTHER, "Ben", draws=400)
+    wide = vague.metric.samples * np.exp(np.random.default_rng(5).standard_normal((400, 6)))
+    made = pool([metric(ONE, draws=400), Source("Ben", replace(vague.metric, samples=wide))])
+    shares = [one["share"] for one in made.provenance.parameters["of"]]
+    assert shares[0] > shares[1]
+    assert sum(shares) == pytest.approx(1, abs=0.01)
+
+
+def test_who_contradicts_themselves_or_another_is_named():
+    reverse = tuple(1 / np.array(ONE))
+    people = [metric(ONE, draws=300), metric(reverse, "Ben", draws=300, quality=Quality(provisional=UNTRUSTED))]
+    said = doubts([one.metric for one in aligned(people)], ["Ada", "Ben"])
+    assert len(said) == 2
+    assert "answers of Ben do not hang together" in said[0]
+    assert "Ada and Ben value the mistakes the other way round" in said[1]
+    assert doubts([one.metric for one in aligned([people[0], metric(ONE, "Cleo", draws=300)])], ["Ada", "Cleo"]) == ()
+
+
+def test_who_matters_most_is_named():
+    minds = [metric(ONE, name, draws=300) for name in ("Ada", "Ben")] + [metric(tuple(ONE[::-1]), "Cleo", draws=300)]
+    said = doubts([one.metric for one in aligned(minds)], ["Ada", "Ben", "Cleo"])
+    assert said[-1].startswith("Without Cleo a pooled ratio would change by a factor of")
+
+
+def test_the_yardstick_costs_something_to_everybody():
+    free = (1.0, 0.8, 0.1, 0.2, 0.0, 0.02)
+    assert pool([metric(ONE), metric(free, "Ben")]).yardstick == ("red", "yellow")
+    with pytest.raises(Problem, match="no common yardstick"):
+        pool([metric((1, 0, 0, 0, 0, 0)), metric((0, 1, 0, 0, 0, 0), "Ben")])
+
+
+def test_a_pooled_file_names_what_it_is_made_of_and_can_be_read_again(tmp_path):
+    quality = Quality(repeats_agreed=Tally(2, 3))
+    sources = [metric(ONE, draws=40, quality=quality), metric(OTHER, "Ben", draws=40, quality=quality)]
+    made = pool(sources)
+    made.save(tmp_path / "both.metric.json")
+    again = ElicitedMetric.load(tmp_path / "both.metric.json")
+    assert again.provenance.procedure == "pooled"
+    assert again.provenance.expert == "Ada, Ben"
+    assert again.provenance.questions == 24
+    assert again.quality.repeats_agreed == Tally(4, 6)
+    assert [part["source"] for part in again.provenance.parameters["of"]] == ["Ada.metric.json", "Ben.metric.json"]
+    assert again.provenance.parameters["pooled_by"] == "one belief: log-costs of experts around those of the group"
+    pool(sources).save(tmp_path / "again.metric.json")
+    assert (tmp_path / "again.metric.json").read_bytes() == (tmp_path / "both.metric.json").read_bytes()
+
+
+def test_what_each_experts_own_numbers_explained_is_not_claimed_for_the_pooled_ones():
+    quality = Quality(answers_explained=Tally(12, 12), held_out_agreement=Tally(9, 10))
+    made = pool([metric(ONE, quality=quality), metric(OTHER, "Ben", quality=quality)])
+    assert made.quality == Quality()
+
+
+def test_the_report_names_who_was_pooled():
+    from metrics.exports import export
+
+    page = export(pool([metric(ONE), metric(OTHER, "Ben")]), "markdown")
+    assert "Ada (12 answers, Ada.metric.json), Ben (12 answers, Ben.metric.json)" in page
+    assert "several experts pooled, 24 answers" in page
+    assert "{" not in page

@@ -1,0 +1,220 @@
+import csv
+import io
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from elicit_app.problem import Problem
+from elicit_app.registry.procedures import BayesSetting, DlpmSetting
+from elicit_app.session.journal.events import Guess
+from elicit_app.session.result import answers_behind, answers_digest, export, result_view, scenarios_of
+from elicit_app.session.session import Session
+from elicit_app.session.view_builders import answers_csv, export_answers
+from elicit_app.study import open_study
+from metrics import ElicitedMetric, confusion_matrix, meta_pattern_concern_score
+
+
+@pytest.fixture(scope="module")
+def traffic():
+    return open_study("traffic-light")
+
+
+@pytest.fixture
+def session(study, journal_path):
+    with Session.create(study, BayesSetting(seed=3, questions=40), journal_path) as opened:
+        yield opened
+
+
+def answer_many(session, number):
+    for place in range(number):
+        session.answer(("left", "right", "left", "equal", "right")[place % 5], seconds=float(place))
+
+
+@pytest.fixture(scope="module")
+def answered(study, tmp_path_factory):
+    """A session of eleven answers that tests only look at."""
+    path = tmp_path_factory.mktemp("answered") / "one.session.jsonl"
+    with Session.create(study, BayesSetting(seed=3, questions=40), path) as opened:
+        answer_many(opened, 11)
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def result(answered):
+    return result_view(answered)
+
+
+def test_a_result_says_where_it_comes_from(answered, result, study, tmp_path):
+    metric = result.metric
+    assert metric.classes == study.classes
+    assert metric.provenance.procedure == "bayes"
+    assert metric.provenance.seed == 3
+    assert metric.provenance.questions == 11
+    assert metric.provenance.study_digest == study.digest.removeprefix("sha256:")
+    assert metric.provenance.answers_digest == answers_digest(answered.state)
+    assert metric.provenance.parameters["person"] is True
+    assert metric.prevalence == pytest.approx(np.bincount(study.models[0].y_true) / len(study.models[0].y_true))
+    assert metric.population == study.population
+    assert metric.yardstick == tuple(study.classes[i] for i in study.yardstick)
+    assert {mistake.name for mistake in metric.consequences} == {one.name for one in study.wording.mistakes.values()}
+    path = export(result, tmp_path / "deep" / "x.metric.json")
+    again = ElicitedMetric.load(path)
+    assert np.array_equal(again.cost_matrix, metric.cost_matrix)
+    assert again.provenance == metric.provenance
+    assert again.quality == metric.quality
+
+
+def test_the_lines_behind_a_metric_are_the_last_whose_answers_fit(session):
+    answer_many(session, 1)
+    session.stop()
+    session.finish()
+    digest, lines = answers_digest(session.state), len(session.events)
+    session.more()
+    session.answer("left")
+    assert answers_behind(digest, session.events) == lines, "finished, not stopped one line before"
+    assert answers_behind(digest, session.events[:lines]) == lines
+    assert answers_behind("another", session.events) is None
+
+
+def test_the_same_answers_give_the_same_file(answered, result, tmp_path, study):
+    one = export(result, tmp_path / "one.metric.json").read_bytes()
+    copy = tmp_path / "copy.session.jsonl"
+    copy.write_bytes(answered.path.read_bytes())
+    with Session.open(copy, study) as again:
+        assert export(result_view(again), tmp_path / "two.metric.json").read_bytes() == one
+
+
+def test_the_headline_is_the_worst_mistake_and_the_yardstick_counts_as_one(result):
+    yardstick = next(view for view in result.ratios if view.is_yardstick)
+    assert yardstick.ratio == 1
+    other = next(view for view in result.ratios if not view.is_yardstick)
+    assert result.headline.rate is other
+    low, high = other.ninety
+    inner_low, inner_high = other.half
+    assert low <= inner_low <= inner_high <= high
+
+
+def test_under_five_answers_that_say_something_nothing_is_exported(session, tmp_path):
+    with pytest.raises(Problem, match="no result yet"):
+        result_view(session)
+    for reply in ("left", "unsure", "right", "left", "equal"):
+        session.answer(reply)
+    view = result_view(session)
+    assert not view.can_export
+    with pytest.raises(Problem, match="at least 5 answers"):
+        export(view, tmp_path / "x.metric.json")
+    session.answer("left")
+    assert result_view(session).can_export
+    assert list(tmp_path.glob("*.json")) == []
+
+
+def test_a_file_that_cannot_be_written_is_said(result, tmp_path):
+    (tmp_path / "in the way").write_text("")
+    with pytest.raises(Problem, match="is a file, not a folder"):
+        export(result, tmp_path / "in the way" / "x.metric.json")
+
+
+def test_first_guesses_stand_beside_what_was_learned(traffic, journal_path):
+    guesses = (Guess(true=0, ratio=9.0),)
+    setting = DlpmSetting(epsilon=0.2)
+    with Session.create(traffic, setting, journal_path, guesses=guesses) as session:
+        answer_many(session, 6)
+        view = result_view(session)
+    assert [view.guesses.get(ratio.key) for ratio in view.ratios] == [9.0, None, None]
+    assert [ratio.predicted for ratio in view.ratios] == [None] * 3
+    assert all(ratio.half is None for ratio in view.ratios)
+
+
+def test_dlpm_says_how_closely_it_searched(traffic, journal_path):
+    with Session.create(traffic, DlpmSetting(epsilon=0.1), journal_path) as session:
+        session.answer("left")
+        early = result_view(session)
+        while session.asking() is not None:
+            session.answer("right")
+        late = result_view(session)
+    for view, wider in zip(late.ratios, early.ratios, strict=True):
+        if not view.is_yardstick:
+            assert view.ninety[0] <= view.ratio * (1 + 1e-9)
+            assert view.ratio <= view.ninety[1] * (1 + 1e-9)
+            assert wider.ninety[0] <= view.ninety[0] or math.isinf(wider.ninety[1])
+
+
+def test_models_are_judged_by_counted_decisions_in_units_of_the_yardstick(traffic):
+    costs = np.array([[0, 1.0, 0.8], [0.1, 0, 0.2], [0.05, 0.02, 0]])
+    yardstick = tuple(traffic.classes[i] for i in traffic.yardstick)
+    metric = ElicitedMetric.from_cost_matrix(traffic.classes, costs, yardstick=yardstick)
+    views = scenarios_of(traffic, metric).at()
+    assert [view.judged.cost_per_population for view in views] == sorted(
+        view.judged.cost_per_population for view in views
+    )
+    unit = costs[traffic.yardstick]
+    for view in views:
+        model = next(one for one in traffic.models if one.name == view.name)
+        decided = model.y_proba.argmax(axis=1)
+        table = np.asarray(confusion_matrix(model.y_true, decided)) / len(decided)
+        assert view.judged.cost_per_population == pytest.approx(traffic.population * (table * costs).sum() / unit)
+        assert view.accuracy == pytest.approx((decided == model.y_true).mean())
+        weight = np.array([1.0, 0.2, 0.05])[model.y_true]
+        factors = metric.release_factors()
+        expected = meta_pattern_concern_score(
+            model.y_true, model.y_proba, release_factors=factors, sample_weight=weight
+        )
+        assert view.mpcs == pytest.approx(float(expected))
+        assert view.judged.counts.sum() == traffic.population
+        assert view.judged.difference_to_best == pytest.approx(
+            view.judged.cost_per_population - views[0].judged.cost_per_population
+        )
+        # a stated cost matrix has no draws: what is doubted then are the cases
+        assert (
+            view.judged.difference_interval[0] <= view.judged.difference_to_best <= view.judged.difference_interval[1]
+        )
+
+
+def test_models_that_the_draws_cannot_tell_apart_share_a_rank(traffic):
+    costs = np.array([[0, 1.0, 0.8], [0.1, 0, 0.2], [0.05, 0.02, 0]])
+    off = ~np.eye(3, dtype=bool)
+    rng = np.random.default_rng(0)
+    for spread, tied in ((0.01, False), (3.0, True)):
+        draws = -costs[off] * np.exp(spread * rng.standard_normal((400, 6)))
+        metric = ElicitedMetric.from_weights(traffic.classes, -costs[off], "lpm", samples=draws)
+        first, second = scenarios_of(traffic, metric).at()
+        assert (second.judged.rank == 1) == tied
+        assert first.judged.probability_best + second.judged.probability_best == pytest.approx(1)
+        low, high = second.judged.difference_interval
+        assert (low <= 0 <= high) == tied
+
+
+def test_a_stated_prevalence_replaces_the_one_of_the_data(traffic):
+    stated = replace(traffic, stated_prevalence=(0.2, 0.3, 0.5))
+    assert stated.prevalence == pytest.approx([0.2, 0.3, 0.5])
+    metric = ElicitedMetric.from_cost_matrix(traffic.classes, 1 - np.eye(3))
+    for view in scenarios_of(stated, metric).at():
+        assert view.judged.cost_per_population == pytest.approx(stated.population * (1 - view.accuracy))
+
+
+def test_the_table_has_every_answer_as_it_was_shown(session, tmp_path):
+    answer_many(session, 3)
+    session.undo()
+    session.answer("right", "clearly", seconds=7.25, full_picture=True)
+    session.take_out(1)
+    session.change(2, "equal")
+    rows = list(csv.DictReader(io.StringIO(answers_csv(session))))
+    assert [row["state"] for row in rows] == ["taken out", "changed", "undone", "kept"]
+    assert [row["number"] for row in rows] == ["1", "2", "3", "3"]
+    last, entry = rows[-1], session.state.entries[-1].event
+    assert (last["reply"], last["strength"], last["seconds"], last["full picture"]) == (
+        "right",
+        "clearly",
+        "7.25",
+        "yes",
+    )
+    assert (rows[1]["reply"], rows[1]["counts as"]) == ("right", "equal")
+    true, called = session.study.classes
+    shown = entry.pair.first if entry.left == "first" else entry.pair.second
+    assert int(last[f"left: {true} as {called}"]) == shown[0][1]
+    path = export_answers(session, tmp_path / "answers.csv")
+    assert path.read_text(encoding="utf-8") == answers_csv(session)
+    with pytest.raises(Problem, match="could not be written"):
+        export_answers(session, tmp_path / "no folder" / "answers.csv")

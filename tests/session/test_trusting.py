@@ -1,0 +1,213 @@
+"""What is said about how far a result can be trusted."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from elicit_app.elicitation import trust
+from elicit_app.elicitation.agenda import FEWEST_ANSWERS
+from elicit_app.elicitation.questions import Outcome, Purpose
+from elicit_app.registry.procedures import BayesSetting, DlpmSetting
+from elicit_app.session.result import result_view
+from elicit_app.session.session import Session
+from elicit_app.session.trusting import why_provisional
+from elicit_app.session.view_builders import question_view, review_view
+from elicit_app.study import open_study
+from metrics import Consequence
+from metrics.elicited.exchange import ExchangeRate
+from metrics.elicited.metric_parts import CHOICE_SETTLED
+
+COSTS = np.array([[0.0, 9.0, 3.0], [2.0, 0.0, 1.0], [6.0, 1.0, 0.0]])
+
+
+@pytest.fixture(scope="module")
+def traffic():
+    return open_study("traffic-light")
+
+
+@pytest.fixture(scope="module")
+def sitting(traffic, tmp_path_factory):
+    """Returns the session after a whole sitting without early stop, answered by a rule of the view."""
+    opened, folder = [], tmp_path_factory.mktemp("sittings")
+
+    def run(reply, seed=2):
+        setting = BayesSetting(seed=seed, questions=18)
+        session = Session.create(traffic, setting, folder / f"{len(opened)}.session.jsonl")
+        opened.append(session)
+        while (view := question_view(session, 0)) is not None:
+            session.answer(reply(view), seconds=2.0)
+        return session
+
+    yield run
+    for session in opened:
+        session.close()
+
+
+@pytest.fixture(scope="module")
+def honestly(sitting):
+    """The session of somebody honest, for tests that only look at it."""
+    return sitting(honest)
+
+
+def honest(view):
+    return "left" if (COSTS * (view.left - view.right)).sum() < 0 else "right"
+
+
+def worse(view):
+    return "right" if honest(view) == "left" else "left"
+
+
+def headlines(view, good):
+    return [finding.headline for finding in view.trust if finding.good is good]
+
+
+def test_without_a_check_nobody_is_called_trusted(traffic, tmp_path):
+    with Session.create(traffic, BayesSetting(seed=2, questions=18), tmp_path / "short.session.jsonl") as session:
+        while session.state.phase == "asking" and len(session.state.history) < 10:
+            session.answer(honest(question_view(session, 0)), seconds=2.0)
+        asked = {question.purpose for question, _ in session.state.history}
+        assert Purpose.REPEAT in asked
+        assert Purpose.CHECK not in asked
+        assert result_view(session).trust_sentence == "So far, yes; but no check was among the questions."
+
+
+def test_honest_answers_are_trusted_in_words_and_numbers(honestly):
+    view = result_view(honestly)
+    assert view.trust_sentence == "Yes, as far as the answers can tell."
+    assert headlines(view, good=False) == []
+    assert headlines(view, good=True) == [
+        "1 of 1 repeat: same answer",
+        "22 of 22 answers fit these numbers",
+        "It predicts answers it was not shown",
+    ]
+    assert view.trust[0].detail == "The plainly better side, shown once, was chosen."
+    assert [held.name for held in view.held_out] == ["this result", "F1 score", "accuracy"]
+    assert {held.total for held in view.held_out} == {18}
+    quality = view.metric.quality
+    assert (quality.repeats_agreed.agreed, quality.repeats_agreed.of) == (1, 1)
+    assert (quality.answers_explained.agreed, quality.answers_explained.of) == (22, 22)
+    assert (quality.held_out_agreement.agreed, quality.held_out_agreement.of) == (view.held_out[0].right, 18)
+
+
+def test_half_of_the_repeats_or_as_many_as_a_plain_score_is_no_good_sign(honestly, monkeypatch):
+    report_of, few = trust.trust_report, trust.HeldOut(learned=6, accuracy=5, f1=5, total=10)
+    monkeypatch.setattr(
+        trust,
+        "trust_report",
+        lambda *about: replace(report_of(*about), repeats=trust.Count(1, 2), held_out=few, misfits=tuple(range(6))),
+    )
+    view = result_view(honestly)
+    odd = [said for said in headlines(view, good=False) if said.endswith(" does not fit the rest")]
+    assert odd == [f"Answer {number} does not fit the rest" for number in (1, 2, 3, 4)]
+    assert "Nor do 2 more: the review shows them" in headlines(view, good=False)
+    assert "1 of 2 repeats: same answer" in headlines(view, good=False)
+    assert any(said.endswith("too few to tell them apart") for said in headlines(view, good=True))
+
+
+def test_always_the_same_side_is_said_and_not_called_the_worse_one_after_the_review(sitting):
+    session = sitting(lambda _: "left")
+    view, answers = result_view(session), len(session.state.entries)
+    assert f"{answers} of {answers} preferences went to side A" in headlines(view, good=False)
+    assert "0 of 1 repeat: same answer" in headlines(view, good=False)
+    assert view.trust_sentence.startswith("Hardly")
+    while pairs := review_view(session).contradictions:
+        session.resolve(*(place + 1 for place in pairs[0]), "first")
+    found = headlines(result_view(session), good=False)
+    assert "The worse side seems to have been chosen throughout" not in found, "these answers do not agree"
+
+
+def test_about_equal_throughout_is_no_choice_of_the_worse_side(sitting):
+    view = result_view(sitting(lambda _: "equal"))
+    found = headlines(view, good=False)
+    assert any(headline.endswith(": the plainly better side was not chosen") for headline in found)
+    assert "The answers do not hang together" in found
+    assert not any("fit these numbers" in headline for headline in headlines(view, good=True))
+    random = next(one for one in view.trust if one.headline == "The answers do not hang together")
+    assert random.detail.endswith(" answers fit these numbers only because the numbers were made to fit them.")
+    assert "The worse side seems to have been chosen throughout" not in found
+    assert view.trust_sentence.startswith("Hardly")
+
+
+def test_who_takes_the_worse_side_is_asked_whether_it_was_meant(sitting):
+    session = sitting(worse, seed=1)
+    view = result_view(session)
+    assert "The worse side seems to have been chosen throughout" in headlines(view, good=False)
+    assert view.trust_sentence.startswith("Hardly")
+    failed = [finding for finding in view.trust if "plainly better side was not" in finding.headline]
+    assert len(failed) >= 2, "a failed check is asked again"
+    for one in failed:
+        assert session.state.entries[one.question - 1].event.pair.purpose is Purpose.CHECK
+    review = review_view(session)
+    assert {review.answers[one.question - 1].fit for one in failed} <= {"worse side", "does not fit"}
+    assert "No two of them" not in review.sentence
+    linked = [finding.question for finding in view.trust if finding.question is not None]
+    assert len(linked) == len(set(linked)), "one finding a question"
+
+
+def test_who_changes_their_mind_or_clicks_without_looking_is_told_so(sitting):
+    turned = result_view(sitting(lambda view: honest(view) if view.number <= 11 else worse(view)))
+    assert not turned.trust_sentence.startswith("Yes")
+    assert "Later answers say something else than earlier ones" in headlines(turned, good=False)
+    rng = np.random.default_rng(5)
+    clicked = result_view(sitting(lambda _: ("left", "right")[rng.integers(2)]))
+    assert clicked.trust_sentence.startswith("Hardly")
+
+
+def at_stake(pair):
+    """Return by how much the honest person finds one side of a pair better."""
+    return abs(float(((np.array(pair.first) - np.array(pair.second)) * COSTS).sum()))
+
+
+def test_an_answer_against_the_rest_is_named_in_the_panel_and_in_the_review(sitting):
+    session = sitting(honest, seed=1)
+    before = result_view(session)
+    check = next(n for n, entry in enumerate(session.state.entries, 1) if entry.event.pair.purpose is Purpose.CHECK)
+    # One result is better in everything: chance does not explain the other answer.
+    reply = "right" if honest(review_view(session).answers[check - 1]) == "left" else "left"
+    session.change(check, reply)
+    view = result_view(session)
+    assert view.metric.quality.answers_explained.agreed < before.metric.quality.answers_explained.of
+    odd = [answer.number for answer in review_view(session).answers if answer.fit == "does not fit"]
+    assert check in odd
+    named = [finding.question for finding in view.trust if finding.question is not None]
+    assert set(named) >= set(odd)
+
+
+def test_a_search_is_judged_by_its_fit_alone(traffic, tmp_path):
+    with Session.create(traffic, DlpmSetting(), tmp_path / "x.session.jsonl") as session:
+        for place in range(8):
+            session.answer("left" if place % 3 else "right")
+        view = result_view(session)
+        assert view.held_out == ()
+        assert view.metric.quality.held_out_agreement is None
+        assert view.metric.quality.answers_explained.of == 8
+
+
+@pytest.mark.parametrize("purpose", ["choose", "costs", None])
+def test_the_metric_file_says_what_the_answers_are_for_and_what_they_leave_open(study, tmp_path, purpose):
+    setting = BayesSetting(seed=3, purpose=purpose)
+    with Session.create(study, setting, tmp_path / "s.session.jsonl", simulated=True) as session:
+        for number in range(3):
+            session.answer("left" if number % 2 else "right")
+        quality = result_view(session).metric.quality
+    assert (quality.purpose, quality.simulated, quality.linear) == (purpose, True, None)
+    assert quality.provisional == "they rest on 3 answers only"
+    assert quality.caveat == "The costs are provisional: they rest on 3 answers only."
+
+
+@pytest.mark.parametrize(
+    ("stopped", "wide", "reason"),
+    [
+        ("best-model", True, CHOICE_SETTLED),
+        ("best-model", False, None),
+        ("expert", True, "the questions ended before the costs were known"),
+        ("budget", True, None),
+    ],
+)
+def test_costs_are_provisional_where_the_questions_ended_before_they_were_known(stopped, wide, reason):
+    known = ExchangeRate(0, 1, 1.0, 1.0, 1.0, True, Consequence("a", "b", "a called b"))
+    other = ExchangeRate(1, 0, 8.0, 2.0 if wide else 5.0, 20.0, False, Consequence("b", "a", "b called a"))
+    outcome = Outcome("lpm", np.array([-1.0, -8.0]), (None, None), stopped, 12)
+    assert why_provisional(outcome, (known, other), FEWEST_ANSWERS, untrusted=False) == reason
+    assert why_provisional(outcome, (known, other), 12, untrusted=True) == "the answers do not hang together"
