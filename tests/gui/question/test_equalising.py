@@ -14,7 +14,7 @@ from elicit_app.elicitation.questions import Moved, Proposal
 from elicit_app.gui import theme
 from elicit_app.gui.question import QuestionPage
 from elicit_app.gui.question.answers import GivenAnswer
-from elicit_app.session.words.comparison import compare_pair
+from elicit_app.session.pair_words import compare_pair
 
 K, M = Qt.Key, Qt.KeyboardModifier
 RIGHT = Proposal("second", 1, 0, start=133, least=48, most=330)
