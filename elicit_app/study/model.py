@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from elicit_app.problem import Finding, Problem
 from metrics.elicited.metric_parts import AnswersFor, CaseWords, Consequence
 from metrics.inputs.labels import has_line_end
 from metrics.text import capitalised, counted
+
+if TYPE_CHECKING:
+    from pydantic import ConfigDict
 
 LONGEST_TEXT = 2_000
 """Letters of a title, a name or a word: more would stop the window that has to lay them out."""
@@ -38,6 +41,8 @@ class Predictions:
 @dataclass(frozen=True)
 class ColumnMap:
     """Which column of a predictions file is what, where the columns do not have the names that need no map."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = {"extra": "forbid", "strict": True}  # as a part of `study.json`
 
     truth: str  # the column of true labels
     classes: tuple[str, ...]  # in order
@@ -129,6 +134,12 @@ class Wording:
         """Return the words of a mistake (true, predicted); any wrong answer for a truth where the second is None."""
         true, predicted = key
         return self.any_mistake[true] if predicted is None else self.mistakes[true, predicted]
+
+    def with_mistakes(self, words: Mapping[tuple[int, int | None], Mistake]) -> Wording:
+        """Return the wording with other words for some mistakes, named as in `mistake`."""
+        pairs = {(true, predicted): mistake for (true, predicted), mistake in words.items() if predicted is not None}
+        named = tuple(words.get((at, None), mistake) for at, mistake in enumerate(self.any_mistake))
+        return replace(self, mistakes={**self.mistakes, **pairs}, any_mistake=named)
 
 
 @dataclass(frozen=True, eq=False)

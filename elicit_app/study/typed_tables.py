@@ -36,10 +36,7 @@ def keys_of(study: Study) -> tuple[Key, ...]:
 
 def with_mistakes(study: Study, words: dict[Key, Mistake]) -> Study:
     """Return the study with other words for some mistakes."""
-    wording = study.wording
-    pairs = {(true, predicted): mistake for (true, predicted), mistake in words.items() if predicted is not None}
-    named = tuple(words.get((at, None), mistake) for at, mistake in enumerate(wording.any_mistake))
-    return replace(study, wording=replace(wording, mistakes={**wording.mistakes, **pairs}, any_mistake=named))
+    return replace(study, wording=study.wording.with_mistakes(words))
 
 
 def words_csv(study: Study) -> str:
