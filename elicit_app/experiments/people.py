@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -224,11 +223,7 @@ class Noise:
         clear = pairs.typical_difference if strength and pairs is not None else None
         utility = values.utility
         if self.kind == "weights":
-
-            def wobbled() -> Callable[[Matrix], float]:
-                return values.wobbled(self.amount, rng).utility
-
-            return WobblingOracle(utility, wobbled, clear, matching, rng)
+            return WobblingOracle(utility, lambda: values.wobbled(self.amount, rng).utility, clear, matching, rng)
         if self.kind == "logit":
             assert pairs is not None
             return LogitOracle(utility, pairs.sensitivity(self.amount), rng, clear, matching)
@@ -264,29 +259,14 @@ class Voters:
             raise WrongOption(f"`voters` {text}: N:NOISE was expected, as in 5:weights:0.6.")
         return cls(int(number), Noise.parse(noise, "voters"))
 
-    def oracle(
-        self,
-        values: Values,
-        pairs: JudgedPairs | None,
-        rng: np.random.Generator,
-        *,
-        matching: Matching | None = None,
-        strength: bool = False,
-    ) -> Oracle:
+    def oracle(self, values: Values, pairs: JudgedPairs | None, rng: np.random.Generator, **how: Any) -> Oracle:
         """Return the voters as one oracle; parameters as in `Noise.oracle`."""
-        lasting = self.noise.kind == "weights"
-        noise = NO_NOISE if lasting else self.noise
+        chance = rng.spawn(self.number)
+        if self.noise.kind != "weights":
+            return PopulationOracle([self.noise.oracle(values, pairs, one, **how) for one in chance])
+        lasting = [values.wobbled(self.noise.amount, one) for one in chance]
         return PopulationOracle(
-            [
-                noise.oracle(
-                    values.wobbled(self.noise.amount, one) if lasting else values,
-                    pairs,
-                    one,
-                    matching=matching,
-                    strength=strength,
-                )
-                for one in rng.spawn(self.number)
-            ]
+            [NO_NOISE.oracle(own, pairs, one, **how) for own, one in zip(lasting, chance, strict=True)]
         )
 
 

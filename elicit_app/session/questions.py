@@ -22,7 +22,6 @@ from elicit_app.elicitation.questions import (
     Purpose,
     Side,
     Step,
-    Strength,
 )
 from elicit_app.registry import Setting, entry_named, procedure_for
 from elicit_app.session.journal.events import Answered, Pair, Subject
@@ -65,11 +64,6 @@ def to_reply(left: Side, choice: Choice) -> Reply:
     """Return which button stood for a choice, given the matrix that stood left."""
     shown = choice if left == "first" else choice.swapped()
     return next(reply for reply, meant in _MEANT.items() if meant is shown)
-
-
-def only_of_preference(choice: Choice, strength: Strength | None) -> Strength | None:
-    """Return the strength where there is a preference that it can belong to."""
-    return strength if choice in PREFERENCES else None
 
 
 def on_screen(left: Side, count: Count) -> Count:
