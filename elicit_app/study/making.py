@@ -6,14 +6,14 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from elicit_app.problem import Problem, listed, shortened
 from elicit_app.study.folder import check_study, read_folder, rewrite_folder, write_folder
 from elicit_app.study.mapping import look_at
-from elicit_app.study.model import ColumnMap, Predictions, Study, default_wording, study_digest
+from elicit_app.study.model import ColumnMap, Distribution, Predictions, Study, default_wording, study_digest
 from elicit_app.study.packs import AMOUNTS_FILE, pack_bytes
 from elicit_app.study.reading import (
     ReadPredictions,
@@ -126,21 +126,16 @@ def study_of(
         raise Problem("A study needs at least one predictions file.")
     meant = _maps(files, columns)
     reads = _read_models(files, labels, meant)
-    classes, k = reads[0].classes, len(reads[0].classes)
+    classes = reads[0].classes
     names = distinct_names(files)
     predictions = tuple(replace(read.predictions, name=called) for read, called in zip(reads, names, strict=True))
-    study = Study(
+    study = with_defaults(
+        classes,
+        predictions,
         name=name,
         title=_title(title, name),
-        classes=classes,
-        models=predictions,
-        population=population_for(prevalence_of(predictions, None, k)),
-        stated_prevalence=None,
-        wording=default_wording(classes),
-        yardstick=yardstick_for(predictions, None),
         kind=kind,
         description=_description(classes, len(predictions)),
-        digest=study_digest(classes, predictions),
         notes=(
             *(note for read in reads for note in read.notes),
             *_look_alikes(classes),
@@ -150,6 +145,23 @@ def study_of(
     )
     check_study(study)
     return study
+
+
+def with_defaults(
+    classes: tuple[str, ...], models: tuple[Predictions, ...], distribution: Distribution | None = None, **said: Any
+) -> Study:
+    """Return a study with the words, the population and the yardstick that one has of which nothing is stated."""
+    return Study(
+        classes=classes,
+        models=models,
+        distribution=distribution,
+        population=population_for(prevalence_of(models, distribution, len(classes))),
+        stated_prevalence=None,
+        wording=default_wording(classes),
+        yardstick=yardstick_for(models, distribution),
+        digest=study_digest(classes, models, distribution),
+        **said,
+    )
 
 
 def _maps(

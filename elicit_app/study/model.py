@@ -151,6 +151,11 @@ class Distribution:
     # shape (m, k) or None: the points that stand for the distribution where the radius is computed; None: all of `eta`
     radius_points: NDArray[np.float64] | None = None
 
+    @property
+    def for_radius(self) -> NDArray[np.float64]:
+        """Return the points that stand for the distribution where the radius is computed, shape (m, k)."""
+        return self.eta if self.radius_points is None else self.radius_points
+
 
 @dataclass(frozen=True, eq=False)
 class Study:
