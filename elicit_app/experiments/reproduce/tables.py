@@ -226,7 +226,7 @@ def _radius(law: str, points: int | None) -> dict[str, float]:
 
 def _spread(eta: Matrix, points: int) -> Matrix:
     """Return so many of the points of a law, evenly spread."""
-    return eta[np.round(np.linspace(0, len(eta) - 1, points)).astype(int)]
+    return np.asarray(eta[np.round(np.linspace(0, len(eta) - 1, points)).astype(int)])
 
 
 def full_programme(eta: Matrix) -> float:
