@@ -19,8 +19,8 @@ from elicit_app.study.measuring import (
     Take,
     completed_prevalence,
     numbers_by_class,
+    read_class_table,
 )
-from elicit_app.study.typed_tables import read_class_table
 from metrics.elicited.family import family_of
 from metrics.inputs.arguments import Floats
 
