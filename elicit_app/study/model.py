@@ -156,6 +156,12 @@ class Distribution:
         """Return the points that stand for the distribution where the radius is computed, shape (m, k)."""
         return self.eta if self.radius_points is None else self.radius_points
 
+    @property
+    def usual(self) -> NDArray[np.float64]:
+        """Return the confusion matrix of the most probable classes as rates, shape (k, k), sum 1."""
+        chosen = np.eye(self.eta.shape[1])[self.eta.argmax(axis=1)]
+        return np.asarray(self.eta.T @ chosen / len(self.eta))
+
 
 @dataclass(frozen=True, eq=False)
 class Study:
