@@ -159,7 +159,7 @@ class SessionRunner:
 
     def look_again(self, number: int) -> None:
         """Show question `number` again; the reply to it changes the answer, and the review follows."""
-        self._submit(lambda: self._look_again(number))
+        self._submit(lambda: self._show(looking_again_view(self._session, next(self._requests), number)))
 
     def resolve(self, pair: tuple[int, int], kept: Kept) -> None:
         """Say which of two answers was meant; `pair` are their numbers."""
@@ -283,9 +283,6 @@ class SessionRunner:
             self._show(self._review())
         else:
             self._act(self._session.undo, self._where)
-
-    def _look_again(self, number: int) -> None:
-        self._show(looking_again_view(self._session, next(self._requests), number))
 
     # --- views
 

@@ -180,12 +180,6 @@ def _worded(place: tuple[int | str, ...], message: str) -> str:
     return f"field “{shortened(where, 60)}”: {message[:1].lower()}{message[1:]}"
 
 
-def document_of(study: Study, files: list[str]) -> StudyDocument:
-    """Return what to write for a study whose models' predictions lie in `files`."""
-    models = [ModelEntry(name=model.name, file=file) for model, file in zip(study.models, files, strict=True)]
-    return StudyDocument(**description_of(study), models=models, columns=study.columns, earlier=list(study.earlier))
-
-
 def description_of(study: Study) -> dict[str, Any]:
     """Return the fields that a study and a pack of it have in common, by name."""
     classes = study.classes
@@ -430,7 +424,11 @@ def parquet_bytes(classes: Sequence[str], model: Predictions) -> bytes:
 
 
 def _document_bytes(study: Study, files: list[str]) -> bytes:
-    content = document_of(study, files).model_dump(mode="json")
+    """Return what to write for a study whose models' predictions lie in `files`."""
+    models = [ModelEntry(name=model.name, file=file) for model, file in zip(study.models, files, strict=True)]
+    described = description_of(study)
+    document = StudyDocument(**described, models=models, columns=study.columns, earlier=list(study.earlier))
+    content = document.model_dump(mode="json")
     return (json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 

@@ -81,6 +81,17 @@ def what_one_does(one: JudgedPolicy, words: CaseWords, positive: int | None) -> 
     return name, f"{action} from {threshold_text(one.threshold.value)}{range_}"
 
 
+def difference_words(one: JudgedPolicy) -> str:
+    """Return what a policy costs beyond the first: "12 more than the first, plausible 3 less to 20 more"; "" for it."""
+    if not one.difference_to_best:
+        return ""
+    text = f"{total_cost(one.difference_to_best)} more than the first"
+    if one.difference_interval is None:
+        return text
+    ends = (f"{total_cost(abs(end))} {'less' if end < 0 else 'more'}" for end in one.difference_interval)
+    return f"{text}, plausible {' to '.join(ends)}"
+
+
 def in_short(judgement: Judgement) -> str:
     """Return what to do and how sure that is, in a few words: "Lamp position, as it decides now (61 % sure)"."""
     name, manner = what_one_does(judgement.best, judgement.words, judgement.positive)

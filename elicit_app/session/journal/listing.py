@@ -156,7 +156,8 @@ def finished_experts(sessions: Iterable[SessionSummary]) -> tuple[SessionSummary
     are never counted among people: they are experts only where nobody else is.
     """
     newest: dict[object, SessionSummary] = {}
-    for one in people_if_any([one for one in sessions if _compares(one)], lambda one: one.simulated):
+    known = [one for one in sessions if one.finished and not one.problem and one.last is not None]
+    for one in people_if_any(known, lambda one: one.simulated):
         assert one.last is not None
         key: object = " ".join(one.expert.casefold().split()) if one.expert else one.path
         other = newest.get(key)
@@ -174,10 +175,6 @@ def last_name(sessions: Iterable[SessionSummary]) -> str | None:
     """Return under which name somebody answered last, so that a second round is known to be theirs."""
     named = [one for one in sessions if one.expert and not one.simulated and one.last is not None]
     return max(named, key=_last).expert if named else None
-
-
-def _compares(one: SessionSummary) -> bool:
-    return one.finished and not one.problem and one.last is not None
 
 
 Who = TypeVar("Who")
