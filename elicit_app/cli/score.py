@@ -88,8 +88,8 @@ def score(
 ) -> None:
     """Judge what one could do with models by what mistakes cost; files may be larger than memory."""
     from elicit_app.cli.files import load_metric
+    from elicit_app.study.measuring import read_practice
     from elicit_app.study.scoring import ConcernSettings, scores_of
-    from elicit_app.study.typed_tables import read_practice
 
     if scheduler is not None and engine != "dask":
         raise typer.BadParameter("it goes with --engine dask.", param_hint="--scheduler")

@@ -30,9 +30,8 @@ from elicit_app.study.folder import (
     check_study,
     description_of,
     parsed,
+    study_fields,
     validated,
-    wording_of,
-    yardstick_of,
 )
 from elicit_app.study.model import MOST_CLASSES, Opinions, Pack, Study, TalliedModel
 from elicit_app.study.tables import require_regular_file
@@ -156,21 +155,7 @@ def with_pack(study: Study, pack: Pack) -> Study:
 
     The digest of the pack is computed anew.
     """
-    packed = Study(
-        name=pack_name(study.title),
-        title=study.title,
-        classes=study.classes,
-        models=(),
-        population=study.population,
-        stated_prevalence=study.stated_prevalence,
-        wording=study.wording,
-        yardstick=study.yardstick,
-        kind="pack",
-        description=study.description,
-        digest=study.digest,
-        purpose=study.purpose,
-        pack=pack,
-    )
+    packed = replace(study, name=pack_name(study.title), models=(), pack=pack)
     return parse_pack(Path(f"{packed.name}{ENDING}"), pack_bytes(packed))
 
 
@@ -204,21 +189,10 @@ def parse_pack(path: Path, content: bytes) -> Study:
         raise Problem(f"{path} was changed since it was made. {_REMEDY}")
     if not 2 <= len(document.classes) <= MOST_CLASSES:
         raise Problem(f"{path} has {len(document.classes)} classes; 2 to {MOST_CLASSES} can be asked about.")
-    study = Study(
-        name=document.name,
-        title=document.title,
-        classes=tuple(document.classes),
-        models=(),
-        population=document.population,
-        stated_prevalence=tuple(document.stated_prevalence) if document.stated_prevalence else None,
-        wording=replace(wording_of(path, document), priced=document.amounts),
-        yardstick=yardstick_of(path, document),
-        kind="pack",
-        description=document.description,
-        digest=document.digest,
-        purpose=document.purpose,
-        pack=_pack(path, document),
-    )
+    described = study_fields(path, document)
+    described["wording"] = replace(described["wording"], priced=document.amounts)
+    pack = _pack(path, document)
+    study = Study(**described, name=document.name, models=(), kind="pack", digest=document.digest, pack=pack)
     check_study(study)
     return study
 

@@ -16,8 +16,8 @@ from elicit_app.problem import Problem
 from elicit_app.session.result import scenarios_of
 from elicit_app.study import list_studies, open_study
 from elicit_app.study.folder import write_folder
+from elicit_app.study.measuring import read_practice
 from elicit_app.study.opening import datasets_folder
-from elicit_app.study.typed_tables import read_practice
 from metrics import ElicitedMetric, judge, meta_pattern_concern_score
 
 

@@ -19,10 +19,9 @@ from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.setup.words import MistakesSection, NounsSection, Preview, cases_of_each, flow
 from elicit_app.gui.theme import RIGHT
 from elicit_app.problem import Problem
-from elicit_app.study.making import with_models
+from elicit_app.study.making import Key, with_models
 from elicit_app.study.model import Mistake, Study, check_wording
 from elicit_app.study.reading import POPULATIONS, population_for
-from elicit_app.study.typed_tables import Key
 from metrics.measures.confusion import natural_frequencies
 from metrics.text import counted
 
