@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from glob import escape
 from io import BytesIO
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -330,6 +331,19 @@ def model_files(folder: Path) -> tuple[tuple[str, Path], ...]:
         It has no study file that can be read.
     """
     return tuple((entry.name, folder / entry.file) for entry in _read_document(folder / STUDY_FILE).models)
+
+
+def studies_beside(file: Path, digest: str) -> tuple[Path, ...]:
+    """Return the study folders beside a predictions file, named after it, that are about the same predictions."""
+    found = []
+    for document in sorted(file.parent.glob(f"{escape(file.stem)}-study*/{STUDY_FILE}")):
+        try:
+            same = _read_document(document).digest == digest
+        except Problem:
+            continue
+        if same:
+            found.append(document.parent)
+    return tuple(found)
 
 
 def _read_document(path: Path) -> StudyDocument:

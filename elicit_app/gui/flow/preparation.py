@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -127,9 +128,18 @@ def _looks(files: tuple[Path, ...], *, new: bool) -> tuple[FirstRows, ...] | Stu
 
 
 def _study_of(files: tuple[Path, ...], maps: Maps) -> Study:
+    from elicit_app.study.folder import studies_beside
     from elicit_app.study.making import study_of
 
-    return study_of(files, kind="file", name=files[0].stem, columns=maps)
+    study = study_of(files, kind="file", name=files[0].stem, columns=maps)
+    there = studies_beside(real_path(files[0]), study.digest)
+    if not there:
+        return study
+    note = (
+        f"There is a study of these predictions already, in the folder {there[0].name} beside them: open that folder to "
+        "go on with its words and answers. Saving here makes another study."
+    )
+    return replace(study, notes=(*study.notes, note))
 
 
 class Preparation(QObject):

@@ -73,6 +73,20 @@ def test_files_of_several_models_make_one_study_that_is_kept_where_it_is_said(wi
     assert load_settings(window._places.settings).folders == (str(target),)
 
 
+def test_files_that_have_a_study_already_are_told_so(window, tmp_path, on):
+    path = write_predictions(tmp_path / "[a] pets.csv")
+    window.flow.open_files((path,))
+    on("study").save.click()
+    on("begin")
+    for told, rows in ((False, 62), (True, 60)):
+        write_predictions(path, rows=rows)
+        window.flow.open_files((path,))
+        assert ("in the folder [a] pets-study beside them" in on("study").notice.sentence) == told
+        window.flow.show_start()
+        on("start")
+    assert window.pages.study.place.path.text() == str(tmp_path / "[a] pets-study-2")
+
+
 def test_a_population_prevalence_and_yardstick_are_saved_back(window, tmp_path, on):
     study = write_folder(tmp_path / "wine", open_study("wine"))
     window.flow.open(str(study.folder))
