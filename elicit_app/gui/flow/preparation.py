@@ -136,8 +136,8 @@ def _study_of(files: tuple[Path, ...], maps: Maps) -> Study:
     if not there:
         return study
     note = (
-        f"There is a study of these predictions already, in the folder {there[0].name} beside them: open that folder to "
-        "go on with its words and answers. Saving here makes another study."
+        f"There is a study of these predictions already, in the folder {there[0].name} beside them: open that folder "
+        "to go on with its words and answers. Saving here makes another study."
     )
     return replace(study, notes=(*study.notes, note))
 
