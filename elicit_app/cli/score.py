@@ -351,8 +351,7 @@ def _print(metric: ElicitedMetric, scores: Scores) -> None:
     from metrics.text import total_cost
 
     console = output.console()
-    provisional = metric.quality.provisional
-    _print_heading(console, metric, "" if provisional is None else f"Provisional: {provisional.rstrip('.')}.")
+    _print_heading(console, metric, metric.quality.caveat)
     print_judgement(console, scores.judgement)
     heads = ("Rank", "Model as it decides now", "cost", "MPCS", "MPCS by class weight", "accuracy")
     table = output.table(heads, left=(1,))

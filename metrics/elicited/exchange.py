@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.elicited.family import MistakeKey, error_cells, family_of
-from metrics.elicited.metric_parts import Consequence
+from metrics.elicited.metric_parts import Consequence, Quality
 from metrics.inputs.arguments import Floats
 from metrics.text import NOT_KNOWN, span, two_digits
 
@@ -207,8 +207,7 @@ class Headline:
         known, range_ = self.below
         beneath = "90 % plausible" if self.rate.wide else f"plausible: {range_}" if known and range_ else ""
         sentence = f"{self.start} {self.number}{f' ({beneath})' if beneath else ''}."
-        reason = "" if self.provisional is None else f" Provisional: {self.provisional.rstrip('.')}."
-        return sentence + reason
+        return " ".join(filter(None, (sentence, Quality(provisional=self.provisional).caveat)))
 
 
 def exchange_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:

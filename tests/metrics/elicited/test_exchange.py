@@ -140,7 +140,8 @@ def test_why_a_result_is_provisional_stands_behind_the_sentence():
     metric = ElicitedMetric.from_cost_matrix(
         CLASSES[:2], [[0, 8], [1, 0]], quality=Quality(provisional="only the choice of a model is settled.")
     )
-    assert headline(metric).in_words().endswith("called red. Provisional: only the choice of a model is settled.")
+    said = headline(metric).in_words()
+    assert said.endswith("called red. The costs are provisional: only the choice of a model is settled.")
 
 
 def test_a_yardstick_that_costs_nothing_gives_way_to_the_cheapest_mistake():
