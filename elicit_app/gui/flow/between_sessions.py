@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from elicit_app.gui.elements import Page
+from elicit_app.gui.elements.page import Page
 from elicit_app.gui.flow.beside_sessions import Comparing, LaboratoryFlow
 from elicit_app.gui.flow.bridge import Background
 from elicit_app.gui.flow.pages import Pages

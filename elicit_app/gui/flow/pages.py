@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtWidgets import QStackedWidget
 
-from elicit_app.gui.elements import Page
+from elicit_app.gui.elements.page import Page
 
 if TYPE_CHECKING:
     from elicit_app.gui.pages.aside import HelpPage, SettingsPage

@@ -8,10 +8,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QLabel, QLayout, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import KeyCap, Label, PrimaryButton
+from elicit_app.gui.elements.buttons import PrimaryButton
 from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, ListBox, named
 from elicit_app.gui.elements.page import HeadedPage, bind
+from elicit_app.gui.elements.painting import KeyCap
 from elicit_app.gui.elements.surfaces import Section, fill, in_grid, in_row
+from elicit_app.gui.elements.texts import Label
 from elicit_app.gui.settings import FONT_PERCENTS, Appearance, Settings
 from elicit_app.gui.theme import RIGHT
 from metrics import __version__

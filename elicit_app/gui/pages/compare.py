@@ -11,10 +11,10 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Button, Card, Label, LinkButton, PrimaryButton
+from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
 from elicit_app.gui.elements.page import HeadedPage, bind
-from elicit_app.gui.elements.surfaces import Section, fill, in_column
-from elicit_app.gui.elements.texts import elided, tell
+from elicit_app.gui.elements.surfaces import Card, Section, fill, in_column
+from elicit_app.gui.elements.texts import Label, elided, tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogPlot, PlotColumns
 from elicit_app.gui.theme import LEFT, RIGHT, Role, Tokens, em, font, tokens

@@ -11,11 +11,22 @@ from PySide6.QtWidgets import QWidget
 
 from elicit_app.experiments.watching import NOISES, PEOPLE, LabSettings, SimulatedPerson, width_sentence
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Button, Card, Divider, Label, LinkButton, PrimaryButton, ProgressBar
+from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import DecimalBox, ListBox, NumberBox, named
 from elicit_app.gui.elements.page import CTRL_ENTER, Header, ScrolledPage, bind
-from elicit_app.gui.elements.surfaces import Notice, Section, fill, in_column, in_grid, in_row, turn
-from elicit_app.gui.elements.texts import tell, tell_item
+from elicit_app.gui.elements.surfaces import (
+    Card,
+    Divider,
+    Notice,
+    ProgressBar,
+    Section,
+    fill,
+    in_column,
+    in_grid,
+    in_row,
+    turn,
+)
+from elicit_app.gui.elements.texts import Label, tell, tell_item
 from elicit_app.gui.pages.laboratory_plots import LivePlot, Series
 from elicit_app.gui.theme import Role
 

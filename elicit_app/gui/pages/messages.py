@@ -10,20 +10,11 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import (
-    Button,
-    Card,
-    Divider,
-    FlatButton,
-    Glyph,
-    GlyphSign,
-    Label,
-    LinkButton,
-    PrimaryButton,
-    Surface,
-)
+from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
 from elicit_app.gui.elements.page import HeadedPage, ScrolledPage, bind, go_on_by_enter
-from elicit_app.gui.elements.surfaces import Block, Notice, fill, in_column, in_row, turn
+from elicit_app.gui.elements.painting import Glyph, GlyphSign
+from elicit_app.gui.elements.surfaces import Block, Card, Divider, Notice, Surface, fill, in_column, in_row, turn
+from elicit_app.gui.elements.texts import Label
 from elicit_app.gui.pages.review_table import AnswersModel, AnswersTable, AnswerWords
 from elicit_app.problem import Finding, Problem
 from elicit_app.session.views import RecapView, SittingOverView

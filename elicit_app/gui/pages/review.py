@@ -11,21 +11,11 @@ from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
-from elicit_app.gui.elements import (
-    Button,
-    Card,
-    Divider,
-    FlatButton,
-    Glyph,
-    GlyphSign,
-    Label,
-    LinkButton,
-    PrimaryButton,
-    Surface,
-)
+from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
-from elicit_app.gui.elements.surfaces import fill, in_column, in_row, turn
-from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.elements.painting import Glyph, GlyphSign
+from elicit_app.gui.elements.surfaces import Card, Divider, Surface, fill, in_column, in_row, turn
+from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.pages.review_table import AnswersModel, AnswersTable, answer_words
 from elicit_app.session.journal.events import Kept
 from elicit_app.session.sentences import undo_words

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Glyph, box, paint_glyph
+from elicit_app.gui.elements.painting import Glyph, box, paint_glyph
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.theme import LEFT, RIGHT
 from elicit_app.session.sentences import preference_of

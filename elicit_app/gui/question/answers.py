@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from elicit_app.elicitation.questions import Moved, Strength
 from elicit_app.gui import theme
-from elicit_app.gui.elements import AnswerButton, Button, MinorButton
+from elicit_app.gui.elements.buttons import AnswerButton, Button, MinorButton
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.measures import GAP, Plan, Span, answer_spans
 from elicit_app.session.views import Reply

@@ -15,7 +15,10 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QResizeEv
 from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Button, Glyph, Label, ProgressBar, box, paint_badge, paint_glyph, tell
+from elicit_app.gui.elements.buttons import Button
+from elicit_app.gui.elements.painting import Glyph, box, paint_badge, paint_glyph
+from elicit_app.gui.elements.surfaces import ProgressBar
+from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.theme import Breakpoint, Role, em, font
 from elicit_app.session.pair_words import DifferenceSentence, Letter
 from elicit_app.session.sentences import Balance

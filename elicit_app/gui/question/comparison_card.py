@@ -10,8 +10,10 @@ from PySide6.QtWidgets import QGroupBox, QLabel, QWidget
 
 from elicit_app.elicitation.questions import Counts, Proposal
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Badge, Divider, FlatButton, Glyph, GlyphSign, Label, box, focus_ring, side_colours
-from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.elements.buttons import FlatButton
+from elicit_app.gui.elements.painting import Badge, Glyph, GlyphSign, box, focus_ring, side_colours
+from elicit_app.gui.elements.surfaces import Divider
+from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.question.equalising import MoveField, MoveSlider, Moving
 from elicit_app.gui.question.flow_view import FlowList, FlowView, FullPicture
 from elicit_app.gui.question.measures import Plan, Scale, ScaleMemory, plan

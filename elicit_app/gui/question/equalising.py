@@ -11,8 +11,10 @@ from PySide6.QtWidgets import QLineEdit, QSlider, QWidget
 
 from elicit_app.elicitation.questions import Proposal
 from elicit_app.gui import theme
-from elicit_app.gui.elements import AnswerButton, Button, MinorButton, PrimaryButton, box, side_colours, tell
+from elicit_app.gui.elements.buttons import AnswerButton, Button, MinorButton, PrimaryButton
 from elicit_app.gui.elements.fields import IgnoresWheel
+from elicit_app.gui.elements.painting import box, side_colours
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.answers import AnswerRows
 from elicit_app.gui.question.measures import Plan, Span
 from elicit_app.gui.theme import em

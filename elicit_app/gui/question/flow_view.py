@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.elicitation.questions import Counts
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Glyph, box, paint_badge, paint_glyph, side_colours
+from elicit_app.gui.elements.painting import Glyph, box, paint_badge, paint_glyph, side_colours
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.measures import breakable, wrapped_height
 from elicit_app.gui.theme import CENTRE, Role, em, font

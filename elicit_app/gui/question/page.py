@@ -11,11 +11,12 @@ from PySide6.QtWidgets import QGraphicsOpacityEffect, QWidget
 
 from elicit_app.elicitation.questions import Family, Moved
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Button, Card, FlatButton, Glyph, Label, PrimaryButton, Surface
+from elicit_app.gui.elements.buttons import Button, FlatButton, PrimaryButton
 from elicit_app.gui.elements.fields import Field
 from elicit_app.gui.elements.page import bind
-from elicit_app.gui.elements.surfaces import Notice, in_column, in_row
-from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.elements.painting import Glyph
+from elicit_app.gui.elements.surfaces import Card, Notice, Surface, in_column, in_row
+from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.question.answers import GivenAnswer, Pressed
 from elicit_app.gui.question.bands import TopBar
 from elicit_app.gui.question.pair_page import Pair, PairPage

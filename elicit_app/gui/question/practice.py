@@ -7,10 +7,11 @@ from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from elicit_app.elicitation.questions import Family, Moved
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Button, Card, FlatButton, Glyph, GlyphSign, Label, PrimaryButton, Surface
+from elicit_app.gui.elements.buttons import Button, FlatButton, PrimaryButton
 from elicit_app.gui.elements.page import bind
-from elicit_app.gui.elements.surfaces import in_column, in_row
-from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.elements.painting import Glyph, GlyphSign
+from elicit_app.gui.elements.surfaces import Card, Surface, in_column, in_row
+from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.question.answers import Pressed
 from elicit_app.gui.question.bands import TopBar
 from elicit_app.gui.question.pair_page import Pair, PairPage

@@ -19,11 +19,12 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QTabBar, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Button, FlatButton, Label, LinkButton, PrimaryButton, focus_ring
+from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import Field
 from elicit_app.gui.elements.page import HeadedPage, QuietScrollBar, bind
+from elicit_app.gui.elements.painting import focus_ring
 from elicit_app.gui.elements.surfaces import Notice, fill, in_column, in_grid, in_row
-from elicit_app.gui.elements.texts import elided, tell
+from elicit_app.gui.elements.texts import Label, elided, tell
 from elicit_app.gui.results.costs import METRIC, PICTURES, REPORT, TO_SEND_BACK, TOO_FEW, CostsPane
 from elicit_app.gui.results.prevalence import PrevalencePane
 from elicit_app.gui.results.rates import RatesPane

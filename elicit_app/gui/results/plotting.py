@@ -12,10 +12,9 @@ from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QPainter, QPaintEve
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, Label
 from elicit_app.gui.elements.painting import box
-from elicit_app.gui.elements.surfaces import in_column
-from elicit_app.gui.elements.texts import elided, show_tooltip, tell
+from elicit_app.gui.elements.surfaces import Card, in_column
+from elicit_app.gui.elements.texts import Label, elided, show_tooltip, tell
 from elicit_app.gui.theme import CENTRE, LEFT, RIGHT, XS, Role, Tokens, em, font, tokens
 from metrics.drawing import LogAxis
 from metrics.elicited.exchange import RateMark

@@ -10,11 +10,11 @@ from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEv
 from PySide6.QtWidgets import QSlider, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, FlatButton, Label, Surface
+from elicit_app.gui.elements.buttons import FlatButton
 from elicit_app.gui.elements.fields import IgnoresWheel, ListBox, NumberBox
 from elicit_app.gui.elements.painting import Sized, focus_ring
-from elicit_app.gui.elements.surfaces import Section, fill, in_column, in_row, turn
-from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.elements.surfaces import Card, Section, Surface, fill, in_column, in_row, turn
+from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import ShareAxis
 from elicit_app.gui.results.to_do import NO_MODELS, TableCard

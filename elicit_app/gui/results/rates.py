@@ -11,9 +11,10 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, Divider, Glyph, GlyphSign, Label, LinkButton, box
-from elicit_app.gui.elements.surfaces import Block, FoldedCard, in_column, in_grid, in_row, turn
-from elicit_app.gui.elements.texts import StressedLabel, tell
+from elicit_app.gui.elements.buttons import LinkButton
+from elicit_app.gui.elements.painting import Glyph, GlyphSign, box
+from elicit_app.gui.elements.surfaces import Block, Card, Divider, FoldedCard, in_column, in_grid, in_row, turn
+from elicit_app.gui.elements.texts import Label, StressedLabel, tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogPlot, PlotColumns
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens

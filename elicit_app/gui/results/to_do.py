@@ -9,10 +9,10 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, Label, LinkButton, Surface
+from elicit_app.gui.elements.buttons import LinkButton
 from elicit_app.gui.elements.painting import Sized
-from elicit_app.gui.elements.surfaces import Block, fill, in_column, in_grid, in_row, turn
-from elicit_app.gui.elements.texts import StressedLabel, tell
+from elicit_app.gui.elements.surfaces import Block, Card, Surface, fill, in_column, in_grid, in_row, turn
+from elicit_app.gui.elements.texts import Label, StressedLabel, tell
 from elicit_app.gui.results.policy_table import PolicyTable
 from elicit_app.session.policy_words import InformationTexts, MoreText, information_texts, policy_texts
 from elicit_app.session.views import ResultView

@@ -11,9 +11,10 @@ from PySide6.QtWidgets import QButtonGroup, QWidget
 from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.questions import AnswersFor, Family
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Button, Label, LinkButton
+from elicit_app.gui.elements.buttons import Button, LinkButton
 from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, ListBox, NumberBox, named
 from elicit_app.gui.elements.surfaces import Block, Part, Section, fill, in_column, in_row, turn
+from elicit_app.gui.elements.texts import Label
 from elicit_app.registry import Entry, Setting, entries, entry_named, setting_of
 from elicit_app.session.packing import INTRODUCTION, stated_opinions
 from elicit_app.session.sentences import USUAL, most_questions, purpose_words

@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Button, Card, Divider, Label, LinkButton, PrimaryButton
+from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import Field
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, dropped_files, follow_the_eye
-from elicit_app.gui.elements.surfaces import Block, FoldedCard, fill, in_column, in_row, turn
-from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.elements.surfaces import Block, Card, Divider, FoldedCard, fill, in_column, in_row, turn
+from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.setup.asking import AskingSection, ElsewhereSection, FamilySection, OthersSection, PurposeSection
 from elicit_app.gui.setup.prior_knowledge import GuessesSection, OrdersSection
 from elicit_app.gui.setup.start_page import ContinueCard, ContinueView

@@ -9,11 +9,11 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Label, PrimaryButton
+from elicit_app.gui.elements.buttons import PrimaryButton
 from elicit_app.gui.elements.fields import ChoiceRow, ListBox
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
 from elicit_app.gui.elements.surfaces import Block, Section, fill, in_grid, in_row, turn
-from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.problem import Problem, shortened
 from elicit_app.study.mapping import FirstRows, as_options, require_usable
 from elicit_app.study.model import ColumnMap

@@ -35,8 +35,8 @@ from PySide6.QtWidgets import (
 )
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import box
 from elicit_app.gui.elements.page import QuietScrollBar
+from elicit_app.gui.elements.painting import box
 from elicit_app.gui.elements.surfaces import shared_out
 from elicit_app.gui.elements.texts import elided, tell, tooltip_text
 from elicit_app.gui.theme import RIGHT

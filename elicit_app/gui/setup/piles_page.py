@@ -10,21 +10,10 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QButtonGroup, QGridLayout, QSizePolicy, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import (
-    Button,
-    Card,
-    Divider,
-    Label,
-    LinkButton,
-    Look,
-    MinorButton,
-    PrimaryButton,
-    ProgressBar,
-    Surface,
-)
+from elicit_app.gui.elements.buttons import Button, LinkButton, Look, MinorButton, PrimaryButton
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, follow_the_eye, go_on_by_enter
-from elicit_app.gui.elements.surfaces import fill, in_column, in_row, turn
-from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.elements.surfaces import Card, Divider, ProgressBar, Surface, fill, in_column, in_row, turn
+from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.setup.begin_page import Beginning
 from elicit_app.gui.setup.piles import FEWEST, MOST, PileColumn, Piles, drag_card
 

@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 from elicit_app.elicitation.orders import StatedMistake, StatedOrder, constraints_of
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Button, Divider, Label, LinkButton, StressedLabel
+from elicit_app.gui.elements.buttons import Button, LinkButton
 from elicit_app.gui.elements.fields import Field, ListBox
-from elicit_app.gui.elements.surfaces import Block, Part, Section, fill, in_column, in_grid, in_row, turn
-from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.elements.surfaces import Block, Divider, Part, Section, fill, in_column, in_grid, in_row, turn
+from elicit_app.gui.elements.texts import Label, StressedLabel, tell
 from elicit_app.problem import Problem
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.sentences import order_words

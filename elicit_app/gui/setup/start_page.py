@@ -11,23 +11,22 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QFontMet
 from PySide6.QtWidgets import QBoxLayout, QPushButton, QSizePolicy
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import (
-    Button,
+from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
+from elicit_app.gui.elements.page import ScrolledPage, dropped_files, go_on_by_enter
+from elicit_app.gui.elements.painting import Glyph, box, focus_ring, paint_glyph
+from elicit_app.gui.elements.surfaces import (
+    Block,
     Card,
     Divider,
-    Glyph,
-    Label,
-    LinkButton,
-    PrimaryButton,
+    Notice,
     ProgressBar,
     Surface,
-    box,
-    focus_ring,
-    paint_glyph,
+    fill,
+    in_column,
+    in_row,
+    turn,
 )
-from elicit_app.gui.elements.page import ScrolledPage, dropped_files, go_on_by_enter
-from elicit_app.gui.elements.surfaces import Block, Notice, fill, in_column, in_row, turn
-from elicit_app.gui.elements.texts import elided, tell
+from elicit_app.gui.elements.texts import Label, elided, tell
 from elicit_app.gui.theme import LEFT, RIGHT
 
 

@@ -11,11 +11,11 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Button, FlatButton, Label, LinkButton, PrimaryButton
+from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import ChoiceRow, DecimalBox, Field, ListBox, named
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, follow_the_eye
 from elicit_app.gui.elements.surfaces import Block, Section, fill, in_column, in_grid, in_row, turn
-from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.setup.words import MistakesSection, NounsSection, Preview, cases_of_each, flow
 from elicit_app.gui.theme import RIGHT
 from elicit_app.problem import Problem

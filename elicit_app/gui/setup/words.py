@@ -9,10 +9,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Button, Divider, Label, StressedLabel
+from elicit_app.gui.elements.buttons import Button
 from elicit_app.gui.elements.fields import Field, named
-from elicit_app.gui.elements.surfaces import Section, fill, in_row, turn
-from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.elements.surfaces import Divider, Section, fill, in_row, turn
+from elicit_app.gui.elements.texts import Label, StressedLabel, tell
 from elicit_app.gui.setup.grid import Column, Grid, GridView
 from elicit_app.session.pair_words import ARROW
 from elicit_app.study.model import LONGEST_CONSEQUENCE, Mistake, Study, Wording, default_wording

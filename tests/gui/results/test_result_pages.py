@@ -10,7 +10,7 @@ from PySide6.QtGui import QFontMetricsF, QGuiApplication
 from PySide6.QtTest import QTest
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import LinkButton
+from elicit_app.gui.elements.buttons import LinkButton
 from elicit_app.gui.pages.review import NOTHING_CHOSEN, ReviewPage
 from elicit_app.gui.results.page import TABS, ResultsPage
 from elicit_app.gui.results.to_do import NO_MODELS
