@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from elicit_app.cli import ask, files, measure, output, reproduce, score, simulate, study
+from elicit_app.cli import ask, experiments, files, measure, output, score, study
 from elicit_app.cli.output import show_as_text
 from elicit_app.problem import Problem
 from metrics import __version__
@@ -187,8 +187,7 @@ for _register in (
     ask.register,
     files.register_session,
     study.register,
-    simulate.register,
-    reproduce.register,
+    experiments.register,
     score.register,
     measure.register,
     files.register_metric,

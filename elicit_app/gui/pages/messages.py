@@ -15,7 +15,7 @@ from elicit_app.gui.elements.page import HeadedPage, ScrolledPage, bind, go_on_b
 from elicit_app.gui.elements.painting import Glyph, GlyphSign
 from elicit_app.gui.elements.surfaces import Block, Card, Divider, Notice, Surface, fill, in_column, in_row, turn
 from elicit_app.gui.elements.texts import Label
-from elicit_app.gui.pages.review_table import AnswersModel, AnswersTable, AnswerWords
+from elicit_app.gui.pages.review import AnswersModel, AnswersTable, AnswerWords
 from elicit_app.problem import Finding, Problem
 from elicit_app.session.views import RecapView, SittingOverView
 from metrics.text import counted

@@ -14,7 +14,7 @@ from elicit_app.gui.elements.buttons import FlatButton
 from elicit_app.gui.elements.painting import Badge, Glyph, GlyphSign, box, focus_ring, side_colours
 from elicit_app.gui.elements.surfaces import Divider
 from elicit_app.gui.elements.texts import Label, tell
-from elicit_app.gui.question.equalising import MoveField, MoveSlider, Moving
+from elicit_app.gui.question.answers import MoveField, MoveSlider, Moving
 from elicit_app.gui.question.flow_view import FlowList, FlowView, FullPicture
 from elicit_app.gui.question.measures import Plan, Scale, ScaleMemory, plan
 from elicit_app.gui.question.row import FIELD_BEYOND, ComparisonRow, CountBar, digits_width

@@ -14,10 +14,9 @@ from elicit_app.elicitation.questions import Counts, Family, Moved, Proposal
 from elicit_app.gui import theme
 from elicit_app.gui.elements.page import Page, QuietArea, bind
 from elicit_app.gui.elements.texts import Label, tell
-from elicit_app.gui.question.answers import ANSWER_KEYS, Answers, Pressed
+from elicit_app.gui.question.answers import ANSWER_KEYS, Answers, MoveAnswers, Moving, Pressed
 from elicit_app.gui.question.bands import StripBand, TopBar
 from elicit_app.gui.question.comparison_card import ComparisonCard
-from elicit_app.gui.question.equalising import MoveAnswers, Moving
 from elicit_app.gui.question.measures import Plan, frame, plan, sizes
 from elicit_app.gui.question.row import side_width
 from elicit_app.gui.theme import Breakpoint, em

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.elements.painting import Glyph, key_caps_width, paint_glyph, paint_key_caps, side_colours
 from elicit_app.gui.elements.texts import Label, elided, tell
-from elicit_app.gui.question.equalising import Moving
+from elicit_app.gui.question.answers import Moving
 from elicit_app.gui.question.measures import OUTLINE, Bar, Plan, Scale, Sizes, breakable, plan, wrapped_height
 from elicit_app.gui.theme import Breakpoint, Role, em, font
 from elicit_app.session.pair_words import Row, letter_of
