@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.ask import NeverWorseOption
 from elicit_app.cli.output import flag, progress, require_new, require_picture
+from elicit_app.cli.study import NeverWorseOption
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -144,7 +144,6 @@ def simulate(
     from elicit_app.experiments.simulated import check_has_costs
     from elicit_app.experiments.simulation import Experts, split_options
     from elicit_app.experiments.simulation import simulate as run
-    from elicit_app.problem import WrongOption
     from elicit_app.registry import setting_of
     from elicit_app.registry.entries import as_packed, read_orders
     from elicit_app.study.opening import open_study
@@ -152,7 +151,7 @@ def simulate(
 
     if out is not None and runs != 1:
         raise typer.BadParameter("one metric file holds one run: it needs --runs 1.", param_hint="--out")
-    try:
+    with output.refusing_wrong_options():
         opened = open_study(study)
         about_asking, about_experts = split_options(
             {name: value for name, value in context.params.items() if name not in _OF_THE_COMMAND}
@@ -171,8 +170,6 @@ def simulate(
         experts = Experts.stated(**about_experts)
         with output.progress("Simulating", runs) as advance:
             found = run(opened, setting, experts, runs=runs, jobs=jobs, advance=advance)
-    except WrongOption as problem:
-        raise typer.BadParameter(problem.worded(flag)) from problem
     output.print_json(found.as_json()) if as_json else _print_tables(found)
     _write(found, out, transcript)
 

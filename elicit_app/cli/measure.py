@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -21,6 +22,7 @@ def register(app: typer.Typer) -> None:
 
 
 def measure(
+    context: typer.Context,
     name: Annotated[
         str | None, typer.Argument(metavar="MEASURE", help="A measure of --list.", show_default=False)
     ] = None,
@@ -76,7 +78,6 @@ def measure(
 ) -> None:
     """Take a measure of files, one row per file."""
     from elicit_app.cli.files import load_metric
-    from elicit_app.problem import WrongOption
     from elicit_app.study.measuring import Options, measure_named
 
     if show_list:
@@ -84,33 +85,13 @@ def measure(
         return
     if name is None or not files:
         raise typer.BadParameter("a measure and at least one file are needed; --list names the measures.")
-    options = Options(
-        metric=None if metric is None else load_metric(metric),
-        costs=costs,
-        class_weight=class_weight,
-        prevalence=prevalence,
-        positive=positive,
-        threshold=threshold,
-        bins=bins,
-        level=level,
-        distribution=distribution,
-        top_k=top_k,
-        intervals=intervals,
-        true_concern=true_concern,
-        release=release,
-        false_positive_penalty=false_positive_penalty,
-        false_negative_penalty=false_negative_penalty,
-        alpha=alpha,
-        beta=beta,
-        reference=reference,
-    )
-    try:
+    said = {one.name: context.params[one.name] for one in fields(Options)}
+    options = Options(**said | {"metric": None if metric is None else load_metric(metric)})
+    with output.refusing_wrong_options():
         chosen = measure_named(name)
         found = [chosen.of(file, options) for file in files]
         if plot is not None:
             _draw(chosen, files, options, plot)
-    except WrongOption as problem:
-        raise typer.BadParameter(problem.worded(flag)) from problem
     _print_json(chosen, files, found) if as_json else _print_table(chosen, files, found)
 
 

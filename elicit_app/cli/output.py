@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import typer
 
-from elicit_app.problem import Problem
+from elicit_app.problem import Problem, WrongOption
 from metrics.text import escaped_json, isolated, series
 
 if TYPE_CHECKING:
@@ -178,6 +178,15 @@ def _bar() -> Progress:
 def flag(option: str) -> str:
     """Return the flag that an option of a setting is given by."""
     return f"--{option.replace('_', '-')}"
+
+
+@contextmanager
+def refusing_wrong_options() -> Iterator[None]:
+    """Refuse options that do not exist or do not go together as wrong usage, named as they were typed."""
+    try:
+        yield
+    except WrongOption as wrong:
+        raise typer.BadParameter(wrong.worded(flag)) from wrong
 
 
 def require_new(path: Path, force: bool) -> None:

@@ -216,13 +216,10 @@ def _tell(tally: RowsTally, metric: ElicitedMetric) -> None:
 
 def _stated(text: str, classes: Sequence[str]) -> dict[str, float]:
     """Return the shares that an option states: "malignant=0.1" or "a=0.2,b=0.3"."""
-    from elicit_app.problem import WrongOption
     from elicit_app.study.measuring import numbers_by_class
 
-    try:
+    with output.refusing_wrong_options():
         shares = numbers_by_class(text, classes, "prevalence")
-    except WrongOption as wrong:
-        raise typer.BadParameter(wrong.worded(output.flag)) from wrong
     for rate in shares.values():
         if rate > 1:
             raise typer.BadParameter(f"{rate:g} must lie between 0 and 1.", param_hint="--prevalence")
@@ -231,15 +228,12 @@ def _stated(text: str, classes: Sequence[str]) -> dict[str, float]:
 
 def _completed(shares: dict[str, float], cases: Sequence[int], classes: Sequence[str]) -> list[float]:
     """Return a share for every class: those left out divide the rest as they are in the predictions."""
-    from elicit_app.problem import WrongOption
     from elicit_app.study.measuring import completed_prevalence
 
     counts = dict(zip(classes, cases, strict=True))
     empty = [name for name, share in shares.items() if share > 0 and not counts[name]]
-    try:
+    with output.refusing_wrong_options():
         completed = completed_prevalence(shares, counts)
-    except WrongOption as wrong:
-        raise typer.BadParameter(wrong.worded(output.flag)) from wrong
     if empty:
         message = f"there are no cases of {empty[0]!r}, so nothing is known of it."
         raise typer.BadParameter(message, param_hint="--prevalence")

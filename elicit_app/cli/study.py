@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.ask import NeverWorseOption
-from elicit_app.cli.output import flag, require_new
-from elicit_app.problem import Problem, WrongOption, listed
+from elicit_app.cli.output import require_new
+from elicit_app.problem import Problem, listed
 from metrics.text import counted
 
 if TYPE_CHECKING:
@@ -37,6 +36,14 @@ PredictedOption = Annotated[
 StudyRef = Annotated[str, typer.Argument(metavar="STUDY", help="Bundled study, study folder or predictions file.")]
 AskedStudy = Annotated[
     str, typer.Argument(metavar="STUDY", help="A study folder, or another study that was asked about.")
+]
+NeverWorseOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TRUE:PREDICTED<=TRUE:PREDICTED",
+        help="For bayes: the first mistake is never worse than the second, for certain. May be given several times; "
+        "for the family dlpm TRUE<=TRUE.",
+    ),
 ]
 LogitsOption = Annotated[bool, typer.Option("--logits", help="The columns hold raw scores; their softmax is taken.")]
 
@@ -338,13 +345,11 @@ def _setting(
     from elicit_app.registry import setting_of
     from elicit_app.registry.entries import read_orders, stated_orders
 
-    try:
+    with output.refusing_wrong_options():
         orders = read_orders(never_worse, study.classes)
         setting = setting_of("bayes", family=family, purpose=purpose, questions=questions, never_worse=orders)
         stated_orders(setting, study.classes)
-    except WrongOption as wrong:
-        raise typer.BadParameter(wrong.worded(flag)) from wrong
-    return setting
+        return setting
 
 
 def collect(

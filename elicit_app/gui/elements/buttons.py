@@ -25,6 +25,7 @@ from elicit_app.gui.elements.painting import (
     paint_key_caps,
     side_colours,
 )
+from elicit_app.gui.elements.texts import write
 
 _GAP = theme.S
 _WRAP = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignCenter
@@ -150,10 +151,8 @@ class Button(QPushButton):
             side = theme.em(16)
             paint_glyph(painter, self._glyph, QRectF(left, rect.center().y() - side / 2, side, side), look.ink)
             left += side + _GAP
-        painter.setFont(face)
-        painter.setPen(look.ink)
         text = QRectF(left - 1, rect.top(), bounds.width() + 2, rect.height())
-        painter.drawText(text, _WRAP.value, self.text())
+        write(painter, text, self.text(), face, look.ink, _WRAP.value)
         self.paint_keys(painter, text.right() - 1 + _GAP, rect, look, colours)
 
     def paint_keys(self, painter: QPainter, left: float, rect: QRectF, look: Look, colours: theme.Tokens) -> None:
@@ -267,6 +266,4 @@ class AnswerButton(Button):
         self.paint_keys(painter, left, rect, look, colours)
         taken = caps + GAP if self._keys else 0.0
         text = rect.adjusted(taken if self._letter == "A" else 0, 0, 0 if self._letter == "A" else -taken, 0)
-        painter.setFont(self.face())
-        painter.setPen(look.ink)
-        painter.drawText(text.adjusted(theme.S, 0, -theme.S, 0), _WRAP.value, self.text())
+        write(painter, text.adjusted(theme.S, 0, -theme.S, 0), self.text(), self.face(), look.ink, _WRAP.value)

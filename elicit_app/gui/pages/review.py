@@ -26,7 +26,7 @@ from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, Prim
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
 from elicit_app.gui.elements.painting import Glyph, GlyphSign, box, paint_glyph
 from elicit_app.gui.elements.surfaces import Card, Divider, Surface, fill, in_column, in_row, turn
-from elicit_app.gui.elements.texts import Label, tell
+from elicit_app.gui.elements.texts import Label, tell, write
 from elicit_app.gui.theme import LEFT, RIGHT
 from elicit_app.session.journal.events import Kept
 from elicit_app.session.sentences import preference_of, undo_words
@@ -157,18 +157,18 @@ class _Row(QStyledItemDelegate):
         if selected:
             painter.fillRect(rect.adjusted(0, 3, 0, -3), colours.hover)
         painter.fillRect(QRectF(rect.left(), rect.top(), rect.width(), 1), colours.line)
-        painter.setFont(_face(self._model, index.row(), index.column()))
+        face = _face(self._model, index.row(), index.column())
         out, plain = row.fit == "taken out", index.column() not in (PREFERRED, FITS)
-        painter.setPen(colours.ink3 if out else colours.ink2 if plain else colours.ink)
+        ink = colours.ink3 if out else colours.ink2 if plain else colours.ink
         inside = rect.adjusted(_PAD, 0, -_PAD, 0)
         if index.column() == FITS:
             inside.setLeft(inside.left() + _GAP)
             side = theme.em(16)
             sign = QRectF(inside.left(), inside.center().y() - side / 2, side, side)
-            paint_glyph(painter, GLYPHS[row.fit], sign, painter.pen().color())
+            paint_glyph(painter, GLYPHS[row.fit], sign, ink)
             inside.setLeft(inside.left() + side + theme.S)
         align = RIGHT if index.column() == SECONDS else LEFT
-        painter.drawText(inside, int(align) | int(_WRAP), self._text(index))
+        write(painter, inside, self._text(index), face, ink, align | _WRAP)
 
     def _text(self, index: QModelIndex | QPersistentModelIndex) -> str:
         return self._model.rows[index.row()].cells[index.column()]
@@ -294,15 +294,14 @@ class _Head(QHeaderView):
         colours = theme.tokens(self)
         with QPainter(self.viewport()) as painter:
             painter.fillRect(self.rect(), colours.surface)
-            painter.setFont(theme.font(theme.Role.NOTE))
-            painter.setPen(colours.ink2)
             for column in range(self.count()):
                 if not self.isSectionHidden(column):
                     room = QRectF(self.sectionViewportPosition(column), 0, self.sectionSize(column), self.height())
                     head = self.model().headerData(column, Qt.Orientation.Horizontal)
                     align = RIGHT if column == SECONDS else LEFT
                     left = _PAD + (_GAP if column == FITS else 0)
-                    painter.drawText(room.adjusted(left, 0, -_PAD, 0), align, str(head))
+                    note = theme.font(theme.Role.NOTE)
+                    write(painter, room.adjusted(left, 0, -_PAD, 0), str(head), note, colours.ink2, align)
 
 
 class Resolution(NamedTuple):

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.painting import Glyph, key_caps_width, paint_glyph, paint_key_caps, side_colours
-from elicit_app.gui.elements.texts import Label, elided, tell
+from elicit_app.gui.elements.texts import Label, elided, tell, write
 from elicit_app.gui.question.answers import Moving
 from elicit_app.gui.question.measures import OUTLINE, Bar, Plan, Scale, Sizes, breakable, plan, wrapped_height
 from elicit_app.gui.theme import Breakpoint, Role, em, font
@@ -282,10 +282,8 @@ class CountBar(QLabel):
         left = field.left() if self._side == "right" else field.right() - wide
         ink, border = colours.ink2, colours.line2
         paint_key_caps(painter, ("Left", "Right"), left, middle, ink=ink, border=border, fill=colours.surface)
-        painter.setFont(font(Role.CAPTION))
-        painter.setPen(colours.ink2)
         beside = QRectF(left + caps + theme.S, middle - em(11), width, em(22))
-        painter.drawText(beside, Qt.AlignmentFlag.AlignVCenter, words)
+        write(painter, beside, words, font(Role.CAPTION), colours.ink2)
 
     def _paint_bar(self, painter: QPainter, bar: Bar, colours: theme.Tokens) -> None:
         hue, soft = side_colours(colours, letter_of(self._side))
@@ -304,9 +302,7 @@ class CountBar(QLabel):
         hue, _ = side_colours(colours, letter_of(self._side))
         triangle = QRectF(rect.left(), rect.top(), em(10), rect.height())
         paint_glyph(painter, Glyph.MORE, triangle, hue)
-        painter.setFont(_label_font(sizes))
-        painter.setPen(colours.ink)
-        painter.drawText(rect.adjusted(em(10) + theme.S - 1, 0, 1, 0), Qt.AlignmentFlag.AlignVCenter, words)
+        write(painter, rect.adjusted(em(10) + theme.S - 1, 0, 1, 0), words, _label_font(sizes), colours.ink)
 
 
 _BAR_AIR, _BAR_AIR_TIGHT = 8, 3

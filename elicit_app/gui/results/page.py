@@ -24,13 +24,12 @@ from elicit_app.gui.elements.fields import Field
 from elicit_app.gui.elements.page import HeadedPage, QuietScrollBar, bind
 from elicit_app.gui.elements.painting import focus_ring
 from elicit_app.gui.elements.surfaces import Notice, fill, in_column, in_grid, in_row
-from elicit_app.gui.elements.texts import Label, elided, tell
+from elicit_app.gui.elements.texts import Label, elided, tell, write
 from elicit_app.gui.results.costs import METRIC, PICTURES, REPORT, TO_SEND_BACK, TOO_FEW, CostsPane
 from elicit_app.gui.results.prevalence import PrevalencePane
 from elicit_app.gui.results.rates import RatesPane
 from elicit_app.gui.results.seen import Part, SeenPane
 from elicit_app.gui.results.to_do import ToDoPane
-from elicit_app.gui.theme import LEFT
 from elicit_app.session.policy_words import chooses
 from elicit_app.session.views import CurvesView, ResultView
 from elicit_app.study.model import Study
@@ -249,10 +248,9 @@ class TabStrip(QTabBar):
     def _paint_tab(self, painter: QPainter, colours: theme.Tokens, index: int) -> None:
         room = QRectF(self.tabRect(index)).adjusted(0, 0, -self._gap(), 0)
         chosen = index == self.currentIndex()
-        painter.setFont(theme.font(theme.Role.STRONG if chosen else theme.Role.LABEL))
-        painter.setPen(colours.ink if chosen else colours.ink2)
-        text = elided(self.tabText(index), QFontMetricsF(painter.font()), room.width() + 1)
-        painter.drawText(room, LEFT, text)
+        face = theme.font(theme.Role.STRONG if chosen else theme.Role.LABEL)
+        text = elided(self.tabText(index), QFontMetricsF(face), room.width() + 1)
+        write(painter, room, text, face, colours.ink if chosen else colours.ink2)
         if chosen:
             painter.fillRect(QRectF(room.left(), self.height() - 3, room.width(), 3), colours.ink)
             if self.hasFocus():

@@ -26,8 +26,8 @@ from elicit_app.gui.elements.surfaces import (
     in_row,
     turn,
 )
-from elicit_app.gui.elements.texts import Label, elided, tell
-from elicit_app.gui.theme import LEFT, RIGHT
+from elicit_app.gui.elements.texts import Label, tell, write
+from elicit_app.gui.theme import RIGHT
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class RowButton(QPushButton):
 
     def __init__(self, view: RowView) -> None:
         super().__init__(view.title)
-        self._view, self._compact = view, False
+        self.view, self._compact = view, False
         tell(
             self,
             name=", ".join(part for part in (view.title, view.line, view.aside) if part),
@@ -150,11 +150,6 @@ class RowButton(QPushButton):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAutoDefault(False)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-
-    @property
-    def view(self) -> RowView:
-        """Return what the row shows."""
-        return self._view
 
     def set_compact(self, compact: bool) -> None:
         """Take less height on a compact page."""
@@ -182,30 +177,23 @@ class RowButton(QPushButton):
         sign = theme.em(14)
         chevron = QRectF(room.right() - sign, room.center().y() - sign / 2, sign, sign)
         paint_glyph(painter, Glyph.CLOSED, chevron, colours.ink)
-        painter.setFont(theme.font(theme.Role.NOTE))
-        painter.setPen(colours.ink2)
-        aside = QFontMetricsF(painter.font()).horizontalAdvance(self._view.aside) + 2
+        note = theme.font(theme.Role.NOTE)
+        aside = QFontMetricsF(note).horizontalAdvance(self.view.aside) + 2
         right = chevron.left() - theme.S
-        painter.drawText(QRectF(right - aside, room.top(), aside, room.height()), RIGHT, self._view.aside)
+        beside = QRectF(right - aside, room.top(), aside, room.height())
+        write(painter, beside, self.view.aside, note, colours.ink2, RIGHT)
         width = right - aside - theme.M - room.left()
         top = room.center().y() - sum(self._heights()) / 2
         for text, role, ink, height in zip(
-            (self._view.title, self._view.line), _ROLES, (colours.ink, colours.ink2), self._heights(), strict=True
+            (self.view.title, self.view.line), _ROLES, (colours.ink, colours.ink2), self._heights(), strict=True
         ):
-            painter.setFont(theme.font(role))
-            painter.setPen(ink)
-            words = QRectF(room.left(), top, width, height)
-            painter.drawText(words, LEFT, self._fit(painter, text, words))
+            write(painter, QRectF(room.left(), top, width, height), text, theme.font(role), ink, elide=True)
             top += height
 
     def _heights(self) -> list[float]:
         """Return the heights of both lines: never less than their letters, tails included, need."""
         least = 0 if self._compact else theme.em(23)
         return [max(least, QFontMetricsF(theme.font(role)).height()) for role in _ROLES]
-
-    @staticmethod
-    def _fit(painter: QPainter, text: str, room: QRectF) -> str:
-        return elided(text, QFontMetricsF(painter.font()), room.width())
 
 
 class RowCard(Card):

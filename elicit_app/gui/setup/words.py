@@ -14,6 +14,7 @@ from elicit_app.gui.elements.fields import Field, named
 from elicit_app.gui.elements.surfaces import Divider, Section, fill, in_row, turn
 from elicit_app.gui.elements.texts import Label, StressedLabel, tell
 from elicit_app.gui.setup.grid import Column, Grid, GridView
+from elicit_app.gui.theme import RIGHT
 from elicit_app.session.pair_words import ARROW
 from elicit_app.study.model import LONGEST_CONSEQUENCE, Mistake, Study, Wording, default_wording
 from elicit_app.study.typed_tables import Key, keys_of, with_mistakes
@@ -262,7 +263,7 @@ _CLASS_COLUMNS = (
     Column("One of them", 180),
     Column("Several of them", 190),
     Column("Then one will …", 210),
-    Column("Cases", 80, editable=False, grey=True, right=True),
+    Column("Cases", 80, editable=False, grey=True, align=RIGHT),
 )
 _CLASS_ROWS = 6
 
