@@ -6,10 +6,11 @@ One primary button a page. Every button takes the keys that do the same (painted
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, SignalInstance
 from PySide6.QtGui import QColor, QEnterEvent, QFont, QFontMetrics, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
@@ -44,17 +45,25 @@ class Look(NamedTuple):
 class Button(QPushButton):
     """An ordinary action, and base of the others: text, key caps, glyph, hover, off, a focus ring inside the border.
 
-    "&" in the text is not a shortcut. Of the key caps ("Ctrl+Z", "F", "Enter") "Left", "Right", "Up" and "Down" are
-    painted as arrows.
+    `does` is what a press does: a function to call, or a signal to emit. "&" in the text is not a shortcut. Of the key
+    caps ("Ctrl+Z", "F", "Enter") "Left", "Right", "Up" and "Down" are painted as arrows.
     """
 
     tall, padding, ring_gap = 40, 18, 3.0
     role = theme.Role.LABEL
 
     def __init__(
-        self, text: str = "", *, keys: tuple[str, ...] = (), glyph: Glyph | None = None, parent: QWidget | None = None
+        self,
+        text: str = "",
+        does: Callable[..., object] | SignalInstance | None = None,
+        *,
+        keys: tuple[str, ...] = (),
+        glyph: Glyph | None = None,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(text, parent)
+        if does is not None:
+            self.clicked.connect(does)
         self._keys, self._glyph, self._compact, self._hovered = keys, glyph, False, False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)

@@ -235,7 +235,7 @@ class Notice(Card):
         self._then: Callable[[], object] | None = None
         self._sign = GlyphSign(Glyph.WARNING, 18)
         self._sentence = Label(role=theme.Role.LABEL)
-        self.button = Button("Try again")
+        self.button = Button("Try again", self._press)
         in_row(
             (self._sign, 0, Qt.AlignmentFlag.AlignTop),
             (self._sentence, 1),
@@ -244,7 +244,6 @@ class Notice(Card):
             margins=(theme.M, 10, theme.M, 10),
             spacing=12,
         )
-        self.button.clicked.connect(self._press)
         self.hide()
 
     @property

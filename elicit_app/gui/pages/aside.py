@@ -78,7 +78,7 @@ class HelpPage(HeadedPage):
     def __init__(self) -> None:
         super().__init__()
         self.header.say("Help")
-        self.done = PrimaryButton("Back")
+        self.done = PrimaryButton("Back", self.back_requested)
         self.header.add_action(self.done)
         fill(self.body, _section("What happens here", Label(_ABOUT)), _section("Keys", _keys()))
         self._file = _section("What a predictions file looks like", Label(_FILE), _code(_EXAMPLE))
@@ -89,7 +89,6 @@ class HelpPage(HeadedPage):
             _section(f"About elicit {__version__}", Label(_LICENCES)),
             1,
         )
-        self.done.clicked.connect(self.back_requested)
         bind(self, self.back_requested, "Esc")
         self.settle()
 
@@ -138,7 +137,7 @@ class SettingsPage(HeadedPage):
         super().__init__()
         self._settings = Settings()
         self.header.say("Settings", "What you change here changes at once.")
-        self.done = PrimaryButton("Done")
+        self.done = PrimaryButton("Done", self.back_requested)
         self.header.add_action(self.done)
         self._group = QButtonGroup(self)
         self.appearances: dict[Appearance, ChoiceRow] = {}
@@ -158,7 +157,6 @@ class SettingsPage(HeadedPage):
         self.back = self.link_to_start()
         self.body.addStretch(1)
         self.foot.addLayout(in_row(self.back, 1))
-        self.done.clicked.connect(self.back_requested)
         bind(self, self.back_requested, "Esc")
         self.text_size.activated.connect(self._changed)
         for check in (self.animation, self.numbers_only):

@@ -186,7 +186,8 @@ class ComparePage(HeadedPage):
 
     def __init__(self) -> None:
         super().__init__()
-        self.report, self.save = Button("Save report…"), PrimaryButton("Save pooled metric file…")
+        self.report = Button("Save report…", self.report_requested)
+        self.save = PrimaryButton("Save pooled metric file…", self.save_requested)
         self.header.add_action(self.report)
         self.header.add_action(self.save)
         self._trusted_only = False
@@ -201,15 +202,11 @@ class ComparePage(HeadedPage):
         )
         self.meaning = Section("What pooled means")
         self.how, self.made_of, self.notes = Label(), Label(ink=theme.INK2), Label(ink=theme.INK2)
-        self.trusted = LinkButton("")
+        self.trusted = LinkButton("", lambda: self.trusted_only_requested.emit(not self._trusted_only))
         fill(self.meaning.column, self.how, self.made_of, self.notes, (self.trusted, 0, Qt.AlignmentFlag.AlignLeft))
         self.body.addWidget(self.meaning)
-        self.back = LinkButton("Back")
+        self.back = LinkButton("Back", self.back_requested)
         fill(self.body, (self.back, 0, Qt.AlignmentFlag.AlignLeft), 1)
-        self.save.clicked.connect(self.save_requested)
-        self.report.clicked.connect(self.report_requested)
-        self.trusted.clicked.connect(lambda: self.trusted_only_requested.emit(not self._trusted_only))
-        self.back.clicked.connect(self.back_requested)
         bind(self, self.back_requested, "Esc")
         self.settle()
 

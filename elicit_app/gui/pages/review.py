@@ -63,14 +63,10 @@ class AnswerWords(NamedTuple):
     fit: Fit
 
     @property
-    def fit_words(self) -> str:
-        """Return what stands in the last column."""
-        return _FIT_WORDS.get(self.fit, self.fit)
-
-    @property
     def cells(self) -> tuple[str, ...]:
         """Return the texts of all columns."""
-        return str(self.number), self.preferred, self.rather_than, self.clearly, self.seconds, self.fit_words
+        fits = _FIT_WORDS.get(self.fit, self.fit)
+        return str(self.number), self.preferred, self.rather_than, self.clearly, self.seconds, fits
 
 
 def answer_words(answer: AnsweredView, wording: Wording, family: Family) -> AnswerWords:
@@ -86,25 +82,20 @@ class AnswersModel(QAbstractTableModel):
 
     def __init__(self) -> None:
         super().__init__()
-        self._rows: tuple[AnswerWords, ...] = ()
+        self.rows: tuple[AnswerWords, ...] = ()
 
     def show_rows(self, rows: tuple[AnswerWords, ...]) -> None:
         """Show `rows`, in this order."""
         self.beginResetModel()
-        self._rows = rows
+        self.rows = rows
         self.endResetModel()
-
-    @property
-    def rows(self) -> tuple[AnswerWords, ...]:
-        """Return the rows shown."""
-        return self._rows
 
     def row_of(self, number: int) -> int | None:
         """Return the row of answer `number`."""
-        return next((index for index, row in enumerate(self._rows) if row.number == number), None)
+        return next((index for index, row in enumerate(self.rows) if row.number == number), None)
 
     def rowCount(self, parent: Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self._rows)
+        return 0 if parent is not None and parent.isValid() else len(self.rows)
 
     def columnCount(self, parent: Index | None = None) -> int:
         return 0 if parent is not None and parent.isValid() else len(HEADS)
@@ -116,12 +107,12 @@ class AnswersModel(QAbstractTableModel):
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return self._rows[index.row()].cells[index.column()]
+            return self.rows[index.row()].cells[index.column()]
         return None
 
     def as_text(self) -> str:
         """Return head and rows separated by tabs, for a spreadsheet."""
-        return "\n".join("\t".join(cells) for cells in (HEADS, *(row.cells for row in self._rows)))
+        return "\n".join("\t".join(cells) for cells in (HEADS, *(row.cells for row in self.rows)))
 
 
 _WRAP = Qt.TextFlag.TextWordWrap
@@ -140,16 +131,14 @@ class _Row(QStyledItemDelegate):
         super().__init__(view)
         self._view, self._model = view, model
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         across = range(index.column(), index.column() + self._view.columnSpan(index.row(), index.column()))
         width = sum(map(self._view.columnWidth, across)) - 2 * _PAD
         metrics = QFontMetricsF(_face(self._model, index.row(), index.column()))
-        used = metrics.boundingRect(QRectF(0, 0, max(width, 20), 10_000), _WRAP, self._text(index))
+        used = metrics.boundingRect(QRectF(0, 0, max(width, 20), 10_000), _WRAP, index.data())
         return QSize(round(used.width()), max(theme.em(46), round(used.height()) + theme.em(20)))
 
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         colours, rect = theme.tokens(self._view), QRectF(option.rect)
         row = self._model.rows[index.row()]
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
@@ -168,10 +157,7 @@ class _Row(QStyledItemDelegate):
             paint_glyph(painter, GLYPHS[row.fit], sign, ink)
             inside.setLeft(inside.left() + side + theme.S)
         align = RIGHT if index.column() == SECONDS else LEFT
-        write(painter, inside, self._text(index), face, ink, align | _WRAP)
-
-    def _text(self, index: QModelIndex | QPersistentModelIndex) -> str:
-        return self._model.rows[index.row()].cells[index.column()]
+        write(painter, inside, index.data(), face, ink, align | _WRAP)
 
 
 class AnswersTable(QTableView):
@@ -182,7 +168,7 @@ class AnswersTable(QTableView):
 
     def __init__(self, model: AnswersModel) -> None:
         super().__init__()
-        self._model, self._compact = model, False
+        self._model = model
         self.setModel(model)
         self.setItemDelegate(_Row(self, model))
         tell(self, name="All answers, newest first")
@@ -213,7 +199,6 @@ class AnswersTable(QTableView):
 
     def set_compact(self, compact: bool) -> None:
         """Leave out how clearly and seconds on a compact page."""
-        self._compact = compact
         for column in (CLEARLY, SECONDS):
             self.setColumnHidden(column, compact)
         self.fit()
@@ -434,17 +419,18 @@ class ReviewPage(HeadedPage):
 
     def __init__(self) -> None:
         super().__init__()
-        self.more = Button("Answer more questions")
-        self.finish = PrimaryButton("Finish and see the result", keys=("Ctrl+Enter",))
+        self.more = Button("Answer more questions", self.more_requested)
+        self.finish = PrimaryButton("Finish and see the result", self.finish_requested, keys=("Ctrl+Enter",))
         self.header.add_action(self.more)
         self.header.add_action(self.finish)
         self.contradiction = ContradictionCard()
         self.model = AnswersModel()
         self.table = AnswersTable(self.model)
-        self.copy = LinkButton("Copy as a table")
+        self.copy = LinkButton("Copy as a table", self._copy)
         self.chosen = Label(NOTHING_CHOSEN, theme.Role.STRONG)
-        self.undo = FlatButton("Undo", keys=("Ctrl+Z",), glyph=Glyph.UNDO)
-        self.again, self.out = Button("Look at it again", keys=("Enter",)), FlatButton("Take it out")
+        self.undo = FlatButton("Undo", self.undo_requested, keys=("Ctrl+Z",), glyph=Glyph.UNDO)
+        self.again = Button("Look at it again", keys=("Enter",))
+        self.out = FlatButton("Take it out", lambda: self.take_out_requested.emit(self.table.number))
         self._build()
         self._connect()
         self.settle()
@@ -487,17 +473,12 @@ class ReviewPage(HeadedPage):
         self.foot.addLayout(in_row((self.chosen, 1), self.undo, self.again, self.out, spacing=theme.S))
 
     def _connect(self) -> None:
-        self.more.clicked.connect(self.more_requested)
-        self.finish.clicked.connect(self.finish_requested)
         bind(self, self.finish.click, *CTRL_ENTER)
         self.notice.pressed.connect(self.retry_requested)
         self.contradiction.resolve_requested.connect(self.resolve_requested)
         self.table.chosen.connect(self._choose)
         self.table.opened.connect(self.look_again_requested)
         self.again.clicked.connect(lambda: self.look_again_requested.emit(self.table.number))
-        self.out.clicked.connect(lambda: self.take_out_requested.emit(self.table.number))
-        self.copy.clicked.connect(self._copy)
-        self.undo.clicked.connect(self.undo_requested)
         bind(self, self.undo_requested, "Ctrl+Z")
         bind(self, self.redo_requested, "Ctrl+Shift+Z")
 

@@ -97,8 +97,7 @@ class Answers(AnswerRows):
         self.clearly_a, self.slightly_a = MinorButton(parent=self), MinorButton(parent=self)
         self.unsure = MinorButton(keys=("S",), parent=self)
         self.slightly_b, self.clearly_b = MinorButton(parent=self), MinorButton(parent=self)
-        self.level = MinorButton("Make them equal", keys=("E",), parent=self)
-        self.level.clicked.connect(self.level_requested)
+        self.level = MinorButton("Make them equal", self.level_requested, keys=("E",), parent=self)
         self.level.hide()
         tell(self.level, name="Make them equal", more="E", tooltip="Move one number until both results are equally bad")
         for button, name, keys, reply, strength in (

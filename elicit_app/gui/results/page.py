@@ -142,12 +142,12 @@ class PracticeDialog(QDialog):
         return area
 
     def _buttons(self, known: bool) -> QHBoxLayout:
-        self.none, cancel, self.use = FlatButton("Leave it out"), Button("Cancel"), PrimaryButton("Use it")
+        self.none = FlatButton("Leave it out", lambda: self._tell(None))
+        cancel = Button("Cancel")
+        self.use = PrimaryButton("Use it", self._accept)
         self.none.setVisible(known)
         self.use.setDefault(True)
-        self.none.clicked.connect(lambda: self._tell(None))
         cancel.clicked.connect(self.reject)
-        self.use.clicked.connect(self._accept)
         return in_row(self.none, 1, cancel, self.use, spacing=12)
 
     def _accept(self) -> None:
@@ -278,7 +278,8 @@ class ResultsPage(HeadedPage):
         self._judged, self._saves = False, METRIC
         self._study: Study | None = None
         self._practice: Table | None = None
-        self.more, self.save = Button("Answer more questions"), PrimaryButton("Save metric file…")
+        self.more = Button("Answer more questions", self.more_requested)
+        self.save = PrimaryButton("Save metric file…", lambda: self.export_requested.emit(self._saves.key))
         self.header.add_action(self.more)
         self.header.add_action(self.save)
         self.tabs = TabStrip(*TABS)
@@ -349,26 +350,21 @@ class ResultsPage(HeadedPage):
 
     def _links(self) -> None:
         back, review = self.link_to_start(), LinkButton("Look at the answers")
-        self.practice, self.roc = LinkButton("Change today’s practice…"), LinkButton(_ROC)
-        self.tables, self.pictures = LinkButton(_TABLES), LinkButton("Save pictures…")
-        self.compare = LinkButton("Compare experts")
-        self.compare.clicked.connect(self.compare_requested)
+        self.practice = LinkButton("Change today’s practice…", self._ask_practice)
+        self.roc = LinkButton(_ROC, lambda: self._show_part("roc"))
+        self.tables = LinkButton(_TABLES, lambda: self._show_part("tables"))
+        self.pictures = LinkButton("Save pictures…", lambda: self.export_requested.emit(PICTURES.key))
+        self.compare = LinkButton("Compare experts", self.compare_requested)
         review.clicked.connect(self.review_requested)
         self._of_tab = in_row(self.practice, self.roc, self.tables, self.pictures, spacing=theme.M)
         self._of_result = in_row(back, 1, self.compare, self._of_tab, review, spacing=theme.M)
         self.foot.addLayout(self._of_result)
-        self.practice.clicked.connect(self._ask_practice)
-        self.roc.clicked.connect(lambda: self._show_part("roc"))
-        self.tables.clicked.connect(lambda: self._show_part("tables"))
-        self.pictures.clicked.connect(lambda: self.export_requested.emit(PICTURES.key))
 
     def _connect(self) -> None:
         self.tabs.currentChanged.connect(self._turn)
         for keys, step in ((QKeySequence.StandardKey.NextChild, 1), (QKeySequence.StandardKey.PreviousChild, -1)):
             shortcut = QShortcut(keys, self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(partial(self.tabs.turn, step))
-        self.more.clicked.connect(self.more_requested)
-        self.save.clicked.connect(lambda: self.export_requested.emit(self._saves.key))
         bind(self, self._save_by_key, "Ctrl+S")
         self.costs.export_requested.connect(self.export_requested)
         self.rates.look_again_requested.connect(self.look_again_requested)

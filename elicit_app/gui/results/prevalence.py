@@ -235,7 +235,7 @@ class SharesCard(Section):
         self._shares: tuple[float, ...] = ()
         self.classes = ListBox("Which class", widest=220)
         self.box, self.track = NumberBox("How many cases of this class", 1, 999), ShareTrack()
-        self.back = FlatButton("Back to your study")
+        self.back = FlatButton("Back to your study", self._go_back)
         self._of, self._cases = Label(role=theme.Role.STRONG), Label(role=theme.Role.NOTE, ink=theme.INK2)
         before, after = (Label(word, theme.Role.STRONG, wrap=False) for word in ("If", "were"))
         first = in_row(before, self.classes, after, 1, spacing=10)
@@ -245,7 +245,6 @@ class SharesCard(Section):
         self.classes.activated.connect(self._class_chosen)
         self.box.valueChanged.connect(self._typed)
         self.track.number_changed.connect(self._dragged)
-        self.back.clicked.connect(self._go_back)
 
     @property
     def shares(self) -> tuple[float, ...]:

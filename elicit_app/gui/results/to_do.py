@@ -133,11 +133,10 @@ class TableCard(Card):
 
     def __init__(self) -> None:
         super().__init__()
-        self.table, self.fold = PolicyTable(), LinkButton("Show all")
+        self.table, self.fold = PolicyTable(), LinkButton("Show all", self._toggle)
         self._notes = Label(role=theme.Role.CAPTION, ink=theme.INK2)
         self._open = False
         in_column(self.table, in_row(self.fold, 1), self._notes, on=self, margins=(20, 10, 20, 12), spacing=theme.XS)
-        self.fold.clicked.connect(self._toggle)
 
     def show_judgement(self, judgement: Judgement, counts_as: str = "") -> None:
         """Show a judgement; `counts_as` says what the costs rest on."""

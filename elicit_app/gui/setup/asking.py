@@ -260,12 +260,11 @@ class ElsewhereSection(Section):
     def __init__(self) -> None:
         super().__init__("Experts elsewhere")
         self.sentence = Label(ink=theme.INK2)
-        self.send, self.add = Button("Send to an expert…"), Button("Add their answers…")
+        self.send = Button("Send to an expert…", lambda: self.send_requested.emit(self.again.box.isChecked()))
+        self.add = Button("Add their answers…", self.add_requested)
         self._buttons = in_row(self.send, self.add, 1, spacing=theme.S)
         self.again = CheckRow(*_AGAIN)
         fill(self.column, self.sentence, self.again, self._buttons)
-        self.send.clicked.connect(lambda: self.send_requested.emit(self.again.box.isChecked()))
-        self.add.clicked.connect(self.add_requested)
 
     def show_study(self, study: Study, experts: int) -> None:
         """Show what can be done with `study`, which so many have finished; nothing where it has no predictions."""

@@ -45,7 +45,7 @@ class ColumnsPage(HeadedPage):
         super().__init__()
         self._look: FirstRows | None = None
         self._classes: tuple[str, ...] = ()
-        self.go_on = PrimaryButton("Go on", keys=("Ctrl+Enter",))
+        self.go_on = PrimaryButton("Go on", self._go_on, keys=("Ctrl+Enter",))
         self.truth = ListBox("Column of the true class")
         self.kinds: dict[Kind, ChoiceRow] = {kind: ChoiceRow(*words) for kind, words in _KINDS.items()}
         self.boxes: list[ListBox] = []
@@ -76,7 +76,6 @@ class ColumnsPage(HeadedPage):
         self.foot.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _connect(self) -> None:
-        self.go_on.clicked.connect(self._go_on)
         self.truth.currentIndexChanged.connect(self._truth_changed)
         self._group.buttonToggled.connect(lambda _, checked: self._lay_rows() if checked else None)
         bind(self, self._go_on, *CTRL_ENTER)

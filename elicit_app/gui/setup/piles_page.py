@@ -119,11 +119,13 @@ class PilesPage(HeadedPage):
         super().__init__()
         self._beginning: Beginning | None = None
         self._piles: Piles | None = None
-        self.skip, self.go_on = Button("Skip"), PrimaryButton("Go on", keys=("Ctrl+Enter",))
+        self.skip = Button("Skip", lambda: self._finish(None))
+        self.go_on = PrimaryButton("Go on", self._go_on, keys=("Ctrl+Enter",))
         self.top = _TopCard()
         self.columns = [PileColumn(number + 1) for number in range(MOST)]
         self.sizes = {n: _SizeButton(str(n)) for n in range(FEWEST, MOST + 1)}
-        self.back, self.undo = LinkButton("Back"), Button("Undo", keys=("Ctrl+Z",))
+        self.back = LinkButton("Back", self.back_requested)
+        self.undo = Button("Undo", self._undo, keys=("Ctrl+Z",))
         self._build()
         self._connect()
         self.settle()
@@ -150,10 +152,6 @@ class PilesPage(HeadedPage):
         self.foot.addLayout(row)
 
     def _connect(self) -> None:
-        self.skip.clicked.connect(lambda: self._finish(None))
-        self.go_on.clicked.connect(self._go_on)
-        self.back.clicked.connect(self.back_requested)
-        self.undo.clicked.connect(self._undo)
         self.notice.pressed.connect(self._use_proposals)
         self.top.later.clicked.connect(self._later)
         self.top.accept.clicked.connect(self._accept)

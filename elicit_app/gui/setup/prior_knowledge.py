@@ -52,9 +52,8 @@ class GuessesSection(Section):
         self._breakpoint = theme.Breakpoint(compact=False, low=False, large=False)
         self._typed: dict[Key, str] = {}
         self.fields: dict[Key, Field] = {}
-        self.more = LinkButton("Guess more")
+        self.more = LinkButton("Guess more", self._show_more)
         fill(self.column, self._asks, self._rows, (self.more, 0, Qt.AlignmentFlag.AlignLeft))
-        self.more.clicked.connect(self._show_more)
 
     def show_study(self, study: Study, family: Family) -> None:
         """Ask about the mistakes of `study`; what was typed for the same study stays, even where it is not shown."""
@@ -171,7 +170,7 @@ class OrdersSection(Part):
         self.state = LinkButton("State one")
         self.state.setCheckable(True)
         self.first, self.second = ListBox("This mistake"), ListBox("is never worse than this one")
-        self.add = Button("Add")
+        self.add = Button("Add", self._add)
         self.refused = Label(role=theme.Role.NOTE)
         self._row = in_row(
             (self.first, 1),
@@ -185,7 +184,6 @@ class OrdersSection(Part):
         self._form.hide()
         self.refused.hide()
         self.state.toggled.connect(self._form.setVisible)
-        self.add.clicked.connect(self._add)
 
     def show_study(self, study: Study, family: Family) -> None:
         """Offer the mistakes of `study`; what was stated for the same study and family stays."""

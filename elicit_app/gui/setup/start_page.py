@@ -56,9 +56,8 @@ class ContinueCard(Card):
         words = in_column(self._hint, self._title, self._line, spacing=4)
         words.addSpacing(theme.S)
         words.addWidget(self._bar)
-        self.button = PrimaryButton("Continue", keys=("Enter",))
+        self.button = PrimaryButton("Continue", lambda: self.open_requested.emit(self._ref), keys=("Enter",))
         fill(self._across, (words, 1), self.button)
-        self.button.clicked.connect(lambda: self.open_requested.emit(self._ref))
 
     def show_view(self, view: ContinueView) -> None:
         """Show the session to go on with."""
@@ -274,9 +273,11 @@ class StartPage(ScrolledPage):
         )
         self.notice, self.current, self.drop = Notice(), ContinueCard(), DropCard()
         self.examples, self.recent = RowCard(lambda row: self.study_requested.emit(row.ref)), RowCard(self._open_recent)
-        self.folder, self.all_recent = LinkButton("Open a study folder…"), LinkButton("Show all")
-        self.help, self.settings = LinkButton("Help"), LinkButton("Settings")
-        self.laboratory = LinkButton("For researchers")
+        self.folder = LinkButton("Open a study folder…", self.folder_requested)
+        self.all_recent = LinkButton("Show all", self._show_all)
+        self.help = LinkButton("Help", self.help_requested)
+        self.settings = LinkButton("Settings", self.settings_requested)
+        self.laboratory = LinkButton("For researchers", self.laboratory_requested)
         self._lists = in_row()
         self._heads: list[Label] = []
         self._build()
@@ -356,11 +357,6 @@ class StartPage(ScrolledPage):
     def _connect(self) -> None:
         self.current.open_requested.connect(self.session_requested)
         self.drop.choose_requested.connect(self.choose_requested)
-        self.folder.clicked.connect(self.folder_requested)
-        self.help.clicked.connect(self.help_requested)
-        self.settings.clicked.connect(self.settings_requested)
-        self.laboratory.clicked.connect(self.laboratory_requested)
-        self.all_recent.clicked.connect(self._show_all)
         go_on_by_enter(self, self._go_on)
 
     def _open_recent(self, row: RowView) -> None:

@@ -181,9 +181,8 @@ class ModelsSection(Section):
         super().__init__("The models", "Human readers may be among them.")
         self._study: Study | None = None
         self.fields: list[Field] = []
-        self._rows, self.add = Block(), Button("Add a model…")
+        self._rows, self.add = Block(), Button("Add a model…", self.add_requested)
         fill(self.column, self._rows, (self.add, 0, Qt.AlignmentFlag.AlignLeft))
-        self.add.clicked.connect(self.add_requested)
 
     def show_study(self, study: Study) -> None:
         """Show the models of `study`."""
@@ -255,11 +254,11 @@ class StudyPage(HeadedPage):
         super().__init__()
         self._study: Study | None = None
         self._key: Key = (0, 1)
-        self.save = PrimaryButton("Save and go on", keys=("Ctrl+Enter",))
+        self.save = PrimaryButton("Save and go on", self._save, keys=("Ctrl+Enter",))
         self.nouns, self.preview, self.mistakes = NounsSection(), Preview(), MistakesSection()
         self.yardstick, self.population, self.place = YardstickSection(), PopulationSection(), PlaceSection()
         self.models = ModelsSection()
-        self.back, self.undo = self.link_to_start(), FlatButton("Undo", keys=("Ctrl+Z",))
+        self.back, self.undo = self.link_to_start(), FlatButton("Undo", self._undo, keys=("Ctrl+Z",))
         self._done = Label(role=theme.Role.NOTE, ink=theme.INK2)
         self._reading_order = QTimer(self, singleShot=True, interval=0)
         self._build()
@@ -287,8 +286,6 @@ class StudyPage(HeadedPage):
         self.mistakes.open_requested.connect(self.open_words_requested)
         self.mistakes.save_requested.connect(self.save_words_requested)
         self.place.choose_requested.connect(self.choose_requested)
-        self.undo.clicked.connect(self._undo)
-        self.save.clicked.connect(self._save)
         self._reading_order.timeout.connect(lambda: follow_the_eye(self))
         bind(self, self._save, *CTRL_ENTER)
 

@@ -126,7 +126,8 @@ class MistakesSection(Section):
         tell(self.search, name="Search among the mistakes")
         self.paste = Button("Paste", keys=("Ctrl+V",))
         self.fill = Button("Fill down", keys=("Ctrl+D",))
-        self.open_csv, self.save_csv = Button("Open CSV…"), Button("Save as CSV…")
+        self.open_csv = Button("Open CSV…", self.open_requested)
+        self.save_csv = Button("Save as CSV…", self.save_requested)
         self.one, self.many = Field(), Field()
         self._below = QWidget()
         self._head = in_row()
@@ -137,8 +138,6 @@ class MistakesSection(Section):
         self.table.row_chosen.connect(self._choose)
         self.paste.clicked.connect(self.table.paste)
         self.fill.clicked.connect(self.table.fill_down)
-        self.open_csv.clicked.connect(self.open_requested)
-        self.save_csv.clicked.connect(self.save_requested)
         for field, column in ((self.one, _ONE), (self.many, _SEVERAL)):
             field.textEdited.connect(lambda text, column=column: self._type_below(column, text))
 
