@@ -1,4 +1,4 @@
-"""Answering: the buttons, which never move, and the number that is moved until both results are equally bad."""
+"""Answering: the buttons, which never move, the number that is moved until both are equally bad, and the reason."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from PySide6.QtWidgets import QLineEdit, QSlider, QWidget
 from elicit_app.elicitation.questions import Moved, Proposal, Strength
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import AnswerButton, Button, MinorButton, PrimaryButton
-from elicit_app.gui.elements.fields import IgnoresWheel
+from elicit_app.gui.elements.fields import Field, IgnoresWheel
 from elicit_app.gui.elements.painting import box, side_colours
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.measures import GAP, Plan, Span, answer_spans
 from elicit_app.gui.theme import em
+from elicit_app.session.journal.events import LONGEST_REASON
 from elicit_app.session.pair_words import letter_of
 from elicit_app.session.views import Reply, Side
 
@@ -443,3 +444,31 @@ class MoveAnswers(AnswerRows):
 
     def place_below(self, plan: Plan, spans: Sequence[Span], y: int) -> None:
         self.unsure.setGeometry(spans[1].x, y, spans[1].width, plan.frame.minor)
+
+
+class ReasonField(Field):
+    """One line for why; Enter keeps it for the answer that follows, Esc drops it. Emits `kept` and `dropped`."""
+
+    kept = Signal()
+    dropped = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(hint="Why? Enter keeps it for your answer, Esc drops it.", parent=parent)
+        self.setMaxLength(LONGEST_REASON)
+        tell(self, name="Reason for the answer that follows")
+        self.hide()
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Esc and every letter from the keys of the page."""
+        if event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.dropped.emit()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.kept.emit()
+        else:
+            super().keyPressEvent(event)

@@ -308,10 +308,6 @@ class PairPage(Page):
             return self.answers.needed_height()
         return max(self.answers.needed_height(), self.move_answers.needed_height())
 
-    def under_bar(self) -> QWidget | None:
-        """Return a band that stands under the top bar, where there is one."""
-        return None
-
     # arranging
 
     def arrange(self, breakpoint_: Breakpoint) -> None:
@@ -361,10 +357,9 @@ class PairPage(Page):
         high = self.bar.needed_height(plan_.width)
         self.bar.setGeometry(side, plan_.frame.top, plan_.width, high)
         top = plan_.frame.top + high
-        band = self.under_bar()
-        if band is not None and not band.isHidden():
-            tall = band.heightForWidth(plan_.width)
-            band.setGeometry(side, top + theme.S, plan_.width, tall)
+        if self.notice is not None and not self.notice.isHidden():
+            tall = self.notice.heightForWidth(plan_.width)
+            self.notice.setGeometry(side, top + theme.S, plan_.width, tall)
             top += theme.S + tall
         return top
 

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QApplication
 
 from elicit_app.elicitation.questions import Moved, Proposal
 from elicit_app.gui import theme
-from elicit_app.gui.question import QuestionPage
 from elicit_app.gui.question.answers import GivenAnswer
+from elicit_app.gui.question.page import QuestionPage
 
 K, M = Qt.Key, Qt.KeyboardModifier
 RIGHT = Proposal("second", 1, 0, start=133, least=48, most=330)
