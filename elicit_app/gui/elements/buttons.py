@@ -64,7 +64,7 @@ class Button(QPushButton):
         super().__init__(text, parent)
         if does is not None:
             self.clicked.connect(does)
-        self._keys, self._glyph, self._compact, self._hovered = keys, glyph, False, False
+        self.keys, self._glyph, self._compact, self._hovered = keys, glyph, False, False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAutoDefault(False)
@@ -74,18 +74,13 @@ class Button(QPushButton):
 
     def set_keys(self, *keys: str) -> None:
         """Change the key caps."""
-        self._keys = keys
+        self.keys = keys
         self._changed()
 
     def set_compact(self, compact: bool) -> None:
         """Take the text size for a compact page, or for a wide one."""
         self._compact = compact
         self._changed()
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Return the keys that are shown as caps."""
-        return self._keys
 
     def _changed(self) -> None:
         self.updateGeometry()
@@ -103,7 +98,7 @@ class Button(QPushButton):
         return min(self.padding, theme.S)
 
     def _extras(self) -> float:
-        keys = key_caps_width(self._keys) + _GAP if self._keys else 0.0
+        keys = key_caps_width(self.keys) + _GAP if self.keys else 0.0
         return keys + (theme.em(16) + _GAP if self._glyph else 0.0)
 
     def width_for(self, text: str) -> int:
@@ -168,7 +163,7 @@ class Button(QPushButton):
         """Paint the key caps from `left` on."""
         ink = colours.ink2 if self.isEnabled() else look.ink
         border = colours.line2 if self.isEnabled() else colours.line
-        paint_key_caps(painter, self._keys, left, rect.center().y(), ink=ink, border=border, fill=colours.surface)
+        paint_key_caps(painter, self.keys, left, rect.center().y(), ink=ink, border=border, fill=colours.surface)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let Enter press the focused button, as Space does; a held key presses once."""
@@ -200,7 +195,7 @@ class PrimaryButton(Button):
         return Look(fill, None, colours.onprimary, colours.onprimary)
 
     def paint_keys(self, painter: QPainter, left: float, rect: QRectF, look: Look, colours: theme.Tokens) -> None:
-        paint_key_caps(painter, self._keys, left, rect.center().y(), ink=look.ink, border=look.ink)
+        paint_key_caps(painter, self.keys, left, rect.center().y(), ink=look.ink, border=look.ink)
 
 
 class MinorButton(Button):
@@ -270,9 +265,9 @@ class AnswerButton(Button):
         if self._letter is None:
             super().paint_content(painter, rect, look, colours)
             return
-        caps = key_caps_width(self._keys)
+        caps = key_caps_width(self.keys)
         left = self.padding if self._letter == "A" else rect.width() - self.padding - caps
         self.paint_keys(painter, left, rect, look, colours)
-        taken = caps + GAP if self._keys else 0.0
+        taken = caps + GAP if self.keys else 0.0
         text = rect.adjusted(taken if self._letter == "A" else 0, 0, 0 if self._letter == "A" else -taken, 0)
         write(painter, text.adjusted(theme.S, 0, -theme.S, 0), self.text(), self.face(), look.ink, _WRAP.value)

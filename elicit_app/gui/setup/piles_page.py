@@ -118,7 +118,7 @@ class PilesPage(HeadedPage):
     def __init__(self) -> None:
         super().__init__()
         self._beginning: Beginning | None = None
-        self._piles: Piles | None = None
+        self.piles: Piles | None = None
         self.skip = Button("Skip", lambda: self._finish(None))
         self.go_on = PrimaryButton("Go on", self._go_on, keys=("Ctrl+Enter",))
         self.top = _TopCard()
@@ -173,21 +173,16 @@ class PilesPage(HeadedPage):
     def first_focus(self) -> QWidget:
         return self.top
 
-    @property
-    def piles(self) -> Piles | None:
-        """Return what lies where."""
-        return self._piles
-
     def show_beginning(self, beginning: Beginning) -> None:
         """Ask about the mistakes of a study; piles made for the same study before stay."""
         before, self._beginning = self._beginning, beginning
-        if before is None or self._piles is None or before.study.digest != beginning.study.digest:
-            self._piles = Piles.of(beginning.study, beginning.guesses)
+        if before is None or self.piles is None or before.study.digest != beginning.study.digest:
+            self.piles = Piles.of(beginning.study, beginning.guesses)
         elif before.study.wording != beginning.study.wording or before.guesses != beginning.guesses:
-            lies, names = self._piles.lies, self._piles.names
+            lies, names = self.piles.lies, self.piles.names
             fresh = Piles.of(beginning.study, beginning.guesses)
-            same = len(fresh.cards) == len(self._piles.cards)
-            self._piles = fresh
+            same = len(fresh.cards) == len(self.piles.cards)
+            self.piles = fresh
             if same:
                 fresh.lies, fresh.names = lies, names
         k = beginning.study.n_classes
@@ -208,10 +203,10 @@ class PilesPage(HeadedPage):
 
     @property
     def _left(self) -> list[int]:
-        return [] if self._piles is None else self._piles.left
+        return [] if self.piles is None else self.piles.left
 
     def _show(self) -> None:
-        piles = self._piles
+        piles = self.piles
         if piles is None:
             return
         proposed = piles.proposals()
@@ -231,8 +226,8 @@ class PilesPage(HeadedPage):
         self._show()
 
     def _put(self, cards: Sequence[int], pile: int) -> None:
-        if self._piles is not None and cards:
-            self._piles.put(cards, pile)
+        if self.piles is not None and cards:
+            self.piles.put(cards, pile)
             self._changed()
 
     def _digit(self, pile: int) -> None:
@@ -245,29 +240,29 @@ class PilesPage(HeadedPage):
         self._put(self._left[:1], pile)
 
     def _accept(self) -> None:
-        if self._piles is None or not self._left:
+        if self.piles is None or not self._left:
             return
-        pile = self._piles.proposals().get(self._left[0])
+        pile = self.piles.proposals().get(self._left[0])
         if pile is not None:
-            self._put(self._piles.alike(self._left[0]), pile)
+            self._put(self.piles.alike(self._left[0]), pile)
 
     def _later(self) -> None:
-        if self._piles is not None and self._left:
-            self._piles.later(self._left[0])
+        if self.piles is not None and self._left:
+            self.piles.later(self._left[0])
             self._changed()
 
     def _undo(self) -> None:
-        if self._piles is not None and self._piles.undo():
+        if self.piles is not None and self.piles.undo():
             self._changed()
 
     def _resize(self, n: int) -> None:
-        if self._piles is not None:
-            self._piles.resize(n)
+        if self.piles is not None:
+            self.piles.resize(n)
             self._changed()
 
     def _rename(self, pile: int, name: str) -> None:
-        if self._piles is not None:
-            self._piles.names[pile] = name
+        if self.piles is not None:
+            self.piles.names[pile] = name
 
     def _go_beside(self, at: int, step: int) -> None:
         beside = self.columns[max(0, min(len(self.columns) - 1, at + step))]
@@ -275,13 +270,13 @@ class PilesPage(HeadedPage):
             beside.chips.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _use_proposals(self) -> None:
-        if self._piles is not None:
-            self._piles.use_proposals()
+        if self.piles is not None:
+            self.piles.use_proposals()
             self._changed()
             self._go_on()
 
     def _go_on(self) -> None:
-        piles = self._piles
+        piles = self.piles
         if piles is None or self._beginning is None:
             return
         proposed = piles.mistakes_in(list(piles.proposals()))

@@ -200,20 +200,15 @@ class RowCard(Card):
 
     def __init__(self, open_row: Callable[[RowView], None]) -> None:
         super().__init__()
-        self._open, self._rows, self._compact = open_row, list[RowButton](), False
+        self._open, self.rows, self._compact = open_row, list[RowButton](), False
         self._inside = Block()
         self._column = in_column(self._inside, on=self, margins=(0, 4, 0, 4), spacing=0)
-
-    @property
-    def rows(self) -> list[RowButton]:
-        """Return the rows shown."""
-        return list(self._rows)
 
     def show_rows(self, rows: Sequence[RowView], nothing: tuple[str, str] = ("", "")) -> None:
         """Show `rows`; where there are none, a title and a sentence instead."""
         column = in_column(on=self._inside.renew(), spacing=0)
-        self._rows = [RowButton(row) for row in rows]
-        for index, button in enumerate(self._rows):
+        self.rows = [RowButton(row) for row in rows]
+        for index, button in enumerate(self.rows):
             if index:
                 column.addLayout(in_column(Divider(), margins=(8, 0, 8, 0)))
             button.set_compact(self._compact)
@@ -226,7 +221,7 @@ class RowCard(Card):
     def set_compact(self, compact: bool) -> None:
         """Take less height on a compact page."""
         self._compact = compact
-        for row in self._rows:
+        for row in self.rows:
             row.set_compact(compact)
 
 
