@@ -118,7 +118,7 @@ class PilesPage(HeadedPage):
     def __init__(self) -> None:
         super().__init__()
         self._beginning: Beginning | None = None
-        self.piles: Piles | None = None
+        self.piles = Piles(())
         self.skip = Button("Skip", lambda: self._finish(None))
         self.go_on = PrimaryButton("Go on", self._go_on, keys=("Ctrl+Enter",))
         self.top = _TopCard()
@@ -155,7 +155,7 @@ class PilesPage(HeadedPage):
         self.notice.pressed.connect(self._use_proposals)
         self.top.later.clicked.connect(self._later)
         self.top.accept.clicked.connect(self._accept)
-        self.top.dragged.connect(lambda: drag_card(self.top, self._left[0]) if self._left else None)
+        self.top.dragged.connect(lambda: drag_card(self.top, self.piles.left[0]) if self.piles.left else None)
         for n, size in self.sizes.items():
             size.clicked.connect(lambda _=False, n=n: self._resize(n))
         for at, column in enumerate(self.columns):
@@ -176,15 +176,12 @@ class PilesPage(HeadedPage):
     def show_beginning(self, beginning: Beginning) -> None:
         """Ask about the mistakes of a study; piles made for the same study before stay."""
         before, self._beginning = self._beginning, beginning
-        if before is None or self.piles is None or before.study.digest != beginning.study.digest:
+        if before is None or before.study.digest != beginning.study.digest:
             self.piles = Piles.of(beginning.study, beginning.guesses)
         elif before.study.wording != beginning.study.wording or before.guesses != beginning.guesses:
-            lies, names = self.piles.lies, self.piles.names
-            fresh = Piles.of(beginning.study, beginning.guesses)
-            same = len(fresh.cards) == len(self.piles.cards)
-            self.piles = fresh
-            if same:
-                fresh.lies, fresh.names = lies, names
+            kept, self.piles = self.piles, Piles.of(beginning.study, beginning.guesses)
+            if len(kept.cards) == len(self.piles.cards):
+                self.piles.lies, self.piles.names = kept.lies, kept.names
         k = beginning.study.n_classes
         self.header.say(
             "Which mistakes are about equally bad?",
@@ -201,14 +198,8 @@ class PilesPage(HeadedPage):
             column.arrange(breakpoint_)
         QTimer.singleShot(0, self, lambda: follow_the_eye(self))
 
-    @property
-    def _left(self) -> list[int]:
-        return [] if self.piles is None else self.piles.left
-
     def _show(self) -> None:
         piles = self.piles
-        if piles is None:
-            return
         proposed = piles.proposals()
         for at, column in enumerate(self.columns):
             column.setVisible(at < len(piles.names))
@@ -226,7 +217,7 @@ class PilesPage(HeadedPage):
         self._show()
 
     def _put(self, cards: Sequence[int], pile: int) -> None:
-        if self.piles is not None and cards:
+        if cards:
             self.piles.put(cards, pile)
             self._changed()
 
@@ -237,32 +228,31 @@ class PilesPage(HeadedPage):
             if column.chips.hasFocus() and card is not None:
                 self._put([card], pile)
                 return
-        self._put(self._left[:1], pile)
+        self._put(self.piles.left[:1], pile)
 
     def _accept(self) -> None:
-        if self.piles is None or not self._left:
+        if not self.piles.left:
             return
-        pile = self.piles.proposals().get(self._left[0])
+        card = self.piles.left[0]
+        pile = self.piles.proposals().get(card)
         if pile is not None:
-            self._put(self.piles.alike(self._left[0]), pile)
+            self._put(self.piles.alike(card), pile)
 
     def _later(self) -> None:
-        if self.piles is not None and self._left:
-            self.piles.later(self._left[0])
+        if self.piles.left:
+            self.piles.later(self.piles.left[0])
             self._changed()
 
     def _undo(self) -> None:
-        if self.piles is not None and self.piles.undo():
+        if self.piles.undo():
             self._changed()
 
     def _resize(self, n: int) -> None:
-        if self.piles is not None:
-            self.piles.resize(n)
-            self._changed()
+        self.piles.resize(n)
+        self._changed()
 
     def _rename(self, pile: int, name: str) -> None:
-        if self.piles is not None:
-            self.piles.names[pile] = name
+        self.piles.names[pile] = name
 
     def _go_beside(self, at: int, step: int) -> None:
         beside = self.columns[max(0, min(len(self.columns) - 1, at + step))]
@@ -270,15 +260,12 @@ class PilesPage(HeadedPage):
             beside.chips.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _use_proposals(self) -> None:
-        if self.piles is not None:
-            self.piles.use_proposals()
-            self._changed()
-            self._go_on()
+        self.piles.use_proposals()
+        self._changed()
+        self._go_on()
 
     def _go_on(self) -> None:
         piles = self.piles
-        if piles is None or self._beginning is None:
-            return
         proposed = piles.mistakes_in(list(piles.proposals()))
         if proposed and not self.notice.isVisibleTo(self):
             left = piles.mistakes_in(piles.left)
