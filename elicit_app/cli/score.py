@@ -104,7 +104,10 @@ def score(
     if top_k is not None and top_k > len(loaded.classes):
         raise typer.BadParameter(f"the metric has {len(loaded.classes)} classes.", param_hint="--top-k")
     (names, files), concern = _models(predictions), ConcernSettings(top_k, intervals, true_concern, release)
-    tally = (_on_dask if engine == "dask" else _here)(loaded, names, files, scheduler, concern)
+    if engine == "dask":
+        tally = _tally_on_dask(loaded, names, files, concern, scheduler)
+    else:
+        tally = _tally(loaded, names, files, concern)
     _tell(tally, loaded)
     cases = tally.models[0].labels
     shares = None if stated is None else _completed(stated, [int(n) for n in cases], loaded.classes)
@@ -146,7 +149,7 @@ def scores_from_files(metric: ElicitedMetric, predictions: list[Path]) -> Scores
     from elicit_app.study.scoring import AS_USUAL, scores_of
 
     names, files = _models(predictions)
-    tally = _here(metric, names, files, None, AS_USUAL)
+    tally = _tally(metric, names, files, AS_USUAL)
     _tell(tally, metric)
     return scores_of(tally, metric)
 
@@ -172,35 +175,24 @@ def _tell_repeated(files: Sequence[Path]) -> None:
             print(f"{file.name} is given {times} times and judged as {times} models.", file=sys.stderr)
 
 
-def _here(
-    metric: ElicitedMetric,
-    names: Sequence[str],
-    predictions: list[Path],
-    _scheduler: str | None,
-    concern: ConcernSettings,
-) -> RowsTally:
-    from elicit_app.cli.output import progress
+def _tally(metric: ElicitedMetric, names: Sequence[str], files: list[Path], concern: ConcernSettings) -> RowsTally:
+    """Pass once over the predictions, here."""
     from elicit_app.study.reading import open_predictions
     from elicit_app.study.scoring import ModelRows, Piece, tally_models
 
-    known = [open_predictions(path, classes=metric.classes).table.rows for path in predictions]
-    models = [ModelRows(name, (Piece(path),)) for name, path in zip(names, predictions, strict=True)]
-    with progress("Scoring", None if None in known else sum(rows or 0 for rows in known)) as advance:
+    known = [open_predictions(path, classes=metric.classes).table.rows for path in files]
+    models = [ModelRows(name, (Piece(path),)) for name, path in zip(names, files, strict=True)]
+    with output.progress("Scoring", None if None in known else sum(rows or 0 for rows in known)) as advance:
         return tally_models(models, metric, advance, concern)
 
 
-def _on_dask(
-    metric: ElicitedMetric,
-    names: Sequence[str],
-    predictions: list[Path],
-    scheduler: str | None,
-    concern: ConcernSettings,
+def _tally_on_dask(
+    metric: ElicitedMetric, names: Sequence[str], files: list[Path], concern: ConcernSettings, scheduler: str | None
 ) -> RowsTally:
-    from elicit_app.cli.output import progress
     from elicit_app.study.cluster import parts_of, tally_on_cluster
 
-    parts = parts_of([*zip(names, predictions, strict=True)], classes=metric.classes)
-    with progress("Scoring", len(parts)) as advance:
+    parts = parts_of([*zip(names, files, strict=True)], classes=metric.classes)
+    with output.progress("Scoring", len(parts)) as advance:
         return tally_on_cluster(metric, parts, scheduler=scheduler, advance=advance, concern=concern)
 
 
