@@ -79,7 +79,7 @@ class HelpPage(HeadedPage):
         super().__init__()
         self.header.say("Help")
         self.done = PrimaryButton("Back", self.back_requested)
-        self.header.add_action(self.done)
+        self.header.add_actions(self.done)
         fill(self.body, _section("What happens here", Label(_ABOUT)), _section("Keys", _keys()))
         self._file = _section("What a predictions file looks like", Label(_FILE), _code(_EXAMPLE))
         fill(
@@ -138,7 +138,7 @@ class SettingsPage(HeadedPage):
         self._settings = Settings()
         self.header.say("Settings", "What you change here changes at once.")
         self.done = PrimaryButton("Done", self.back_requested)
-        self.header.add_action(self.done)
+        self.header.add_actions(self.done)
         self._group = QButtonGroup(self)
         self.appearances: dict[Appearance, ChoiceRow] = {}
         self.text_size = ListBox("Size of all text", 260)

@@ -188,8 +188,7 @@ class ComparePage(HeadedPage):
         super().__init__()
         self.report = Button("Save report…", self.report_requested)
         self.save = PrimaryButton("Save pooled metric file…", self.save_requested)
-        self.header.add_action(self.report)
-        self.header.add_action(self.save)
+        self.header.add_actions(self.report, self.save)
         self._trusted_only = False
         self.title, self.detail = Label(role=theme.Role.TITLE), Label()
         self.choice, self.agreement = Label(ink=theme.INK2), Label(ink=theme.INK2)

@@ -458,7 +458,7 @@ class LaboratoryPage(ScrolledPage):
         super().arrange(breakpoint_)
         self.header.arrange(breakpoint_)
         self.go.set_compact(breakpoint_.compact)
-        narrow = breakpoint_.compact or breakpoint_.large
+        narrow = breakpoint_.narrow
         turn(self._across, down=narrow)
         turn(self._plots, down=breakpoint_.large)
         self.settings.setMaximumWidth(16_777_215 if narrow else theme.em(320))

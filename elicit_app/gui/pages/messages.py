@@ -304,7 +304,7 @@ class DamagedPage(HeadedPage):
         self._why = Label(ink=theme.INK2)
         self.model = AnswersModel()
         self.table = AnswersTable(self.model)
-        self.header.add_action(self.copy)
+        self.header.add_actions(self.copy)
         card = Card()
         in_column(self._why, self.table, on=card, margins=(20, 16, 20, 18), spacing=theme.S)
         fill(self.body, card, 1)

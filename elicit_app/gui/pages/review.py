@@ -421,8 +421,7 @@ class ReviewPage(HeadedPage):
         super().__init__()
         self.more = Button("Answer more questions", self.more_requested)
         self.finish = PrimaryButton("Finish and see the result", self.finish_requested, keys=("Ctrl+Enter",))
-        self.header.add_action(self.more)
-        self.header.add_action(self.finish)
+        self.header.add_actions(self.more, self.finish)
         self.contradiction = ContradictionCard()
         self.model = AnswersModel()
         self.table = AnswersTable(self.model)
@@ -461,7 +460,7 @@ class ReviewPage(HeadedPage):
         self.contradiction.arrange(breakpoint_)
         self.table.set_compact(breakpoint_.compact)
         self.undo.set_keys(*(() if breakpoint_.compact else ("Ctrl+Z",)))
-        self.finish.set_keys(*(() if breakpoint_.compact or breakpoint_.large else ("Ctrl+Enter",)))
+        self.finish.set_keys(*(() if breakpoint_.narrow else ("Ctrl+Enter",)))
 
     def _build(self) -> None:
         title = in_row((Label("All answers", theme.Role.SECTION), 1), self.copy)

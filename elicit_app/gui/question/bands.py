@@ -102,10 +102,7 @@ def strip_text(
     """
     if short:
         sentence = _shortened(sentence)
-    parts, compact = (
-        _balance_parts(sentence) if isinstance(sentence, Balance) else _parts(sentence),
-        room.compact or room.large,
-    )
+    parts, compact = (_balance_parts(sentence) if isinstance(sentence, Balance) else _parts(sentence), room.narrow)
     for role in (Role.STRIP, Role.STRONG):
         text = StripText((tuple(parts),), role, compact)
         if not room.large and text.width(tuple(parts)) <= width:

@@ -86,7 +86,7 @@ class Sizes:
 
 def sizes(room: Breakpoint, rows: int) -> Sizes:
     """Return the sizes of the comparison."""
-    small = room.compact or room.large
+    small = room.narrow
     dense = rows >= 4 and not room.large
     tight = dense and (small or room.low)
     number = Role.NUMBER_DENSE if tight else Role.NUMBER_SMALL if rows >= 3 or small else Role.NUMBER

@@ -233,7 +233,7 @@ class QuestionPage(PairPage):
             self.begin_move()
 
     def arrange(self, breakpoint_: Breakpoint) -> None:
-        self.undo.set_keys(*(() if breakpoint_.compact or breakpoint_.large else ("Ctrl+Z",)))
+        self.undo.set_keys(*(() if breakpoint_.narrow else ("Ctrl+Z",)))
         super().arrange(breakpoint_)
 
     def place(self) -> None:
@@ -368,7 +368,7 @@ class FeedbackCard(Card):
     def arrange(self, room: Breakpoint) -> None:
         """Take the text sizes for the room there is; with a large font the buttons go below."""
         turn(self._parts, down=room.large)
-        small = room.compact or room.large
+        small = room.narrow
         self.headline.set_role(theme.Role.SECTION if small else theme.Role.TITLE, compact=False)
         self.sentence.set_role(theme.Role.NOTE if small else theme.Role.FLOW)
         self.next.tall = 44 if small else 52

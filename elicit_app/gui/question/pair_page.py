@@ -311,7 +311,7 @@ class PairPage(Page):
     # arranging
 
     def arrange(self, breakpoint_: Breakpoint) -> None:
-        small = breakpoint_.compact or breakpoint_.large
+        small = breakpoint_.narrow
         self.headline.set_role(theme.Role.TITLE if breakpoint_.large else theme.Role.HEADLINE, compact=small)
         self.bar.arrange(breakpoint_)
         self.place()

@@ -280,8 +280,7 @@ class ResultsPage(HeadedPage):
         self._practice: Table | None = None
         self.more = Button("Answer more questions", self.more_requested)
         self.save = PrimaryButton("Save metric file…", lambda: self.export_requested.emit(self._saves.key))
-        self.header.add_action(self.more)
-        self.header.add_action(self.save)
+        self.header.add_actions(self.more, self.save)
         self.tabs = TabStrip(*TABS)
         tell(self.tabs, name="Parts of the result")
         self.head.addWidget(self.tabs)

@@ -312,7 +312,7 @@ class GuessesSection(Section):
         self.fields = {}
         grid = in_grid(on=self._rows.renew(), across=theme.M, down=3)
         keys = keys_to_guess(study, self._family, self._shown)
-        beside = self._beside and any(study.wording.mistake(key).consequence for key in keys)
+        beside = not self._breakpoint.narrow and any(study.wording.mistake(key).consequence for key in keys)
         for at, key in enumerate(keys):
             if at:
                 grid.addWidget(Divider(), 3 * at - 1, 0, 1, 4)
@@ -325,10 +325,6 @@ class GuessesSection(Section):
         if focused in self.fields:
             self.fields[focused].setFocus(Qt.FocusReason.OtherFocusReason)
         self.rows_changed.emit()
-
-    @property
-    def _beside(self) -> bool:
-        return not (self._breakpoint.compact or self._breakpoint.large)
 
     def _lay_row(self, grid: QGridLayout, row: int, study: Study, key: Key, *, beside: bool) -> None:
         mistake = study.wording.mistake(key)
@@ -406,7 +402,7 @@ class OrdersSection(Part):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """Put the parts of the form below each other where they do not fit beside each other."""
-        turn(self._row, down=breakpoint_.compact or breakpoint_.large)
+        turn(self._row, down=breakpoint_.narrow)
 
     def orders(self) -> tuple[StatedOrder, ...] | None:
         """Return what is stated; None where that is nothing.

@@ -268,8 +268,7 @@ class BeginPage(HeadedPage):
         self.settle()
 
     def _build(self) -> None:
-        for button in (self.begin, self.begin_new):
-            self.header.add_action(button)
+        self.header.add_actions(self.begin, self.begin_new)
         left = in_column(
             self.current,
             self._who,
@@ -360,8 +359,7 @@ class BeginPage(HeadedPage):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
-        narrow = breakpoint_.compact or breakpoint_.large
-        turn(self._columns, down=narrow)
+        turn(self._columns, down=breakpoint_.narrow)
         turn(self._who.across, down=breakpoint_.large)
         for part in (self.current, self.guesses, self.orders, self.elsewhere):
             part.arrange(breakpoint_)

@@ -58,7 +58,7 @@ class ColumnsPage(HeadedPage):
         self.settle()
 
     def _build(self) -> None:
-        self.header.add_action(self.go_on)
+        self.header.add_actions(self.go_on)
         what = Section("Where is the true class, and what does the model give?")
         what.column.addWidget(self.truth)
         for row in self.kinds.values():
@@ -115,8 +115,7 @@ class ColumnsPage(HeadedPage):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
-        narrow = breakpoint_.compact or breakpoint_.large
-        turn(self._columns, down=narrow)
+        turn(self._columns, down=breakpoint_.narrow)
 
     def _truth_changed(self) -> None:
         if self._look is not None:

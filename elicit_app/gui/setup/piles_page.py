@@ -131,8 +131,7 @@ class PilesPage(HeadedPage):
         self.settle()
 
     def _build(self) -> None:
-        for button in (self.skip, self.go_on):
-            self.header.add_action(button)
+        self.header.add_actions(self.skip, self.go_on)
         self.body.addWidget(self.top)
         self._row = in_row(spacing=12)
         for column in self.columns:

@@ -266,7 +266,7 @@ class StudyPage(HeadedPage):
         self.settle()
 
     def _build(self) -> None:
-        self.header.add_action(self.save)
+        self.header.add_actions(self.save)
         self._top = in_row((self.nouns, 760), (self.preview, 344), spacing=theme.L)
         fill(self.body, self._top, self.mistakes, self.yardstick, self.population, self.models, self.place, 1)
         row = in_row(self.back, (self._done, 1), self.undo)
@@ -338,7 +338,7 @@ class StudyPage(HeadedPage):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
-        turn(self._top, down=breakpoint_.compact or breakpoint_.large)
+        turn(self._top, down=breakpoint_.narrow)
         for part in (self.nouns, self.mistakes):
             part.arrange(breakpoint_)
         self._reading_order.start()

@@ -189,11 +189,10 @@ class MistakesSection(Section):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """On a compact page one and several open below the table."""
-        narrow = breakpoint_.compact or breakpoint_.large
-        turn(self._head, down=narrow)
+        turn(self._head, down=breakpoint_.narrow)
         for column in (_ONE, _SEVERAL):
-            self.table.setColumnHidden(column, narrow)
-        self._below.setVisible(narrow)
+            self.table.setColumnHidden(column, breakpoint_.narrow)
+        self._below.setVisible(breakpoint_.narrow)
         self.paste.set_keys(*(() if breakpoint_.compact else ("Ctrl+V",)))
         self.fill.set_keys(*(() if breakpoint_.compact else ("Ctrl+D",)))
         self.table.measure()
