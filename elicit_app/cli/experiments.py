@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.output import flag, progress, require_new, require_picture
-from elicit_app.cli.study import NeverWorseOption
+from elicit_app.cli.output import AsJson, Scheduler, flag, progress, require_new, require_picture
+from elicit_app.cli.study import AnyStudy, NeverWorseOption
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
 
 def simulate(
     context: typer.Context,
-    study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled or synthetic name, folder, or predictions.")],
+    study: AnyStudy,
     procedure: Annotated[
         str,
         typer.Option(
@@ -138,7 +138,7 @@ def simulate(
     transcript: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write every question and answer, a JSON object a line.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Ask simulated experts whose true metric is known, and say how near the procedure came."""
     from elicit_app.experiments.simulated import check_has_costs
@@ -294,9 +294,7 @@ def sweep(
     out: Annotated[Path, typer.Option(metavar="RUNS.parquet", help="The table: one row per run.")],
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes at once; by default one a processor.")] = None,
     engine: Annotated[Literal["local", "dask"], typer.Option(help="dask: workers of a cluster do the runs.")] = "local",
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler; by default workers on this machine.")
-    ] = None,
+    scheduler: Scheduler = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw error and range against questions (png, svg or pdf).")
     ] = None,

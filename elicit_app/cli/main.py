@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 import typer
 
 from elicit_app.cli import experiments, files, output, score, study
-from elicit_app.cli.output import show_as_text
+from elicit_app.cli.output import Force, show_as_text
 from elicit_app.cli.study import NeverWorseOption, StudyRef
 from elicit_app.problem import Problem
 from metrics import __version__
@@ -232,7 +232,7 @@ def ask(
             help="Where to write the metric file, or the answers to a packed study; by default beside the session."
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")] = False,
+    force: Force = False,
 ) -> None:
     """Answer questions in the terminal: type a line per question, or pipe them in.
 

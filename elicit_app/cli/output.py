@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,6 +28,16 @@ if TYPE_CHECKING:
 
 
 _PIPE_WIDTH = 160
+
+# Options that several commands have.
+Force = Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")]
+Scheduler = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler; by default workers on this machine.")
+]
+TrustedOnly = Annotated[
+    bool, typer.Option("--trusted-only", help="Leave out experts whose answers do not hang together.")
+]
 
 
 @contextmanager

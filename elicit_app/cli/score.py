@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.output import flag, require_picture
+from elicit_app.cli.output import AsJson, Scheduler, flag, require_picture
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -85,10 +85,8 @@ def score(
         Literal["local", "dask"],
         typer.Option(help="dask: on several processes or machines; a model may then be a folder of Parquet files."),
     ] = "local",
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler; by default workers on this machine.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
+    scheduler: Scheduler = None,
+    as_json: AsJson = False,
 ) -> None:
     """Judge what one could do with models by what mistakes cost; files may be larger than memory."""
     from elicit_app.cli.files import load_metric
@@ -404,7 +402,7 @@ def measure(
     reference: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Relevance: the data set that outcomes are frequent in.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
+    as_json: AsJson = False,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it: PNG, SVG or PDF.")] = None,
 ) -> None:
     """Take a measure of files, one row per file."""

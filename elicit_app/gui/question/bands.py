@@ -102,16 +102,16 @@ def strip_text(
     """
     if short:
         sentence = _shortened(sentence)
-    parts, compact = (_balance_parts(sentence) if isinstance(sentence, Balance) else _parts(sentence), room.narrow)
+    parts = _balance_parts(sentence) if isinstance(sentence, Balance) else _parts(sentence)
     for role in (Role.STRIP, Role.STRONG):
-        text = StripText((tuple(parts),), role, compact)
+        text = StripText((tuple(parts),), role, room.narrow)
         if not room.large and text.width(tuple(parts)) <= width:
             return text
         lines = tuple((part,) for whole in parts for part in _wrapped(text, whole, width))
         if role is Role.STRONG and len(lines) > _MOST_LINES and not room.large and not short:
             return strip_text(sentence, width, room, short=True)
         if len(lines) == len(parts) or role is Role.STRONG:
-            return StripText(lines, role, compact)
+            return StripText(lines, role, room.narrow)
     raise AssertionError("the last role always fits")
 
 
