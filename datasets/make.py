@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +20,7 @@ from sklearn.preprocessing import StandardScaler
 
 from elicit_app.study import Predictions, Study, Wording
 from elicit_app.study.folder import write_folder
-from elicit_app.study.model import study_digest
-from elicit_app.study.reading import population_for, prevalence_of, yardstick_for
+from elicit_app.study.making import with_defaults
 
 HERE = Path(__file__).resolve().parent
 SUMS = "```sha256\n"
@@ -137,19 +137,8 @@ def study(
     yardstick: tuple[int, int] | None = None,
 ) -> Study:
     """Return a study of these models; population, and yardstick where none is given, by the program's own rules."""
-    return Study(
-        name=title,
-        title=title,
-        classes=classes,
-        models=models,
-        population=population_for(prevalence_of(models, None, len(classes))),
-        stated_prevalence=None,
-        wording=wording,
-        yardstick=yardstick or yardstick_for(models, None),
-        kind="folder",
-        description=description,
-        digest=study_digest(classes, models),
-    )
+    made = with_defaults(classes, models, name=title, title=title, kind="folder", description=description)
+    return replace(made, wording=wording, yardstick=yardstick or made.yardstick)
 
 
 def write_checksums(names: list[str]) -> None:

@@ -167,7 +167,15 @@ class Accumulator(ABC):
         }
 
 
-class LabelAccumulator(Accumulator):
+class _OfClasses(Accumulator):
+    """Sums over cases of k classes."""
+
+    def __init__(self, classes: int | ArrayLike | ClassIndex) -> None:
+        self.classes = classes if isinstance(classes, ClassIndex) else ClassIndex(classes)
+        super().__init__()
+
+
+class LabelAccumulator(_OfClasses):
     """Sums over pairs of a true and a predicted label.
 
     Parameters
@@ -175,10 +183,6 @@ class LabelAccumulator(Accumulator):
     classes : int, array-like of shape (k,) or ClassIndex
         The k labels, in order; a number k stands for the labels 0, ..., k-1.
     """
-
-    def __init__(self, classes: int | ArrayLike | ClassIndex) -> None:
-        self.classes = classes if isinstance(classes, ClassIndex) else ClassIndex(classes)
-        super().__init__()
 
     @abstractmethod
     def totals(self, true: Codes, predicted: Codes, weight: Floats | None) -> Totals:
@@ -220,7 +224,7 @@ class LabelAccumulator(Accumulator):
         return self
 
 
-class ProbabilityAccumulator(Accumulator):
+class ProbabilityAccumulator(_OfClasses):
     """Sums over predicted probabilities and true labels.
 
     Parameters
@@ -228,10 +232,6 @@ class ProbabilityAccumulator(Accumulator):
     classes : int, array-like of shape (k,) or ClassIndex
         The k labels in the order of the columns; a number k stands for the labels 0, ..., k-1.
     """
-
-    def __init__(self, classes: int | ArrayLike | ClassIndex) -> None:
-        self.classes = classes if isinstance(classes, ClassIndex) else ClassIndex(classes)
-        super().__init__()
 
     @abstractmethod
     def totals(self, true: Codes, proba: Probabilities, weight: Floats | None) -> Totals:

@@ -30,9 +30,10 @@ from elicit_app.session.packing import packed
 from elicit_app.session.session import Session
 from elicit_app.study import create_study, open_study
 from elicit_app.study.folder import read_folder
+from elicit_app.study.making import read_words, words_csv
+from elicit_app.study.measuring import read_practice
 from elicit_app.study.packs import pack_bytes, read_pack
 from elicit_app.study.reading import read_predictions
-from elicit_app.study.typed_tables import read_practice, read_words, words_csv
 from metrics import ElicitedMetric
 from metrics.errors import InputError
 from metrics.files import json_text

@@ -81,7 +81,7 @@ def ask_in_terminal(options: AskOptions) -> ResultView | None:
     with tempfile.TemporaryDirectory(prefix="elicit-") as folder:
         # Without --session, a simulated run must not show up among people's sessions.
         path = options.session or Path(folder) / f"simulated{SUFFIX}"
-        return _run(options, study, path, console, folder)
+        return _run(options, study, path, console, folder if options.session is None else None)
 
 
 def _run(options: AskOptions, study: Study, path: Path, console: Console, scratch: str | None) -> ResultView | None:

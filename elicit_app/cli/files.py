@@ -57,17 +57,17 @@ def show(metric: MetricFile) -> None:
 
 def check(metric: MetricFile) -> None:
     """Read a metric file and recompute its worked example; exit code 1 where it does not come out."""
-    loaded = load_metric(metric)
+    loaded = _read_metric(metric)
     answers = f", {loaded.provenance.questions} answers" if loaded.provenance.questions else ""
     print(f"{metric} is in order: {len(loaded.classes)} classes, family {loaded.family}{answers}.")
-    _say_unprotected(metric)
+    if not _is_protected(metric):
+        print("It carries no digest, so a change would not be noticed.")
 
 
-def _say_unprotected(metric: Path) -> None:
+def _is_protected(metric: Path) -> bool:
     from metrics.elicited.metric_file import has_digest
 
-    if not has_digest(metric):
-        print("It carries no digest, so a change would not be noticed.")
+    return has_digest(metric)
 
 
 def export(
@@ -78,7 +78,7 @@ def export(
             metavar="[PREDICTIONS]...",
             help="Predictions files, one per model, all of the same cases (CSV, Parquet or NPZ). With them html, pdf "
             "and markdown become a report on what to do with these models, as score says it; without, a page about the "
-            "metric. A study folder stands for its models. `elicit session report` adds every answer.",
+            "metric. A study stands for its models. `elicit session report` adds every answer.",
         ),
     ] = None,
     format: Annotated[str | None, typer.Option(help="sklearn, weka, mlr3, csv, markdown, html or pdf.")] = None,
@@ -127,13 +127,20 @@ def _content(metric: ElicitedMetric, format: str, predictions: list[Path]) -> st
 
 
 def load_metric(path: Path) -> ElicitedMetric:
-    """Return the metric of a file that people named.
+    """Return the metric of a file that people named, and say on standard error where nothing protects it.
 
     Raises
     ------
     Problem
         The file is missing, damaged, of a newer version, or contradicts itself; said in one sentence.
     """
+    loaded = _read_metric(path)
+    if not _is_protected(path):
+        print(f"{path} carries no digest, so a change would not be noticed.", file=sys.stderr)
+    return loaded
+
+
+def _read_metric(path: Path) -> ElicitedMetric:
     from metrics import ElicitedMetric
 
     if path.is_dir():
@@ -226,7 +233,6 @@ def _check_metric(file: Path, metric: Path) -> None:
     answers, now = len(fold(events[:behind]).entries), len(fold(events).entries)
     later = "" if answers == now else f", as they were after {counted(answers, 'answer')}"
     print(f"{metric} was made from these answers{later}.")
-    _say_unprotected(metric)
 
 
 def recover(

@@ -40,7 +40,8 @@ def score(
         list[Path],
         typer.Argument(
             metavar="PREDICTIONS",
-            help="One predictions file per model, all of the same cases; a study folder stands for all of its models.",
+            help="One predictions file per model, all of the same cases; a study folder, or a bundled study's name, "
+            "stands for all of its models.",
         ),
     ],
     prevalence: Annotated[
@@ -90,8 +91,8 @@ def score(
 ) -> None:
     """Judge what one could do with models by what mistakes cost; files may be larger than memory."""
     from elicit_app.cli.files import load_metric
+    from elicit_app.study.measuring import read_practice
     from elicit_app.study.scoring import ConcernSettings, scores_of
-    from elicit_app.study.typed_tables import read_practice
 
     if scheduler is not None and engine != "dask":
         raise typer.BadParameter("it goes with --engine dask.", param_hint="--scheduler")
@@ -158,13 +159,15 @@ def scores_from_files(metric: ElicitedMetric, predictions: list[Path]) -> Scores
 
 
 def _models(predictions: Sequence[Path]) -> tuple[list[str], list[Path]]:
-    """Return the names and files of the models; those of a study folder have the names they have in the study."""
+    """Return the names and files of the models; those of a study have the names they have in it."""
     from elicit_app.study.folder import STUDY_FILE, model_files
     from elicit_app.study.making import distinct_names
+    from elicit_app.study.opening import BUNDLED, datasets_folder
 
-    studies = [path for path in predictions if (path / STUDY_FILE).is_file()]
+    given = [datasets_folder() / path if str(path) in BUNDLED and not path.exists() else path for path in predictions]
+    studies = [path for path in given if (path / STUDY_FILE).is_file()]
     found: list[tuple[str, Path]] = []
-    for path in predictions:
+    for path in given:
         found += model_files(path) if path in studies else [(path.stem, path)]
     names, files = [name for name, _ in found], [file for _, file in found]
     _tell_repeated(files)

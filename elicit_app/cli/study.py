@@ -281,7 +281,7 @@ def classifier(
     """Write the randomised classifier that has a confusion matrix on the sphere, such as one that was asked about."""
     from elicit_app.experiments.measures import feasible_sphere, write_probabilities
     from elicit_app.study import open_study
-    from elicit_app.study.typed_tables import read_practice
+    from elicit_app.study.measuring import read_practice
 
     opened = open_study(study)
     shown = read_practice(matrix, opened.classes).rates

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from metrics.elicited.family import family_of, is_fraction
 PersonKind = Literal["linear", "concave", "quadratic", "minimax", "threshold", "f1", "gmean", "hmean", "qmean"]
 MONOTONE: tuple[PersonKind, ...] = ("gmean", "hmean", "qmean")
 """Monotone functions of how often each class is right, weighted by the weights of the classes: `psi`."""
-_SAME_RATE = 1e-12
+_SAME_RATE, _TINY = 1e-12, 1e-300
 _PERSON_FORMS = "linear, concave:P, quadratic:P, minimax, threshold:T or f1"
 _WITH_NUMBER: tuple[PersonKind, ...] = ("concave", "quadratic", "threshold")
 NoiseKind = Literal["none", "flip", "logit", "bounded", "weights"]
@@ -130,43 +129,28 @@ class NonLinear:
 
     def __call__(self, matrices: Matrix) -> Matrix:
         """Return the utilities, shape (...), of matrices of rates, shape (..., k, k); greater is better."""
-        of = {
-            "concave": self._concave,
-            "quadratic": self._quadratic,
-            "minimax": self._minimax,
-            "threshold": self._threshold,
-            "f1": self._f1,
-        }
-        if self.person.kind in MONOTONE:
-            return self._mean(1.0 - self._wrong(np.asarray(matrices, dtype=np.float64)))
-        return of[self.person.kind](np.asarray(matrices, dtype=np.float64))
-
-    @property
-    def _costs(self) -> Matrix:
-        return family_of(self.metric.family).costs(self.metric.weights)
-
-    def _concave(self, matrices: Matrix) -> Matrix:
-        counts = np.maximum(matrices, 0.0) * self.population
-        return np.asarray(-(self._costs * counts**self.person.amount).sum(axis=(-2, -1)))
-
-    def _quadratic(self, matrices: Matrix) -> Matrix:
-        shares = np.maximum(matrices, 0.0) / np.maximum(self.prevalence, 1e-300)[:, None]
-        return np.asarray(-(self._costs * matrices * (1.0 + self.person.amount * shares / 2)).sum(axis=(-2, -1)))
-
-    def _minimax(self, matrices: Matrix) -> Matrix:
-        return np.asarray((-self.importance * self._wrong(matrices)).min(axis=-1))
-
-    def _threshold(self, matrices: Matrix) -> Matrix:
-        costs = self._costs
-        missed = self._wrong(matrices)[..., int(np.argmax(costs.max(axis=1)))]
-        linear = -(costs * matrices).sum(axis=(-2, -1))
-        # No cost is above 1 and rates sum to 1: every acceptable result is better than -1.
-        return np.where(missed <= self.person.amount + _SAME_RATE, linear, -1.0 - missed)
-
-    def _f1(self, matrices: Matrix) -> Matrix:
-        hits = np.diagonal(matrices, axis1=-2, axis2=-1)
-        named = matrices.sum(axis=-2) + matrices.sum(axis=-1)
-        return np.asarray(np.average(2 * hits / np.maximum(named, 1e-300), axis=-1, weights=self.importance))
+        matrices, amount = np.asarray(matrices, dtype=np.float64), self.person.amount
+        costs, wrong = family_of(self.metric.family).costs(self.metric.weights), self._wrong(matrices)
+        match self.person.kind:
+            case "concave":
+                felt = costs * (np.maximum(matrices, 0.0) * self.population) ** amount
+            case "quadratic":
+                shares = np.maximum(matrices, 0.0) / np.maximum(self.prevalence, _TINY)[:, None]
+                felt = costs * matrices * (1.0 + amount * shares / 2)
+            case "minimax":
+                return np.asarray((-self.importance * wrong).min(axis=-1))
+            case "threshold":
+                missed = wrong[..., int(np.argmax(costs.max(axis=1)))]
+                linear = -(costs * matrices).sum(axis=(-2, -1))
+                # No cost is above 1 and rates sum to 1: every acceptable result is better than -1.
+                return np.where(missed <= amount + _SAME_RATE, linear, -1.0 - missed)
+            case "f1":
+                hits = np.diagonal(matrices, axis1=-2, axis2=-1)
+                named = matrices.sum(axis=-2) + matrices.sum(axis=-1)
+                return np.asarray(np.average(2 * hits / np.maximum(named, _TINY), axis=-1, weights=self.importance))
+            case _:
+                return self._mean(1.0 - wrong)
+        return np.asarray(-felt.sum(axis=(-2, -1)))
 
     def _mean(self, right: Matrix) -> Matrix:
         """Return a weighted mean over classes of how often they are right, shape (...); 0 where one never is."""
@@ -181,7 +165,7 @@ class NonLinear:
     def _wrong(self, matrices: Matrix) -> Matrix:
         """Return the share of each true class that is wrong, shape (..., k)."""
         hits = np.diagonal(matrices, axis1=-2, axis2=-1)
-        return np.asarray(1.0 - hits / np.maximum(self.prevalence, 1e-300))
+        return np.asarray(1.0 - hits / np.maximum(self.prevalence, _TINY))
 
 
 @dataclass(frozen=True)
@@ -239,11 +223,7 @@ class Noise:
         clear = pairs.typical_difference if strength and pairs is not None else None
         utility = values.utility
         if self.kind == "weights":
-
-            def wobbled() -> Callable[[Matrix], float]:
-                return values.wobbled(self.amount, rng).utility
-
-            return WobblingOracle(utility, wobbled, clear, matching, rng)
+            return WobblingOracle(utility, lambda: values.wobbled(self.amount, rng).utility, clear, matching, rng)
         if self.kind == "logit":
             assert pairs is not None
             return LogitOracle(utility, pairs.sensitivity(self.amount), rng, clear, matching)
@@ -279,29 +259,14 @@ class Voters:
             raise WrongOption(f"`voters` {text}: N:NOISE was expected, as in 5:weights:0.6.")
         return cls(int(number), Noise.parse(noise, "voters"))
 
-    def oracle(
-        self,
-        values: Values,
-        pairs: JudgedPairs | None,
-        rng: np.random.Generator,
-        *,
-        matching: Matching | None = None,
-        strength: bool = False,
-    ) -> Oracle:
+    def oracle(self, values: Values, pairs: JudgedPairs | None, rng: np.random.Generator, **how: Any) -> Oracle:
         """Return the voters as one oracle; parameters as in `Noise.oracle`."""
-        lasting = self.noise.kind == "weights"
-        noise = NO_NOISE if lasting else self.noise
+        chance = rng.spawn(self.number)
+        if self.noise.kind != "weights":
+            return PopulationOracle([self.noise.oracle(values, pairs, one, **how) for one in chance])
+        lasting = [values.wobbled(self.noise.amount, one) for one in chance]
         return PopulationOracle(
-            [
-                noise.oracle(
-                    values.wobbled(self.noise.amount, one) if lasting else values,
-                    pairs,
-                    one,
-                    matching=matching,
-                    strength=strength,
-                )
-                for one in rng.spawn(self.number)
-            ]
+            [NO_NOISE.oracle(own, pairs, one, **how) for own, one in zip(lasting, chance, strict=True)]
         )
 
 

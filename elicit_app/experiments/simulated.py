@@ -19,6 +19,7 @@ from elicit_app.session.result import elicited
 from elicit_app.study.model import Study
 from metrics import ElicitedMetric, Provenance, Quality
 from metrics.elicited.family import is_fraction
+from metrics.elicited.metric_parts import ranges_of_draws
 
 MEASURES = ("questions", "error_l1", "error_l2", "error_linf", "agreement", "regret", "seconds")
 
@@ -77,8 +78,7 @@ class SimulatedRun:
         """Return the 90 % interval of every weight, from draws; None for a procedure without any."""
         if self.outcome.samples is None:
             return None
-        ends = np.quantile(self.outcome.samples, ENDS, axis=0)
-        return tuple((float(low), float(high)) for low, high in ends.T)
+        return tuple((low, high) for low, high in ranges_of_draws(self.outcome.samples).tolist())
 
     def as_json(self) -> dict[str, object]:
         """Return the run as `elicit simulate --json` prints it; an end without end is null."""

@@ -376,19 +376,14 @@ def sphere_for(study: Study, setting: Setting) -> Sphere:
 
 def measured_sphere(study: Study, model: Predictions | None) -> MeasuredSphere:
     """Return the sphere of one model, or of the points that stand for a distribution; takes seconds."""
-    distribution = study.distribution
-    if distribution is None:
+    if study.distribution is None:
         return measure_sphere(cases_of(study, model, "plugin"))
-    return measure_sphere(
-        Cases.exact(distribution.eta if distribution.radius_points is None else distribution.radius_points)
-    )
+    return measure_sphere(Cases.exact(study.distribution.for_radius))
 
 
 def _largest_sphere(study: Study, model: Predictions | None) -> Sphere:
     """Return the sphere of one model, or of a distribution: the radius of its points around its whole prevalence."""
     measured = measured_sphere(study, model)
-    return (
-        measured
-        if study.distribution is None
-        else Sphere.around(Cases.exact(study.distribution.eta).prevalence, measured.radius)
-    )
+    if study.distribution is None:
+        return measured
+    return Sphere.around(Cases.exact(study.distribution.eta).prevalence, measured.radius)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -100,18 +100,14 @@ def told_apart(names: Sequence[str]) -> tuple[str, ...]:
 def wording_of(metric: ElicitedMetric) -> Wording:
     """Return the words that a metric carries, completed by plain ones."""
     plain, place = default_wording(metric.classes), {name: i for i, name in enumerate(metric.classes)}
-    mistakes, any_mistake = dict(plain.mistakes), list(plain.any_mistake)
+    words: dict[tuple[int, int | None], Mistake] = {}
     for stated in metric.consequences:
-        true = place[stated.true]
-        usual = any_mistake[true] if stated.predicted is None else mistakes[true, place[stated.predicted]]
-        words = Mistake(
+        key = place[stated.true], None if stated.predicted is None else place[stated.predicted]
+        usual = plain.mistake(key)
+        words[key] = Mistake(
             stated.name or usual.name, stated.one or usual.one, stated.many or usual.many, stated.consequence
         )
-        if stated.predicted is None:
-            any_mistake[true] = words
-        else:
-            mistakes[true, place[stated.predicted]] = words
-    return replace(plain, mistakes=mistakes, any_mistake=tuple(any_mistake))
+    return plain.with_mistakes(words)
 
 
 def _mistakes(sources: Sequence[Source], pooled: ElicitedMetric, wording: Wording) -> tuple[MistakeRates, ...]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elicit_app.session.result import calibration_of
+from elicit_app.session.result import policies_of
 from elicit_app.session.views import Band, CurveLine, CurveSet, CurvesView, ResultView, RocLine
 from elicit_app.study.model import Predictions, Study, Wording
 from metrics.elicited.metric_parts import CaseWords
@@ -17,7 +17,7 @@ from metrics.policies.cases import Policy, Practice
 from metrics.policies.costs import UnitCosts
 from metrics.policies.curves import PolicyCurves, curves_of_models
 from metrics.policies.judgement import Judgement, Threshold
-from metrics.policies.judging import ModelPolicies, threshold_of
+from metrics.policies.judging import threshold_of
 from metrics.policies.net_benefit import TREAT_ALL, TREAT_NONE, decision_curve
 from metrics.text import capitalised, probability, threshold_text, total_cost, two_digits
 
@@ -34,13 +34,10 @@ def curves_of(study: Study, view: ResultView) -> CurvesView | None:
         return None
     prevalence = judgement.prevalence if judgement.stated else None
     threshold = _threshold(judgement)
-    models = [
-        (ModelPolicies(one.name, view.metric.cost_matrix, calibration_of(one)), one.y_proba) for one in study.models
-    ]
     found = curves_of_models(
         view.metric,
         study.models[0].y_true,
-        models,
+        policies_of(study, view.metric),
         rate,
         prevalence=prevalence,
         practice=None if view.practice is None else Practice.of(view.practice, study.classes),

@@ -31,7 +31,7 @@ from elicit_app.session.session import Session
 from elicit_app.study.model import Opinions, Pack, Study, TalliedModel
 from elicit_app.study.packs import ENDING, pack_bytes, with_pack
 from elicit_app.study.writing import write_whole
-from metrics.text import counted, series, two_digits
+from metrics.text import counted, series, span, two_digits
 
 ANSWERS_ENDING = f"-answers{SUFFIX}"
 _UNSAID = ("seed", "person", "space")
@@ -225,7 +225,7 @@ def opinions_of(study: Study) -> tuple[Opinions, ...]:
     found = finished_experts(sessions_of(sessions_folder(study), study.digests))
     answers = [entry for one in found for entry in fold(read(one.path).events).entries]
     shown = [one for one in others if one in widest]
-    return tuple(Opinions(_key(one), _ratios(view, one, study), _reasons(answers, _key(one))) for one in shown)
+    return tuple(_opinions(view, one, study, _reasons(answers, _key(one))) for one in shown)
 
 
 def stated_opinions(study: Study) -> tuple[StatedOpinions, ...]:
@@ -235,7 +235,8 @@ def stated_opinions(study: Study) -> tuple[StatedOpinions, ...]:
     unit = study.wording.mistake(study.yardstick)
     found = []
     for opinions in study.pack.others:
-        mistake, numbers = study.wording.mistake(opinions.mistake), [two_digits(ratio) for ratio in opinions.ratios]
+        mistake, bounds = study.wording.mistake(opinions.mistake), opinions.bounds or (None,) * len(opinions.ratios)
+        numbers = [span(*ends) if ends else two_digits(of) for of, ends in zip(opinions.ratios, bounds, strict=True)]
         sentence = f"One {mistake.one} counts as {series(numbers)} {unit.many}."
         found.append(StatedOpinions(mistake.name, sentence, opinions.reasons))
     return tuple(found)
@@ -250,11 +251,17 @@ def _is(one: MistakeRates, mistake: tuple[int, int]) -> bool:
     return true == mistake[0] and predicted in (None, mistake[1])
 
 
-def _ratios(view: ComparisonView, one: MistakeRates, study: Study) -> tuple[float, ...]:
+def _opinions(view: ComparisonView, one: MistakeRates, study: Study, reasons: tuple[str, ...]) -> Opinions:
     """Return everybody's ratio to the study's yardstick, ascending, so that no place belongs to a name."""
     unit = next(other for other in view.mistakes if _is(other, study.yardstick))
-    pairs = zip(one.rates, unit.rates, strict=True)
-    return tuple(sorted(float(rate.ratio / of.ratio) for rate, of in pairs if of.ratio > 0))
+    stands = []
+    for rate, of in zip(one.rates, unit.rates, strict=True):
+        if of.ratio > 0:
+            ends = rate.ninety if rate.bounded else None
+            stands.append((float(rate.ratio / of.ratio), ends and (ends[0] / of.ratio, ends[1] / of.ratio)))
+    stands.sort(key=lambda stand: stand[0])
+    bounds = tuple(ends for _, ends in stands)
+    return Opinions(_key(one), tuple(ratio for ratio, _ in stands), reasons, bounds if any(bounds) else ())
 
 
 def _reasons(answers: Sequence[Entry], mistake: tuple[int, int | None]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from metrics.policies.information import More
-from metrics.policies.recommendation import doubt_in, what_one_does
+from metrics.policies.recommendation import difference_words, doubt_in, what_one_does
 from metrics.text import amount, capitalised, probability, total_cost
 
 if TYPE_CHECKING:
@@ -80,15 +80,8 @@ def _sentence(one: JudgedPolicy, what: str, counts: dict[str, str], shared: bool
     sentence = (
         f"Rank {one.rank}{', shared' if shared else ''}. {what}: {text}, cost {total_cost(one.cost_per_population)}"
     )
-    if one.difference_to_best:
-        sentence += f", {total_cost(one.difference_to_best)} more than the first"
-        if one.difference_interval is not None:
-            sentence += ", plausible " + " to ".join(_more_or_less(end) for end in one.difference_interval)
+    sentence += f", {beyond}" if (beyond := difference_words(one)) else ""
     return sentence + (f"; best with {probability(one.probability_best)}." if one.probability_best is not None else ".")
-
-
-def _more_or_less(difference: float) -> str:
-    return f"{total_cost(abs(difference))} {'less' if difference < 0 else 'more'}"
 
 
 def _heads(judgement: Judgement) -> tuple[str, ...]:

@@ -237,21 +237,17 @@ def _turned(metric: ElicitedMetric, classes: tuple[str, ...], family: str) -> El
     order = [metric.classes.index(name) for name in classes]
     cells, weigh = np.ix_(order, order), family_of(family)
     draws = metric.cost_samples
-    return ElicitedMetric.from_weights(
-        classes,
-        weigh.sign * weigh.of_errors(metric.cost_matrix[cells]),
-        family,
-        name=metric.name,
-        created=metric.created,
+    weights = weigh.normalise(weigh.sign * weigh.of_errors(metric.cost_matrix[cells]))
+    return replace(
+        metric,
+        classes=classes,
+        labels=classes,
+        family=family,
+        weights=weights,
+        cost_matrix=weigh.costs(weights),
         intervals=None if metric.intervals is None else metric.intervals[cells],
         samples=None if draws is None else weigh.sign * weigh.of_errors(draws[:, order][:, :, order]),
         prevalence=None if metric.prevalence is None else metric.prevalence[order],
-        population=metric.population,
-        consequences=metric.consequences,
-        words=metric.words,
-        yardstick=metric.yardstick,
-        provenance=metric.provenance,
-        quality=metric.quality,
     )
 
 

@@ -22,7 +22,6 @@ from elicit_app.elicitation.questions import (
     Purpose,
     Side,
     Step,
-    Strength,
 )
 from elicit_app.registry import Setting, entry_named, procedure_for
 from elicit_app.session.journal.events import Answered, Pair, Subject
@@ -46,35 +45,25 @@ class Asking:
     progress: Progress
 
 
+# What a reply means where the first matrix stood left.
+_MEANT: dict[Reply, Choice] = {
+    "left": Choice.FIRST,
+    "right": Choice.SECOND,
+    "equal": Choice.EQUAL,
+    "unsure": Choice.UNSURE,
+}
+
+
 def to_choice(left: Side, reply: Reply) -> Choice:
     """Return what a reply means in the pair's own order, given the matrix that stood left."""
-    match reply:
-        case "left":
-            return Choice.FIRST if left == "first" else Choice.SECOND
-        case "right":
-            return Choice.SECOND if left == "first" else Choice.FIRST
-        case "equal":
-            return Choice.EQUAL
-        case "unsure":
-            return Choice.UNSURE
+    choice = _MEANT[reply]
+    return choice if left == "first" else choice.swapped()
 
 
 def to_reply(left: Side, choice: Choice) -> Reply:
     """Return which button stood for a choice, given the matrix that stood left."""
-    match choice:
-        case Choice.FIRST:
-            return "left" if left == "first" else "right"
-        case Choice.SECOND:
-            return "right" if left == "first" else "left"
-        case Choice.EQUAL:
-            return "equal"
-        case Choice.UNSURE:
-            return "unsure"
-
-
-def only_of_preference(choice: Choice, strength: Strength | None) -> Strength | None:
-    """Return the strength where there is a preference that it can belong to."""
-    return strength if choice in PREFERENCES else None
+    shown = choice if left == "first" else choice.swapped()
+    return next(reply for reply, meant in _MEANT.items() if meant is shown)
 
 
 def on_screen(left: Side, count: Count) -> Count:

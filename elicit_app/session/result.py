@@ -28,8 +28,8 @@ from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_r
 from metrics.elicited.exchange import headline_of
 from metrics.elicited.family import MistakeKey, family_of, linear_family
 from metrics.elicited.metric_parts import intervals_around
-from metrics.policies.cases import Practice, case_table
-from metrics.policies.judging import Judge, ModelPolicies, notes_on
+from metrics.policies.cases import Practice
+from metrics.policies.judging import Judge, ModelPolicies
 from metrics.policies.recalibration import Calibration, calibration
 from metrics.text import day, probability
 
@@ -123,7 +123,11 @@ def models_under_prices(study: Study, outcome: Outcome) -> tuple[str, ...]:
     draws = outcome.weights[None] if outcome.samples is None else outcome.samples
     text = probability(float(((draws @ worth.T).argmax(axis=1) == best).mean()))
     rivals = f"{names[1 - best]}, as both" if len(names) == 2 else f"the other {len(names) - 1} models, as they"
-    return (f"Under these prices {names[best]} does better than {rivals} were counted: probability {text}.",)
+    # There are totals only, so the doubt from the items is not known here.
+    return (
+        f"Under these prices {names[best]} does better than {rivals} were counted: probability {text}, as far as the "
+        f"answers go. Other {study.wording.cases} would count otherwise: `elicit score` judges with both doubts.",
+    )
 
 
 def _guesses(state: SessionState, study: Study, family: str) -> dict[MistakeKey, float]:
@@ -286,17 +290,14 @@ def cost_intervals(outcome: Outcome, yardstick: tuple[int, int]) -> Matrix | Non
 
 def judge_of(study: Study, metric: ElicitedMetric, practice: Practice | None = None) -> Judge:
     """Return the judge of what one could do with a study's models, at least one; `practice` is what is done today."""
-    models = [ModelPolicies(model.name, metric.cost_matrix, calibration_of(model)) for model in study.models]
-    decided = [row for own, model in zip(models, study.models, strict=True) for row in own.decisions(model.y_proba)]
-    return Judge.of(
-        metric,
-        case_table(study.models[0].y_true, decided, study.n_classes),
-        [policy for own in models for policy in own.policies],
-        practice=practice,
-        population=study.population,
-        words=study.wording.of_cases,
-        notes=notes_on(models),
-    )
+    true, words = study.models[0].y_true, study.wording.of_cases
+    models = policies_of(study, metric)
+    return Judge.of_models(metric, true, models, practice=practice, population=study.population, words=words)
+
+
+def policies_of(study: Study, metric: ElicitedMetric) -> list[tuple[ModelPolicies, Matrix]]:
+    """Return what one could do with each model of a study, with its probabilities."""
+    return [(ModelPolicies(one.name, metric.cost_matrix, calibration_of(one)), one.y_proba) for one in study.models]
 
 
 def scenarios_of(study: Study, metric: ElicitedMetric, practice: Practice | None = None) -> Scenarios | None:

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Unpack
 
 from elicit_app.elicitation.questions import Moved, Strength
 from elicit_app.problem import Problem
@@ -22,7 +22,7 @@ from elicit_app.session.journal.events import Kept
 from elicit_app.session.journal.listing import finished_experts, sessions_of
 from elicit_app.session.journal.writing import UnwrittenProblem
 from elicit_app.session.questions import Asking
-from elicit_app.session.session import Session
+from elicit_app.session.session import Said, Session
 from elicit_app.session.view_builders import (
     looking_again_view,
     question_view,
@@ -60,16 +60,6 @@ _REPLIES: Final[tuple[tuple[Reply, Strength | None], ...]] = (
     ("unsure", None),
 )
 _log = logging.getLogger(__name__)
-
-
-class _Given(NamedTuple):
-    """An answer on its way to the session."""
-
-    reply: Reply
-    strength: Strength | None
-    seconds: float | None
-    moved: Moved | None
-    reason: str
 
 
 class SessionRunner:
@@ -119,14 +109,11 @@ class SessionRunner:
         reply: Reply,
         strength: Strength | None = None,
         *,
-        seconds: float | None = None,
         full_picture: bool = False,
-        moved: Moved | None = None,
-        reason: str = "",
+        **said: Unpack[Said],
     ) -> None:
         """Answer the question of `request`; dropped where another question stands by now. See `Session.answer`."""
-        given = _Given(reply, strength, seconds, moved, reason)
-        self._submit(lambda: self._answer(request, given, full_picture))
+        self._submit(lambda: self._answer(request, reply, strength, full_picture, said))
 
     def consider(self, request: int, moved: Moved) -> None:
         """Make the next question ready for a count that stands, should it be taken; its first side is the left one."""
@@ -172,7 +159,7 @@ class SessionRunner:
 
     def look_again(self, number: int) -> None:
         """Show question `number` again; the reply to it changes the answer, and the review follows."""
-        self._submit(lambda: self._look_again(number))
+        self._submit(lambda: self._show(looking_again_view(self._session, next(self._requests), number)))
 
     def resolve(self, pair: tuple[int, int], kept: Kept) -> None:
         """Say which of two answers was meant; `pair` are their numbers."""
@@ -279,29 +266,23 @@ class SessionRunner:
         with suppress(UnwrittenProblem):
             self._session.verify()
 
-    def _answer(self, request: int, given: _Given, full_picture: bool) -> None:
+    def _answer(self, request: int, reply: Reply, strength: Strength | None, full_picture: bool, said: Said) -> None:
         view = self._view
         if not isinstance(view, QuestionView) or view.request != request:
             # A late second press must not discard what is prepared for the next question.
             self._prepare()
             return
-        session = self._session
-        reply, strength, seconds, moved, reason = given
         if self._looking_at is not None:
-            change = partial(session.change, self._looking_at, reply, strength)
-            self._act(lambda: change(seconds=seconds, moved=moved, reason=reason), self._review)
-            return
-        answer = partial(session.answer, reply, strength, seconds=seconds, full_picture=full_picture)
-        self._act(lambda: answer(moved=moved, reason=reason), self._after_answer)
+            self._act(partial(self._session.change, self._looking_at, reply, strength, **said), self._review)
+        else:
+            answer = partial(self._session.answer, reply, strength, full_picture=full_picture, **said)
+            self._act(answer, self._after_answer)
 
     def _undo(self) -> None:
         if self._looking_at is not None:
             self._show(self._review())
         else:
             self._act(self._session.undo, self._where)
-
-    def _look_again(self, number: int) -> None:
-        self._show(looking_again_view(self._session, next(self._requests), number))
 
     # --- views
 

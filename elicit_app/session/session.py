@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from elicit_app.elicitation.agenda import MOST_QUESTIONS, SITTING, informative
 from elicit_app.elicitation.choosing import likely_counts
-from elicit_app.elicitation.questions import Moved, Outcome, Procedure, Progress, Side, Step, Strength
+from elicit_app.elicitation.questions import PREFERENCES, Moved, Outcome, Procedure, Progress, Side, Step, Strength
 from elicit_app.problem import Problem
 from elicit_app.registry import Setting, for_person
 from elicit_app.registry.entries import as_packed
@@ -43,22 +43,20 @@ from elicit_app.session.journal.events import (
 from elicit_app.session.journal.files import DamagedProblem, look_into, read
 from elicit_app.session.journal.state import OutOfPlaceError, apply
 from elicit_app.session.journal.writing import ChangedElsewhereProblem, Journal, UnwrittenProblem, write_copy
-from elicit_app.session.questions import (
-    Asking,
-    Steps,
-    favoured,
-    first_step,
-    note_about,
-    on_screen,
-    only_of_preference,
-    stand,
-    to_choice,
-)
+from elicit_app.session.questions import Asking, Steps, favoured, first_step, note_about, on_screen, stand, to_choice
 from elicit_app.session.views import Reply
 from elicit_app.study.model import Study
 
 FEWEST_TO_EXPORT = 5
 _MORE_AFTER = ("budget", "known", "best-model")
+
+
+class Said(TypedDict, total=False):
+    """What may be said beside a reply."""
+
+    seconds: float | None  # how long it took
+    moved: Moved | None  # the count that was moved, its first side the left one: the reply is about the pair with it
+    reason: str  # what was typed about the answer
 
 
 class Session:
@@ -223,7 +221,7 @@ class Session:
         self, asking: Asking, reply: Reply, strength: Strength | None = None, *, moved: Moved | None = None
     ) -> None:
         """Compute what follows a reply before it is given, so that the answer finds it ready."""
-        self._steps.after(apply(self.state, self._answered(asking, reply, strength, moved=moved)))
+        self._steps.after(apply(self.state, self._answered(asking, reply, strength, {"moved": moved})))
 
     def likely_counts(self, asking: Asking) -> tuple[Moved, ...]:
         """Return the counts that this person would most likely name, as they stand on the screen, likeliest first."""
@@ -247,48 +245,29 @@ class Session:
     # --- what the expert does
 
     def answer(
-        self,
-        reply: Reply,
-        strength: Strength | None = None,
-        *,
-        seconds: float | None = None,
-        full_picture: bool = False,
-        moved: Moved | None = None,
-        reason: str = "",
+        self, reply: Reply, strength: Strength | None = None, *, full_picture: bool = False, **said: Unpack[Said]
     ) -> None:
         """Answer the question that stands; when this returns, the answer is on the disk.
 
-        With `moved`, the count that was moved (its first side the left one), the reply is about the pair with this
-        count. `full_picture` tells whether every count was shown, `reason` what was typed about the answer.
+        `full_picture` tells whether every count was shown.
         """
         asking = self.asking()
         if asking is None or self.state.phase != "asking":
             raise Problem("There is no question to answer now. Ask for more questions first.")
-        self._do(self._answered(asking, reply, strength, seconds, full_picture, moved, reason))
+        self._do(self._answered(asking, reply, strength, said, full_picture=full_picture))
 
     def _answered(
-        self,
-        asking: Asking,
-        reply: Reply,
-        strength: Strength | None,
-        seconds: float | None = None,
-        full_picture: bool = False,
-        moved: Moved | None = None,
-        reason: str = "",
+        self, asking: Asking, reply: Reply, strength: Strength | None, said: Said, *, full_picture: bool = False
     ) -> Answered:
-        choice = to_choice(asking.left, reply)
         return Answered(
             at=self._clock(),
             pair=asking.pair,
             left=asking.left,
             subject=asking.subject,
             reversed_rows=asking.reversed_rows,
-            choice=choice,
-            strength=only_of_preference(choice, strength),
-            seconds=seconds,
             full_picture=full_picture,
             still=Remaining(fewest=asking.progress.fewest, most=asking.progress.most),
-            **_optional_fields(asking.pair, asking.left, moved, reason),
+            **_given(asking.pair, asking.left, reply, strength, said),
         )
 
     def undo(self) -> None:
@@ -304,23 +283,12 @@ class Session:
         self._require_answer(number, "take out")
         self._do(TakenOut(at=self._clock(), number=number))
 
-    def change(
-        self,
-        number: int,
-        reply: Reply,
-        strength: Strength | None = None,
-        *,
-        seconds: float | None = None,
-        moved: Moved | None = None,
-        reason: str = "",
-    ) -> None:
+    def change(self, number: int, reply: Reply, strength: Strength | None = None, **said: Unpack[Said]) -> None:
         """Answer question `number` anew, sides as they stood then; parameters as in `answer`."""
         self._require_answer(number, "change")
         event = self.state.entries[number - 1].event
-        choice = to_choice(event.left, reply)
-        strength = only_of_preference(choice, strength)
-        more = _optional_fields(event.pair, event.left, moved, reason)
-        self._do(Changed(at=self._clock(), number=number, choice=choice, strength=strength, seconds=seconds, **more))
+        given = _given(event.pair, event.left, reply, strength, said)
+        self._do(Changed(at=self._clock(), number=number, **given))
 
     def resolve(self, first: int, second: int, kept: Kept) -> None:
         """Say which of two different answers to the same pair was meant: the first, the second, equal, or both."""
@@ -408,17 +376,20 @@ class Session:
         self._events.append(event)
 
 
-def _optional_fields(pair: Pair, left: Side, moved: Moved | None, reason: str) -> dict[str, Any]:
-    """Return what an answer says beside its choice: a count that was moved, as the question allows it, and a reason."""
-    fields: dict[str, Any] = {}
-    if moved is not None:
-        may, moved = pair.proposal, on_screen(left, moved)
+def _given(pair: Pair, left: Side, reply: Reply, strength: Strength | None, said: Said) -> dict[str, Any]:
+    """Return an answer as an event has it: only a preference has a strength, and a count moves as the question says."""
+    choice = to_choice(left, reply)
+    fields: dict[str, Any] = {"choice": choice, "seconds": said.get("seconds")}
+    if choice in PREFERENCES:
+        fields["strength"] = strength
+    if (given := said.get("moved")) is not None:
+        may, moved = pair.proposal, on_screen(left, given)
         assert moved is not None
         if may is None or (moved.side, moved.true, moved.predicted) != (may.side, may.true, may.predicted):
             raise Problem("This count cannot be moved in this question. Move the one that is offered, or choose.")
         if not may.least <= moved.count <= may.most:
             raise Problem(f"The count lies between {may.least:,} and {may.most:,}, not at {moved.count:,}.")
         fields["moved"] = moved
-    if reason.strip():
-        fields["reason"] = reason.strip()[:LONGEST_REASON]
+    if reason := said.get("reason", "").strip():
+        fields["reason"] = reason[:LONGEST_REASON]
     return fields

@@ -83,17 +83,11 @@ def _two_mistakes(study: Study, usual: Counts) -> tuple[tuple[int, int], tuple[i
 
 
 def _usual_result(study: Study) -> Counts:
-    k = study.n_classes
-    if study.distribution is not None:
-        eta = study.distribution.eta
-        rates = eta.T @ np.eye(k)[eta.argmax(axis=1)] / len(eta)
-    else:
-        rates = study.usual_counts[0] / study.n_cases
-    wanted = study.prevalence
+    law = study.distribution
+    rates = study.usual_counts[0] / study.n_cases if law is None else law.usual
     sums = rates.sum(axis=1)
-    return natural_frequencies(
-        rates * np.divide(wanted, sums, out=np.zeros(k), where=sums > 0)[:, None], study.population
-    )
+    scale = np.divide(study.prevalence, sums, out=np.zeros(study.n_classes), where=sums > 0)
+    return natural_frequencies(rates * scale[:, None], study.population)
 
 
 def _apart(usual: Counts, mistake: tuple[int, int]) -> tuple[Counts, Counts]:

@@ -19,8 +19,8 @@ from elicit_app.study.measuring import (
     Take,
     completed_prevalence,
     numbers_by_class,
+    read_class_table,
 )
-from elicit_app.study.typed_tables import read_class_table
 from metrics.elicited.family import family_of
 from metrics.inputs.arguments import Floats
 
@@ -116,6 +116,16 @@ def _of_decisions(function: Callable[..., float], **fixed: Any) -> Take:
     return take
 
 
+def _of_probabilities(function: Callable[..., float]) -> Take:
+    """Return how a measure of true labels and all probabilities is taken."""
+
+    def take(cases: CaseColumns, options: Options) -> Measurement:
+        true, proba, weight = _table(cases, options)
+        return Measurement(float(function(true, proba, labels=cases.classes, sample_weight=weight)), {})
+
+    return take
+
+
 def _weighted_error(cases: CaseColumns, options: Options) -> Measurement:
     weight = _class_weight(cases, options)
     value = metrics.class_weighted_error_rate(cases.y_true, cases.y_pred, weight, labels=cases.classes)
@@ -155,8 +165,8 @@ def _by_class(function: Callable[..., Any]) -> Take:
     return take
 
 
-def _rates(cases: CaseColumns, options: Options) -> tuple[float, float, dict[str, Any]]:
-    """Return the true and the false positive rate at a threshold."""
+def _true_positive_rate(cases: CaseColumns, options: Options) -> Measurement:
+    """Return the share of the positive cases that lie above a threshold, with that of the others."""
     positive = _positive(cases, options)
     threshold = _THRESHOLD if options.threshold is None else options.threshold
     true, proba, _ = _table(cases, options)
@@ -164,18 +174,13 @@ def _rates(cases: CaseColumns, options: Options) -> tuple[float, float, dict[str
     if is_positive.all() or not is_positive.any():
         raise Problem(f"{cases.path.name}: cases of “{positive}” and others are needed for these rates.")
     called = proba[:, cases.classes.index(positive)] >= threshold
-    rates = float(called[is_positive].mean()), float(called[~is_positive].mean())
-    return *rates, {"positive": positive, "threshold": threshold}
-
-
-def _true_positive_rate(cases: CaseColumns, options: Options) -> Measurement:
-    rate, false_rate, how = _rates(cases, options)
-    return Measurement(rate, {**how, "false positive rate": false_rate})
+    rate, false_rate = float(called[is_positive].mean()), float(called[~is_positive].mean())
+    return Measurement(rate, {"positive": positive, "threshold": threshold, "false positive rate": false_rate})
 
 
 def _false_positive_rate(cases: CaseColumns, options: Options) -> Measurement:
-    true_rate, rate, how = _rates(cases, options)
-    return Measurement(rate, {**how, "true positive rate": true_rate})
+    true_rate, details = _true_positive_rate(cases, options)
+    return Measurement(details.pop("false positive rate"), {**details, "true positive rate": true_rate})
 
 
 def _area(cases: CaseColumns, options: Options) -> Measurement:
@@ -192,21 +197,11 @@ def _area(cases: CaseColumns, options: Options) -> Measurement:
     return Measurement(float(value), {"positive": positive})
 
 
-def _likelihood(cases: CaseColumns, options: Options) -> Measurement:
-    true, proba, weight = _table(cases, options)
-    return Measurement(metrics.negative_log_likelihood(true, proba, labels=cases.classes, sample_weight=weight), {})
-
-
 def _weighted_likelihood(cases: CaseColumns, options: Options) -> Measurement:
     true, proba, _ = _table(cases, options)
     by_class = _class_weight(cases, options)
     value = metrics.negative_log_likelihood(true, proba, labels=cases.classes, class_weight=by_class)
     return Measurement(value, {"class_weight": by_class})
-
-
-def _squared_error(cases: CaseColumns, options: Options) -> Measurement:
-    true, proba, weight = _table(cases, options)
-    return Measurement(metrics.probability_squared_error(true, proba, labels=cases.classes, sample_weight=weight), {})
 
 
 def _calibration(cases: CaseColumns, options: Options) -> Any:
@@ -287,12 +282,9 @@ def _draw_areas(cases: CaseColumns, options: Options, axes: Axes) -> object:
     return axes
 
 
-def _draw_calibration(cases: CaseColumns, options: Options, axes: Axes) -> object:
-    return _calibration(cases, options).plot(axes)
-
-
-def _draw_concern(cases: CaseColumns, options: Options, axes: Axes) -> object:
-    return _concern(cases, options).plot(axes)
+def _plotted(of: Callable[[CaseColumns, Options], Any]) -> Draw:
+    """Return how a result that draws itself is drawn."""
+    return lambda cases, options, axes: of(cases, options).plot(axes)
 
 
 def _decisions(name: str, title: str, take: Take, better: Any = "lower", *options: str) -> Measure:
@@ -303,11 +295,11 @@ def _probabilities(name: str, title: str, take: Take, draw: Draw, *options: str,
     return Measure(name, title, "M589", "probabilities", better, take, draw, options)
 
 
-_ACCURACY = _of_decisions(metrics.accuracy_score)
 _ANY = "prevalence"
+_CALIBRATION = _plotted(_calibration)
 
 MEASURES = (
-    _decisions("accuracy", "Share of cases that are right", _ACCURACY, "higher", _ANY),
+    _decisions("accuracy", "Share of cases that are right", _of_decisions(metrics.accuracy_score), "higher", _ANY),
     _decisions("error", "Share of cases that are wrong", _of_decisions(metrics.error_rate), "lower", _ANY),
     _decisions("balanced-error", "Mean error rate of the classes", _of_decisions(metrics.balanced_error_rate)),
     _decisions("class-weighted-error", "Error rate, each case by its class", _weighted_error, "lower", *_WEIGHTS),
@@ -336,25 +328,42 @@ MEASURES = (
         "threshold",
     ),
     _probabilities("auc", "Area under the ROC curve", _area, _draw_areas, *_BINARY, _ANY, better="higher"),
-    _probabilities("nll", "Negative log-likelihood (cross-entropy, log loss)", _likelihood, _draw_calibration, _ANY),
+    _probabilities(
+        "nll",
+        "Negative log-likelihood (cross-entropy, log loss)",
+        _of_probabilities(metrics.negative_log_likelihood),
+        _CALIBRATION,
+        _ANY,
+    ),
     _probabilities(
         "class-weighted-nll",
         "Negative log-likelihood, each case by its class",
         _weighted_likelihood,
-        _draw_calibration,
+        _CALIBRATION,
         *_WEIGHTS,
     ),
     _probabilities(
-        "squared-error", "Mean squared error of the probabilities, halved", _squared_error, _draw_calibration, _ANY
+        "squared-error",
+        "Mean squared error of the probabilities, halved",
+        _of_probabilities(metrics.probability_squared_error),
+        _CALIBRATION,
+        _ANY,
     ),
     _probabilities(
-        "expected-cost", "Mean expected cost under the probabilities", _expected_cost, _draw_calibration, *_COSTS, _ANY
+        "expected-cost", "Mean expected cost under the probabilities", _expected_cost, _CALIBRATION, *_COSTS, _ANY
     ),
     _probabilities(
-        "calibration", "Expected calibration error", _calibration_error, _draw_calibration, "bins", *_BINARY, _ANY
+        "calibration", "Expected calibration error", _calibration_error, _CALIBRATION, "bins", *_BINARY, _ANY
     ),
     Measure(
-        "mpcs", "Meta Pattern Concern Score", "W22", "probabilities", "lower", _concern_score, _draw_concern, _CONCERN
+        "mpcs",
+        "Meta Pattern Concern Score",
+        "W22",
+        "probabilities",
+        "lower",
+        _concern_score,
+        _plotted(_concern),
+        _CONCERN,
     ),
     Measure(
         "mpcs-by-class-weight",
@@ -363,7 +372,7 @@ MEASURES = (
         "probabilities",
         "lower",
         _weighted_concern,
-        _draw_concern,
+        _plotted(_concern),
         (*_CONCERN, "class_weight"),
     ),
 )

@@ -102,15 +102,6 @@ class ModelEntry(StrictPart):
     file: Annotated[str, Field(pattern=r"^[^/\\]+\.(parquet|csv|npz)$")]
 
 
-class MeantColumns(StrictPart):
-    """What the columns of the files meant that the study was made from, where they had names of their own."""
-
-    truth: Text
-    classes: list[Text]
-    columns: list[Text]
-    kind: Literal["probabilities", "logits", "labels"]
-
-
 class Described(StrictPart):
     """What a study and a pack of it have in common. Rows of every matrix are true classes, columns predicted ones.
 
@@ -136,7 +127,7 @@ class StudyDocument(Described):
     format: Literal["elicit-study"] = "elicit-study"
     version: Literal[1] = 1
     models: Annotated[list[ModelEntry], Field(min_length=1)]
-    columns: MeantColumns | None = None
+    columns: ColumnMap | None = None
     earlier: Annotated[list[Text], Field(description="digests before models were added or taken out")] = []
 
 
@@ -189,18 +180,6 @@ def _worded(place: tuple[int | str, ...], message: str) -> str:
     return f"field “{shortened(where, 60)}”: {message[:1].lower()}{message[1:]}"
 
 
-def document_of(study: Study, files: list[str]) -> StudyDocument:
-    """Return what to write for a study whose models' predictions lie in `files`."""
-    models = [ModelEntry(name=model.name, file=file) for model, file in zip(study.models, files, strict=True)]
-    meant = study.columns
-    columns = None
-    if meant is not None:
-        columns = MeantColumns(
-            truth=meant.truth, classes=list(meant.classes), columns=list(meant.columns), kind=meant.kind
-        )
-    return StudyDocument(**description_of(study), models=models, columns=columns, earlier=list(study.earlier))
-
-
 def description_of(study: Study) -> dict[str, Any]:
     """Return the fields that a study and a pack of it have in common, by name."""
     classes = study.classes
@@ -239,7 +218,27 @@ def _stated_words(wording: Wording, classes: tuple[str, ...]) -> Words:
     return Words(case=wording.case, cases=wording.cases, classes=words, mistakes=mistakes)
 
 
-def wording_of(path: Path, document: Described) -> Wording:
+def study_fields(path: Path, document: Described) -> dict[str, Any]:
+    """Return the fields of a study that stand alike in a study file and a pack of it, by name.
+
+    Raises
+    ------
+    Problem
+        Words or a yardstick for what is no class or no mistake.
+    """
+    return {
+        "title": document.title,
+        "description": document.description,
+        "classes": tuple(document.classes),
+        "population": document.population,
+        "stated_prevalence": tuple(document.stated_prevalence) if document.stated_prevalence else None,
+        "yardstick": _yardstick_of(path, document),
+        "wording": _wording_of(path, document),
+        "purpose": document.purpose,
+    }
+
+
+def _wording_of(path: Path, document: Described) -> Wording:
     """Return the complete wording of a study: the stated words, generic ones for the rest.
 
     Raises
@@ -250,34 +249,23 @@ def wording_of(path: Path, document: Described) -> Wording:
     words = document.wording
     index = {name: position for position, name in enumerate(document.classes)}
     wording = default_wording(document.classes, words.case, words.cases)
-    one, many, any_mistake = list(wording.class_one), list(wording.class_many), list(wording.any_mistake)
-    actions = [""] * len(one)
-    mistakes = dict(wording.mistakes)
+    one, many, actions = list(wording.class_one), list(wording.class_many), [""] * len(index)
+    mistakes: dict[tuple[int, int | None], Mistake] = {}
     try:
         for name, stated in words.classes.items():
             one[index[name]], many[index[name]] = stated.one, stated.many
             actions[index[name]] = stated.action or ""
         for entry in words.mistakes:
-            mistake = Mistake(entry.name, entry.one, entry.many, entry.consequence)
-            if entry.predicted is None:
-                any_mistake[index[entry.true]] = mistake
-            else:
-                mistakes[index[entry.true], index[entry.predicted]] = mistake
+            key = index[entry.true], None if entry.predicted is None else index[entry.predicted]
+            mistakes[key] = Mistake(entry.name, entry.one, entry.many, entry.consequence)
     except KeyError as error:
         raise Problem(f"{path} has words for {error}, but that is not one of its classes.") from error
     done = tuple(actions) if any(actions) else ()
-    return Wording(words.case, words.cases, tuple(one), tuple(many), mistakes, tuple(any_mistake), done)
+    named = wording.with_mistakes(mistakes)
+    return replace(named, class_one=tuple(one), class_many=tuple(many), class_action=done)
 
 
-def columns_of(document: StudyDocument) -> ColumnMap | None:
-    """Return what the columns meant that the study was made from."""
-    meant = document.columns
-    if meant is None:
-        return None
-    return ColumnMap(meant.truth, tuple(meant.classes), tuple(meant.columns), meant.kind)
-
-
-def yardstick_of(path: Path, document: Described) -> tuple[int, int]:
+def _yardstick_of(path: Path, document: Described) -> tuple[int, int]:
     """Return the yardstick as true and predicted class.
 
     Raises
@@ -313,20 +301,13 @@ def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> 
         for entry in document.models
     )
     study = Study(
+        **study_fields(path, document),
         name=real_path(folder).name,
-        title=document.title,
-        classes=classes,
         models=models,
-        population=document.population,
-        stated_prevalence=tuple(document.stated_prevalence) if document.stated_prevalence else None,
-        wording=wording_of(path, document),
-        yardstick=yardstick_of(path, document),
         kind=kind,
         folder=folder if kind == "folder" else None,
-        description=document.description,
         digest=study_digest(classes, models),
-        purpose=document.purpose,
-        columns=columns_of(document),
+        columns=document.columns,
         earlier=tuple(document.earlier),
     )
     try:
@@ -443,7 +424,11 @@ def parquet_bytes(classes: Sequence[str], model: Predictions) -> bytes:
 
 
 def _document_bytes(study: Study, files: list[str]) -> bytes:
-    content = document_of(study, files).model_dump(mode="json")
+    """Return what to write for a study whose models' predictions lie in `files`."""
+    models = [ModelEntry(name=model.name, file=file) for model, file in zip(study.models, files, strict=True)]
+    described = description_of(study)
+    document = StudyDocument(**described, models=models, columns=study.columns, earlier=list(study.earlier))
+    content = document.model_dump(mode="json")
     return (json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 

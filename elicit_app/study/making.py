@@ -1,19 +1,21 @@
-"""Making studies from predictions files, and changing them."""
+"""Making studies from predictions files, and changing them: their models, and the words of their mistakes."""
 
 from __future__ import annotations
 
+import csv
+import io
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from elicit_app.problem import Problem, listed, shortened
+from elicit_app.problem import Finding, Problem, listed, shortened
 from elicit_app.study.folder import check_study, read_folder, rewrite_folder, write_folder
 from elicit_app.study.mapping import look_at
-from elicit_app.study.model import ColumnMap, Predictions, Study, default_wording, study_digest
+from elicit_app.study.model import ColumnMap, Distribution, Mistake, Predictions, Study, default_wording, study_digest
 from elicit_app.study.packs import AMOUNTS_FILE, pack_bytes
 from elicit_app.study.reading import (
     ReadPredictions,
@@ -24,8 +26,11 @@ from elicit_app.study.reading import (
     require_askable,
     yardstick_for,
 )
+from elicit_app.study.tables import MOST_TYPED_BYTES
+from elicit_app.study.writing import new_folder, write_whole
 from metrics.elicited.metric_parts import AnswersFor
-from metrics.files import real_path
+from metrics.errors import InputError
+from metrics.files import cell_text, csv_cell, read_regular_file, real_path
 from metrics.measures.confusion import confusion_matrix
 from metrics.text import appearance, counted
 
@@ -96,7 +101,6 @@ def create_amounts_study(
         What has to be put right; nothing is written then.
     """
     from elicit_app.study.amounts import read_amounts, study_of_amounts
-    from elicit_app.study.writing import new_folder, write_whole
 
     paths = [Path(file) for file in files]
     read = read_amounts(paths, distinct_names(paths))
@@ -126,21 +130,16 @@ def study_of(
         raise Problem("A study needs at least one predictions file.")
     meant = _maps(files, columns)
     reads = _read_models(files, labels, meant)
-    classes, k = reads[0].classes, len(reads[0].classes)
+    classes = reads[0].classes
     names = distinct_names(files)
     predictions = tuple(replace(read.predictions, name=called) for read, called in zip(reads, names, strict=True))
-    study = Study(
+    study = with_defaults(
+        classes,
+        predictions,
         name=name,
         title=_title(title, name),
-        classes=classes,
-        models=predictions,
-        population=population_for(prevalence_of(predictions, None, k)),
-        stated_prevalence=None,
-        wording=default_wording(classes),
-        yardstick=yardstick_for(predictions, None),
         kind=kind,
         description=_description(classes, len(predictions)),
-        digest=study_digest(classes, predictions),
         notes=(
             *(note for read in reads for note in read.notes),
             *_look_alikes(classes),
@@ -150,6 +149,23 @@ def study_of(
     )
     check_study(study)
     return study
+
+
+def with_defaults(
+    classes: tuple[str, ...], models: tuple[Predictions, ...], distribution: Distribution | None = None, **said: Any
+) -> Study:
+    """Return a study with the words, the population and the yardstick that one has of which nothing is stated."""
+    return Study(
+        classes=classes,
+        models=models,
+        distribution=distribution,
+        population=population_for(prevalence_of(models, distribution, len(classes))),
+        stated_prevalence=None,
+        wording=default_wording(classes),
+        yardstick=yardstick_for(models, distribution),
+        digest=study_digest(classes, models, distribution),
+        **said,
+    )
 
 
 def _maps(
@@ -329,3 +345,97 @@ def _folder_of(study: Study) -> Path:
 
 def _same(one: Predictions, other: Predictions) -> bool:
     return one.y_proba is other.y_proba or np.array_equal(one.y_proba, other.y_proba)
+
+
+HEADS = ("truth", "called", "name", "one", "several", "what follows")
+ANYTHING_ELSE = "(anything else)"
+
+Key = tuple[int, int | None]
+"""(true, predicted); None stands for any wrong answer for that truth."""
+
+
+def keys_of(study: Study) -> tuple[Key, ...]:
+    """Return every mistake that has words: by true class, then by predicted class, then any wrong answer."""
+    k = study.n_classes
+    pairs: list[Key] = [(i, j) for i in range(k) for j in range(k) if i != j]
+    return (*pairs, *((i, None) for i in range(k)))
+
+
+def with_mistakes(study: Study, words: dict[Key, Mistake]) -> Study:
+    """Return the study with other words for some mistakes."""
+    return replace(study, wording=study.wording.with_mistakes(words))
+
+
+def words_csv(study: Study) -> str:
+    """Return the words of all mistakes as CSV, one line each, classes by their names in the predictions."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(HEADS)
+    for true, predicted in keys_of(study):
+        called = ANYTHING_ELSE if predicted is None else study.classes[predicted]
+        mistake = study.wording.mistake((true, predicted))
+        words = (study.classes[true], called, mistake.name, mistake.one, mistake.many, mistake.consequence)
+        rows.writerow(map(csv_cell, words))
+    return text.getvalue()
+
+
+def write_words(study: Study, path: Path) -> Path:
+    """Write the words of all mistakes; the file begins with a mark that spreadsheets know UTF-8 by.
+
+    Raises
+    ------
+    Problem
+        When it cannot be written.
+    """
+    write_whole(path, words_csv(study).encode("utf-8-sig"))
+    return path
+
+
+def read_words(study: Study, path: Path) -> dict[Key, Mistake]:
+    """Return the words that a CSV file has for mistakes of `study`; an empty cell leaves what there is.
+
+    Raises
+    ------
+    Problem
+        When it cannot be read, has no columns "truth" and "called", or names a class that there is not.
+    """
+    try:
+        text = read_regular_file(path, MOST_TYPED_BYTES).decode("utf-8-sig")
+        delimiter = max(",;\t", key=text.partition("\n")[0].count)
+        lines = list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
+    except (OSError, UnicodeDecodeError, InputError, csv.Error) as error:
+        raise Problem(f"{path} cannot be read as text in UTF-8 ({error}). Save it as CSV UTF-8.") from error
+    rows = [{name.strip().lower(): cell_text(cell or "") for name, cell in line.items() if name} for line in lines]
+    if not rows or not {"truth", "called"} <= set(rows[0]):
+        raise Problem(f"{path.name} has no columns “truth” and “called”. Save the words as CSV, and fill that in.")
+    found: dict[Key, Mistake] = {}
+    findings = []
+    for number, row in enumerate(rows, start=2):
+        key = _key(study, row.get("truth", ""), row.get("called", ""))
+        if key is None:
+            mistake = f"“{row.get('truth')}” called “{row.get('called')}”"
+            what = f"line {number} is about {mistake}, which is not a mistake in this study"
+            findings.append(Finding(what, "Write the classes as the predictions file does."))
+            continue
+        found[key] = _filled(study, key, row)
+    if findings:
+        raise Problem(f"{path.name}: {findings[0].what}.", tuple(findings))
+    return found
+
+
+def _key(study: Study, truth: str, called: str) -> Key | None:
+    truth, called = truth.strip(), called.strip()
+    if truth not in study.classes or truth == called:
+        return None
+    if called == ANYTHING_ELSE:
+        return study.classes.index(truth), None
+    return (study.classes.index(truth), study.classes.index(called)) if called in study.classes else None
+
+
+def _filled(study: Study, key: Key, row: dict[str, str]) -> Mistake:
+    before = study.wording.mistake(key)
+    cells = {part: row.get(head, "").strip() for part, head in _PARTS.items()}
+    return replace(before, **{part: text for part, text in cells.items() if text})
+
+
+_PARTS = {"name": "name", "one": "one", "many": "several", "consequence": "what follows"}

@@ -1,4 +1,4 @@
-"""The measures that `elicit measure` takes of files: what the columns of a file hold, and one entry a measure.
+"""The measures that `elicit measure` takes of files: what columns hold, what is stated by class, an entry a measure.
 
 A file of classes has `y_true` and one column `proba_<class>` a class, or `y_true` and `y_pred`; one of numbers has
 `y_true`, `mean` and, where they are known, `std`, or `lower` and `upper`; one of several labels `true_<label>` and
@@ -11,6 +11,8 @@ a multi-label score with two penalties [ML]; Kota Gopalakrishna et al., "Relevan
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -23,13 +25,16 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem, WrongOption, file_problem, listed
 from elicit_app.study.reading import ReadPredictions, read_predictions
-from elicit_app.study.tables import PREDICTED, PROBABILITY, TRUTH, open_table
+from elicit_app.study.tables import MOST_TYPED_BYTES, PREDICTED, PROBABILITY, TRUTH, open_table
 from metrics.elicited.elicited_metric import ElicitedMetric
 from metrics.elicited.release import ReleaseForm
 from metrics.errors import InputError, RowError
+from metrics.files import cell_text, read_regular_file
 from metrics.inputs.arguments import Floats
 from metrics.inputs.labels import is_missing, label_text
 from metrics.measures.concern import TrueConcern
+from metrics.policies.cases import Practice
+from metrics.text import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -218,6 +223,53 @@ def completed_prevalence(stated: Mapping[str, float], counts: Mapping[str, int])
     if abs(rest) > _ROUNDING and (rest < 0 or not left):
         raise WrongOption(f"`prevalence`: the rates add up to {1 - rest:.4g}, not 1.")
     return [stated.get(name, max(rest, 0.0) * count / (left or 1)) for name, count in counts.items()]
+
+
+def read_practice(path: Path, classes: Sequence[str]) -> Practice:
+    """Read a table of present practice, or of any other matrix whose rates a row matter.
+
+    In the CSV file the first line names what is decided, after an empty or any first cell; every other line names a
+    true class and gives a count or a rate for each decision. Classes may stand in any order.
+
+    Raises
+    ------
+    Problem
+        What is wrong with the file, in one sentence.
+    """
+    table = read_class_table(path, classes)
+    try:
+        return Practice.of(table, classes)
+    except InputError as error:
+        raise Problem(f"{path}: {error}") from error
+
+
+def read_class_table(path: Path, classes: Sequence[str]) -> NDArray[np.float64]:
+    """Read a table of numbers whose rows are true classes and whose columns are decisions, both named.
+
+    It is returned in the order of `classes`, shape (k, k); see `read_practice`.
+    """
+    try:
+        text = read_regular_file(path, MOST_TYPED_BYTES).decode("utf-8-sig")
+        found = ([cell_text(cell.strip()) for cell in line] for line in csv.reader(io.StringIO(text, newline="")))
+        lines = [line for line in found if any(line)]
+    except OSError as error:
+        raise Problem(f"{path} cannot be read: {error.strerror or error}.") from error
+    except (UnicodeDecodeError, csv.Error, InputError) as error:
+        raise Problem(f"{path} is not a CSV file of a table.") from error
+    expected = f"a row and a column for each of {', '.join(classes)}"
+    if not lines or sorted(lines[0][1:]) != sorted(classes) or sorted(line[0] for line in lines[1:]) != sorted(classes):
+        raise Problem(f"{path}: {expected} was expected, the true classes in the first column.")
+    table = np.zeros((len(classes), len(classes)))
+    for line in lines[1:]:
+        if len(line) != len(lines[0]):
+            numbers = counted(len(line) - 1, "number")
+            raise Problem(f"{path}: the row of “{line[0]}” has {numbers}, {len(classes)} were expected.")
+        for name, cell in zip(lines[0][1:], line[1:], strict=True):
+            try:
+                table[classes.index(line[0]), classes.index(name)] = float(cell)
+            except ValueError:
+                raise Problem(f"{path}: “{cell}” in the row of “{line[0]}” is not a number.") from None
+    return table
 
 
 Needs = Literal["decisions", "probabilities", "numbers", "numbers with std", "intervals", "several labels", "contexts"]

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from elicit_app.problem import Finding, Problem
 from metrics.elicited.metric_parts import AnswersFor, CaseWords, Consequence
 from metrics.inputs.labels import has_line_end
 from metrics.text import capitalised, counted
+
+if TYPE_CHECKING:
+    from pydantic import ConfigDict
 
 LONGEST_TEXT = 2_000
 """Letters of a title, a name or a word: more would stop the window that has to lay them out."""
@@ -38,6 +41,8 @@ class Predictions:
 @dataclass(frozen=True)
 class ColumnMap:
     """Which column of a predictions file is what, where the columns do not have the names that need no map."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = {"extra": "forbid", "strict": True}  # as a part of `study.json`
 
     truth: str  # the column of true labels
     classes: tuple[str, ...]  # in order
@@ -64,6 +69,8 @@ class Opinions:
     mistake: tuple[int, int | None]  # true and predicted class; None for any wrong answer
     ratios: tuple[float, ...]  # how many of the yardstick's mistakes one of these counts as, ascending
     reasons: tuple[str, ...] = ()  # what they wrote about answers in which this mistake was traded
+    # for each ratio its range where the answers only bound it, None where it is known; empty where all are known
+    bounds: tuple[tuple[float, float] | None, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +137,12 @@ class Wording:
         true, predicted = key
         return self.any_mistake[true] if predicted is None else self.mistakes[true, predicted]
 
+    def with_mistakes(self, words: Mapping[tuple[int, int | None], Mistake]) -> Wording:
+        """Return the wording with other words for some mistakes, named as in `mistake`."""
+        pairs = {(true, predicted): mistake for (true, predicted), mistake in words.items() if predicted is not None}
+        named = tuple(words.get((at, None), mistake) for at, mistake in enumerate(self.any_mistake))
+        return replace(self, mistakes={**self.mistakes, **pairs}, any_mistake=named)
+
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
@@ -139,6 +152,17 @@ class Distribution:
     radius: float = math.nan  # the radius lambda of the sphere; NaN until it has been computed from `radius_points`
     # shape (m, k) or None: the points that stand for the distribution where the radius is computed; None: all of `eta`
     radius_points: NDArray[np.float64] | None = None
+
+    @property
+    def for_radius(self) -> NDArray[np.float64]:
+        """Return the points that stand for the distribution where the radius is computed, shape (m, k)."""
+        return self.eta if self.radius_points is None else self.radius_points
+
+    @property
+    def usual(self) -> NDArray[np.float64]:
+        """Return the confusion matrix of the most probable classes as rates, shape (k, k), sum 1."""
+        chosen = np.eye(self.eta.shape[1])[self.eta.argmax(axis=1)]
+        return np.asarray(self.eta.T @ chosen / len(self.eta))
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,11 +24,11 @@ import elicit_app
 from elicit_app.problem import Finding, Problem, file_problem
 from elicit_app.study.checking import RowCheck
 from elicit_app.study.folder import STUDY_FILE, read_folder
-from elicit_app.study.making import study_of
-from elicit_app.study.model import Distribution, Study, default_wording, study_digest
+from elicit_app.study.making import study_of, with_defaults
+from elicit_app.study.model import Distribution, Study
 from elicit_app.study.packs import AMOUNTS_FILE, read_pack
 from elicit_app.study.packs import ENDING as PACK_ENDING
-from elicit_app.study.reading import population_for, prevalence_of, require_askable, yardstick_for
+from elicit_app.study.reading import require_askable
 from elicit_app.study.tables import PROBABILITY, TRUTH, class_of_column, open_table
 from metrics.files import real_path
 from metrics.text import number_word
@@ -176,7 +176,8 @@ def synthetic_study(name: str) -> Study:
     kind, k = _parts(name)
     distribution = _paper_distribution(_slopes(k)) if kind == "paper" else _softmax_distribution(k)
     classes = tuple(str(index + 1) for index in range(k))
-    return _study_of(distribution, classes, name, synthetic_title(name), synthetic_description(name))
+    title, description = synthetic_title(name), synthetic_description(name)
+    return with_defaults(classes, (), distribution, name=name, title=title, kind="synthetic", description=description)
 
 
 def study_of_eta(path: Path) -> Study:
@@ -206,24 +207,8 @@ def study_of_eta(path: Path) -> Study:
         raise file_problem(path, Finding(f"Class “{never}” has the probability 0 in every row", "Take it out."))
     eta /= eta.sum(axis=1, keepdims=True)
     described = f"{len(classes)} classes, {len(eta):,} points of a distribution"
-    return _study_of(Distribution(eta), classes, f"{ETA}{path}", path.stem, described)
-
-
-def _study_of(distribution: Distribution, classes: tuple[str, ...], name: str, title: str, description: str) -> Study:
-    k = len(classes)
-    return Study(
-        name=name,
-        title=title,
-        classes=classes,
-        models=(),
-        population=population_for(prevalence_of((), distribution, k)),
-        stated_prevalence=None,
-        wording=default_wording(classes),
-        yardstick=yardstick_for((), distribution),
-        kind="synthetic",
-        description=description,
-        distribution=distribution,
-        digest=study_digest(classes, (), distribution),
+    return with_defaults(
+        classes, (), Distribution(eta), name=f"{ETA}{path}", title=path.stem, kind="synthetic", description=described
     )
 
 

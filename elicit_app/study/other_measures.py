@@ -138,14 +138,6 @@ def _draw_numbers(cases: CaseColumns, options: Options, axes: Axes) -> object:
     return axes
 
 
-def _draw_labels(cases: CaseColumns, options: Options, axes: Axes) -> object:
-    return _penalised(cases, options).plot(axes)
-
-
-def _draw_label_accuracy(cases: CaseColumns, options: Options, axes: Axes) -> object:
-    return _penalised(cases, _FREE).plot(axes)
-
-
 def _draw_relevance(cases: CaseColumns, options: Options, axes: Axes) -> object:
     """Draw the score against the share of alpha in alpha + beta: a line between its two bounds."""
     found = _relevance_of(cases, options)
@@ -203,7 +195,7 @@ MEASURES = (
         "several labels",
         "higher",
         _label_accuracy,
-        _draw_label_accuracy,
+        lambda cases, options, axes: _penalised(cases, _FREE).plot(axes),
     ),
     Measure(
         "multilabel",
@@ -212,7 +204,7 @@ MEASURES = (
         "several labels",
         "higher",
         _multilabel,
-        _draw_labels,
+        lambda cases, options, axes: _penalised(cases, options).plot(axes),
         ("metric", *_PENALTIES),
     ),
     Measure(

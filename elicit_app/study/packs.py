@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -29,9 +30,8 @@ from elicit_app.study.folder import (
     check_study,
     description_of,
     parsed,
+    study_fields,
     validated,
-    wording_of,
-    yardstick_of,
 )
 from elicit_app.study.model import MOST_CLASSES, Opinions, Pack, Study, TalliedModel
 from elicit_app.study.tables import require_regular_file
@@ -57,13 +57,19 @@ class ModelCounts(StrictPart):
     places: Counts
 
 
+NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
 class EarlierOpinions(StrictPart):
     """Where the experts of an earlier round stand about one mistake."""
 
     true: Text
     predicted: Text | None = None
-    ratios: tuple[Annotated[float, Field(ge=0, allow_inf_nan=False)], ...]
+    ratios: tuple[NonNegative, ...]
     reasons: tuple[str, ...] = ()
+    bounds: tuple[tuple[NonNegative, NonNegative | None] | None, ...] = Field(
+        default=(), description="The range of each ratio that is only bounded, null for no end; left out where none is"
+    )
 
 
 class PackDocument(Described):
@@ -106,6 +112,10 @@ def pack_bytes(study: Study) -> bytes:
                 predicted=None if opinions.mistake[1] is None else classes[opinions.mistake[1]],
                 ratios=opinions.ratios,
                 reasons=opinions.reasons,
+                bounds=tuple(
+                    None if ends is None else (ends[0], None if math.isinf(ends[1]) else ends[1])
+                    for ends in opinions.bounds
+                ),
             )
             for opinions in study.pack.others
         ),
@@ -118,7 +128,11 @@ def pack_bytes(study: Study) -> bytes:
 def _content(document: PackDocument) -> dict[str, Any]:
     """Return the fields of a pack without its digest; what a pack about mistakes does not have is left out."""
     left_out = {"content_digest"} if document.amounts else {"content_digest", "amounts"}
-    return document.model_dump(mode="json", exclude=left_out)
+    fields = document.model_dump(mode="json", exclude=left_out)
+    for opinions in fields["others"]:
+        if not opinions["bounds"]:
+            del opinions["bounds"]
+    return fields
 
 
 def _content_digest(fields: dict[str, Any]) -> str:
@@ -141,21 +155,7 @@ def with_pack(study: Study, pack: Pack) -> Study:
 
     The digest of the pack is computed anew.
     """
-    packed = Study(
-        name=pack_name(study.title),
-        title=study.title,
-        classes=study.classes,
-        models=(),
-        population=study.population,
-        stated_prevalence=study.stated_prevalence,
-        wording=study.wording,
-        yardstick=study.yardstick,
-        kind="pack",
-        description=study.description,
-        digest=study.digest,
-        purpose=study.purpose,
-        pack=pack,
-    )
+    packed = replace(study, name=pack_name(study.title), models=(), pack=pack)
     return parse_pack(Path(f"{packed.name}{ENDING}"), pack_bytes(packed))
 
 
@@ -189,21 +189,10 @@ def parse_pack(path: Path, content: bytes) -> Study:
         raise Problem(f"{path} was changed since it was made. {_REMEDY}")
     if not 2 <= len(document.classes) <= MOST_CLASSES:
         raise Problem(f"{path} has {len(document.classes)} classes; 2 to {MOST_CLASSES} can be asked about.")
-    study = Study(
-        name=document.name,
-        title=document.title,
-        classes=tuple(document.classes),
-        models=(),
-        population=document.population,
-        stated_prevalence=tuple(document.stated_prevalence) if document.stated_prevalence else None,
-        wording=replace(wording_of(path, document), priced=document.amounts),
-        yardstick=yardstick_of(path, document),
-        kind="pack",
-        description=document.description,
-        digest=document.digest,
-        purpose=document.purpose,
-        pack=_pack(path, document),
-    )
+    described = study_fields(path, document)
+    described["wording"] = replace(described["wording"], priced=document.amounts)
+    pack = _pack(path, document)
+    study = Study(**described, name=document.name, models=(), kind="pack", digest=document.digest, pack=pack)
     check_study(study)
     return study
 
@@ -223,8 +212,11 @@ def _pack(path: Path, document: PackDocument) -> Pack:
                 f"{path} has answers about “{opinions.true}” called “{opinions.predicted}”, which is not a mistake "
                 "in this study."
             )
+        if opinions.bounds and len(opinions.bounds) != len(opinions.ratios):
+            raise Problem(f"{path} has bounds that do not go with its ratios. {_REMEDY}")
         mistake = index[opinions.true], None if opinions.predicted is None else index[opinions.predicted]
-        others.append(Opinions(mistake, opinions.ratios, opinions.reasons))
+        bounds = tuple(ends and (ends[0], math.inf if ends[1] is None else ends[1]) for ends in opinions.bounds)
+        others.append(Opinions(mistake, opinions.ratios, opinions.reasons, bounds))
     return Pack(models, document.setting, document.content_digest, document.round, tuple(others))
 
 

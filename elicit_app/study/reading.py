@@ -301,15 +301,10 @@ def yardstick_for(models: Sequence[Predictions], distribution: Distribution | No
     mistakes it is the first in row-major order.
     """
     if distribution is not None:
-        n_classes = distribution.eta.shape[1]
-        chosen = np.eye(n_classes)[distribution.eta.argmax(axis=1)]
-        rates = distribution.eta.T @ chosen / len(distribution.eta)
+        rates = distribution.usual
     else:
-        n_classes = models[0].y_proba.shape[1]
-        rates = sum(
-            (confusion_rates(model.y_true, model.y_proba.argmax(axis=1), n_classes) for model in models),
-            start=np.zeros((n_classes, n_classes)),
-        )
-    errors = np.where(error_cells(n_classes), rates, -1.0)
-    true, predicted = divmod(int(errors.argmax()), n_classes)
+        k = models[0].y_proba.shape[1]
+        rates = np.sum([confusion_rates(one.y_true, one.y_proba.argmax(axis=1), k) for one in models], axis=0)
+    errors = np.where(error_cells(len(rates)), rates, -1.0)
+    true, predicted = divmod(int(errors.argmax()), len(rates))
     return true, predicted

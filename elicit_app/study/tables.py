@@ -38,6 +38,8 @@ PARQUET = (".parquet", ".pq")
 MOST_COLUMNS = 10_000
 MOST_BYTES = 4 * 2**30
 MOST_ARRAY_BYTES = 2 * 2**30
+MOST_TYPED_BYTES = 16 << 20
+"""Bytes of a table that somebody fills in: words, costs, or what is done today."""
 
 _WHERE = "Choose a CSV, Parquet or NPZ file of predictions."
 _SEPARATORS = ",;\t|"

@@ -227,25 +227,14 @@ class ElicitedMetric(CostsOfCases):
             raise ArgumentTypeError(f"{min(unknown)}: is not a detail of a metric; there are {known}")
         if yardstick is not None and (isinstance(yardstick, str) or len(yardstick) != 2):
             raise InputError(f"yardstick: a pair (true class, predicted class) was expected, found {yardstick!r}")
-        return cls(
-            classes=names,
-            family=family,
-            weights=weights,
-            cost_matrix=cost_matrix,
-            name=details.get("name", "elicited metric"),
-            created=details.get("created") or datetime.now(UTC),
-            intervals=_numbers(details.get("intervals"), "intervals"),
-            samples=_numbers(details.get("samples"), "samples"),
-            prevalence=_numbers(details.get("prevalence"), "prevalence"),
-            population=details.get("population"),
-            consequences=tuple(details.get("consequences", ())),
-            words=details.get("words"),
-            yardstick=None if yardstick is None else (label_text(yardstick[0]), label_text(yardstick[1])),
-            provenance=details.get("provenance", Provenance()),
-            quality=details.get("quality", Quality()),
-            kind=details.get("kind", "confusion"),
-            labels=tuple(classes),
-        )
+        given: dict[str, Any] = {"name": "elicited metric", "consequences": (), **details}
+        for name in ("intervals", "samples", "prevalence"):
+            given[name] = None if given.get(name) is None else number_array(given[name], name, finite=False)
+        given["created"] = given.get("created") or datetime.now(UTC)
+        given["consequences"] = tuple(given["consequences"])
+        given["yardstick"] = None if yardstick is None else tuple(map(label_text, yardstick))
+        given |= {"weights": weights, "cost_matrix": cost_matrix, "labels": tuple(classes)}
+        return cls(classes=names, family=family, **given)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -366,7 +355,3 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return np.array_equal(one, other)
     return type(one) is type(other) and bool(one == other)
-
-
-def _numbers(values: ArrayLike | None, name: str) -> Floats | None:
-    return None if values is None else number_array(values, name, finite=False)

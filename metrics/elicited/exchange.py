@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.elicited.family import MistakeKey, family_of
+from metrics.elicited.family import MistakeKey, error_cells, family_of
 from metrics.elicited.metric_parts import Consequence
 from metrics.inputs.arguments import Floats
 from metrics.text import NOT_KNOWN, span, two_digits
@@ -76,6 +76,12 @@ class ExchangeRate:
     def key(self) -> MistakeKey:
         """Return which mistake this is."""
         return MistakeKey(self.true, self.predicted)
+
+    def cells(self, k: int) -> NDArray[np.bool_]:
+        """Return which cells of a k x k matrix count this mistake: one, or all errors of its true class."""
+        cells = np.zeros((k, k), dtype=bool)
+        cells[self.true, slice(None) if self.predicted is None else self.predicted] = True
+        return np.asarray(cells & error_cells(k))
 
     @property
     def ninety(self) -> tuple[float, float] | None:

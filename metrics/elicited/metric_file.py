@@ -382,17 +382,12 @@ def _checked_document(raw: Any, text: str) -> MetricDocument:
 
 def _fields(document: MetricDocument) -> dict[str, Any]:
     """Return the fields of the document that are fields of the metric."""
-    fields = {name: getattr(document, name) for name in ("family", "weights", "cost_matrix", "name", "created")}
-    fields |= {
-        name: getattr(document, name)
-        for name in ("samples", "prevalence", "population", "provenance", "quality", "kind")
-    }
+    names = {"family", "weights", "cost_matrix", *MetricDetails.__optional_keys__}
     return {
-        **fields,
+        **{name: getattr(document, name) for name in names},
         "classes": tuple(document.classes),
         "intervals": _with_infinity(document.intervals),
         "consequences": tuple(document.consequences),
-        "words": document.words,
         "yardstick": None if document.yardstick is None else tuple(document.yardstick),
     }
 

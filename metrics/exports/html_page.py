@@ -5,24 +5,8 @@ from __future__ import annotations
 from importlib.resources import files
 from itertools import groupby
 
-from metrics.exports.page import (
-    Block,
-    Bullets,
-    Card,
-    Cell,
-    Facts,
-    Findings,
-    Matrix,
-    Page,
-    Paragraph,
-    Picture,
-    RatePlot,
-    Section,
-    Signatures,
-    Table,
-    Text,
-    pieces_of,
-)
+from metrics.exports import page as blocks
+from metrics.exports.page import pieces_of
 from metrics.text import html_text
 
 _PAGE = """<!DOCTYPE html>
@@ -47,7 +31,7 @@ _FEW_CLASSES = 5
 _WIDE = ' class="wide"'
 
 
-def page_as_html(page: Page) -> str:
+def page_as_html(page: blocks.Page) -> str:
     """Return a page as HTML; half sections that follow each other stand side by side."""
     parts = []
     for half, sections in groupby(page.sections, key=lambda section: section.half):
@@ -59,51 +43,53 @@ def page_as_html(page: Page) -> str:
     )
 
 
-def _section(section: Section) -> str:
-    wide = any(isinstance(block, Matrix) and len(block.names) > _FEW_CLASSES for block in section.blocks)
+def _section(section: blocks.Section) -> str:
+    wide = any(isinstance(block, blocks.Matrix) and len(block.names) > _FEW_CLASSES for block in section.blocks)
     title = f"<h{section.level}>{html_text(section.title)}</h{section.level}>\n" if section.title else ""
-    blocks = "\n".join(_block(block) for block in section.blocks)
-    return f"<section{_WIDE if wide else ''}>{title}{blocks}</section>"
+    inside = "\n".join(_block(block) for block in section.blocks)
+    return f"<section{_WIDE if wide else ''}>{title}{inside}</section>"
 
 
-def _block(block: Block) -> str:
+def _block(block: blocks.Block) -> str:
     match block:
-        case Paragraph(text, kind):
+        case blocks.Paragraph(text, kind):
             look = "quiet" if kind == "legend" else kind
             return f"<p>{_text(text)}</p>" if kind == "plain" else f'<p class="{look}">{_text(text)}</p>'
-        case Card(lines):
+        case blocks.Card(lines):
             return f'<div class="card">{"".join(map(_block, lines))}</div>'
-        case Facts():
+        case blocks.Facts():
             return _facts(block)
-        case Table():
+        case blocks.Table():
             return _table(block)
-        case Matrix():
+        case blocks.Matrix():
             return _matrix(block)
-        case Findings(rows):
+        case blocks.Findings(rows):
             items = (
                 f'<li class="{"good" if one.good else "bad"}"><b>{html_text(one.headline)}</b>'
                 f"{f'<small>{html_text(one.detail)}</small>' if one.detail else ''}</li>"
                 for one in rows
             )
             return f'<ul class="findings">{"".join(items)}</ul>'
-        case Bullets(bullets):
+        case blocks.Bullets(bullets):
             listed = (f"<li><b>{html_text(lead)}</b> {html_text(text)}</li>" for lead, text in bullets)
             return f"<ul>{''.join(listed)}</ul>"
-        case Signatures(names):
+        case blocks.Signatures(names):
             return f'<div class="signatures">{"".join(f"<span>{html_text(name)}</span>" for name in names)}</div>'
-        case RatePlot():
+        case blocks.RatePlot():
             return _rates(block)
 
 
-def _text(text: Text) -> str:
+def _text(text: blocks.Text) -> str:
     return "".join(f"<b>{html_text(one.text)}</b>" if one.strong else html_text(one.text) for one in pieces_of(text))
 
 
-def _table(table: Table) -> str:
+def _table(table: blocks.Table) -> str:
     heads = "".join(f'<th scope="col"{_side(table, at)}>{_lines(head)}</th>' for at, head in enumerate(table.heads))
     rows = ["".join(_cell(cell, _side(table, at)) for at, cell in enumerate(row)) for row in table.rows]
     if table.foot is not None:
-        rows.append("".join(_cell(table.foot if at == table.plot else Cell(""), "") for at in range(len(table.heads))))
+        rows.append(
+            "".join(_cell(table.foot if at == table.plot else blocks.Cell(""), "") for at in range(len(table.heads)))
+        )
     lines = "".join(f"<tr>{row}</tr>" for row in rows)
     return f'<table class="rows"><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>'
 
@@ -112,19 +98,19 @@ def _lines(text: str) -> str:
     return "<br>".join(map(html_text, text.split("\n")))
 
 
-def _side(table: Table, at: int) -> str:
+def _side(table: blocks.Table, at: int) -> str:
     return ' class="right"' if at in table.right else ""
 
 
-def _cell(cell: Cell | Picture, side: str) -> str:
-    if isinstance(cell, Picture):
+def _cell(cell: blocks.Cell | blocks.Picture, side: str) -> str:
+    if isinstance(cell, blocks.Picture):
         return f'<td class="plot">{cell.svg}</td>'
     small = f"<small>{html_text(cell.beneath)}</small>" if cell.beneath else ""
     text = f"<b>{html_text(cell.text)}</b>" if cell.strong else html_text(cell.text)
     return f"<td{side}>{text}{small}</td>"
 
 
-def _matrix(matrix: Matrix) -> str:
+def _matrix(matrix: blocks.Matrix) -> str:
     """Return a table with the truth in rows; each cell a number and what stands small beneath it."""
     heads = "".join(f'<th scope="col">{html_text(name)}</th>' for name in matrix.names)
     lines = [f"<thead><tr><th>truth</th>{heads}</tr></thead>"]
@@ -137,14 +123,14 @@ def _matrix(matrix: Matrix) -> str:
     return f'<table class="matrix">{"".join(lines)}</table>'
 
 
-def _facts(facts: Facts) -> str:
+def _facts(facts: blocks.Facts) -> str:
     lines = (
         f'<tr><th scope="row">{html_text(what)}</th><td>{html_text(value)}</td></tr>' for what, value in facts.rows
     )
     return f'<table class="facts">{"".join(lines)}</table>'
 
 
-def _rates(plot: RatePlot) -> str:
+def _rates(plot: blocks.RatePlot) -> str:
     """Return the exchange rates; where there are many, the worst and the yardstick, and all of them folded away."""
     axis, shown = plot.axis, plot.worst()
     table = _table(shown.table(axis))

@@ -10,7 +10,7 @@ from typing import Literal
 from metrics.drawing import SECOND, LinearAxis, LogAxis
 from metrics.elicited.exchange import ExchangeRate
 from metrics.policies.judgement import JudgedPolicy
-from metrics.policies.recommendation import Piece
+from metrics.policies.recommendation import Piece, difference_words
 from metrics.text import html_text, isolated, total_cost, two_digits
 
 Text = str | tuple[Piece, ...]
@@ -208,12 +208,8 @@ def page_as_markdown(page: Page) -> str:
     blocks = [f"# {escaped(page.title)}"]
     for section in page.sections:
         blocks += [f"{'#' * section.level} {escaped(section.title)}"] if section.title else []
-        blocks += [_block(block) for block in section.blocks if not _is_legend(block)]
+        blocks += [_block(block) for block in section.blocks if getattr(block, "kind", "") != "legend"]
     return "\n\n".join(blocks) + "\n"
-
-
-def _is_legend(block: Block) -> bool:
-    return isinstance(block, Paragraph) and block.kind == "legend"
 
 
 def _block(block: Block) -> str:
@@ -332,7 +328,7 @@ def difference_mark(one: JudgedPolicy, axis: LinearAxis) -> Picture:
             low, high = (_across(axis, end) for end in one.difference_interval)
             parts.append(_line(low, high, middle))
         parts.append(_dot(_across(axis, one.difference_to_best), middle))
-    return _picture(parts, _difference_words(one), width=NARROW)
+    return _picture(parts, difference_words(one) or "the first", width=NARROW)
 
 
 def difference_numbers(axis: LinearAxis) -> Picture:
@@ -340,17 +336,6 @@ def difference_numbers(axis: LinearAxis) -> Picture:
     ticks = [x for x in axis.ticks(_MOST_NUMBERS) if x >= 0]
     parts = [_written(_across(axis, x), 11, f"+{total_cost(x)}" if x else "0") for x in ticks]
     return _picture(parts, f"Axis from 0 to {total_cost(ticks[-1])}", _NUMBERS, NARROW)
-
-
-def _difference_words(one: JudgedPolicy) -> str:
-    if not one.difference_to_best:
-        return "the first"
-    text = f"{total_cost(one.difference_to_best)} more than the first"
-    if one.difference_interval is None:
-        return text
-    low, high = one.difference_interval
-    ends = " to ".join(f"{total_cost(abs(end))} {'less' if end < 0 else 'more'}" for end in (low, high))
-    return f"{text}, plausible {ends}"
 
 
 # Colours are attributes, because not every reader styles SVG.

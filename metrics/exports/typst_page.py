@@ -13,25 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from metrics.errors import require
-from metrics.exports.page import (
-    Block,
-    Bullets,
-    Card,
-    Cell,
-    Facts,
-    Finding,
-    Findings,
-    Matrix,
-    Page,
-    Paragraph,
-    Picture,
-    RatePlot,
-    Section,
-    Signatures,
-    Table,
-    one_line,
-    pieces_of,
-)
+from metrics.exports import page as blocks
+from metrics.exports.page import one_line, pieces_of
 from metrics.text import isolated
 
 if TYPE_CHECKING:
@@ -67,7 +50,7 @@ _LONG, _PIECE = re.compile(r"([^\s\-]{24,})"), 8
 _GOOD, _BAD = "\N{CHECK MARK}", "\N{WARNING SIGN}\N{VARIATION SELECTOR-15}"
 
 
-def page_as_pdf(page: Page, created: datetime) -> bytes:
+def page_as_pdf(page: blocks.Page, created: datetime) -> bytes:
     """Return a page as a tagged PDF; the same page and time give the same file on one machine.
 
     Parameters
@@ -87,7 +70,7 @@ def page_as_pdf(page: Page, created: datetime) -> bytes:
         return bytes(typst.compile(source, font_paths=fonts, timestamp=moment))
 
 
-def page_as_typst(page: Page) -> str:
+def page_as_typst(page: blocks.Page) -> str:
     """Return the source of a page."""
     parts = [
         f"#set document(title: {_quoted(page.title)})",
@@ -118,46 +101,46 @@ def _fonts() -> typst.Fonts:
     return typst.Fonts(font_paths=[str(Path(mpl.get_data_path()) / "fonts" / "ttf")])
 
 
-def _section(section: Section) -> str:
+def _section(section: blocks.Section) -> str:
     start = ["#pagebreak(weak: true)"] if section.new_sheet else []
     title = [f"#heading(level: {section.level}, {_text(section.title)})"] if section.title else []
     return "\n".join([*start, *title, *map(_block, section.blocks)])
 
 
-def _block(block: Block) -> str:
+def _block(block: blocks.Block) -> str:
     match block:
-        case Paragraph():
+        case blocks.Paragraph():
             return f"#par({_paragraph(block)})"
-        case Card(paragraphs):
+        case blocks.Card(paragraphs):
             inside = "; ".join(f"par({_paragraph(line)})" for line in paragraphs)
             return f"#block(width: 100%, stroke: 1.2pt + ink, radius: 6pt, inset: 12pt, breakable: false, {{{inside}}})"
-        case Facts(rows):
+        case blocks.Facts(rows):
             return _facts(rows)
-        case Table():
+        case blocks.Table():
             return _table(block)
-        case Matrix(names, _, more) if len(names) > _MOST_CLASSES:
+        case blocks.Matrix(names, _, more) if len(names) > _MOST_CLASSES:
             return f"#par({_text(more)})"
-        case Matrix(names, cells, _):
+        case blocks.Matrix(names, cells, _):
             return _matrix(names, cells)
-        case Findings(found):
+        case blocks.Findings(found):
             lines = ", ".join(_finding(one) for one in found)
             return f"#grid(columns: (16pt, 1fr), row-gutter: 6pt, {lines})" if found else ""
-        case Bullets(items):
+        case blocks.Bullets(items):
             lines = ", ".join(f"[#strong({_text(lead)}) #{_text(text)}]" for lead, text in items)
             return f"#list(spacing: 0.7em, {lines})"
-        case Signatures(signed):
+        case blocks.Signatures(signed):
             lines = ", ".join(f"[#line(length: 100%, stroke: 0.8pt) #v(-3pt) #small({_text(name)})]" for name in signed)
             return f"#v(26pt)\n#grid(columns: (1fr,) * {len(signed)}, gutter: 20pt, {lines})"
-        case RatePlot():
+        case blocks.RatePlot():
             return _rates(block)
 
 
-def _finding(one: Finding) -> str:
+def _finding(one: blocks.Finding) -> str:
     detail = f" #linebreak() #small({_text(one.detail)})" if one.detail else ""
     return f"{_text(_GOOD if one.good else _BAD)}, [#strong({_text(one.headline)}){detail}]"
 
 
-def _paragraph(paragraph: Paragraph) -> str:
+def _paragraph(paragraph: blocks.Paragraph) -> str:
     pieces = " + ".join(
         f"strong({_text(one.text)})" if one.strong else _text(one.text) for one in pieces_of(paragraph.text)
     )
@@ -176,7 +159,7 @@ def _facts(rows: tuple[tuple[str, str], ...]) -> str:
     return f"#grid(columns: (auto, 1fr), column-gutter: 12pt, row-gutter: 5pt, {cells})"
 
 
-def _table(table: Table) -> str:
+def _table(table: blocks.Table) -> str:
     columns = ["auto"] * len(table.heads)
     columns[table.widest] = "1fr"
     plot = table.plot
@@ -199,18 +182,18 @@ def _lines(text: str) -> str:
     return " #linebreak() ".join(f"#{_text(line)}" for line in text.split("\n"))
 
 
-def _cell(cell: Cell | Picture) -> str:
-    if isinstance(cell, Picture):
+def _cell(cell: blocks.Cell | blocks.Picture) -> str:
+    if isinstance(cell, blocks.Picture):
         return _image(cell)
     content = f"strong({_text(cell.text)})" if cell.strong else _text(cell.text)
     return f"[#{content} #linebreak() #small({_text(cell.beneath)})]" if cell.beneath else f"[#{content}]"
 
 
-def _image(picture: Picture) -> str:
+def _image(picture: blocks.Picture) -> str:
     return f'image(bytes({_quoted(picture.svg)}), format: "svg", width: 100%, alt: {_quoted(picture.alt)})'
 
 
-def _rates(plot: RatePlot) -> str:
+def _rates(plot: blocks.RatePlot) -> str:
     """Draw the exchange rates, the worst ones where there are many."""
     shown = plot.worst(_MOST_RATES)
     made = _table(shown.table(plot.axis))

@@ -195,7 +195,8 @@ def penalized_multilabel_score(
     >>> round(penalized_multilabel_score([[1, 1, 0]], [[1, 0, 1]], false_negative_penalty=2.0), 3)
     -0.667
     """
-    names = _label_names(y_true, labels)
+    named = column_names(y_true) if labels is None else labels
+    names = None if named is None else tuple(map(label_text, named))
     true, predicted = _bits(y_true, "y_true"), _bits(y_pred, "y_pred")
     if names is not None and len(names) != true.shape[1]:
         raise InputError(f"labels: {true.shape[1]} names were expected, one per column, found {len(names)}.")
@@ -216,12 +217,6 @@ def penalized_multilabel_score(
         per_label_score=tally.per_label_score(),
         labels=names or tuple(f"label {j}" for j in range(true.shape[1])),
     )
-
-
-def _label_names(y_true: ArrayLike, labels: Sequence[object] | None) -> tuple[str, ...] | None:
-    """Return the names of the labels: those stated, else those of the columns of a frame."""
-    named = column_names(y_true) if labels is None else labels
-    return None if named is None else tuple(map(label_text, named))
 
 
 def _bits(values: ArrayLike, name: str) -> Bits:

@@ -205,12 +205,9 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
     rate = next(r for r in rates if r.true == true and r.predicted in (predicted, None))
     if rate.is_yardstick:
         raise InputError(f"mistake: {rate.mistake.name} is the yardstick; choose another one.")
-    varied = np.zeros_like(metric.cost_matrix)
-    varied[true, predicted if rate.predicted is not None else np.arange(len(varied)) != true] = 1
-    others = np.zeros_like(varied)
-    for other in (r for r in rates if r is not rate):
-        columns = other.predicted if other.predicted is not None else np.arange(len(varied)) != other.true
-        others[other.true, columns] = other.ratio
+    k = len(metric.classes)
+    varied = rate.cells(k)
+    others = np.sum([other.ratio * other.cells(k) for other in rates if other is not rate], axis=0)
     shares = [_shares(name, matrix, metric.class_index) for name, matrix in matrices.items()]
     return CostCurve(
         models=tuple(matrices),

@@ -8,7 +8,7 @@ economics (B. van Hout and others, "Costs, effects and C/E-ratios alongside a cl
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,8 +23,7 @@ from metrics.measures.costs import cost_sensitive_decisions
 from metrics.policies.cases import PRACTICE, Policy, Practice, always, case_table
 from metrics.policies.costs import UnitCosts, policy_costs
 from metrics.policies.judgement import share_best
-from metrics.policies.judging import ModelPolicies, cases_of
-from metrics.policies.recalibration import calibration
+from metrics.policies.judging import ModelPolicies, models_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -127,10 +126,7 @@ def policy_curves(
         As `judge`; where the mistake is the yardstick or unknown, or a ratio is not above 0.
     """
     rate = _rate(exchange_rates(metric), mistake)
-    true, tables = cases_of(metric, y_true, y_proba)
-    models = [
-        (ModelPolicies(name, metric.cost_matrix, calibration(true, proba)), proba) for name, proba in tables.items()
-    ]
+    true, models = models_of(metric, y_true, y_proba)
     today = None if practice is None else Practice.of(practice, metric.classes)
     return curves_of_models(
         metric, true, models, rate, ratios=ratios, prevalence=prevalence, practice=today, draws=draws, seed=seed
@@ -154,14 +150,14 @@ def curves_of_models(
     From one ratio to the next the decisions change in few classes; only those are drawn again.
     """
     costs, at = UnitCosts.estimated(metric), _ratios(rate, ratios)
-    columns = [one for model, proba in models for one in _columns(model, proba)]
+    columns = [one for model, proba in models for one in model.deciding(proba)]
     policies, others = [policy for policy, _ in columns], always(metric.classes)
     if practice is not None:
         others = (*others, Policy(PRACTICE, "practice"))
     as_now = {policy: proba.argmax(axis=1) for policy, proba in columns if policy.decides == "as-is"}
     cost, best, before = [], [], None
     for ratio in at:
-        matrix = _with_ratio(costs.estimate, rate, float(ratio))
+        matrix = np.where(rate.cells(len(metric.classes)), ratio, costs.estimate)
         decided = [
             as_now[policy] if policy in as_now else cost_sensitive_decisions(proba, matrix) for policy, proba in columns
         ]
@@ -190,20 +186,6 @@ def curves_of_models(
         elicited=rate.ratio,
         plausible=None if rate.low is None or rate.high is None else (rate.low, rate.high),
     )
-
-
-def _with_ratio(costs: Floats, rate: ExchangeRate, ratio: float) -> Floats:
-    """Return the costs where the mistake counts as another ratio; of a true class, all its mistakes do."""
-    cells = np.zeros_like(costs, dtype=bool)
-    cells[rate.true, np.arange(len(cells)) != rate.true if rate.predicted is None else rate.predicted] = True
-    return np.where(cells, ratio, costs)
-
-
-def _columns(model: ModelPolicies, proba: Floats) -> Iterator[tuple[Policy, Floats]]:
-    """Yield what one could do with a model, with the probabilities that decide."""
-    for policy in model.policies:
-        right = model.calibration.recalibration if policy.recalibrated else None
-        yield policy, proba if right is None else right.probabilities(proba, 0)
 
 
 def _rate(rates: Sequence[ExchangeRate], mistake: tuple[int, int | None] | None) -> ExchangeRate:

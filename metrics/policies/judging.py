@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -54,6 +54,12 @@ class ModelPolicies:
         """Return the policies, in the order of their decisions."""
         return of_model(self.name, self.calibration.labels_only, self.calibration.recalibration is not None)
 
+    def deciding(self, y_proba: NDArray[Any], first_row: int = 0) -> Iterator[tuple[Policy, NDArray[Any]]]:
+        """Yield each policy with the probabilities that it decides by; parameters as in `decisions`."""
+        for policy in self.policies:
+            right = self.calibration.recalibration if policy.recalibrated else None
+            yield policy, y_proba if right is None else right.probabilities(y_proba, first_row)
+
     def decisions(self, y_proba: NDArray[Any], first_row: int = 0) -> NDArray[np.int64]:
         """Return what each policy decides, shape (policies, n), as indices of classes.
 
@@ -64,12 +70,10 @@ class ModelPolicies:
         first_row : int
             Number of the first row among all; it says which fold of the recalibration each row is of.
         """
-        decided = [y_proba.argmax(axis=1)]
-        if not self.calibration.labels_only:
-            decided.append(cost_sensitive_decisions(y_proba, self.cost_matrix))
-        if self.calibration.recalibration is not None:
-            right = self.calibration.recalibration.probabilities(y_proba, first_row)
-            decided.append(cost_sensitive_decisions(right, self.cost_matrix))
+        decided = [
+            proba.argmax(axis=1) if policy.decides == "as-is" else cost_sensitive_decisions(proba, self.cost_matrix)
+            for policy, proba in self.deciding(y_proba, first_row)
+        ]
         return np.array(decided, dtype=np.int64)
 
 
@@ -160,6 +164,32 @@ class Judge:
             notes = (*notes, "The doubt of the cases comes from 512 groups of cases a class, dealt out in turn.")
         words = words or metric.words or CaseWords.plain(metric.classes)
         return cls(metric, costs, population or metric.population or DEFAULT_POPULATION, words, notes)
+
+    @classmethod
+    def of_models(
+        cls,
+        metric: ElicitedMetric,
+        true: NDArray[np.int64],
+        models: Sequence[tuple[ModelPolicies, NDArray[Any]]],
+        **options: Any,
+    ) -> Self:
+        """Return the judge of models, each with its probabilities of the cases; further options as in `of`.
+
+        Parameters
+        ----------
+        metric : ElicitedMetric
+            As in `of`.
+        true : ndarray of shape (n,)
+            Indices of the true classes.
+        models : sequence of pairs
+            What one could do with each model, and its probabilities, shape (n, k).
+        options
+            As in `of`, but for the notes, which are about the models.
+        """
+        decided = [row for model, proba in models for row in model.decisions(proba)]
+        columns = [policy for model, _ in models for policy in model.policies]
+        table = case_table(true, decided, len(metric.classes))
+        return cls.of(metric, table, columns, notes=notes_on([model for model, _ in models]), **options)
 
     def at(self, prevalence: ArrayLike | None = None) -> Judgement:
         """Judge at a prevalence.
@@ -290,26 +320,16 @@ def judge(
     >>> [policy.rank for policy in found.policies]
     [1, 1, 3, 4]
     """
-    true, tables = cases_of(metric, y_true, y_proba)
-    models = [ModelPolicies(name, metric.cost_matrix, calibration(true, proba)) for name, proba in tables.items()]
-    decided = [row for model in models for row in model.decisions(tables[model.name])]
-    judge_ = Judge.of(
-        metric,
-        case_table(true, decided, len(metric.classes)),
-        [policy for model in models for policy in model.policies],
-        practice=None if practice is None else Practice.of(practice, metric.classes),
-        population=population,
-        draws=draws,
-        seed=seed,
-        notes=notes_on(models),
-    )
-    return judge_.at(prevalence)
+    true, models = models_of(metric, y_true, y_proba)
+    today = None if practice is None else Practice.of(practice, metric.classes)
+    options = {"practice": today, "population": population, "draws": draws, "seed": seed}
+    return Judge.of_models(metric, true, models, **options).at(prevalence)
 
 
-def cases_of(
+def models_of(
     metric: ElicitedMetric, y_true: ArrayLike, y_proba: Mapping[str, ArrayLike]
-) -> tuple[NDArray[np.int64], dict[str, Floats]]:
-    """Return the indices of the true classes, shape (n,), and per model the probabilities, shape (n, k).
+) -> tuple[NDArray[np.int64], list[tuple[ModelPolicies, Floats]]]:
+    """Return the indices of the true classes, shape (n,), and the models, each with its probabilities, shape (n, k).
 
     Raises
     ------
@@ -319,14 +339,15 @@ def cases_of(
     true = metric.class_index.indices(y_true, "y_true").astype(np.int64)
     if not y_proba:
         raise InputError("y_proba: the probabilities of at least one model were expected.")
-    tables = {}
+    models = []
     for model, given in y_proba.items():
         name = f"y_proba, {model!r}"
         proba, columns = labelled_table(metric.class_index, given, None, name)
         same_length(len(true), len(proba), name)
         checked_rows(proba, name)
-        tables[model] = proba[:, np.argsort(columns)].astype(np.float64)
-    return true, tables
+        table = proba[:, np.argsort(columns)].astype(np.float64)
+        models.append((ModelPolicies(model, metric.cost_matrix, calibration(true, table)), table))
+    return true, models
 
 
 def threshold_of(costs: UnitCosts, positive: int) -> Threshold:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from metrics.elicited.exchange import exchange_rates, headline_of
-from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import UNTRUSTED, CaseWords
 from metrics.text import capitalised, percent, probability, threshold_text, total_cost, two_digits
 
@@ -80,6 +79,17 @@ def what_one_does(one: JudgedPolicy, words: CaseWords, positive: int | None) -> 
     range_ = f" ({low} to {high})" if low != high else ""
     action = words.action(positive) or words.classes[positive]
     return name, f"{action} from {threshold_text(one.threshold.value)}{range_}"
+
+
+def difference_words(one: JudgedPolicy) -> str:
+    """Return what a policy costs beyond the first: "12 more than the first, plausible 3 less to 20 more"; "" for it."""
+    if not one.difference_to_best:
+        return ""
+    text = f"{total_cost(one.difference_to_best)} more than the first"
+    if one.difference_interval is None:
+        return text
+    ends = (f"{total_cost(abs(end))} {'less' if end < 0 else 'more'}" for end in one.difference_interval)
+    return f"{text}, plausible {' to '.join(ends)}"
 
 
 def in_short(judgement: Judgement) -> str:
@@ -250,11 +260,8 @@ def turning_points(judgement: Judgement, rate: ExchangeRate) -> tuple[tuple[floa
     tuple of two (float, JudgedPolicy) or None
         The nearest value below and above, in units of the yardstick, and the policy that is cheaper beyond it.
     """
-    metric = judgement.metric
-    cells = family_of(metric.family).mistake_at
-    unit = metric.cost_matrix / metric.cost_matrix[judgement.unit]
-    k = len(judgement.classes)
-    own = np.array([[i != j and cells(i, j) == rate.key for j in range(k)] for i in range(k)])
+    unit = judgement.metric.cost_matrix / judgement.metric.cost_matrix[judgement.unit]
+    own = rate.cells(len(judgement.classes))
     many = np.array([one.counts[own].sum() for one in judgement.policies], dtype=np.float64)
     rest = np.array([(one.counts * unit)[~own].sum() for one in judgement.policies])
     now = float(unit[own].max())

@@ -14,7 +14,7 @@ from elicit_app.elicitation.questions import Strength
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.journal import listing
-from elicit_app.session.journal.listing import list_sessions
+from elicit_app.session.journal.listing import finished_experts, list_sessions, summary
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from metrics import ElicitedMetric
@@ -251,6 +251,15 @@ def test_a_simulated_expert_leaves_nothing_among_the_sessions(typed, tmp_path, c
     expected = 3.0 if other.true == 0 else 1 / 3
     assert other.ninety[0] <= expected <= other.ninety[1]
     assert "A simulated expert answers" in capsys.readouterr().err
+
+
+def test_a_rehearsal_that_is_kept_is_finished_so_that_it_can_be_compared(typed, tmp_path, capsys):
+    for expert in ("Ada", "Ben"):
+        typed([], tmp_path, simulate="random", questions=6, expert=expert, session=tmp_path / f"{expert}.session.jsonl")
+    found = finished_experts(map(summary, tmp_path.glob("*.session.jsonl")))
+    assert sorted(one.expert for one in found) == ["Ada (simulated)", "Ben (simulated)"]
+    assert ElicitedMetric.load(tmp_path / "Ada.metric.json").quality.simulated
+    assert f"Metric file: {tmp_path / 'Ben.metric.json'}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

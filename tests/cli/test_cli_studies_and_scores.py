@@ -16,8 +16,8 @@ from elicit_app.problem import Problem
 from elicit_app.session.result import scenarios_of
 from elicit_app.study import list_studies, open_study
 from elicit_app.study.folder import write_folder
+from elicit_app.study.measuring import read_practice
 from elicit_app.study.opening import datasets_folder
-from elicit_app.study.typed_tables import read_practice
 from metrics import ElicitedMetric, judge, meta_pattern_concern_score
 
 
@@ -339,6 +339,9 @@ def test_metric_files_are_shown_checked_and_exported(elicit, wine_metric, tmp_pa
     bare = tmp_path / "bare.metric.json"
     bare.write_text(json.dumps(document))
     assert "carries no digest" in elicit("metric", "check", bare)
+    for command in (("score", bare, "wine"), ("metric", "show", bare)):
+        elicit(*command)
+        assert elicit.messages[-1].count("carries no digest") == 1, command
     for name, ending in (("sklearn", "py"), ("weka", "cost"), ("mlr3", "R"), ("csv", "csv"), ("markdown", "md")):
         elicit("metric", "export", wine_metric, "--out", f"m.{ending}")
         assert (tmp_path / f"m.{ending}").read_text() == elicit("metric", "export", wine_metric, "--format", name)

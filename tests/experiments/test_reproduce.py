@@ -47,7 +47,6 @@ def test_every_experiment_has_parts_of_different_names_and_tells_quick_from_long
     for experiment in experiments().values():
         for quick in (True, False):
             keys = [part.key for part in experiment.parts(Options(quick=quick))]
-            assert keys
             assert len(keys) == len(set(keys)), experiment.name
 
 

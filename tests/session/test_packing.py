@@ -2,8 +2,10 @@
 
 import getpass
 import json
+import math
 import re
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -254,6 +256,16 @@ def test_in_a_second_round_experts_see_where_the_others_stand_and_both_rounds_ar
     assert sorted((one.expert, one.round) for one in found) == [("Ada", 1), ("Ada", 2), ("Ben", 1)]
     assert [(one.expert, one.round) for one in finished_experts(found) if one.expert == "Ada"] == [("Ada", 2)]
     assert "1 of 2 answered again after they saw where the others stand." in compare_study(folder).notes
+
+
+def test_where_somebody_stands_is_a_bound_where_the_answers_only_bound_it(folder, experts, tmp_path):
+    collect(folder, experts[:2])
+    one, *rest = opinions_of(folder)
+    bounded = replace(one, ratios=(0.03, 20.0), bounds=((0.0, 0.075), (4.0, math.inf)))
+    again = read_pack(write_pack(packed(folder, COSTS, (bounded, *rest)), tmp_path / "second"))
+    assert again.pack.others[0] == bounded
+    assert "counts as at most 0.075 and at least 4 " in stated_opinions(again)[0].sentence
+    assert '"bounds"' not in pack_bytes(packed(folder, COSTS, tuple(rest))).decode(), "as packs were before"
 
 
 def test_reasons_go_round_without_names(folder, experts, tmp_path):

@@ -156,9 +156,9 @@ class Experiment:
     times: bool = field(default=False)
 
 
-def single(compute: Callable[[], Any]) -> Callable[[Options], Sequence[Part]]:
-    """Return the parts of an experiment that has one alone, "figures", which no option changes."""
-    return lambda options: [Part("figures", compute)]
+def at_once(_: Options) -> Sequence[Part]:
+    """Return no parts: the report itself computes what takes no time."""
+    return ()
 
 
 def mean_and_error(values: Sequence[float] | np.ndarray[Any, Any]) -> tuple[float, float]:

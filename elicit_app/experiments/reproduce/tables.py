@@ -209,11 +209,7 @@ def _radius(law: str, points: int | None) -> dict[str, float]:
     """Return the radius of a law, from evenly spread points of it, and how far classifiers miss their matrix."""
     study = open_study(law)
     assert study.distribution is not None
-    if points is None:
-        eta = study.distribution.eta if study.distribution.radius_points is None else study.distribution.radius_points
-    else:
-        places = np.round(np.linspace(0, len(study.distribution.eta) - 1, points)).astype(int)
-        eta = study.distribution.eta[places]
+    eta = study.distribution.for_radius if points is None else _spread(study.distribution.eta, points)
     cases = Cases.exact(eta)
     sphere = measure_sphere(cases)
     k = cases.n_classes
@@ -226,6 +222,11 @@ def _radius(law: str, points: int | None) -> dict[str, float]:
         missed = max(missed, float(np.abs(matrix - sphere.point(one)).max()))
         least = min(least, float(h.min()))
     return {"radius": sphere.radius, "missed": missed, "least": least, "points": len(eta)}
+
+
+def _spread(eta: Matrix, points: int) -> Matrix:
+    """Return so many of the points of a law, evenly spread."""
+    return np.asarray(eta[np.round(np.linspace(0, len(eta) - 1, points)).astype(int)])
 
 
 def full_programme(eta: Matrix) -> float:
@@ -258,8 +259,7 @@ def full_programme(eta: Matrix) -> float:
 def _literal_radius(law: str, points: int) -> dict[str, float]:
     study = open_study(law)
     assert study.distribution is not None
-    places = np.round(np.linspace(0, len(study.distribution.eta) - 1, points)).astype(int)
-    return {"radius": full_programme(study.distribution.eta[places])}
+    return {"radius": full_programme(_spread(study.distribution.eta, points))}
 
 
 _LITERAL_POINTS = 41
@@ -315,7 +315,7 @@ def _outline(law: str) -> dict[str, Any]:
     """Return two pictures of the feasible matrices: hits of classes 1 and 2, and the errors 1 to 2 and 2 to 1."""
     study = open_study(law)
     assert study.distribution is not None
-    eta = study.distribution.eta if study.distribution.radius_points is None else study.distribution.radius_points
+    eta = study.distribution.for_radius
     cases, k = Cases.exact(eta), eta.shape[1]
     hits, errors = [], []
     for angle in np.linspace(0, 2 * np.pi, _OUTLINE):

@@ -24,8 +24,8 @@ from elicit_app.experiments.reproduce.shape import (
     Part,
     Row,
     agreement_panel,
+    at_once,
     mean_and_error,
-    single,
 )
 
 _BY_HAND = "The source gives formulas; the figures to compare with were worked out from them by hand, twice."
@@ -37,50 +37,28 @@ _PROBA = [[0.7, 0.2, 0.1], [0.3, 0.5, 0.2], [0.6, 0.3, 0.1], [0.2, 0.6, 0.2], [0
 _TRUE, _MEAN, _SD = [1.0, 2.0, 3.0, 4.0], [1.1, 1.5, 3.5, 6.0], [0.5, 0.2, 0.4, 1.0]
 
 
-def _lecture_figures() -> dict[str, float]:
-    """Return every figure of the lecture's example by its name."""
+def _lecture(_: Mapping[str, Any]) -> Iterator[Finding]:
     y, proba = np.array(_Y), np.array(_PROBA)
+    weighted = metrics.negative_log_likelihood(y, proba, class_weight=_WEIGHTS)
+    likelihood = metrics.gaussian_negative_log_likelihood(_TRUE, _MEAN, _SD)
     calibration = metrics.expected_calibration_error([1, 0], [0.95, 1.0], n_bins=10)
-    return {
-        "error rate": float(metrics.error_rate(_Y, _F)),
-        "balanced error rate": float(metrics.balanced_error_rate(_Y, _F)),
-        "class-weighted error rate": float(metrics.class_weighted_error_rate(_Y, _F, _WEIGHTS)),
-        "misclassification cost": float(metrics.misclassification_cost(_Y, _F, _COSTS)),
-        "negative log-likelihood": float(metrics.negative_log_likelihood(y, proba)),
-        "class-weighted negative log-likelihood": float(
-            metrics.negative_log_likelihood(y, proba, class_weight=_WEIGHTS)
-        ),
-        "expected misclassification cost": float(metrics.expected_misclassification_cost(y, proba, _COSTS)),
-        "mean squared error": float(metrics.mean_squared_error(_TRUE, _MEAN)),
-        "root mean squared error": float(metrics.root_mean_squared_error(_TRUE, _MEAN)),
-        "mean absolute error": float(metrics.mean_absolute_error(_TRUE, _MEAN)),
-        "R squared": float(metrics.r2_score(_TRUE, _MEAN)),
-        "Gaussian negative average log-likelihood": float(metrics.gaussian_negative_log_likelihood(_TRUE, _MEAN, _SD)),
-        "coverage of the 95 % intervals": float(metrics.interval_coverage(_TRUE, _MEAN, _SD, level=0.95)),
-        "expected calibration error of p = .95, 1": float(calibration),
-    }
-
-
-_LECTURE = {
-    "error rate": 0.4,
-    "balanced error rate": 0.4444444444,
-    "class-weighted error rate": 0.6,
-    "misclassification cost": 0.8,
-    "negative log-likelihood": 0.6997179455,
-    "class-weighted negative log-likelihood": 0.7674578279,
-    "expected misclassification cost": 1.1,
-    "mean squared error": 1.1275,
-    "root mean squared error": 1.06183802908,
-    "mean absolute error": 0.775,
-    "R squared": 0.098,
-    "Gaussian negative average log-likelihood": 1.59578207699,
-    "coverage of the 95 % intervals": 0.5,
-    "expected calibration error of p = .95, 1": 0.475,
-}
-
-
-def _lecture(results: Mapping[str, Any]) -> Iterator[Finding]:
-    rows = tuple(Row(name, _LECTURE[name], ours, digits=10) for name, ours in results["figures"].items())
+    found = (
+        ("error rate", 0.4, metrics.error_rate(_Y, _F)),
+        ("balanced error rate", 0.4444444444, metrics.balanced_error_rate(_Y, _F)),
+        ("class-weighted error rate", 0.6, metrics.class_weighted_error_rate(_Y, _F, _WEIGHTS)),
+        ("misclassification cost", 0.8, metrics.misclassification_cost(_Y, _F, _COSTS)),
+        ("negative log-likelihood", 0.6997179455, metrics.negative_log_likelihood(y, proba)),
+        ("class-weighted negative log-likelihood", 0.7674578279, weighted),
+        ("expected misclassification cost", 1.1, metrics.expected_misclassification_cost(y, proba, _COSTS)),
+        ("mean squared error", 1.1275, metrics.mean_squared_error(_TRUE, _MEAN)),
+        ("root mean squared error", 1.06183802908, metrics.root_mean_squared_error(_TRUE, _MEAN)),
+        ("mean absolute error", 0.775, metrics.mean_absolute_error(_TRUE, _MEAN)),
+        ("R squared", 0.098, metrics.r2_score(_TRUE, _MEAN)),
+        ("Gaussian negative average log-likelihood", 1.59578207699, likelihood),
+        ("coverage of the 95 % intervals", 0.5, metrics.interval_coverage(_TRUE, _MEAN, _SD, level=0.95)),
+        ("expected calibration error of p = .95, 1", 0.475, calibration),
+    )
+    rows = [Row(name, by_hand, float(ours), digits=10) for name, by_hand, ours in found]
     yield from rows
     yield agreement_panel(rows, "the lecture's measures")
     yield _BY_HAND
@@ -95,44 +73,28 @@ _GIVEN = [[1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 0, 0]]
 _MOODS, _POSITIVES = 13, 0.08
 
 
-def _post_figures() -> dict[str, Any]:
-    """Return the figures of the post's example, and the score of a model that gives no label at all."""
+def _post(_: Mapping[str, Any]) -> Iterator[Finding]:
     score = metrics.penalized_multilabel_score(_ITEMS, _GIVEN, false_positive_penalty=1, false_negative_penalty=5)
     plain = metrics.penalized_multilabel_score(_ITEMS, _GIVEN, false_positive_penalty=0, false_negative_penalty=0)
+    yield Row("item scores, penalties 1 (false label) and 5 (missed label)", (-0.5, 0.5, -2.0), tuple(score.per_item))
+    yield Row("mean score", -0.6666666667, float(score), digits=10)
+    yield Row("true and false: positives, negatives (TP, TN, FP, FN)", (2, 6, 1, 3), tuple(score.counts), digits=0)
+    yield Row("no penalties: one minus the Hamming loss", 2 / 3, float(plain), digits=10)
     items = np.zeros((100, _MOODS), dtype=int)
     items[: round(100 * _POSITIVES)] = 1  # 8 in 100 of every label
-    penalties = [float(x) for x in np.linspace(0, 12, 25)]
-    nothing = np.zeros_like(items)
-    return {
-        "items": [float(x) for x in score.per_item],
-        "mean": float(score),
-        "counts": [int(x) for x in score.counts],
-        "unpenalised": float(plain),
-        "penalties": penalties,
-        "silent": [
-            float(metrics.penalized_multilabel_score(items, nothing, false_negative_penalty=fn)) for fn in penalties
-        ],
+    silent = {
+        float(penalty): float(
+            metrics.penalized_multilabel_score(items, np.zeros_like(items), false_negative_penalty=penalty)
+        )
+        for penalty in np.linspace(0, 12, 25)
     }
-
-
-def _post(results: Mapping[str, Any]) -> Iterator[Finding]:
-    found = results["figures"]
-    silent = dict(zip(found["penalties"], found["silent"], strict=True))
-    yield Row("item scores, penalties 1 (false label) and 5 (missed label)", (-0.5, 0.5, -2.0), tuple(found["items"]))
-    yield Row("mean score", -0.6666666667, found["mean"], digits=10)
-    yield Row("true and false: positives, negatives (TP, TN, FP, FN)", (2, 6, 1, 3), tuple(found["counts"]), digits=0)
-    yield Row("no penalties: one minus the Hamming loss", 2 / 3, found["unpenalised"], digits=10)
     yield Row("a model that gives no label, 8 % positives: accuracy", 0.92, silent[0.0])
     yield Row("a model that gives no label, 8 % positives: score, penalty 5", 0.52, silent[5.0])
-    yield Panel(
-        "a model that gives no label",
-        "penalty of a missed label",
-        "score",
-        (
-            Curve("8 % positives", found["penalties"], found["silent"]),
-            Curve("its accuracy", found["penalties"], [silent[0.0]] * len(silent), "bound"),
-        ),
+    curves = (
+        Curve("8 % positives", [*silent], [*silent.values()]),
+        Curve("its accuracy", [*silent], [silent[0.0]] * len(silent), "bound"),
     )
+    yield Panel("a model that gives no label", "penalty of a missed label", "score", curves)
     yield _BY_HAND
 
 
@@ -162,32 +124,17 @@ _CASES = (
 )
 
 
-def _table_figures() -> dict[str, Any]:
-    """Return the scores of the worked example, and the case of every order of table 2."""
+def _tables(_: Mapping[str, Any]) -> Iterator[Finding]:
     context = ["evening"] * len(_CHOSEN)
-    scored = {
-        (alpha, beta): metrics.relevance_score(_CHOSEN, _SAID, context, alpha=alpha, beta=beta, reference=_REFERENCE)
-        for alpha, beta in _MEANS
-    }
-    outcomes = ["often"] * 4 + ["sometimes"] * 2 + ["seldom"]
-    reference = (outcomes, ["room"] * len(outcomes))
-    return {
-        "scores": scored[2.0, 1.0].per_sample.tolist(),
-        "means": [float(score) for score in scored.values()],
-        "cases": [
-            int(metrics.relevance_score([actual], [predicted], ["room"], reference=reference).case[0])
-            for _, predicted, actual, _ in _CASES
-        ],
-    }
-
-
-def _tables(results: Mapping[str, Any]) -> Iterator[Finding]:
-    found = results["figures"]
-    yield Row("scores of five choices, alpha : beta = 2 : 1", _SCORES, tuple(found["scores"]), digits=10)
-    for ((alpha, beta), published), ours in zip(_MEANS.items(), found["means"], strict=True):
-        yield Row(f"relevance score, alpha : beta = {alpha:g} : {beta:g}", published, ours, digits=10)
-    for (words, _, _, number), ours in zip(_CASES, found["cases"], strict=True):
-        yield Row(f"table 2, case of {words}", number, ours, digits=0)
+    for (alpha, beta), published in _MEANS.items():
+        score = metrics.relevance_score(_CHOSEN, _SAID, context, alpha=alpha, beta=beta, reference=_REFERENCE)
+        if alpha > beta:
+            yield Row("scores of five choices, alpha : beta = 2 : 1", _SCORES, tuple(score.per_sample), digits=10)
+        yield Row(f"relevance score, alpha : beta = {alpha:g} : {beta:g}", published, float(score), digits=10)
+    reference = (["often"] * 4 + ["sometimes"] * 2 + ["seldom"], ["room"] * 7)
+    for words, predicted, actual, number in _CASES:
+        case = metrics.relevance_score([actual], [predicted], ["room"], reference=reference).case[0]
+        yield Row(f"table 2, case of {words}", number, int(case), digits=0)
     for name, value in (("first", 40.0), ("second", 65.0)):
         yield Row(
             f"table 1, {name} score, %",
@@ -367,9 +314,7 @@ def _bend(shuffles: list[dict[str, Any]]) -> float:
 
 
 EXPERIMENTS = (
-    Experiment(
-        "relevance-tables", "Relevance score: tables", f"{_PAPER}, tables 1 to 3", single(_table_figures), _tables
-    ),
+    Experiment("relevance-tables", "Relevance score: tables", f"{_PAPER}, tables 1 to 3", at_once, _tables),
     Experiment(
         "relevance-protocol",
         "Relevance score: protocol, on generated data",
@@ -377,8 +322,6 @@ EXPERIMENTS = (
         _protocol_parts,
         _protocol,
     ),
-    Experiment(
-        "lecture", "The lecture's measures", "Marlin, COMPSCI 589, lecture 14", single(_lecture_figures), _lecture
-    ),
-    Experiment("post", "The multi-label score", "Blog post on a multi-label score", single(_post_figures), _post),
+    Experiment("lecture", "The lecture's measures", "Marlin, COMPSCI 589, lecture 14", at_once, _lecture),
+    Experiment("post", "The multi-label score", "Blog post on a multi-label score", at_once, _post),
 )

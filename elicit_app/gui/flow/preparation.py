@@ -204,7 +204,7 @@ class Preparation(QObject):
         )
 
     def _open_words(self) -> None:
-        from elicit_app.study.typed_tables import read_words
+        from elicit_app.study.making import read_words
 
         page = self._words_page
         path, study = self._dialogs.words(page), page.study
@@ -214,7 +214,7 @@ class Preparation(QObject):
             )
 
     def _save_words_as(self) -> None:
-        from elicit_app.study.typed_tables import write_words
+        from elicit_app.study.making import write_words
 
         page = self._words_page
         study = page.study

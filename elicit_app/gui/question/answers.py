@@ -118,8 +118,12 @@ class Answers(AnswerRows):
     @property
     def buttons(self) -> tuple[Button, ...]:
         """Return the buttons in the order of the Tab key."""
-        level = () if self.level.isHidden() else (self.level,)
-        minor = (self.clearly_a, self.slightly_a, *level, self.unsure, self.slightly_b, self.clearly_b)
+        return tuple(button for button in self.all_buttons if button is not self.level or not button.isHidden())
+
+    @property
+    def all_buttons(self) -> tuple[Button, ...]:
+        """Return the buttons with "Make them equal", which not every question offers."""
+        minor = (self.clearly_a, self.slightly_a, self.level, self.unsure, self.slightly_b, self.clearly_b)
         return (*self.main, *minor)
 
     def offer_level(self, offered: bool) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import replace
-
 from PySide6.QtCore import QElapsedTimer, QPropertyAnimation, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QPaintEvent
 from PySide6.QtWidgets import QGraphicsOpacityEffect, QWidget
@@ -97,7 +94,7 @@ class QuestionPage(PairPage):
         self._fade.setStartValue(0.0)
         self._fade.setEndValue(1.0)
         self._connect()
-        self._order_focus()
+        self.order_focus(self.undo, self.stop)
         self.settle()
 
     def _connect(self) -> None:
@@ -117,11 +114,6 @@ class QuestionPage(PairPage):
         bind(self, self._undo, "Ctrl+Z")
         bind(self, self._redo, "Ctrl+Shift+Z")
         bind(self, self.toggle_full_picture, "F")
-
-    def _order_focus(self) -> None:
-        order = (self.card, self.card.fold.toggle, *self.answers.buttons, self.undo, self.stop)
-        for first, second in itertools.pairwise(order):
-            self.setTabOrder(first, second)
 
     # what is shown
 
@@ -154,9 +146,15 @@ class QuestionPage(PairPage):
         self.reason.hide()
         self._say_notes()
         wording = self._study.wording
-        words = compare_pair(view.left, view.right, wording, view.population, self._family, subject=view.subject)
-        if view.reversed_rows:
-            words = replace(words, rows=words.rows[::-1])
+        words = compare_pair(
+            view.left,
+            view.right,
+            wording,
+            view.population,
+            self._family,
+            subject=view.subject,
+            reversed_rows=view.reversed_rows,
+        )
         pair = Pair(view.left, view.right, wording, view.population, self._family)
         at_once = view.proposal is not None and view.proposal.at_once and view.again is None
         self._set_answerable(True)
@@ -398,6 +396,7 @@ class PracticePage(PairPage):
         self.feedback.next.clicked.connect(self._next)
         self.feedback.again.clicked.connect(self._show_step)
         bind(self, self._undo, "Ctrl+Z")
+        self.order_focus(self.feedback.again, self.feedback.next, self.skip)
         self.settle()
 
     @property

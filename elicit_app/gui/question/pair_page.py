@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer
@@ -85,6 +86,12 @@ class PairPage(Page):
         bind(self, lambda: self.turn(1), "PgDown")
         self._words: tuple[str, ...] = ()
         self._called = ""
+
+    def order_focus(self, *last: QWidget) -> None:
+        """Let Tab visit the comparison, the number, the answers to either kind of question, and then `last`."""
+        answers = (*self.answers.all_buttons, *self.move_answers.buttons)
+        for before, after in pairwise((self.card, self.card.fold.toggle, self.card.field, *answers, *last)):
+            self.setTabOrder(before, after)
 
     def call(self, name: str) -> None:
         """Name the page in the title of the window: "Question 7"."""

@@ -363,6 +363,8 @@ class ResultsPage(HeadedPage):
         self.tabs.currentChanged.connect(self._turn)
         for keys, step in ((QKeySequence.StandardKey.NextChild, 1), (QKeySequence.StandardKey.PreviousChild, -1)):
             shortcut = QShortcut(keys, self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            if step < 0:  # not every keyboard map makes a Backtab of it
+                shortcut.setKeys([*shortcut.keys(), QKeySequence("Ctrl+Shift+Tab")])
             shortcut.activated.connect(partial(self.tabs.turn, step))
         bind(self, self._save_by_key, "Ctrl+S")
         self.costs.export_requested.connect(self.export_requested)

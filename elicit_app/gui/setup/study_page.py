@@ -19,10 +19,9 @@ from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.setup.words import MistakesSection, NounsSection, Preview, cases_of_each, flow
 from elicit_app.gui.theme import RIGHT
 from elicit_app.problem import Problem
-from elicit_app.study.making import with_models
+from elicit_app.study.making import Key, with_models
 from elicit_app.study.model import Mistake, Study, check_wording
 from elicit_app.study.reading import POPULATIONS, population_for
-from elicit_app.study.typed_tables import Key
 from metrics.measures.confusion import natural_frequencies
 from metrics.text import counted
 
@@ -315,6 +314,7 @@ class StudyPage(HeadedPage):
         self.place.setVisible(folder is not None)
         self.place.path.setText("" if folder is None else str(folder))
         self._preview(study.yardstick)
+        self._reading_order.start()
 
     def say_problem(self, problem: Problem) -> None:
         """Show why the study cannot be saved like this."""
@@ -361,6 +361,7 @@ class StudyPage(HeadedPage):
         for section in (self.yardstick, self.population, self.models):
             section.take(study)
         self._preview(self._key)
+        self._reading_order.start()
         self.say_done("")
 
     def _nouns_edited(self, study: object) -> None:

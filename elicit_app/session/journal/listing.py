@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from elicit_app.problem import Problem
-from elicit_app.session.journal.events import Answered
+from elicit_app.session.journal.events import Answered, Begun
 from elicit_app.session.journal.files import SUFFIX as SUFFIX
 from elicit_app.session.journal.files import DamagedProblem, read
 from elicit_app.session.journal.state import OutOfPlaceError, Phase, SessionState, fold
@@ -106,38 +106,41 @@ def summary(path: Path) -> SessionSummary:
         # Whatever is wrong with one file, the others are listed.
         return SessionSummary(path, path.name, problem=f"{path} cannot be read ({error}).")
     fewest, most = _remaining(state)
+    study = state.begun.study
     return SessionSummary(
-        path=path,
-        title=state.begun.study.title[:LONGEST_TEXT],
-        study=state.begun.study.name,
-        expert=state.begun.who,
+        path,
+        **_said_first(state.begun),
         answers=len(state.entries),
         fewest=fewest,
         most=most,
         last=state.last,
         phase=state.phase,
-        digest=state.begun.study.digest,
-        simulated=bool(state.begun.simulated),
-        pack=state.begun.study.pack,
-        round=state.begun.study.round or 1,
+        pack=study.pack,
+        round=study.round or 1,
     )
+
+
+def _said_first(begun: Begun) -> dict[str, Any]:
+    """Return what the first line of a session tells a list."""
+    return {
+        "title": begun.study.title[:LONGEST_TEXT],
+        "study": begun.study.name,
+        "expert": begun.who,
+        "digest": begun.study.digest,
+        "simulated": bool(begun.simulated),
+    }
 
 
 def _damaged(path: Path, problem: DamagedProblem) -> SessionSummary:
     """Return what a list shows of a damaged file, as far as it can be read."""
-    contents = problem.contents
-    begun, sound = contents.begun, contents.sound_answers
+    contents, sound = problem.contents, problem.contents.sound_answers
     return SessionSummary(
-        path=path,
-        title=begun.study.title[:LONGEST_TEXT],
-        study=begun.study.name,
-        expert=begun.who,
+        path,
+        **_said_first(contents.begun),
         answers=sound,
         problem=problem.sentence,
-        digest=begun.study.digest,
         damaged=True,
         lost=max(contents.answers - sound, 0),
-        simulated=bool(begun.simulated),
     )
 
 
@@ -153,7 +156,8 @@ def finished_experts(sessions: Iterable[SessionSummary]) -> tuple[SessionSummary
     are never counted among people: they are experts only where nobody else is.
     """
     newest: dict[object, SessionSummary] = {}
-    for one in people_if_any([one for one in sessions if _compares(one)], lambda one: one.simulated):
+    known = [one for one in sessions if one.finished and not one.problem and one.last is not None]
+    for one in people_if_any(known, lambda one: one.simulated):
         assert one.last is not None
         key: object = " ".join(one.expert.casefold().split()) if one.expert else one.path
         other = newest.get(key)
@@ -171,10 +175,6 @@ def last_name(sessions: Iterable[SessionSummary]) -> str | None:
     """Return under which name somebody answered last, so that a second round is known to be theirs."""
     named = [one for one in sessions if one.expert and not one.simulated and one.last is not None]
     return max(named, key=_last).expert if named else None
-
-
-def _compares(one: SessionSummary) -> bool:
-    return one.finished and not one.problem and one.last is not None
 
 
 Who = TypeVar("Who")

@@ -9,23 +9,7 @@ from pathlib import Path
 
 from elicit_app.elicitation.questions import Purpose
 from elicit_app.problem import Problem
-from elicit_app.session.journal.events import (
-    PROTECTED,
-    SEALED,
-    VERSION,
-    Answered,
-    Begun,
-    Changed,
-    Event,
-    Noted,
-    Pair,
-    Recovered,
-    Resolved,
-    TakenOut,
-    Undone,
-    digest_after,
-    unsealed,
-)
+from elicit_app.session.journal import events
 from elicit_app.session.journal.files import backups, event_of, examine, look_into, read_bytes
 from elicit_app.session.journal.state import OutOfPlaceError, StateBuilder
 from elicit_app.session.journal.writing import Journal
@@ -61,20 +45,20 @@ def check_session(path: Path) -> SessionCheck:
         When it cannot be read, or its first line is no beginning of a session.
     """
     contents = look_into(path)
-    events, damage = contents.events, contents.damage
+    sound, damage = contents.events, contents.damage
     if not damage:
         builder = StateBuilder()
-        for number, event in enumerate(events, start=1):
+        for number, event in enumerate(sound, start=1):
             try:
                 builder.add(event)
             except OutOfPlaceError as error:
                 damage = f"is inconsistent from line {number} on ({error})"
-                events = events[: number - 1]
+                sound = sound[: number - 1]
                 break
-    answers = sum(isinstance(event, Answered) for event in events)
+    answers = sum(isinstance(event, events.Answered) for event in sound)
     return SessionCheck(
         path=path,
-        lines=len(events),
+        lines=len(sound),
         answers=answers,
         all_answers=max(answers, contents.answers, contents.sound_answers),
         protected=contents.protected,
@@ -110,17 +94,17 @@ def recover_session(path: Path, out: Path) -> Recovery:
         When nothing can be saved, or `out` exists or cannot be written.
     """
     data = read_bytes(path)
-    found = _sealed(data, path) if SEALED.search(data) else _plain(data, path)
-    if not (found.before and isinstance(found.before[0], Begun)):
+    found = _sealed(data, path) if events.SEALED.search(data) else _plain(data, path)
+    if not (found.before and isinstance(found.before[0], events.Begun)):
         raise Problem(f"Nothing can be saved of {path}: its first line, which says what it is about, is lost.")
     taken, left_out = _taken_over(found.before, found.after)
     now = datetime.now(UTC)
-    lost = [Recovered.of(line, now) for line in found.unproven]
+    lost = [events.Recovered.of(line, now) for line in found.unproven]
     summary = _summary(path, found, left_out)
-    noted = [Noted(at=now, sentence=summary)] if summary else []
-    begun = taken[0].model_copy(update={"version": VERSION})
+    noted = [events.Noted(at=now, sentence=summary)] if summary else []
+    begun = taken[0].model_copy(update={"version": events.VERSION})
     Journal.create(out, [begun, *taken[1:], *lost, *noted]).close()
-    answers = sum(isinstance(event, Answered) for event in taken)
+    answers = sum(isinstance(event, events.Answered) for event in taken)
     return Recovery(out, answers, found.restored, left_out, found.gaps)
 
 
@@ -128,14 +112,14 @@ def recover_session(path: Path, out: Path) -> Recovery:
 class _Found:
     """The events of a damaged file: those before the first gap, those behind it, and how they were found."""
 
-    before: list[Event]
-    after: list[Event]
+    before: list[events.Event]
+    after: list[events.Event]
     restored: int = 0
     gaps: int = 0
     unproven: list[bytes] = field(default_factory=list)
 
     def add(self, payload: bytes) -> None:
-        event = event_of(payload, PROTECTED)
+        event = event_of(payload, events.PROTECTED)
         (self.after if self.gaps else self.before).append(event)
 
 
@@ -169,7 +153,7 @@ def _sealed(data: bytes, path: Path) -> _Found:
                 continue
             found.restored += 1
             line, step = whole, step and len(whole) + 1
-        payload, digest = unsealed(line)
+        payload, digest = events.unsealed(line)
         try:
             found.add(payload)
         except ValueError:
@@ -184,15 +168,15 @@ def _sealed(data: bytes, path: Path) -> _Found:
 def _follows(line: bytes, digest: str) -> bool:
     """Return whether a line is, bit for bit, one that was written after the line with this digest."""
     try:
-        payload, own = unsealed(line)
+        payload, own = events.unsealed(line)
     except ValueError:
         return False
-    return own == digest_after(digest, payload)
+    return own == events.digest_after(digest, payload)
 
 
 def _digest_of(line: bytes) -> str:
     try:
-        return unsealed(line)[1]
+        return events.unsealed(line)[1]
     except ValueError:
         return ""
 
@@ -227,7 +211,7 @@ def _plain(data: bytes, path: Path) -> _Found:
     return found
 
 
-def _taken_over(before: Sequence[Event], after: Sequence[Event]) -> tuple[list[Event], int]:
+def _taken_over(before: Sequence[events.Event], after: Sequence[events.Event]) -> tuple[list[events.Event], int]:
     """Return the events that make sense without what is lost, and how many do not."""
     builder, taken, left_out = StateBuilder(), [], 0
     for event in before:
@@ -253,24 +237,24 @@ def _taken_over(before: Sequence[Event], after: Sequence[Event]) -> tuple[list[E
     return taken, left_out
 
 
-def _behind_gap(event: Event, builder: StateBuilder, known: int, floor: int) -> Event | None:
+def _behind_gap(event: events.Event, builder: StateBuilder, known: int, floor: int) -> events.Event | None:
     """Return an event behind a gap as it holds without what is lost there; None where it cannot."""
     match event:
-        case Answered():
+        case events.Answered():
             return event.model_copy(update={"pair": _repeating(event.pair, builder)})
-        case Undone():
+        case events.Undone():
             return event if len(builder.done) > floor else None
-        case TakenOut() | Changed():
+        case events.TakenOut() | events.Changed():
             return event if event.number <= known else None
-        case Resolved():
+        case events.Resolved():
             return event if max(event.first, event.second) <= known else None
-        case Begun():
+        case events.Begun():
             return None
         case _:
             return event
 
 
-def _repeating(pair: Pair, builder: StateBuilder) -> Pair:
+def _repeating(pair: events.Pair, builder: StateBuilder) -> events.Pair:
     """Return a pair that repeats the answer to the same pair that there is, or none."""
     if pair.repeat_of is None:
         return pair

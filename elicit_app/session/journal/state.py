@@ -12,26 +12,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Purpose, Question
-from elicit_app.session.journal.events import (
-    Action,
-    Answered,
-    Begun,
-    Changed,
-    Continued,
-    Event,
-    Finished,
-    Guess,
-    Guessed,
-    Noted,
-    PracticeStated,
-    Practised,
-    Recovered,
-    Redone,
-    Resolved,
-    Stopped,
-    TakenOut,
-    Undone,
-)
+from elicit_app.session.journal import events
 
 Numbers = frozenset[tuple[int, int]]
 Phase = Literal["asking", "stopped", "finished"]
@@ -46,7 +27,7 @@ class OutOfPlaceError(ValueError):
 class Entry:
     """One answer as it stands now."""
 
-    event: Answered  # the answer as it was given first, with the question as it was shown
+    event: events.Answered  # the answer as it was given first, with the question as it was shown
     answer: Answer  # the answer that counts: changed or resolved later, or as given
     taken_out: bool = False  # the answer is used no more
     _questions: dict[int | None, Question] = field(default_factory=dict, init=False, repr=False)
@@ -102,7 +83,7 @@ def is_merged_repeat(entries: Sequence[Entry], number: int, joined: Numbers) -> 
 class Done(NamedTuple):
     """An action, and what it replaced, so that it can be taken back."""
 
-    event: Action
+    event: events.Action
     replaced: tuple[tuple[int, Entry], ...]
     settled: Numbers
     joined: Numbers
@@ -112,19 +93,19 @@ class Done(NamedTuple):
 class SessionState:
     """A session after some events; immutable."""
 
-    begun: Begun
+    begun: events.Begun
     entries: Entries = ()  # every answer that was not undone, oldest first; answer number n is entry n - 1
     settled: Numbers = frozenset()  # pairs of numbers whose two different answers were both kept on purpose
     # pairs of numbers whose two different answers were made one: a judgement that counts once
     joined: Numbers = frozenset()
     # the actions that `undo` and `redo` go through, the next one last
     done: tuple[Done, ...] = ()
-    undone: tuple[Action, ...] = ()
+    undone: tuple[events.Action, ...] = ()
     phase: Phase = "asking"
     # the number of informative questions asked for, where the expert wanted more; None: as the setting says
     questions: int | None = None
     early_stop: bool = True  # whether the procedure may stop before that number
-    guesses: tuple[Guess, ...] = ()
+    guesses: tuple[events.Guess, ...] = ()
     # what is done today, as it was typed: counts or rates, rows are true classes
     practice: tuple[tuple[float, ...], ...] | None = None
     notes: tuple[str, ...] = ()  # sentences worth keeping
@@ -179,7 +160,7 @@ class StateBuilder:
         self._state = state
         self.entries: list[Entry] = list(state.entries) if state else []
         self.done: list[Done] = list(state.done) if state else []
-        self.undone: list[Action] = list(state.undone) if state else []
+        self.undone: list[events.Action] = list(state.undone) if state else []
         self._notes: list[str] = list(state.notes) if state else []
         self._settled: Numbers = state.settled if state else frozenset()
         self._joined: Numbers = state.joined if state else frozenset()
@@ -199,7 +180,7 @@ class StateBuilder:
             notes=tuple(self._notes),
         )
 
-    def add(self, event: Event) -> None:
+    def add(self, event: events.Event) -> None:
         """Count one more event.
 
         Raises
@@ -208,28 +189,28 @@ class StateBuilder:
             When it cannot follow the ones before it; nothing has changed then.
         """
         if self._state is None:
-            if not isinstance(event, Begun):
+            if not isinstance(event, events.Begun):
                 raise OutOfPlaceError("a session does not start with its beginning")
             self._state = SessionState(event, last=event.at)
             return
         match event:
-            case Begun():
+            case events.Begun():
                 raise OutOfPlaceError("a session begins twice")
-            case Answered() | TakenOut() | Changed() | Resolved():
+            case events.Answered() | events.TakenOut() | events.Changed() | events.Resolved():
                 self._act(event)
                 self.undone.clear()
-            case Undone():
+            case events.Undone():
                 self._undo()
-            case Redone():
+            case events.Redone():
                 if not self.undone:
                     raise OutOfPlaceError("there is nothing to redo")
                 self._act(self.undone[-1])
                 self.undone.pop()
-            case Noted():
+            case events.Noted():
                 self._notes.append(event.sentence)
-            case Recovered():
+            case events.Recovered():
                 self._notes.append(_CUT_OFF)
-            case PracticeStated():
+            case events.PracticeStated():
                 classes, table = len(self._state.begun.study.classes), event.table
                 if table is not None and len(table) != classes:
                     raise OutOfPlaceError(f"the table of practice is about {len(table)} classes, not {classes}")
@@ -237,8 +218,8 @@ class StateBuilder:
             case _:
                 self._state = _progressed(self._state, event)
 
-    def _act(self, event: Action) -> None:
-        if isinstance(event, Answered):
+    def _act(self, event: events.Action) -> None:
+        if isinstance(event, events.Answered):
             self._check_answered(event)
             done = Done(event, (), self._settled, self._joined)
             self.entries.append(Entry(event, event.answer))
@@ -248,7 +229,7 @@ class StateBuilder:
             done = Done(event, replaced, self._settled, self._joined)
             for number, entry in new.items():
                 self.entries[number - 1] = entry
-            if isinstance(event, Resolved):
+            if isinstance(event, events.Resolved):
                 pair = {(event.first, event.second)}
                 both = event.kept == "both"
                 self._settled = self._settled | pair if both else self._settled - pair
@@ -260,7 +241,7 @@ class StateBuilder:
         if not self.done:
             raise OutOfPlaceError("there is nothing to undo")
         done = self.done.pop()
-        if isinstance(done.event, Answered):
+        if isinstance(done.event, events.Answered):
             self.entries.pop()
         for number, entry in done.replaced:
             self.entries[number - 1] = entry
@@ -268,15 +249,15 @@ class StateBuilder:
         self.undone.append(done.event)
         self._look_back(None)
 
-    def _look_back(self, event: Action | None) -> None:
+    def _look_back(self, event: events.Action | None) -> None:
         """Looking at a finished result again and changing something goes back to looking."""
         assert self._state is not None
         phase: Phase = "stopped" if self._state.phase == "finished" else self._state.phase
-        last = event.at if isinstance(event, Answered) else self._state.last
+        last = event.at if isinstance(event, events.Answered) else self._state.last
         if (phase, last) != (self._state.phase, self._state.last):
             self._state = replace(self._state, phase=phase, last=last)
 
-    def _check_answered(self, event: Answered) -> None:
+    def _check_answered(self, event: events.Answered) -> None:
         """Refuse an answer that is not about the study's classes, or repeats none."""
         assert self._state is not None
         classes, n_classes = len(event.pair.first), len(self._state.begun.study.classes)
@@ -285,17 +266,17 @@ class StateBuilder:
         if event.pair.repeat_of is not None:
             self._entry(event.pair.repeat_of)
 
-    def _changes(self, event: TakenOut | Changed | Resolved) -> dict[int, Entry]:
+    def _changes(self, event: events.TakenOut | events.Changed | events.Resolved) -> dict[int, Entry]:
         """Return the entries that an action replaces, by number."""
         match event:
-            case TakenOut():
+            case events.TakenOut():
                 return {event.number: replace(self._entry(event.number), taken_out=True)}
-            case Changed():
+            case events.Changed():
                 return {event.number: replace(self._entry(event.number), answer=event.answer, taken_out=False)}
-            case Resolved():
+            case events.Resolved():
                 return self._resolved(event)
 
-    def _resolved(self, event: Resolved) -> dict[int, Entry]:
+    def _resolved(self, event: events.Resolved) -> dict[int, Entry]:
         """Return the answer that was meant, in both places."""
         first, second = self._entry(event.first), self._entry(event.second)
         order = first.event.pair.order(second.event.pair)
@@ -320,21 +301,23 @@ class StateBuilder:
         return self.entries[number - 1]
 
 
-def _progressed(state: SessionState, event: Guessed | Practised | Stopped | Finished | Continued) -> SessionState:
+def _progressed(
+    state: SessionState, event: events.Guessed | events.Practised | events.Stopped | events.Finished | events.Continued
+) -> SessionState:
     match event:
-        case Guessed():
+        case events.Guessed():
             return replace(state, guesses=event.guesses)
-        case Practised():
+        case events.Practised():
             return state
-        case Stopped():
+        case events.Stopped():
             return replace(state, phase="stopped")
-        case Finished():
+        case events.Finished():
             return replace(state, phase="finished")
-        case Continued():
+        case events.Continued():
             return replace(state, phase="asking", questions=event.questions, early_stop=event.early_stop)
 
 
-def fold(events: Iterable[Event]) -> SessionState:
+def fold(happened: Iterable[events.Event]) -> SessionState:
     """Return the session after all events.
 
     Raises
@@ -343,12 +326,12 @@ def fold(events: Iterable[Event]) -> SessionState:
         When an event cannot follow the ones before it.
     """
     builder = StateBuilder()
-    for event in events:
+    for event in happened:
         builder.add(event)
     return builder.state
 
 
-def apply(state: SessionState, event: Event) -> SessionState:
+def apply(state: SessionState, event: events.Event) -> SessionState:
     """Return the session after one more event; see `fold`."""
     builder = StateBuilder(state)
     builder.add(event)

@@ -112,3 +112,15 @@ def test_the_page_fits_800_by_600(practice) -> None:
     assert least.height() <= 600
     practice.answers.given.emit(Pressed("left"))
     assert practice.minimumSizeHint().height() <= 600
+
+
+def test_tab_visits_the_answers_as_they_stand_and_skipping_last(qtbot, practice) -> None:
+    qtbot.keyClick(practice, Qt.Key.Key_Right)
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+    practice.answers.slightly_a.setFocus()
+    for widget in (practice.answers.level, practice.answers.unsure):
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        assert QApplication.focusWidget() is widget
+    practice.answers.clearly_b.setFocus()
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is practice.skip

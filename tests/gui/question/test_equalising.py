@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QAccessible, QWheelEvent
@@ -13,6 +14,7 @@ from elicit_app.elicitation.questions import Moved, Proposal
 from elicit_app.gui import theme
 from elicit_app.gui.question.answers import GivenAnswer
 from elicit_app.gui.question.page import QuestionPage
+from elicit_app.session.pair_words import compare_pair
 
 K, M = Qt.Key, Qt.KeyboardModifier
 RIGHT = Proposal("second", 1, 0, start=133, least=48, most=330)
@@ -54,6 +56,19 @@ def test_it_is_offered_only_where_there_is_a_number_to_move(qtbot, page, offered
     assert not page.answers.level.isVisible()
     qtbot.keyClick(page, K.Key_E)
     assert not page.moving
+
+
+def test_tab_visits_it_between_its_neighbours_and_undo_after_the_answers(qtbot, offered, monkeypatch) -> None:
+    offered.answers.slightly_a.setFocus()
+    for widget in (offered.answers.level, offered.answers.unsure):
+        qtbot.keyClick(QApplication.focusWidget(), K.Key_Tab)
+        assert QApplication.focusWidget() is widget
+    qtbot.keyClick(offered, K.Key_E)
+    assert QApplication.focusWidget() is offered.card.field
+    moved = offered.move_answers
+    for widget in (moved.back, moved.bound, moved.unsure, offered.undo, offered.stop):
+        qtbot.keyClick(QApplication.focusWidget(), K.Key_Tab)
+        assert QApplication.focusWidget() is widget
 
 
 @pytest.mark.parametrize(
@@ -271,6 +286,17 @@ def test_rows_may_stand_the_other_way_round(page, ask, pairs) -> None:
     names = [row.name.text() for row in page.card.rows]
     page.show_question(ask(left, right, reversed_rows=True))
     assert [row.name.text() for row in page.card.rows] == names[::-1]
+
+
+def test_the_sentence_is_the_terminals_whichever_way_round_the_rows_stand(page, skin, ask) -> None:
+    left = np.array([[80, 31, 9], [48, 588, 24], [17, 21, 182]])
+    right = np.array([[100, 19, 1], [133, 503, 24], [17, 21, 182]])
+    for reversed_rows in (False, True):
+        page.show_question(ask(left, right, reversed_rows=reversed_rows))
+        printed = compare_pair(left, right, skin.wording, 1000, "lpm", reversed_rows=reversed_rows)
+        assert page.strip.accessibleName() == printed.strip.sentence
+        fewer = [row.mistake.many for row in printed.rows if row.larger == "left"]
+        assert printed.strip.sentence.index(fewer[0]) < printed.strip.sentence.index(fewer[1])
 
 
 def test_looking_again_shows_the_old_answer_and_a_way_back(page, ask, pairs) -> None:

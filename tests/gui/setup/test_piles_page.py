@@ -13,7 +13,7 @@ from elicit_app.gui.setup.piles_page import PilesPage
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
-from elicit_app.study.typed_tables import with_mistakes
+from elicit_app.study.making import with_mistakes
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 DIGITS = open_study("digits")

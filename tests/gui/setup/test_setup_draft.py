@@ -11,8 +11,8 @@ from elicit_app.gui.setup.overview import day_words, moment_words, overview
 from elicit_app.gui.setup.words import flow, matches, with_nouns
 from elicit_app.session.warm_up import keys_to_guess, ratio_typed, yardstick_key
 from elicit_app.study import open_study
+from elicit_app.study.making import keys_of, with_mistakes
 from elicit_app.study.model import Mistake, default_wording
-from elicit_app.study.typed_tables import keys_of, with_mistakes
 
 
 @pytest.fixture(scope="module")
