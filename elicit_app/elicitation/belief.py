@@ -34,7 +34,7 @@ _BALANCED = 100  # ratios whose ranges fewer draws keep; with fifty classes all 
 _PARTS = 20  # of which the levels of ranges are whole numbers
 _REFIT_PARTICLES = 240  # enough to predict one side or the other
 _REFIT_ROUNDS, _REFIT_SWEEPS = 3, 6  # the sampler adapts itself anew in every round
-_REFIT_WIDENED = 2.0  # fewer answers leave more open, and draws contract faster than they spread
+_REFIT_WIDENED = 1.5  # fewer answers leave more open, and draws contract faster than they spread
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from metrics.elicited.family import error_cells, family_of, is_fraction
 
 Structure = Literal["iid", "structured", "auto"]
 
-SPREAD = 1.0  # scale of an independent log-weight
+SPREAD = 0.95  # scale of an independent log-weight
 ROW_SPREAD, COLUMN_SPREAD, OWN_SPREAD = 0.7, 0.5, 0.7
 PILE_SPREAD = 1.0  # of what the mistakes of one pile have in common
 STRUCTURED_ABOVE = 5  # classes: with more than this, "auto" lets errors of one row or column share strength

@@ -358,8 +358,8 @@ class ResponseModel:
             np.exp(self.log_gap + self.gap_spread * z[:, 2]),
             sigmoid(odds) if self.lapse is None else np.full(len(z), self.lapse),
             ndtr(1.5 * z[:, 4] - 0.5) if self.rho is None else np.full(len(z), self.rho),
-            np.exp(-0.1 + 0.2 * z[:, 5]),
-            np.exp(np.log(0.6) + 0.4 * z[:, 6]),
+            np.exp(-0.1 + 0.15 * z[:, 5]),
+            np.exp(np.log(0.6) + 0.3 * z[:, 6]),
             sigmoid(-3.0 + z[:, 7]),
         )
 

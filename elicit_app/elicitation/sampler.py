@@ -13,8 +13,7 @@ LogDensity = Callable[[Matrix], Matrix]
 
 _DEGREES = 6.0  # of the t distribution that stands in for the posterior: its tails keep far-off draws movable
 _SHRINK = 0.05
-_ADAPT_RATIO = 8  # particles a dimension that an estimated covariance needs
-_PHASES = 2  # the stand-in is fitted again so often, since resampling leaves copies
+_ADAPT_RATIO = 4  # particles a dimension that an estimated covariance needs
 _MOST_GOES = 7  # of moves at one answer
 _ANNEALING_SWEEPS = 4
 _MOST_STAGES = 15  # of moves behind a shown result
@@ -231,8 +230,9 @@ def moved(particles: Matrix, log_likelihood: LogDensity, rng: np.random.Generato
     """Move particles (n, d) by slice sampling that leaves N(0, I) times the likelihood invariant.
 
     Few dimensions: generalised elliptical slice sampling (Nishihara, Murray & Adams 2014) with a multivariate t fitted
-    to the particles, so that narrow posteriors of any shape mix. Many dimensions: elliptical slice sampling on the
-    prior (Murray, Adams & MacKay 2010).
+    to the particles, so that narrow posteriors of any shape mix: each half by what is fitted to the other one, since
+    particles that help to fit what moves them draw together. Many dimensions: elliptical slice sampling on the prior
+    (Murray, Adams & MacKay 2010).
 
     Parameters
     ----------
@@ -245,10 +245,10 @@ def moved(particles: Matrix, log_likelihood: LogDensity, rng: np.random.Generato
     sweeps : int
         Moves of every particle.
     """
-    for phase in range(_PHASES):
-        moves = sweeps // _PHASES + (phase < sweeps % _PHASES)
-        particles = _wander(particles, _StandIn.fitted(particles), log_likelihood, rng, moves)
-    return particles
+    one, other = np.array_split(particles, 2)  # copies that resampling leaves stand side by side
+    one = _wander(one, _StandIn.fitted(other), log_likelihood, rng, sweeps)
+    other = _wander(other, _StandIn.fitted(one), log_likelihood, rng, sweeps)
+    return np.concatenate([one, other])
 
 
 def _wander(

@@ -172,7 +172,7 @@ class TestTruth:
 
     @pytest.mark.parametrize(("family", "k"), [("dlpm", 2), ("dlpm", 3), ("lpm", 2)])
     def test_it_is_found_by_true_answers(self, answers_of, family, k):
-        procedure = bayes(k, family=family, questions=8)
+        procedure = bayes(k, family=family, questions=10)
         rng = np.random.default_rng(k)
         truth = procedure.prior.normalised(
             np.exp(procedure.prior.log_weights(rng.standard_normal(procedure.prior.size)))
@@ -276,7 +276,9 @@ class TestQuestions:
         for_a = [
             answer.choice is Choice.FIRST
             for seed in range(4)
-            for _, answer in answers_of(bayes(2, seed=seed, questions=6), LinearOracle(-COSTS[:2, :2]))
+            for _, answer in answers_of(
+                bayes(2, seed=seed, questions=10, answers="choice"), LinearOracle(-COSTS[:2, :2])
+            )
         ]
         assert 0.25 < np.mean(for_a) < 0.75
 
