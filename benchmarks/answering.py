@@ -239,7 +239,7 @@ def main() -> None:
     app = application()
     theme.apply(app)
     page = QuestionPage(lock_ms=0)
-    page.set_animated(False)
+    page.animated = False
     page.resize(1280, 800)
     page.show()
     print(f"Before: {load()}. Waits in ms: median / 95th of 100, to the question known, to the question painted.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.output import require_new, typed
+from elicit_app.cli.output import Force, TrustedOnly, require_new, typed
 from elicit_app.problem import Problem
 from metrics.text import counted
 
@@ -83,7 +83,7 @@ def export(
     ] = None,
     format: Annotated[str | None, typer.Option(help="sklearn, weka, mlr3, csv, markdown, html or pdf.")] = None,
     out: Annotated[Path | None, typer.Option(help="File to write; by default standard output.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")] = False,
+    force: Force = False,
 ) -> None:
     """Write a metric for another tool, or as a page or a report; the ending of --out can stand for --format."""
     from elicit_app.study.writing import write_whole
@@ -159,10 +159,8 @@ def pool(
     ],
     out: Annotated[Path | None, typer.Option(help="Where to write the pooled metric file.")] = None,
     name: Annotated[str | None, typer.Option(help="What the pooled metric is called.")] = None,
-    trusted_only: Annotated[
-        bool, typer.Option("--trusted-only", help="Leave out experts whose answers do not hang together.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")] = False,
+    trusted_only: TrustedOnly = False,
+    force: Force = False,
 ) -> None:
     """Compare experts and pool their metrics in one belief; where one has no draws, by the geometric mean of ratios."""
     from elicit_app.cli.result_text import print_comparison

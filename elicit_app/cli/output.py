@@ -14,11 +14,11 @@ import time
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elicit_app.problem import Problem
+from elicit_app.problem import Problem, WrongOption
 from metrics.text import escaped_json, isolated, series
 
 if TYPE_CHECKING:
@@ -28,6 +28,16 @@ if TYPE_CHECKING:
 
 
 _PIPE_WIDTH = 160
+
+# Options that several commands have.
+Force = Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")]
+Scheduler = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler; by default workers on this machine.")
+]
+TrustedOnly = Annotated[
+    bool, typer.Option("--trusted-only", help="Leave out experts whose answers do not hang together.")
+]
 
 
 @contextmanager
@@ -178,6 +188,15 @@ def _bar() -> Progress:
 def flag(option: str) -> str:
     """Return the flag that an option of a setting is given by."""
     return f"--{option.replace('_', '-')}"
+
+
+@contextmanager
+def refusing_wrong_options() -> Iterator[None]:
+    """Refuse options that do not exist or do not go together as wrong usage, named as they were typed."""
+    try:
+        yield
+    except WrongOption as wrong:
+        raise typer.BadParameter(wrong.worded(flag)) from wrong
 
 
 def require_new(path: Path, force: bool) -> None:

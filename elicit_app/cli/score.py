@@ -1,31 +1,36 @@
-"""`elicit score`: what one could do with models, judged by an elicited metric."""
+"""`elicit score` and `elicit measure`: models judged by an elicited metric, and every measure of the sources."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from elicit_app.cli import output
+from elicit_app.cli.output import AsJson, Scheduler, flag, require_picture
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from elicit_app.study.measuring import Measure, Measurement, Options
     from elicit_app.study.scoring import ConcernSettings, RowsTally, Scores
     from metrics import ElicitedMetric
     from metrics.policies.judgement import JudgedPolicy, Judgement
+
 
 _WORSE = 3
 _AS_USUAL = (50, "sum", "graded", "local")  # of the options about classes
 
 
 def register(app: typer.Typer) -> None:
-    """Add `score`."""
+    """Add `score` and `measure`."""
     app.command(short_help="Judge what one could do with models.")(score)
+    app.command(short_help="Take a measure of files.")(measure)
 
 
 @output.without_garbage_collection()
@@ -81,10 +86,8 @@ def score(
         Literal["local", "dask"],
         typer.Option(help="dask: on several processes or machines; a model may then be a folder of Parquet files."),
     ] = "local",
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler; by default workers on this machine.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
+    scheduler: Scheduler = None,
+    as_json: AsJson = False,
 ) -> None:
     """Judge what one could do with models by what mistakes cost; files may be larger than memory."""
     from elicit_app.cli.files import load_metric
@@ -105,7 +108,10 @@ def score(
     if top_k is not None and top_k > len(loaded.classes):
         raise typer.BadParameter(f"the metric has {len(loaded.classes)} classes.", param_hint="--top-k")
     (names, files), concern = _models(predictions), ConcernSettings(top_k, intervals, true_concern, release)
-    tally = (_on_dask if engine == "dask" else _here)(loaded, names, files, scheduler, concern)
+    if engine == "dask":
+        tally = _tally_on_dask(loaded, names, files, concern, scheduler)
+    else:
+        tally = _tally(loaded, names, files, concern)
     _tell(tally, loaded)
     cases = tally.models[0].labels
     shares = None if stated is None else _completed(stated, [int(n) for n in cases], loaded.classes)
@@ -147,7 +153,7 @@ def scores_from_files(metric: ElicitedMetric, predictions: list[Path]) -> Scores
     from elicit_app.study.scoring import AS_USUAL, scores_of
 
     names, files = _models(predictions)
-    tally = _here(metric, names, files, None, AS_USUAL)
+    tally = _tally(metric, names, files, AS_USUAL)
     _tell(tally, metric)
     return scores_of(tally, metric)
 
@@ -175,35 +181,24 @@ def _tell_repeated(files: Sequence[Path]) -> None:
             print(f"{file.name} is given {times} times and judged as {times} models.", file=sys.stderr)
 
 
-def _here(
-    metric: ElicitedMetric,
-    names: Sequence[str],
-    predictions: list[Path],
-    _scheduler: str | None,
-    concern: ConcernSettings,
-) -> RowsTally:
-    from elicit_app.cli.output import progress
+def _tally(metric: ElicitedMetric, names: Sequence[str], files: list[Path], concern: ConcernSettings) -> RowsTally:
+    """Pass once over the predictions, here."""
     from elicit_app.study.reading import open_predictions
     from elicit_app.study.scoring import ModelRows, Piece, tally_models
 
-    known = [open_predictions(path, classes=metric.classes).table.rows for path in predictions]
-    models = [ModelRows(name, (Piece(path),)) for name, path in zip(names, predictions, strict=True)]
-    with progress("Scoring", None if None in known else sum(rows or 0 for rows in known)) as advance:
+    known = [open_predictions(path, classes=metric.classes).table.rows for path in files]
+    models = [ModelRows(name, (Piece(path),)) for name, path in zip(names, files, strict=True)]
+    with output.progress("Scoring", None if None in known else sum(rows or 0 for rows in known)) as advance:
         return tally_models(models, metric, advance, concern)
 
 
-def _on_dask(
-    metric: ElicitedMetric,
-    names: Sequence[str],
-    predictions: list[Path],
-    scheduler: str | None,
-    concern: ConcernSettings,
+def _tally_on_dask(
+    metric: ElicitedMetric, names: Sequence[str], files: list[Path], concern: ConcernSettings, scheduler: str | None
 ) -> RowsTally:
-    from elicit_app.cli.output import progress
     from elicit_app.study.cluster import parts_of, tally_on_cluster
 
-    parts = parts_of([*zip(names, predictions, strict=True)], classes=metric.classes)
-    with progress("Scoring", len(parts)) as advance:
+    parts = parts_of([*zip(names, files, strict=True)], classes=metric.classes)
+    with output.progress("Scoring", len(parts)) as advance:
         return tally_on_cluster(metric, parts, scheduler=scheduler, advance=advance, concern=concern)
 
 
@@ -219,13 +214,10 @@ def _tell(tally: RowsTally, metric: ElicitedMetric) -> None:
 
 def _stated(text: str, classes: Sequence[str]) -> dict[str, float]:
     """Return the shares that an option states: "malignant=0.1" or "a=0.2,b=0.3"."""
-    from elicit_app.problem import WrongOption
     from elicit_app.study.measuring import numbers_by_class
 
-    try:
+    with output.refusing_wrong_options():
         shares = numbers_by_class(text, classes, "prevalence")
-    except WrongOption as wrong:
-        raise typer.BadParameter(wrong.worded(output.flag)) from wrong
     for rate in shares.values():
         if rate > 1:
             raise typer.BadParameter(f"{rate:g} must lie between 0 and 1.", param_hint="--prevalence")
@@ -234,15 +226,12 @@ def _stated(text: str, classes: Sequence[str]) -> dict[str, float]:
 
 def _completed(shares: dict[str, float], cases: Sequence[int], classes: Sequence[str]) -> list[float]:
     """Return a share for every class: those left out divide the rest as they are in the predictions."""
-    from elicit_app.problem import WrongOption
     from elicit_app.study.measuring import completed_prevalence
 
     counts = dict(zip(classes, cases, strict=True))
     empty = [name for name, share in shares.items() if share > 0 and not counts[name]]
-    try:
+    with output.refusing_wrong_options():
         completed = completed_prevalence(shares, counts)
-    except WrongOption as wrong:
-        raise typer.BadParameter(wrong.worded(output.flag)) from wrong
     if empty:
         message = f"there are no cases of {empty[0]!r}, so nothing is known of it."
         raise typer.BadParameter(message, param_hint="--prevalence")
@@ -361,3 +350,148 @@ def _print(metric: ElicitedMetric, scores: Scores) -> None:
         found = (str(one.judged.rank), one.name, total_cost(one.judged.cost_per_population), plain, concern)
         table.add_row(*found, f"{100 * one.accuracy:.1f} %")
     console.print(table)
+
+
+def measure(
+    context: typer.Context,
+    name: Annotated[
+        str | None, typer.Argument(metavar="MEASURE", help="A measure of --list.", show_default=False)
+    ] = None,
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="FILE ...", help="Files of cases: CSV, Parquet or NPZ.")
+    ] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="Name all measures and the columns they need.")] = False,
+    metric: Annotated[
+        Path | None,
+        typer.Option(metavar="METRIC", help="An elicited metric file: costs, class weights, factors, penalties."),
+    ] = None,
+    costs: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="Costs: a row per true class, a column per decision, both named.")
+    ] = None,
+    class_weight: Annotated[str | None, typer.Option(metavar="CLASS=NUMBER,...", help="Classes left out: 1.")] = None,
+    prevalence: Annotated[
+        str | None, typer.Option(metavar="CLASS=RATE,...", help="Judge at another prevalence of the true classes.")
+    ] = None,
+    positive: Annotated[
+        str | None, typer.Option(metavar="CLASS", help="The positive class; of two the second.")
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Probability from which a case is called positive; 0.5.")
+    ] = None,
+    bins: Annotated[int | None, typer.Option(min=1, help="Bins of a calibration curve; 10.")] = None,
+    level: Annotated[float | None, typer.Option(help="What share intervals should cover; 0.95.")] = None,
+    distribution: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of scipy.stats; its parameters are columns: loc, scale, df ...")
+    ] = None,
+    top_k: Annotated[int | None, typer.Option("--top-k", min=1, metavar="K", help="MPCS: classes looked at.")] = None,
+    intervals: Annotated[int | None, typer.Option(min=2, metavar="T", help="MPCS: confidence intervals; 50.")] = None,
+    true_concern: Annotated[
+        Literal["sum", "count"] | None, typer.Option(help="MPCS: concern of the true class.")
+    ] = None,
+    release: Annotated[
+        Literal["list", "graded"] | None, typer.Option(help="MPCS: the metric's release list, or graded factors.")
+    ] = None,
+    false_positive_penalty: Annotated[
+        float | None, typer.Option(metavar="P", help="Of a false label, in units of a correct one; 1.")
+    ] = None,
+    false_negative_penalty: Annotated[
+        float | None, typer.Option(metavar="P", help="Of a missed label, in units of a correct one; 1.")
+    ] = None,
+    alpha: Annotated[
+        float | None, typer.Option(help="Relevance: of the distance from the most frequent outcome; 2.")
+    ] = None,
+    beta: Annotated[float | None, typer.Option(help="Relevance: of the distance from the actual outcome; 1.")] = None,
+    reference: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Relevance: the data set that outcomes are frequent in.")
+    ] = None,
+    as_json: AsJson = False,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it: PNG, SVG or PDF.")] = None,
+) -> None:
+    """Take a measure of files, one row per file."""
+    from elicit_app.cli.files import load_metric
+    from elicit_app.study.measuring import Options, measure_named
+
+    if show_list:
+        _print_list(as_json)
+        return
+    if name is None or not files:
+        raise typer.BadParameter("a measure and at least one file are needed; --list names the measures.")
+    said = {one.name: context.params[one.name] for one in fields(Options)}
+    options = Options(**said | {"metric": None if metric is None else load_metric(metric)})
+    with output.refusing_wrong_options():
+        chosen = measure_named(name)
+        found = [chosen.of(file, options) for file in files]
+        if plot is not None:
+            _draw(chosen, files, options, plot)
+    _print_json(chosen, files, found) if as_json else _print_table(chosen, files, found)
+
+
+def _print_json(chosen: Measure, files: list[Path], found: list[Measurement]) -> None:
+    output.print_json(
+        {
+            "measure": chosen.name,
+            "title": chosen.title,
+            "better": chosen.better,
+            "files": [
+                {"file": str(file), "value": taken.value, "details": taken.details}
+                for file, taken in zip(files, found, strict=True)
+            ],
+        }
+    )
+
+
+def _print_table(chosen: Measure, files: list[Path], found: list[Measurement]) -> None:
+    console = output.console()
+    console.print(f"{chosen.title} ({chosen.name}), {chosen.better} is better", style="bold")
+    table = output.table(("File", "value"))
+    for file, taken in zip(files, found, strict=True):
+        table.add_row(str(file), f"{taken.value:.6g}")
+    console.print(table)
+    for file, taken in zip(files, found, strict=True):
+        details = ", ".join(f"{name.replace('_', ' ')} {_in_words(value)}" for name, value in taken.details.items())
+        if details:
+            console.print(f"{file.name}: {details}.", soft_wrap=True)
+
+
+def _in_words(value: object) -> str:
+    """Return a detail in one line."""
+    if isinstance(value, dict):
+        return "; ".join(f"{name} {_in_words(one)}" for name, one in value.items())
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_in_words, value)) + "]"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _draw(chosen: Measure, files: list[Path], options: Options, path: Path) -> None:
+    """Draw the measure of every file beside each other and write the picture, whole or not at all."""
+    from matplotlib.figure import Figure
+
+    from elicit_app.study.writing import write_picture
+
+    require_picture(path)
+    figure = Figure(figsize=(6.4 * len(files), 4.8), layout="constrained")
+    for axes, file in zip(figure.subplots(1, len(files), squeeze=False)[0], files, strict=True):
+        chosen.drawn(file, options, axes)
+        said = axes.get_title()
+        axes.set_title(f"{file.name}: {said}" if said else file.name, parse_math=False)
+    write_picture(figure, path, dpi=100)
+    print(f"Wrote {path}.", file=sys.stderr)
+
+
+def _print_list(as_json: bool) -> None:
+    from elicit_app.study.measuring import COLUMNS, measures
+
+    if as_json:
+        output.print_json(
+            [
+                {"name": one.name, "title": one.title, "columns": COLUMNS[one.needs], "options": [*one.options]}
+                for one in measures().values()
+            ]
+        )
+        return
+    for needs, columns in COLUMNS.items():
+        print(f"Of {needs} ({columns}):")
+        for one in measures().values():
+            if one.needs == needs:
+                taken = ", ".join(map(flag, one.options))
+                print(f"  {one.name:22}  {one.title}{f'; {taken}' if taken else ''}")

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.ask import NeverWorseOption
-from elicit_app.cli.output import flag, require_new
-from elicit_app.problem import Problem, WrongOption, listed
+from elicit_app.cli.output import Force, TrustedOnly, require_new
+from elicit_app.problem import Problem, listed
 from metrics.text import counted
 
 if TYPE_CHECKING:
@@ -38,6 +37,16 @@ StudyRef = Annotated[str, typer.Argument(metavar="STUDY", help="Bundled study, s
 AskedStudy = Annotated[
     str, typer.Argument(metavar="STUDY", help="A study folder, or another study that was asked about.")
 ]
+NeverWorseOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TRUE:PREDICTED<=TRUE:PREDICTED",
+        help="For bayes: the first mistake is never worse than the second, for certain. May be given several times; "
+        "for the family dlpm TRUE<=TRUE.",
+    ),
+]
+AnyStudy = Annotated[str, typer.Argument(metavar="STUDY", help="Bundled or synthetic name, folder, or predictions.")]
+OneModel = Annotated[str | None, typer.Option(help="Of several models, this one; by default the first.")]
 LogitsOption = Annotated[bool, typer.Option("--logits", help="The columns hold raw scores; their softmax is taken.")]
 
 
@@ -236,8 +245,8 @@ def show_list(
 
 
 def radius(
-    study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled or synthetic name, folder, or predictions.")],
-    model: Annotated[str | None, typer.Option(help="Of several models, this one; by default the first.")] = None,
+    study: AnyStudy,
+    model: OneModel = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, with the centre.")] = False,
 ) -> None:
     """Print lambda, the radius of the largest sphere of feasible confusion matrices (the paper's algorithm 3)."""
@@ -255,7 +264,7 @@ def radius(
 
 
 def classifier(
-    study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled or synthetic name, folder, or predictions.")],
+    study: AnyStudy,
     matrix: Annotated[
         Path,
         typer.Argument(
@@ -266,7 +275,7 @@ def classifier(
     out: Annotated[
         Path, typer.Option(metavar="FILE", help="CSV: for each case the probability of answering each class.")
     ],
-    model: Annotated[str | None, typer.Option(help="Of several models, this one; by default the first.")] = None,
+    model: OneModel = None,
     force: Annotated[bool, typer.Option("--force", help="Replace FILE where it exists.")] = False,
 ) -> None:
     """Write the randomised classifier that has a confusion matrix on the sphere, such as one that was asked about."""
@@ -312,7 +321,7 @@ def pack(
             min=1, max=2, help="2: experts who have answered see where the others stand, unnamed, and answer again."
         ),
     ] = 1,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")] = False,
+    force: Force = False,
 ) -> None:
     """Write a study for experts elsewhere into one file: the words and what may be asked, without any case."""
     from elicit_app.session.packing import opinions_of, packed, write_pack
@@ -338,13 +347,11 @@ def _setting(
     from elicit_app.registry import setting_of
     from elicit_app.registry.entries import read_orders, stated_orders
 
-    try:
+    with output.refusing_wrong_options():
         orders = read_orders(never_worse, study.classes)
         setting = setting_of("bayes", family=family, purpose=purpose, questions=questions, never_worse=orders)
         stated_orders(setting, study.classes)
-    except WrongOption as wrong:
-        raise typer.BadParameter(wrong.worded(flag)) from wrong
-    return setting
+        return setting
 
 
 def collect(
@@ -370,9 +377,7 @@ def collect(
 def report(
     study: AskedStudy,
     out: Annotated[Path, typer.Option(help="The report: .pdf, .html or .md.")],
-    trusted_only: Annotated[
-        bool, typer.Option("--trusted-only", help="Leave out experts whose answers do not hang together.")
-    ] = False,
+    trusted_only: TrustedOnly = False,
     metric: Annotated[Path | None, typer.Option(help="Where to write the pooled metric file too.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
 ) -> None:

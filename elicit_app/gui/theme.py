@@ -161,6 +161,11 @@ class Breakpoint(NamedTuple):
     low: bool
     large: bool
 
+    @property
+    def narrow(self) -> bool:
+        """Return whether what stands beside each other on a wide page stands below each other here."""
+        return self.compact or self.large
+
 
 def breakpoint_for(size: QSize) -> Breakpoint:
     """Return the breakpoint of a page of `size`."""

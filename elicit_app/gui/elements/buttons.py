@@ -6,10 +6,11 @@ One primary button a page. Every button takes the keys that do the same (painted
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, SignalInstance
 from PySide6.QtGui import QColor, QEnterEvent, QFont, QFontMetrics, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
@@ -25,6 +26,7 @@ from elicit_app.gui.elements.painting import (
     paint_key_caps,
     side_colours,
 )
+from elicit_app.gui.elements.texts import write
 
 _GAP = theme.S
 _WRAP = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignCenter
@@ -43,18 +45,26 @@ class Look(NamedTuple):
 class Button(QPushButton):
     """An ordinary action, and base of the others: text, key caps, glyph, hover, off, a focus ring inside the border.
 
-    "&" in the text is not a shortcut. Of the key caps ("Ctrl+Z", "F", "Enter") "Left", "Right", "Up" and "Down" are
-    painted as arrows.
+    `does` is what a press does: a function to call, or a signal to emit. "&" in the text is not a shortcut. Of the key
+    caps ("Ctrl+Z", "F", "Enter") "Left", "Right", "Up" and "Down" are painted as arrows.
     """
 
     tall, padding, ring_gap = 40, 18, 3.0
     role = theme.Role.LABEL
 
     def __init__(
-        self, text: str = "", *, keys: tuple[str, ...] = (), glyph: Glyph | None = None, parent: QWidget | None = None
+        self,
+        text: str = "",
+        does: Callable[..., object] | SignalInstance | None = None,
+        *,
+        keys: tuple[str, ...] = (),
+        glyph: Glyph | None = None,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(text, parent)
-        self._keys, self._glyph, self._compact, self._hovered = keys, glyph, False, False
+        if does is not None:
+            self.clicked.connect(does)
+        self.keys, self._glyph, self._compact, self._hovered = keys, glyph, False, False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAutoDefault(False)
@@ -64,18 +74,13 @@ class Button(QPushButton):
 
     def set_keys(self, *keys: str) -> None:
         """Change the key caps."""
-        self._keys = keys
+        self.keys = keys
         self._changed()
 
     def set_compact(self, compact: bool) -> None:
         """Take the text size for a compact page, or for a wide one."""
         self._compact = compact
         self._changed()
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Return the keys that are shown as caps."""
-        return self._keys
 
     def _changed(self) -> None:
         self.updateGeometry()
@@ -93,7 +98,7 @@ class Button(QPushButton):
         return min(self.padding, theme.S)
 
     def _extras(self) -> float:
-        keys = key_caps_width(self._keys) + _GAP if self._keys else 0.0
+        keys = key_caps_width(self.keys) + _GAP if self.keys else 0.0
         return keys + (theme.em(16) + _GAP if self._glyph else 0.0)
 
     def width_for(self, text: str) -> int:
@@ -150,17 +155,15 @@ class Button(QPushButton):
             side = theme.em(16)
             paint_glyph(painter, self._glyph, QRectF(left, rect.center().y() - side / 2, side, side), look.ink)
             left += side + _GAP
-        painter.setFont(face)
-        painter.setPen(look.ink)
         text = QRectF(left - 1, rect.top(), bounds.width() + 2, rect.height())
-        painter.drawText(text, _WRAP.value, self.text())
+        write(painter, text, self.text(), face, look.ink, _WRAP.value)
         self.paint_keys(painter, text.right() - 1 + _GAP, rect, look, colours)
 
     def paint_keys(self, painter: QPainter, left: float, rect: QRectF, look: Look, colours: theme.Tokens) -> None:
         """Paint the key caps from `left` on."""
         ink = colours.ink2 if self.isEnabled() else look.ink
         border = colours.line2 if self.isEnabled() else colours.line
-        paint_key_caps(painter, self._keys, left, rect.center().y(), ink=ink, border=border, fill=colours.surface)
+        paint_key_caps(painter, self.keys, left, rect.center().y(), ink=ink, border=border, fill=colours.surface)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let Enter press the focused button, as Space does; a held key presses once."""
@@ -192,7 +195,7 @@ class PrimaryButton(Button):
         return Look(fill, None, colours.onprimary, colours.onprimary)
 
     def paint_keys(self, painter: QPainter, left: float, rect: QRectF, look: Look, colours: theme.Tokens) -> None:
-        paint_key_caps(painter, self._keys, left, rect.center().y(), ink=look.ink, border=look.ink)
+        paint_key_caps(painter, self.keys, left, rect.center().y(), ink=look.ink, border=look.ink)
 
 
 class MinorButton(Button):
@@ -262,11 +265,9 @@ class AnswerButton(Button):
         if self._letter is None:
             super().paint_content(painter, rect, look, colours)
             return
-        caps = key_caps_width(self._keys)
+        caps = key_caps_width(self.keys)
         left = self.padding if self._letter == "A" else rect.width() - self.padding - caps
         self.paint_keys(painter, left, rect, look, colours)
-        taken = caps + GAP if self._keys else 0.0
+        taken = caps + GAP if self.keys else 0.0
         text = rect.adjusted(taken if self._letter == "A" else 0, 0, 0 if self._letter == "A" else -taken, 0)
-        painter.setFont(self.face())
-        painter.setPen(look.ink)
-        painter.drawText(text.adjusted(theme.S, 0, -theme.S, 0), _WRAP.value, self.text())
+        write(painter, text.adjusted(theme.S, 0, -theme.S, 0), self.text(), self.face(), look.ink, _WRAP.value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QFont, QMouseEvent, QPainter, QPaintEvent, QPolygonF, QWheelEvent
+from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPolygonF, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
@@ -23,8 +23,7 @@ from PySide6.QtWidgets import (
 from elicit_app.gui import theme
 from elicit_app.gui.elements.painting import Glyph, Sized, box, paint_glyph
 from elicit_app.gui.elements.surfaces import in_column, in_row
-from elicit_app.gui.elements.texts import Label, tell
-from elicit_app.gui.theme import LEFT
+from elicit_app.gui.elements.texts import Label, tell, write
 
 HEIGHT = 36
 """Height of a field in pixels at the base font."""
@@ -98,16 +97,11 @@ class ListBox(IgnoresWheel, QComboBox):
         with QPainter(self) as painter:
             _frame(painter, self, room, theme.BUTTON_RADIUS)
             ink = colours.ink if self.isEnabled() else colours.ink3
-            painter.setPen(ink)
-            painter.setFont(theme.font(theme.Role.BODY))
-            text = room.adjusted(10, 0, -side - 16, 0)
-            fitting = painter.fontMetrics().elidedText(
-                self.currentText(), Qt.TextElideMode.ElideRight, int(text.width())
-            )
-            painter.drawText(text, LEFT, fitting)
-            paint_glyph(
-                painter, Glyph.OPEN, QRectF(room.right() - side - 8, room.center().y() - side / 2, side, side), ink
-            )
+            text, face = room.adjusted(10, 0, -side - 16, 0), theme.font(theme.Role.BODY)
+            fitting = QFontMetrics(face).elidedText(self.currentText(), Qt.TextElideMode.ElideRight, int(text.width()))
+            write(painter, text, fitting, face, ink)
+            chevron = QRectF(room.right() - side - 8, room.center().y() - side / 2, side, side)
+            paint_glyph(painter, Glyph.OPEN, chevron, ink)
 
 
 class NumberBox(IgnoresWheel, QSpinBox):

@@ -134,11 +134,12 @@ class Header(QWidget):
         self.title.setText(title)
         self.line.show_text(line)
 
-    def add_action(self, button: Button) -> None:
-        """Put `button` to the right of the actions that are there."""
-        button.tall = 48
-        self._actions.append(button)
-        self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+    def add_actions(self, *buttons: Button) -> None:
+        """Put `buttons` to the right of the actions that are there."""
+        for button in buttons:
+            button.tall = 48
+            self._actions.append(button)
+            self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """Arrange for a breakpoint."""

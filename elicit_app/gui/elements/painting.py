@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from elicit_app.gui import theme
+from elicit_app.gui.elements.texts import write
 
 FOCUS_WIDTH, FOCUS_GAP = 2.0, 3.0
 
@@ -177,9 +178,7 @@ def paint_badge(painter: QPainter, letter: Letter, rect: QRectF, colours: theme.
     box(painter, rect, theme.BADGE_RADIUS, fill=soft, border=hue, width=2)
     face = theme.font(theme.Role.SECTION, weight=700)
     face.setPixelSize(round(rect.height() * 0.56))
-    painter.setFont(face)
-    painter.setPen(hue)
-    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, letter)
+    write(painter, rect, letter, face, hue, theme.CENTRE)
 
 
 class Badge(Sized, QWidget):
@@ -234,9 +233,7 @@ def paint_key_caps(
             inset = size.height() * 0.2
             paint_glyph(painter, _ARROWS[key], rect.adjusted(inset, inset, -inset, -inset), ink, 1.7)
         else:
-            painter.setFont(theme.font(theme.Role.CAPTION, weight=500))
-            painter.setPen(ink)
-            painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, key)
+            write(painter, rect, key, theme.font(theme.Role.CAPTION, weight=500), ink, theme.CENTRE)
         left += size.width() + GAP
 
 

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button
 from elicit_app.gui.elements.painting import Glyph, GlyphSign, Sized, box, focus_ring, paint_glyph
-from elicit_app.gui.elements.texts import Label, elided, tell
+from elicit_app.gui.elements.texts import Label, tell, write
 
 Item = QWidget | QLayout | tuple[QWidget | QLayout, int] | tuple[QWidget, int, Qt.AlignmentFlag] | int
 """What goes into a column or row: a widget or a layout; a tuple of one with its share of the room that is left, and
@@ -235,7 +235,7 @@ class Notice(Card):
         self._then: Callable[[], object] | None = None
         self._sign = GlyphSign(Glyph.WARNING, 18)
         self._sentence = Label(role=theme.Role.LABEL)
-        self.button = Button("Try again")
+        self.button = Button("Try again", self._press)
         in_row(
             (self._sign, 0, Qt.AlignmentFlag.AlignTop),
             (self._sentence, 1),
@@ -244,7 +244,6 @@ class Notice(Card):
             margins=(theme.M, 10, theme.M, 10),
             spacing=12,
         )
-        self.button.clicked.connect(self._press)
         self.hide()
 
     @property
@@ -314,23 +313,16 @@ class _FoldButton(Sized, QPushButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         colours, room = theme.tokens(self), QRectF(self.rect())
-        side = theme.em(14)
-        middle = Qt.AlignmentFlag.AlignVCenter
+        side, strong = theme.em(14), theme.font(theme.Role.STRONG)
         with QPainter(self) as painter:
             if self.hasFocus():
                 focus_ring(painter, room, theme.CARD_RADIUS, colours.ink)
             sign = Glyph.OPEN if self.isChecked() else Glyph.CLOSED
             paint_glyph(painter, sign, QRectF(_PAD, room.center().y() - side / 2, side, side), colours.ink)
-            painter.setFont(theme.font(theme.Role.STRONG))
-            painter.setPen(colours.ink)
             text = room.adjusted(_PAD + side + theme.S, 0, -_PAD, 0)
-            painter.drawText(text, Qt.AlignmentFlag.AlignLeft | middle, self.text())
-            left = text.left() + QFontMetricsF(painter.font()).horizontalAdvance(self.text()) + theme.M
-            painter.setFont(theme.font(theme.Role.NOTE))
-            painter.setPen(colours.ink2)
-            rest = QRectF(left, room.top(), room.right() - _PAD - left, room.height())
-            shown = elided(self._summary, QFontMetricsF(painter.font()), rest.width())
-            painter.drawText(rest, Qt.AlignmentFlag.AlignRight | middle, shown)
+            write(painter, text, self.text(), strong, colours.ink)
+            text.setLeft(text.left() + QFontMetricsF(strong).horizontalAdvance(self.text()) + theme.M)
+            write(painter, text, self._summary, theme.font(theme.Role.NOTE), colours.ink2, theme.RIGHT, elide=True)
 
 
 class FoldedCard(Card):

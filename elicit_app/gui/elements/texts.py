@@ -6,8 +6,8 @@ everything else that Qt shows goes through `tell`.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QFontMetricsF, QGuiApplication, QPalette
+from PySide6.QtCore import QPoint, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QGuiApplication, QPainter, QPalette
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QToolTip, QWidget
 
 from elicit_app.gui import theme
@@ -43,6 +43,22 @@ def show_tooltip(place: QPoint, text: str, widget: QWidget) -> None:
 def elided(text: str, metrics: QFontMetricsF, width: float) -> str:
     """Return `text` in one line, cut in its middle to `width` pixels: the ends of long names tell them apart."""
     return metrics.elidedText(isolated(" ".join(text.split())), Qt.TextElideMode.ElideMiddle, width)
+
+
+def write(
+    painter: QPainter,
+    room: QRectF,
+    text: str,
+    face: QFont,
+    ink: QColor,
+    align: int = theme.LEFT,
+    *,
+    elide: bool = False,
+) -> None:
+    """Paint a text into `room`, in one line that is cut in its middle where it has no room (`elide`)."""
+    painter.setFont(face)
+    painter.setPen(ink)
+    painter.drawText(room, align, elided(text, QFontMetricsF(face), room.width()) if elide else text)
 
 
 class Label(QLabel):

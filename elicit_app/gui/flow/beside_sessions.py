@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 
-from elicit_app.gui.elements import Page
+from elicit_app.gui.elements.page import Page
 from elicit_app.gui.flow.bridge import Background
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.flow.saving import METRIC_ENDING, Dialogs, documents, save_pixels, say_saved, with_ending

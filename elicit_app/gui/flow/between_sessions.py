@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from elicit_app.gui.elements import Page
+from elicit_app.gui.elements.page import Page
 from elicit_app.gui.flow.beside_sessions import Comparing, LaboratoryFlow
 from elicit_app.gui.flow.bridge import Background
 from elicit_app.gui.flow.pages import Pages
@@ -379,7 +379,7 @@ def _study_to_ask(ref: str) -> Study:
 def _damaged_view(path: Path) -> DamagedView:
     """Read a damaged session up to the damage."""
     from elicit_app.gui.pages.messages import DamagedView
-    from elicit_app.gui.pages.review_table import answer_words
+    from elicit_app.gui.pages.review import answer_words
     from elicit_app.gui.setup.overview import titled
     from elicit_app.session.session import Session
     from elicit_app.session.view_builders import review_view

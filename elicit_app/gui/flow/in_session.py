@@ -44,9 +44,8 @@ from elicit_app.session.views import (
 if TYPE_CHECKING:
     from elicit_app.gui.pages.messages import RecapPage, SittingOverPage
     from elicit_app.gui.pages.review import Resolution, ReviewPage
-    from elicit_app.gui.question import QuestionPage
     from elicit_app.gui.question.answers import GivenAnswer
-    from elicit_app.gui.question.practice import PracticePage
+    from elicit_app.gui.question.page import PracticePage, QuestionPage
     from elicit_app.gui.results.page import ResultsPage
 
 P = ParamSpec("P")
@@ -105,7 +104,7 @@ class SessionFlow(QObject):
             self._apply_settings()
 
     def _apply_settings(self) -> None:
-        self._question_page.set_animated(self._settings.animation)
+        self._question_page.animated = self._settings.animation
         self._question_page.set_numbers_only(self._settings.numbers_only)
 
     # --- beginning and ending

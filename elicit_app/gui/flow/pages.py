@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtWidgets import QStackedWidget
 
-from elicit_app.gui.elements import Page
+from elicit_app.gui.elements.page import Page
 
 if TYPE_CHECKING:
     from elicit_app.gui.pages.aside import HelpPage, SettingsPage
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from elicit_app.gui.pages.laboratory import LaboratoryPage
     from elicit_app.gui.pages.messages import DamagedPage, ErrorPage, OpeningPage, RecapPage, SittingOverPage
     from elicit_app.gui.pages.review import ReviewPage
-    from elicit_app.gui.question import QuestionPage
-    from elicit_app.gui.question.practice import PracticePage
+    from elicit_app.gui.question.page import PracticePage, QuestionPage
     from elicit_app.gui.results.page import ResultsPage
     from elicit_app.gui.setup.begin_page import BeginPage
     from elicit_app.gui.setup.columns_page import ColumnsPage
@@ -34,8 +33,8 @@ _HOMES = {
     "columns": ("setup.columns_page", "ColumnsPage", "Which column is what"),
     "begin": ("setup.begin_page", "BeginPage", "Before the questions"),
     "piles": ("setup.piles_page", "PilesPage", "Piles"),
-    "practice": ("question.practice", "PracticePage", ""),
-    "question": ("question", "QuestionPage", ""),
+    "practice": ("question.page", "PracticePage", ""),
+    "question": ("question.page", "QuestionPage", ""),
     "recap": ("pages.messages", "RecapPage", "Where you stopped"),
     "sitting_over": ("pages.messages", "SittingOverPage", "Enough for now"),
     "review": ("pages.review", "ReviewPage", "Look back"),

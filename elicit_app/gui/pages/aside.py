@@ -8,10 +8,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QLabel, QLayout, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import KeyCap, Label, PrimaryButton
+from elicit_app.gui.elements.buttons import PrimaryButton
 from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, ListBox, named
 from elicit_app.gui.elements.page import HeadedPage, bind
+from elicit_app.gui.elements.painting import KeyCap
 from elicit_app.gui.elements.surfaces import Section, fill, in_grid, in_row
+from elicit_app.gui.elements.texts import Label
 from elicit_app.gui.settings import FONT_PERCENTS, Appearance, Settings
 from elicit_app.gui.theme import RIGHT
 from metrics import __version__
@@ -76,8 +78,8 @@ class HelpPage(HeadedPage):
     def __init__(self) -> None:
         super().__init__()
         self.header.say("Help")
-        self.done = PrimaryButton("Back")
-        self.header.add_action(self.done)
+        self.done = PrimaryButton("Back", self.back_requested)
+        self.header.add_actions(self.done)
         fill(self.body, _section("What happens here", Label(_ABOUT)), _section("Keys", _keys()))
         self._file = _section("What a predictions file looks like", Label(_FILE), _code(_EXAMPLE))
         fill(
@@ -87,7 +89,6 @@ class HelpPage(HeadedPage):
             _section(f"About elicit {__version__}", Label(_LICENCES)),
             1,
         )
-        self.done.clicked.connect(self.back_requested)
         bind(self, self.back_requested, "Esc")
         self.settle()
 
@@ -136,8 +137,8 @@ class SettingsPage(HeadedPage):
         super().__init__()
         self._settings = Settings()
         self.header.say("Settings", "What you change here changes at once.")
-        self.done = PrimaryButton("Done")
-        self.header.add_action(self.done)
+        self.done = PrimaryButton("Done", self.back_requested)
+        self.header.add_actions(self.done)
         self._group = QButtonGroup(self)
         self.appearances: dict[Appearance, ChoiceRow] = {}
         self.text_size = ListBox("Size of all text", 260)
@@ -156,7 +157,6 @@ class SettingsPage(HeadedPage):
         self.back = self.link_to_start()
         self.body.addStretch(1)
         self.foot.addLayout(in_row(self.back, 1))
-        self.done.clicked.connect(self.back_requested)
         bind(self, self.back_requested, "Esc")
         self.text_size.activated.connect(self._changed)
         for check in (self.animation, self.numbers_only):

@@ -11,13 +11,13 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Button, Card, Label, LinkButton, PrimaryButton
+from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
 from elicit_app.gui.elements.page import HeadedPage, bind
-from elicit_app.gui.elements.surfaces import Section, fill, in_column
-from elicit_app.gui.elements.texts import elided, tell
+from elicit_app.gui.elements.surfaces import Card, Section, fill, in_column
+from elicit_app.gui.elements.texts import Label, elided, tell, write
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogPlot, PlotColumns
-from elicit_app.gui.theme import LEFT, RIGHT, Role, Tokens, em, font, tokens
+from elicit_app.gui.theme import RIGHT, Role, Tokens, em, font, tokens
 from elicit_app.session.comparing import ComparisonView, MistakeRates
 from metrics.drawing import LogAxis
 from metrics.elicited.exchange import ExchangeRate, RateMark
@@ -127,20 +127,14 @@ class ExpertPlot(LogPlot):
 
     @staticmethod
     def _paint_title(painter: QPainter, colours: Tokens, row: MistakeRates, room: QRectF) -> None:
-        painter.setFont(font(Role.STRONG))
-        painter.setPen(colours.ink)
-        single = room.height() <= em(32)
-        if single:
-            painter.drawText(room, LEFT, row.mistake.name)
+        strong, ink = font(Role.STRONG), colours.ink if row.apart else colours.ink2
+        note = font(Role.NOTE, weight=600 if row.apart else 400)
+        if room.height() <= em(32):
+            write(painter, room, row.mistake.name, strong, colours.ink)
+            write(painter, room, apart_words(row), note, ink, RIGHT)
         else:
-            painter.drawText(room.adjusted(0, em(6), 0, -em(26)), _WRAP, row.mistake.name)
-        painter.setFont(font(Role.NOTE, weight=600 if row.apart else 400))
-        painter.setPen(colours.ink if row.apart else colours.ink2)
-        painter.drawText(
-            room if single else room.adjusted(0, room.height() - em(28), 0, 0),
-            RIGHT if single else LEFT,
-            apart_words(row),
-        )
+            write(painter, room.adjusted(0, em(6), 0, -em(26)), row.mistake.name, strong, colours.ink, _WRAP)
+            write(painter, room.adjusted(0, room.height() - em(28), 0, 0), apart_words(row), note, ink)
 
     def _paint_line(
         self, painter: QPainter, colours: Tokens, columns: _Columns, name: str, rate: ExchangeRate, room: QRectF
@@ -150,21 +144,13 @@ class ExpertPlot(LogPlot):
         if rate.low is not None and rate.high is not None:
             self._paint_mark(painter, columns, RateMark("bar" if pooled else "line", rate.low, rate.high), y)
         self._paint_mark(painter, columns, RateMark("dot", rate.ratio, rate.ratio), y)
-        painter.setFont(font(Role.BODY, weight=600 if pooled else 400))
-        painter.setPen(colours.ink)
-        fitting = elided(name, QFontMetricsF(painter.font()), columns.names)
-        painter.drawText(QRectF(0, room.top(), columns.names + 2, room.height()), LEFT, fitting)
-        painter.setFont(font(Role.STRONG))
-        painter.drawText(
-            QRectF(columns.right, room.top(), columns.value - columns.right, room.height()), RIGHT, rate.in_words()
-        )
-        painter.setFont(font(Role.NOTE))
-        painter.setPen(colours.ink2)
-        painter.drawText(
-            QRectF(columns.value, room.top(), columns.width - columns.value, room.height()),
-            RIGHT,
-            rate.range_in_words(),
-        )
+        face = font(Role.BODY, weight=600 if pooled else 400)
+        fitting = elided(name, QFontMetricsF(face), columns.names)
+        write(painter, QRectF(0, room.top(), columns.names + 2, room.height()), fitting, face, colours.ink)
+        value = QRectF(columns.right, room.top(), columns.value - columns.right, room.height())
+        write(painter, value, rate.in_words(), font(Role.STRONG), colours.ink, RIGHT)
+        ends = QRectF(columns.value, room.top(), columns.width - columns.value, room.height())
+        write(painter, ends, rate.range_in_words(), font(Role.NOTE), colours.ink2, RIGHT)
 
     def _paint_legend(self, painter: QPainter, colours: Tokens, top: float) -> None:
         painter.setFont(font(Role.NOTE))
@@ -200,9 +186,9 @@ class ComparePage(HeadedPage):
 
     def __init__(self) -> None:
         super().__init__()
-        self.report, self.save = Button("Save report…"), PrimaryButton("Save pooled metric file…")
-        self.header.add_action(self.report)
-        self.header.add_action(self.save)
+        self.report = Button("Save report…", self.report_requested)
+        self.save = PrimaryButton("Save pooled metric file…", self.save_requested)
+        self.header.add_actions(self.report, self.save)
         self._trusted_only = False
         self.title, self.detail = Label(role=theme.Role.TITLE), Label()
         self.choice, self.agreement = Label(ink=theme.INK2), Label(ink=theme.INK2)
@@ -215,15 +201,11 @@ class ComparePage(HeadedPage):
         )
         self.meaning = Section("What pooled means")
         self.how, self.made_of, self.notes = Label(), Label(ink=theme.INK2), Label(ink=theme.INK2)
-        self.trusted = LinkButton("")
+        self.trusted = LinkButton("", lambda: self.trusted_only_requested.emit(not self._trusted_only))
         fill(self.meaning.column, self.how, self.made_of, self.notes, (self.trusted, 0, Qt.AlignmentFlag.AlignLeft))
         self.body.addWidget(self.meaning)
-        self.back = LinkButton("Back")
+        self.back = LinkButton("Back", self.back_requested)
         fill(self.body, (self.back, 0, Qt.AlignmentFlag.AlignLeft), 1)
-        self.save.clicked.connect(self.save_requested)
-        self.report.clicked.connect(self.report_requested)
-        self.trusted.clicked.connect(lambda: self.trusted_only_requested.emit(not self._trusted_only))
-        self.back.clicked.connect(self.back_requested)
         bind(self, self.back_requested, "Esc")
         self.settle()
 

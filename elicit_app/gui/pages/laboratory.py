@@ -4,20 +4,176 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import median
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QWidget
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPolygonF
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from elicit_app.experiments.watching import NOISES, PEOPLE, LabSettings, SimulatedPerson, width_sentence
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Button, Card, Divider, Label, LinkButton, PrimaryButton, ProgressBar
+from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import DecimalBox, ListBox, NumberBox, named
 from elicit_app.gui.elements.page import CTRL_ENTER, Header, ScrolledPage, bind
-from elicit_app.gui.elements.surfaces import Notice, Section, fill, in_column, in_grid, in_row, turn
-from elicit_app.gui.elements.texts import tell, tell_item
-from elicit_app.gui.pages.laboratory_plots import LivePlot, Series
-from elicit_app.gui.theme import Role
+from elicit_app.gui.elements.painting import Sized
+from elicit_app.gui.elements.surfaces import (
+    Block,
+    Card,
+    Divider,
+    Notice,
+    ProgressBar,
+    Section,
+    fill,
+    in_column,
+    in_grid,
+    in_row,
+    turn,
+)
+from elicit_app.gui.elements.texts import Label, tell, tell_item
+from elicit_app.gui.results import plotting
+from elicit_app.gui.theme import CENTRE, LEFT, RIGHT, Role, Tokens, em, font, tokens
+from metrics.drawing import LinearAxis, LogAxis
+
+_HALF = (0.25, 0.75)
+_FURTHEST = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """The people of one procedure."""
+
+    name: str
+    values: dict[int, list[float]]  # by the number of answers, one value per person
+
+    def medians(self) -> list[tuple[int, float]]:
+        """Return the median after so many answers, in order."""
+        return [(answers, float(np.median(found))) for answers, found in sorted(self.values.items())]
+
+
+class LivePlot(Sized, QLabel):
+    """One plot; `show_series` takes new people, the first series solid and the second dashed.
+
+    A `share` has a linear axis from 0, a factor a logarithmic one from 1. A dashed line says what is `wanted`.
+    """
+
+    size_asked, size_least = (330, 270), (240, 240)
+
+    def __init__(self, title: str, *, share: bool, wanted: float | None = None) -> None:
+        super().__init__()
+        self._title, self._share, self._wanted = title, share, wanted
+        self._series: tuple[Series, ...] = ()
+        self._most = 20
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        tell(self, name=title)
+
+    def show_series(self, series: Sequence[Series], most: int) -> None:
+        """Show `series`, on an axis of up to `most` answers."""
+        self._series = tuple(one for one in series if one.values)
+        ends = [max(one.values) for one in self._series]
+        # A search that asks far more often is drawn at the edge, labelled with its number of answers.
+        near = [end for end in ends if end <= _FURTHEST * most]
+        self._most = max(near or ends, default=most)
+        known = [(one.name, *one.medians()[-1]) for one in self._series]
+        parts = [f"{name}: {self._value_text(value)} after {answers} answers" for name, answers, value in known]
+        tell(self, name=self._title, more="; ".join(parts))
+        self.update()
+
+    def _value_text(self, value: float) -> str:
+        return f"{100 * value:.0f} %" if self._share else f"{value:.1f}" if value < 10 else f"{value:.0f}"
+
+    def _axis(self) -> LinearAxis | LogAxis:
+        found = [value for one in self._series for values in one.values.values() for value in values]
+        if self._share:
+            return LinearAxis(0.0, max([0.1, *(1.05 * value for value in found)]))
+        return LogAxis(1.0, max([4.0, *(1.1 * value for value in found)]))
+
+    def _ticks(self, axis: LinearAxis | LogAxis) -> Sequence[float]:
+        if isinstance(axis, LinearAxis):
+            return axis.ticks(4)
+        return [tick for tick in (1, 2, 3, 5, 10, 20, 50, 100, 300, 1000, 10_000, 100_000) if tick <= axis.high]
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours, axis = tokens(self), self._axis()
+        note = QFontMetricsF(font(Role.NOTE))
+        left = max(note.horizontalAdvance(self._tick(tick)) for tick in self._ticks(axis)) + em(10)
+        room = QRectF(left, em(34), self.width() - left - em(46), self.height() - em(34) - em(46))
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_frame(painter, colours, axis, room)
+            for index, one in enumerate(self._series):
+                self._paint_series(painter, colours, axis, room, one, dashed=index > 0)
+
+    def _tick(self, value: float) -> str:
+        return f"{100 * value:.0f} %" if self._share else f"{value:,.0f}"
+
+    def _x(self, room: QRectF, answers: float) -> float:
+        return room.left() + room.width() * min(answers / self._most, 1.0)
+
+    def _y(self, room: QRectF, axis: LinearAxis | LogAxis, value: float) -> float:
+        return room.bottom() - axis.position(value) * room.height()
+
+    def _paint_frame(self, painter: QPainter, colours: Tokens, axis: LinearAxis | LogAxis, room: QRectF) -> None:
+        painter.setFont(font(Role.LABEL, weight=600))
+        painter.setPen(colours.ink)
+        painter.drawText(QRectF(em(4), 0, self.width(), em(24)), LEFT, self._title)
+        painter.setFont(font(Role.NOTE))
+        for tick in self._ticks(axis):
+            y = round(self._y(room, axis, tick)) + 0.5
+            painter.setPen(plotting.pen(colours.line, 1))
+            painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
+            painter.setPen(colours.ink2)
+            painter.drawText(QRectF(0, y - em(11), room.left() - em(8), em(22)), RIGHT, self._tick(tick))
+        step = next(step for step in (4, 10, 20, 50, 100, 200, 500, 10**9) if self._most / step <= 6)
+        for answers in range(0, self._most + 1, step):
+            x = self._x(room, answers)
+            painter.drawText(QRectF(x - em(30), room.bottom() + em(4), em(60), em(20)), CENTRE, str(answers))
+        foot = QRectF(room.left(), room.bottom() + em(23), room.width(), em(20))
+        painter.drawText(foot, CENTRE, "answers")
+        if self._wanted is not None:
+            y = self._y(room, axis, self._wanted)
+            painter.drawText(QRectF(room.left() + em(4), y - em(21), em(120), em(20)), LEFT, "wanted")
+            painter.setPen(plotting.pen(colours.ink2, 1.5, Qt.PenStyle.DashLine))
+            painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
+
+    def _paint_series(
+        self, painter: QPainter, colours: Tokens, axis: LinearAxis | LogAxis, room: QRectF, one: Series, *, dashed: bool
+    ) -> None:
+        halves = [
+            (self._x(room, answers), *(self._y(room, axis, end) for end in np.quantile(found, _HALF)))
+            for answers, found in sorted(one.values.items())
+        ]
+        if not dashed:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colours.line)
+            upper = [QPointF(x, high) for x, _, high in halves]
+            painter.drawPolygon(QPolygonF([*upper, *(QPointF(x, low) for x, low, _ in reversed(halves))]))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colours.ink3)
+        for answers, found in one.values.items():
+            for value in found:
+                painter.drawEllipse(QPointF(self._x(room, answers), self._y(room, axis, value)), em(2), em(2))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        points = [(self._x(room, answers), self._y(room, axis, value)) for answers, value in one.medians()]
+        style = Qt.PenStyle.DashLine if dashed else Qt.PenStyle.SolidLine
+        painter.setPen(plotting.pen(colours.ink, 2, style))
+        painter.drawPolyline(QPolygonF([QPointF(x, y) for x, y in points]))
+        for x, y in points:
+            plotting.dot(painter, colours.ink, colours.surface, x, y)
+        painter.setFont(font(Role.STRONG))
+        painter.setPen(colours.ink)
+        (x, y), (answers, value) = points[-1], one.medians()[-1]
+        text = self._value_text(value) if answers <= self._most else f"{self._value_text(value)} after {answers:,}"
+        if dashed:
+            beneath = QRectF(room.left(), y + em(6), x - room.left() + em(8), em(22))
+            painter.drawText(beneath, RIGHT, f"{one.name} {text}")
+        else:
+            painter.drawText(QRectF(x + em(10), y - em(11), em(60), em(22)), LEFT, text)
+            if len(self._series) > 1:
+                painter.setFont(font(Role.NOTE))
+                painter.drawText(QRectF(x + em(10), y - em(30), em(60), em(20)), LEFT, one.name)
+
 
 HEADS = ("person", "procedure", "answers", "judged otherwise", "range factor", "true values inside", "seconds")
 MOST = 3
@@ -25,40 +181,18 @@ _STRESSED = HEADS.index("judged otherwise")
 _RIGHT = Qt.AlignmentFlag.AlignRight
 
 
-class RowsTable(QWidget):
+class RowsTable(Block):
     """`add` puts a person on top; all of them are in the file that "Save rows" writes."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._shown: deque[tuple[str, ...]] = deque(maxlen=MOST)
-        grid = in_grid(on=self, across=theme.M, down=6)
-        self._cells: list[list[Label]] = []
-        for column, head in enumerate(HEADS):
-            grid.addWidget(Label(head, Role.NOTE, theme.INK2, wrap=False, align=_RIGHT), 0, column)
-            grid.setColumnStretch(column, 1)
-        self._lines: list[Divider] = []
-        for row in range(MOST):
-            line = Divider()
-            grid.addWidget(line, 2 * row + 1, 0, 1, len(HEADS))
-            self._lines.append(line)
-            cells = []
-            for column in range(len(HEADS)):
-                role = Role.STRONG if column == _STRESSED else Role.BODY
-                cell = Label("", role, theme.INK if column == _STRESSED else theme.INK2, wrap=False, align=_RIGHT)
-                grid.addWidget(cell, 2 * row + 2, column)
-                cells.append(cell)
-            self._cells.append(cells)
+        self.rows: deque[tuple[str, ...]] = deque(maxlen=MOST)
         self._show()
-
-    @property
-    def rows(self) -> tuple[tuple[str, ...], ...]:
-        """Return the texts that are shown, newest first."""
-        return tuple(self._shown)
 
     def add(self, person: SimulatedPerson) -> None:
         """Put a person on top."""
         end, inside = person.looks[-1], person.inside
-        self._shown.appendleft(
+        self.rows.appendleft(
             (
                 str(person.number),
                 person.settings.procedure,
@@ -72,18 +206,18 @@ class RowsTable(QWidget):
         self._show()
 
     def _show(self) -> None:
-        for index, (line, cells) in enumerate(zip(self._lines, self._cells, strict=True)):
-            there = index < len(self._shown)
-            line.setVisible(there)
-            for column, cell in enumerate(cells):
-                cell.setVisible(there)
-                cell.setText(self._shown[index][column] if there else "")
+        grid = in_grid(on=self.renew(), across=theme.M, down=6)
+        for column, head in enumerate(HEADS):
+            grid.addWidget(Label(head, Role.NOTE, theme.INK2, wrap=False, align=_RIGHT), 0, column)
+            grid.setColumnStretch(column, 1)
+        for at, row in enumerate(self.rows):
+            grid.addWidget(Divider(), 2 * at + 1, 0, 1, len(HEADS))
+            for column, text in enumerate(row):
+                role, ink = (Role.STRONG, theme.INK) if column == _STRESSED else (Role.BODY, theme.INK2)
+                grid.addWidget(Label(text, role, ink, wrap=False, align=_RIGHT), 2 * at + 2, column)
 
 
-_LINE = "Simulated people answer. Nobody is asked, nothing is written into a study."
 _REPAINT = 250  # milliseconds: four times a second
-_WANTED = 2.0
-_NOTHING = "nothing else"
 _EMPTY = "How wide will the ranges be?"
 _HOW = "Run, and every person becomes a dot. The people are drawn at random; their true values are known."
 
@@ -108,23 +242,25 @@ class LaboratoryPage(ScrolledPage):
 
     def __init__(self, studies: Sequence[tuple[str, str]], procedures: Sequence[tuple[str, str]]) -> None:
         super().__init__()
-        self._people: list[SimulatedPerson] = []
+        self.people: list[SimulatedPerson] = []  # who is shown, in the order in which they answered
         self._running = False
         self._total = 0
         self._beside: dict[ListBox, QWidget] = {}
         self.header, self.notice = Header(), Notice()
         self.progress, self.progress_words = ProgressBar(), Label(role=Role.LABEL, wrap=False)
-        self.go = PrimaryButton("Run", keys=("Ctrl+Enter",))
+        self.go = PrimaryButton("Run", self._press, keys=("Ctrl+Enter",))
         self._make_fields(studies, procedures)
         self.sentence, self.so_far = Label(_EMPTY, Role.LEAD), Label(_HOW, Role.NOTE, theme.INK2)
         self.otherwise = LivePlot("Pairs judged otherwise", share=True)
-        self.widths = LivePlot("Width of the ranges, as a factor", share=False, wanted=_WANTED)
+        self.widths = LivePlot("Width of the ranges, as a factor", share=False, wanted=2.0)
         self.rows = RowsTable()
-        self.questions, self.picture = LinkButton("Questions shown…"), LinkButton("Save picture…")
-        self.save_rows = LinkButton("Save rows…")
+        self.questions = LinkButton("Questions shown…", self.questions_requested)
+        self.picture = LinkButton("Save picture…", self.picture_requested)
+        self.save_rows = LinkButton("Save rows…", self.rows_requested)
         self.command = Label(role=Role.NOTE)
-        self.copy = Button("Copy")
-        self.back, self.words = LinkButton("Back to the start"), LinkButton("What these words mean")
+        self.copy = Button("Copy", lambda: self.copied.emit(self.command.text()))
+        self.back = LinkButton("Back to the start", self.back_requested)
+        self.words = LinkButton("What these words mean", self.words_requested)
         self._timer = QTimer(self, interval=_REPAINT, singleShot=True)
         self._build()
         self._connect()
@@ -141,7 +277,7 @@ class LaboratoryPage(ScrolledPage):
         self.person, self.noise = ListBox("Person"), ListBox("Noise")
         for ref, title in studies:
             self.study.addItem(title, ref)
-        self.compared.addItem(_NOTHING, None)
+        self.compared.addItem("nothing else", None)
         for name, label in procedures:
             self.procedure.addItem(name, name)
             tell_item(self.procedure, self.procedure.count() - 1, label)
@@ -193,14 +329,9 @@ class LaboratoryPage(ScrolledPage):
 
     # --- what is shown
 
-    @property
-    def people(self) -> Sequence[SimulatedPerson]:
-        """Return everybody who is shown, in the order in which they answered."""
-        return tuple(self._people)
-
     def begin(self, total: int) -> None:
         """Begin anew with so many people to come; the rows of before stay in the list."""
-        self._people.clear()
+        self.people.clear()
         self._running, self._total = True, total
         self.notice.say("")
         self._show_state()
@@ -208,7 +339,7 @@ class LaboratoryPage(ScrolledPage):
 
     def add(self, person: SimulatedPerson) -> None:
         """Show one person more."""
-        self._people.append(person)
+        self.people.append(person)
         self.rows.add(person)
         if not self._timer.isActive():
             self._timer.start()
@@ -225,7 +356,7 @@ class LaboratoryPage(ScrolledPage):
         most = self.n_questions.value()
         self.otherwise.show_series([one for one, _ in series], most)
         self.widths.show_series([one for _, one in series], most)
-        first = [one for one in self._people if one.settings.procedure == self.chosen[0].procedure]
+        first = [one for one in self.people if one.settings.procedure == self.chosen[0].procedure]
         sentence, so_far = width_sentence(first) if first else (_EMPTY, _HOW)
         self.sentence.setText(sentence)
         self.so_far.setText(so_far)
@@ -234,7 +365,7 @@ class LaboratoryPage(ScrolledPage):
     def _series(self, procedure: str) -> tuple[Series, Series]:
         otherwise: dict[int, list[float]] = {}
         widths: dict[int, list[float]] = {}
-        people = [one for one in self._people if one.settings.procedure == procedure]
+        people = [one for one in self.people if one.settings.procedure == procedure]
         # Searches end after different numbers of answers: all are drawn at the median.
         end = round(median(one.looks[-1].answers for one in people)) if people else 0
         for person in people:
@@ -250,12 +381,10 @@ class LaboratoryPage(ScrolledPage):
         self.go.set_keys("Esc" if self._running else "Ctrl+Enter")
         for widget in (self.progress, self.progress_words):
             widget.setVisible(self._running)
-        for link in (self.questions, self.picture, self.save_rows):
-            link.setEnabled(bool(self._people))
         self._show_progress()
 
     def _show_progress(self) -> None:
-        done = len(self._people)
+        done = len(self.people)
         self.progress.set_share(done / max(self._total, 1), f"{done} of {self._total} people")
         self.progress_words.setText(f"{done} of {self._total} people")
         for link in (self.questions, self.picture, self.save_rows):
@@ -264,7 +393,7 @@ class LaboratoryPage(ScrolledPage):
     # --- how it is laid out
 
     def _build(self) -> None:
-        self.header.say("Laboratory", _LINE)
+        self.header.say("Laboratory", "Simulated people answer. Nobody is asked, nothing is written into a study.")
         progress = in_column(1, (self.progress_words, 0, Qt.AlignmentFlag.AlignRight), self.progress, 2)
         self.go.tall = 48
         fill(
@@ -294,8 +423,7 @@ class LaboratoryPage(ScrolledPage):
             beside = QWidget()
             in_column(named(label, size), on=beside)
             self._beside[box] = beside
-            row = in_row((named(name, box), 3), (beside, 2))
-            column.addLayout(row)
+            column.addLayout(in_row((named(name, box), 3), (beside, 2)))
         row = in_row()
         for name, number in (("Questions", self.n_questions), ("People", self.n_people), ("Seed", self.seed)):
             row.addLayout(named(name, number), 1)
@@ -310,38 +438,27 @@ class LaboratoryPage(ScrolledPage):
 
     def _plots_card(self) -> Card:
         card = Section()
-        column = card.column
-        fill(column, self.sentence, self.so_far)
         self._plots = in_row((self.otherwise, 1), (self.widths, 1), spacing=theme.L)
-        column.addLayout(self._plots)
+        fill(card.column, self.sentence, self.so_far, self._plots)
         return card
 
     def _rows_card(self) -> Card:
-        card = Section()
-        column = card.column
-        fill(
-            column,
-            in_row((Label("Rows", Role.SECTION), 1), self.questions, self.picture, self.save_rows, spacing=theme.L),
-            self.rows,
-        )
+        card, head = Section(), Label("Rows", Role.SECTION)
+        links = in_row((head, 1), self.questions, self.picture, self.save_rows, spacing=theme.L)
+        fill(card.column, links, self.rows)
         return card
 
     def _command_card(self) -> Card:
-        card = Section()
-        column = card.column
-        column.addLayout(
-            in_row(
-                (in_column(Label("The same in a terminal", Role.NOTE, theme.INK2), self.command), 1),
-                (self.copy, 0, Qt.AlignmentFlag.AlignVCenter),
-            )
-        )
+        card, head = Section(), Label("The same in a terminal", Role.NOTE, theme.INK2)
+        command = in_column(head, self.command)
+        card.column.addLayout(in_row((command, 1), (self.copy, 0, Qt.AlignmentFlag.AlignVCenter)))
         return card
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
         self.header.arrange(breakpoint_)
         self.go.set_compact(breakpoint_.compact)
-        narrow = breakpoint_.compact or breakpoint_.large
+        narrow = breakpoint_.narrow
         turn(self._across, down=narrow)
         turn(self._plots, down=breakpoint_.large)
         self.settings.setMaximumWidth(16_777_215 if narrow else theme.em(320))
@@ -354,20 +471,11 @@ class LaboratoryPage(ScrolledPage):
             box.currentIndexChanged.connect(self._sizes)
         for box in (self.study, self.procedure, self.compared, self.answers, self.person, self.noise):
             box.currentIndexChanged.connect(self._changed)
-        for number in (self.n_questions, self.n_people, self.seed):
+        for number in (self.n_questions, self.n_people, self.seed, self.person_size, self.noise_size):
             number.valueChanged.connect(self._changed)
-        for size in (self.person_size, self.noise_size):
-            size.valueChanged.connect(self._changed)
         self._timer.timeout.connect(self._repaint)
-        self.go.clicked.connect(self._press)
         bind(self, self.go.click, *CTRL_ENTER)
         bind(self, self._escape, "Esc")
-        self.back.clicked.connect(self.back_requested)
-        self.words.clicked.connect(self.words_requested)
-        self.questions.clicked.connect(self.questions_requested)
-        self.picture.clicked.connect(self.picture_requested)
-        self.save_rows.clicked.connect(self.rows_requested)
-        self.copy.clicked.connect(lambda: self.copied.emit(self.command.text()))
 
     def _changed(self) -> None:
         steerable = self._settings_for(self.procedure.currentData()).steerable

@@ -10,21 +10,12 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import (
-    Button,
-    Card,
-    Divider,
-    FlatButton,
-    Glyph,
-    GlyphSign,
-    Label,
-    LinkButton,
-    PrimaryButton,
-    Surface,
-)
+from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
 from elicit_app.gui.elements.page import HeadedPage, ScrolledPage, bind, go_on_by_enter
-from elicit_app.gui.elements.surfaces import Block, Notice, fill, in_column, in_row, turn
-from elicit_app.gui.pages.review_table import AnswersModel, AnswersTable, AnswerWords
+from elicit_app.gui.elements.painting import Glyph, GlyphSign
+from elicit_app.gui.elements.surfaces import Block, Card, Divider, Notice, Surface, fill, in_column, in_row, turn
+from elicit_app.gui.elements.texts import Label
+from elicit_app.gui.pages.review import AnswersModel, AnswersTable, AnswerWords
 from elicit_app.problem import Finding, Problem
 from elicit_app.session.views import RecapView, SittingOverView
 from metrics.text import counted
@@ -45,7 +36,7 @@ class RecapPage(ScrolledPage):
         self.line = Label(role=theme.Role.FLOW, ink=theme.INK2)
         self.last, self.stated = (Label(role=theme.Role.FLOW) for _ in range(2))
         self.following = Label(role=theme.Role.FLOW, ink=theme.INK2)
-        self.go_on = PrimaryButton("Go on", keys=("Enter",))
+        self.go_on = PrimaryButton("Go on", self.go_on_requested, keys=("Enter",))
         card = Card(Surface.IMPORTANT)
         self._certain = _part("What you stated for certain", self.stated)
         self._row = in_row(self.go_on, (self.following, 1), spacing=theme.M)
@@ -82,7 +73,6 @@ class RecapPage(ScrolledPage):
         turn(self._row, down=breakpoint_.large)
 
     def _connect(self) -> None:
-        self.go_on.clicked.connect(self.go_on_requested)
         go_on_by_enter(self, self.go_on.click)
 
 
@@ -114,9 +104,9 @@ class SittingOverPage(ScrolledPage):
         super().__init__()
         self.notice = Notice()
         self.title, self.sentence = Label(role=theme.Role.HEADLINE), Label(role=theme.Role.FLOW, ink=theme.INK2)
-        self.stop = PrimaryButton("Look back and finish", keys=("Enter",))
-        self.more = Button("Answer more questions")
-        self.undo = FlatButton("Undo", keys=("Ctrl+Z",), glyph=Glyph.UNDO)
+        self.stop = PrimaryButton("Look back and finish", self.stop_requested, keys=("Enter",))
+        self.more = Button("Answer more questions", self.more_requested)
+        self.undo = FlatButton("Undo", self.undo_requested, keys=("Ctrl+Z",), glyph=Glyph.UNDO)
         card = Card(Surface.IMPORTANT)
         self._row = in_row(self.stop, self.more, 1, self.undo, spacing=12)
         in_column(
@@ -131,10 +121,7 @@ class SittingOverPage(ScrolledPage):
         self.back = self.link_to_start("Stop for now, back to the start")
         self.head.addWidget(self.notice)
         fill(self.body, 1, card, (self.back, 0, Qt.AlignmentFlag.AlignLeft), 2)
-        self.stop.clicked.connect(self.stop_requested)
         go_on_by_enter(self, self.stop.click)
-        self.more.clicked.connect(self.more_requested)
-        self.undo.clicked.connect(self.undo_requested)
         self.notice.pressed.connect(self.retry_requested)
         bind(self, self.undo_requested, "Ctrl+Z")
         self.settle()
@@ -222,14 +209,12 @@ class ErrorPage(ScrolledPage):
         self._card = Card()
         self._rows = Block()
         self._findings = in_column(self._rows, on=self._card, margins=(24, 18, 24, 18), spacing=14)
-        self.primary = PrimaryButton("Choose another file…")
-        self.again, self.copy = Button("Read it again", keys=("F5",)), FlatButton("Copy these findings")
-        self.format, self.back = LinkButton("What a predictions file looks like"), self.link_to_start()
+        self.primary = PrimaryButton("Choose another file…", self._go_on)
+        self.again = Button("Read it again", self._read_again, keys=("F5",))
+        self.copy = FlatButton("Copy these findings", self._copy)
+        self.format = LinkButton("What a predictions file looks like", self.format_requested)
+        self.back = self.link_to_start()
         self._build()
-        self.primary.clicked.connect(self._go_on)
-        self.again.clicked.connect(self._read_again)
-        self.copy.clicked.connect(self._copy)
-        self.format.clicked.connect(self.format_requested)
         bind(self, self._read_again, "F5")
         self.settle()
 
@@ -315,16 +300,15 @@ class DamagedPage(HeadedPage):
     def __init__(self) -> None:
         super().__init__()
         self._view: DamagedView | None = None
-        self.copy, self.back = PrimaryButton("Go on in a copy"), self.link_to_start()
+        self.copy, self.back = PrimaryButton("Go on in a copy", self._copy), self.link_to_start()
         self._why = Label(ink=theme.INK2)
         self.model = AnswersModel()
         self.table = AnswersTable(self.model)
-        self.header.add_action(self.copy)
+        self.header.add_actions(self.copy)
         card = Card()
         in_column(self._why, self.table, on=card, margins=(20, 16, 20, 18), spacing=theme.S)
         fill(self.body, card, 1)
         self.foot.addLayout(in_row(self.back, 1))
-        self.copy.clicked.connect(self._copy)
         self.settle()
 
     def show_view(self, view: DamagedView) -> None:

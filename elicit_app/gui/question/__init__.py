@@ -1,5 +1,1 @@
-"""The question page: `QuestionPage().begin(study, family)`, then `show_question(view)` for every view."""
-
-from elicit_app.gui.question.page import QuestionPage
-
-__all__ = ["QuestionPage"]
+"""The question page and the practice page, and what they are made of."""

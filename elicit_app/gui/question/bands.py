@@ -15,7 +15,10 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QResizeEv
 from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Button, Glyph, Label, ProgressBar, box, paint_badge, paint_glyph, tell
+from elicit_app.gui.elements.buttons import Button
+from elicit_app.gui.elements.painting import Glyph, box, paint_badge, paint_glyph
+from elicit_app.gui.elements.surfaces import ProgressBar
+from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.theme import Breakpoint, Role, em, font
 from elicit_app.session.pair_words import DifferenceSentence, Letter
 from elicit_app.session.sentences import Balance
@@ -99,19 +102,16 @@ def strip_text(
     """
     if short:
         sentence = _shortened(sentence)
-    parts, compact = (
-        _balance_parts(sentence) if isinstance(sentence, Balance) else _parts(sentence),
-        room.compact or room.large,
-    )
+    parts = _balance_parts(sentence) if isinstance(sentence, Balance) else _parts(sentence)
     for role in (Role.STRIP, Role.STRONG):
-        text = StripText((tuple(parts),), role, compact)
+        text = StripText((tuple(parts),), role, room.narrow)
         if not room.large and text.width(tuple(parts)) <= width:
             return text
         lines = tuple((part,) for whole in parts for part in _wrapped(text, whole, width))
         if role is Role.STRONG and len(lines) > _MOST_LINES and not room.large and not short:
             return strip_text(sentence, width, room, short=True)
         if len(lines) == len(parts) or role is Role.STRONG:
-            return StripText(lines, role, compact)
+            return StripText(lines, role, room.narrow)
     raise AssertionError("the last role always fits")
 
 

@@ -10,9 +10,11 @@ from PySide6.QtWidgets import QGroupBox, QLabel, QWidget
 
 from elicit_app.elicitation.questions import Counts, Proposal
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Badge, Divider, FlatButton, Glyph, GlyphSign, Label, box, focus_ring, side_colours
-from elicit_app.gui.elements.texts import tell
-from elicit_app.gui.question.equalising import MoveField, MoveSlider, Moving
+from elicit_app.gui.elements.buttons import FlatButton
+from elicit_app.gui.elements.painting import Badge, Glyph, GlyphSign, box, focus_ring, side_colours
+from elicit_app.gui.elements.surfaces import Divider
+from elicit_app.gui.elements.texts import Label, tell
+from elicit_app.gui.question.answers import MoveField, MoveSlider, Moving
 from elicit_app.gui.question.flow_view import FlowList, FlowView, FullPicture
 from elicit_app.gui.question.measures import Plan, Scale, ScaleMemory, plan
 from elicit_app.gui.question.row import FIELD_BEYOND, ComparisonRow, CountBar, digits_width
@@ -166,7 +168,7 @@ class ComparisonCard(QGroupBox):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._view: PairComparison | None = None
         self._plan = plan(theme.WIDEST, Breakpoint(False, False, False), 1)
-        self._full, self._ring, self._numbers_only = False, False, False
+        self.is_full, self._ring, self._numbers_only = False, False, False
         self._memory = ScaleMemory()
         self._moving: Moving | None = None
         self._head = CardHead(self)
@@ -189,18 +191,13 @@ class ComparisonCard(QGroupBox):
         return tuple(row for row in self._rows if not row.isHidden())
 
     @property
-    def is_full(self) -> bool:
-        """Return whether the full picture is shown."""
-        return self._full
-
-    @property
     def flow(self) -> FullPicture:
         """Return the form of the full picture for the present plan."""
         return self._flow_list if self._plan.sizes.stacked else self._wide_flow
 
     def _show_flow(self) -> None:
         for form in (self._wide_flow, self._flow_list):
-            form.setVisible(self._full and form is self.flow)
+            form.setVisible(self.is_full and form is self.flow)
 
     @property
     def largest(self) -> int:
@@ -222,8 +219,8 @@ class ComparisonCard(QGroupBox):
     def set_moving(self, moving: Moving | None) -> None:
         """Let one number be moved, in its field and by its slider, or none."""
         self._moving = moving
-        self.field.setVisible(moving is not None and not self._full)
-        self.slider.setVisible(moving is not None and not self._full)
+        self.field.setVisible(moving is not None and not self.is_full)
+        self.slider.setVisible(moving is not None and not self.is_full)
         if moving is not None:
             self.field.show_move(moving)
 
@@ -258,7 +255,7 @@ class ComparisonCard(QGroupBox):
         self._rows += [ComparisonRow(self) for _ in range(len(view.rows) - len(self._rows))]
         self._dividers += [Divider(self) for _ in range(len(view.rows) - 1 - len(self._dividers))]
         self.fold.toggle.setVisible(not self.all_shown)
-        self.show_full(self._full)
+        self.show_full(self.is_full)
 
     @property
     def all_shown(self) -> bool:
@@ -267,7 +264,7 @@ class ComparisonCard(QGroupBox):
 
     def show_full(self, full: bool) -> None:
         """Turn into the full picture, or back."""
-        self._full = full
+        self.is_full = full
         view = self._view
         if view is None:
             return
@@ -304,7 +301,7 @@ class ComparisonCard(QGroupBox):
     def needed_height(self) -> int:
         """Return the least height in which nothing is cut or hidden."""
         fold = self._fold_height() + 1
-        if self._full:
+        if self.is_full:
             return self.flow.needed_height(self._plan.width - 2) + fold
         heights = self._row_heights()
         return self._plan.sizes.edge + self._plan.sizes.head + sum(heights) + max(0, len(heights) - 1) + fold
@@ -312,7 +309,7 @@ class ComparisonCard(QGroupBox):
     def wanted_height(self) -> int:
         """Return the height beyond which the card does not grow."""
         needed = self.needed_height()
-        if self._full:
+        if self.is_full:
             return max(self.flow.wanted_height(self._plan.width - 2) + self._fold_height() + 1, needed)
         grown = sum(max(0, self._plan.sizes.row_most - height) for height in self._row_heights())
         return needed if self._plan.sizes.stacked else needed + grown
@@ -347,7 +344,7 @@ class ComparisonCard(QGroupBox):
                 y += 1
 
     def _show_bars(self) -> None:
-        if self._view is None or self._full or not self._view.rows:
+        if self._view is None or self.is_full or not self._view.rows:
             return
         size, rows = self._plan.sizes, self.rows
         digits = digits_width(self._memory.largest, size)

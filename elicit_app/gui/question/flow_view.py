@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.elicitation.questions import Counts
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Glyph, box, paint_badge, paint_glyph, side_colours
-from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.elements.painting import Glyph, box, paint_badge, paint_glyph, side_colours
+from elicit_app.gui.elements.texts import tell, write
 from elicit_app.gui.question.measures import breakable, wrapped_height
-from elicit_app.gui.theme import CENTRE, Role, em, font
+from elicit_app.gui.theme import CENTRE, LEFT, RIGHT, Role, em, font
 from elicit_app.session.pair_words import Branch, Leaf, branches, letter_of
 from elicit_app.session.views import Side
 from elicit_app.study.model import Wording
@@ -118,10 +118,15 @@ def leaf_heights(branch: Branch, place: FlowPlace, usual: int, *, compact: bool)
     return [height * max(1.0, box / sum(heights)) for height in heights]
 
 
-_INWARDS = {"left": Qt.AlignmentFlag.AlignRight, "right": Qt.AlignmentFlag.AlignLeft}
-_OUTWARDS = {"left": Qt.AlignmentFlag.AlignLeft, "right": Qt.AlignmentFlag.AlignRight}
-_MIDDLE, _WRAP = Qt.AlignmentFlag.AlignVCenter, Qt.TextFlag.TextWordWrap
 _SIDES: tuple[Side, Side] = ("left", "right")
+_SAYS = "the model says"
+
+
+def _write_wrapped(
+    painter: QPainter, room: QRectF, text: str, face: QFont, ink: QColor, align: Qt.AlignmentFlag = CENTRE
+) -> None:
+    fitting = breakable(text, QFontMetricsF(face), room.width())
+    write(painter, room, fitting, face, ink, align | Qt.TextFlag.TextWordWrap)
 
 
 class FlowPainter:
@@ -136,13 +141,13 @@ class FlowPainter:
         painter, place, y = self._painter, self._place, height / 2
         side = em(26 if self._compact else 30)
         face = font(Role.LABEL)
-        width = QFontMetricsF(face).horizontalAdvance("the model says") + 2
+        width = QFontMetricsF(face).horizontalAdvance(_SAYS) + 2
         for each in _SIDES:
             paint_badge(painter, letter_of(each), place.span(each, place.names, side, y, side), self._colours)
-            painter.setFont(face)
-            painter.setPen(self._colours.ink2)
-            painter.drawText(place.span(each, place.names + side + theme.S, width, y, height), CENTRE, "the model says")
-        painter.drawText(place.span("right", -place.box, 2 * place.box, y, height), CENTRE, "Truth")
+            beside = place.span(each, place.names + side + theme.S, width, y, height)
+            write(painter, beside, _SAYS, face, self._colours.ink2, CENTRE)
+        middle = place.span("right", -place.box, 2 * place.box, y, height)
+        write(painter, middle, "Truth", face, self._colours.ink2, CENTRE)
 
     def branch(self, branch: Branch, rect: QRectF, heights: list[float]) -> None:
         """Paint one truth with its leaves, of these heights, in `rect`."""
@@ -162,18 +167,13 @@ class FlowPainter:
         high = min(rect.height() - 2, max(wanted + theme.XS, em(64) if rect.height() > em(90) else 0))
         frame = place.span("right", -place.box, 2 * place.box, rect.center().y(), high)
         box(painter, frame, theme.BUTTON_RADIUS, fill=self._colours.sunken, border=self._colours.line2)
-        painter.setPen(self._colours.ink)
+        ink = self._colours.ink
         if high < wanted:
-            self._wrapped(truth_line(branch), name, frame.adjusted(theme.XS, 0, -theme.XS, 0), CENTRE)
+            _write_wrapped(painter, frame.adjusted(theme.XS, 0, -theme.XS, 0), truth_line(branch), name, ink)
             return
         top = frame.center().y() - (upper + lower) / 2
-        painter.setFont(number)
-        painter.drawText(QRectF(frame.left(), top, frame.width(), upper), CENTRE, f"{branch.total:,}")
-        self._wrapped(branch.truth, name, QRectF(frame.left() + theme.XS, top + upper, width, lower), CENTRE)
-
-    def _wrapped(self, text: str, face: QFont, rect: QRectF, flags: Qt.AlignmentFlag) -> None:
-        self._painter.setFont(face)
-        self._painter.drawText(rect, flags | _WRAP, breakable(text, QFontMetricsF(face), rect.width()))
+        write(painter, QRectF(frame.left(), top, frame.width(), upper), f"{branch.total:,}", number, ink, CENTRE)
+        _write_wrapped(painter, QRectF(frame.left() + theme.XS, top + upper, width, lower), branch.truth, name, ink)
 
     def _curve(self, leaf: Leaf, start: float, y: float, side: Side) -> None:
         place, outwards = self._place, -1 if side == "left" else 1
@@ -188,26 +188,24 @@ class FlowPainter:
     def _leaf(self, leaf: Leaf, y: float, high: float, side: Side) -> None:
         painter, place = self._painter, self._place
         count = leaf.left if side == "left" else leaf.right
-        painter.setPen(self._colours.ink if leaf.differs else self._colours.ink3)
+        ink = self._colours.ink if leaf.differs else self._colours.ink3
         name = place.span(side, place.names, place.name_width, y, high)
         face = called_font(compact=self._compact, strong=leaf.differs)
-        self._wrapped(leaf.called, face, name, _INWARDS[side] | _MIDDLE)
-        painter.setFont(number_font(compact=self._compact, strong=leaf.differs))
-        width = QFontMetricsF(painter.font()).horizontalAdvance(f"{count:,}") + 2
+        _write_wrapped(painter, name, leaf.called, face, ink, RIGHT if side == "left" else LEFT)
+        face = number_font(compact=self._compact, strong=leaf.differs)
+        width = QFontMetricsF(face).horizontalAdvance(f"{count:,}") + 2
         number = place.span(side, place.number - width, width, y, high)
-        painter.drawText(number, _OUTWARDS[side] | _MIDDLE, f"{count:,}")
+        write(painter, number, f"{count:,}", face, ink, LEFT if side == "left" else RIGHT)
         if leaf.correct:
             self._correct(y, high, side)
         else:
             self._bar(leaf, count, y, high, side)
 
     def _correct(self, y: float, high: float, side: Side) -> None:
-        painter, place = self._painter, self._place
-        paint_glyph(painter, Glyph.CHECK, place.span(side, place.bars, em(14), y, high), self._colours.ink3)
-        painter.setFont(font(Role.BODY))
-        painter.setPen(self._colours.ink3)
-        width = QFontMetricsF(painter.font()).horizontalAdvance("correct") + 2
-        painter.drawText(place.span(side, place.bars + em(14) + 6, width, y, high), CENTRE, "correct")
+        painter, place, ink, face = self._painter, self._place, self._colours.ink3, font(Role.BODY)
+        paint_glyph(painter, Glyph.CHECK, place.span(side, place.bars, em(14), y, high), ink)
+        width = QFontMetricsF(face).horizontalAdvance("correct") + 2
+        write(painter, place.span(side, place.bars + em(14) + 6, width, y, high), "correct", face, ink, CENTRE)
 
     def _bar(self, leaf: Leaf, count: int, y: float, high: float, side: Side) -> None:
         painter, place = self._painter, self._place
@@ -226,13 +224,11 @@ class FlowPainter:
 
     def _more(self, leaf: Leaf, start: float, y: float, high: float, side: Side) -> None:
         painter, words, sign = self._painter, f"{leaf.surplus:,} more", em(SIGN)
-        painter.setFont(more_font())
-        width = QFontMetricsF(painter.font()).horizontalAdvance(words) + 2
+        width = QFontMetricsF(more_font()).horizontalAdvance(words) + 2
         whole = self._place.span(side, start, sign + 6 + width, y, high)
         hue, _ = side_colours(self._colours, letter_of(side))
         paint_glyph(painter, Glyph.MORE, QRectF(whole.left(), whole.top(), sign, high), hue)
-        painter.setPen(self._colours.ink)
-        painter.drawText(whole.adjusted(sign + 6, 0, 0, 0), CENTRE, words)
+        write(painter, whole.adjusted(sign + 6, 0, 0, 0), words, more_font(), self._colours.ink, CENTRE)
 
 
 MOST_CLASSES = 5
@@ -340,7 +336,6 @@ class FlowView(FullPicture):
 
 
 _HEAD, _TRUTH, _LEAF = 32, 26, 22
-_SAYS = "the model says"
 
 
 class FlowList(FullPicture):
@@ -382,7 +377,7 @@ class FlowList(FullPicture):
                 truth, *leaves = self.heights(branch, self.width())
                 line = QRectF(theme.S, y, self.width() - 2 * theme.S, truth)
                 box(painter, line, theme.BUTTON_RADIUS, fill=colours.sunken)
-                self._write(painter, _truth(branch), truth_font(), colours.ink, line)
+                _write_wrapped(painter, line, _truth(branch), truth_font(), colours.ink)
                 y += truth
                 for leaf, high in zip(branch.leaves, leaves, strict=True):
                     self._paint_leaf(painter, leaf, QRectF(0, y, self.width(), high), colours)
@@ -394,7 +389,7 @@ class FlowList(FullPicture):
             x = self.side() - theme.S - badge if each == "left" else self.width() - self.side() + theme.S
             paint_badge(painter, letter_of(each), QRectF(x, (high - badge) / 2, badge, badge), colours)
         middle = QRectF(self.side(), 0, self.width() - 2 * self.side(), high)
-        self._write(painter, _SAYS, called_font(compact=True, strong=False), colours.ink2, middle)
+        _write_wrapped(painter, middle, _SAYS, called_font(compact=True, strong=False), colours.ink2)
 
     def _paint_leaf(self, painter: QPainter, leaf: Leaf, rect: QRectF, colours: theme.Tokens) -> None:
         ink, side = colours.ink if leaf.differs else colours.ink3, self.side()
@@ -404,7 +399,7 @@ class FlowList(FullPicture):
             text = QFontMetricsF(face).horizontalAdvance(leaf.called)
             x = max(middle.left(), middle.center().x() - text / 2 - em(16))
             paint_glyph(painter, Glyph.CHECK, QRectF(x, rect.top(), em(12), rect.height()), ink)
-        self._write(painter, leaf.called, face, ink, middle.adjusted(em(8), 0, -em(8), 0))
+        _write_wrapped(painter, middle.adjusted(em(8), 0, -em(8), 0), leaf.called, face, ink)
         for each in _SIDES:
             self._paint_number(painter, leaf, each, rect, ink, colours)
 
@@ -415,7 +410,7 @@ class FlowList(FullPicture):
         face = number_font(compact=True, strong=leaf.differs)
         wide = QFontMetricsF(face).horizontalAdvance(f"{count:,}") + 2
         near = self.side() - theme.S - wide if side == "left" else self.width() - self.side() + theme.S
-        self._write(painter, f"{count:,}", face, ink, QRectF(near, rect.top(), wide, rect.height()))
+        _write_wrapped(painter, QRectF(near, rect.top(), wide, rect.height()), f"{count:,}", face, ink)
         if not leaf.differs or count < other:
             return
         words, sign = f"{leaf.surplus:,} more", em(SIGN)
@@ -424,12 +419,7 @@ class FlowList(FullPicture):
         hue, _ = side_colours(colours, letter_of(side))
         paint_glyph(painter, Glyph.MORE, QRectF(x, rect.top(), sign, rect.height()), hue)
         place = QRectF(x + sign + 6, rect.top(), more, rect.height())
-        self._write(painter, words, more_font(), colours.ink, place)
-
-    def _write(self, painter: QPainter, text: str, face: QFont, ink: QColor, rect: QRectF) -> None:
-        painter.setFont(face)
-        painter.setPen(ink)
-        painter.drawText(rect, CENTRE | _WRAP, breakable(text, QFontMetricsF(face), rect.width()))
+        _write_wrapped(painter, place, words, more_font(), colours.ink)
 
 
 def _truth(branch: Branch) -> str:

@@ -86,7 +86,7 @@ class Sizes:
 
 def sizes(room: Breakpoint, rows: int) -> Sizes:
     """Return the sizes of the comparison."""
-    small = room.compact or room.large
+    small = room.narrow
     dense = rows >= 4 and not room.large
     tight = dense and (small or room.low)
     number = Role.NUMBER_DENSE if tight else Role.NUMBER_SMALL if rows >= 3 or small else Role.NUMBER
@@ -324,23 +324,18 @@ class ScaleMemory:
     """
 
     def __init__(self) -> None:
-        self._largest = 0
+        self.largest = 0
         self._scales: dict[tuple[int, ...], Scale] = {}
-
-    @property
-    def largest(self) -> int:
-        """Return the largest count shown so far."""
-        return self._largest
 
     def see(self, counts: list[int]) -> None:
         """Take note of counts that are going to be shown."""
-        self._largest = max(self._largest, *counts, 0)
+        self.largest = max(self.largest, *counts, 0)
 
     def scale(self, width: float, height: float, window: tuple[int, ...]) -> Scale:
         """Return the scale for bars in `width` by `height` pixels; `window` identifies the size of window and font."""
-        wanted, kept = scale_for(self._largest, width, height), self._scales.get(window)
+        wanted, kept = scale_for(self.largest, width, height), self._scales.get(window)
         if kept is not None:
-            fits = kept.height <= height and kept.length(self._largest) <= width
+            fits = kept.height <= height and kept.length(self.largest) <= width
             longest = kept.length(_PROBE)
             if fits and longest <= wanted.length(_PROBE) and kept.solid >= wanted.solid:
                 return kept

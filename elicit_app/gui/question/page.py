@@ -1,29 +1,39 @@
-"""The question page: shows a `QuestionView`, emits what was answered. It knows no rule of the session."""
+"""The two pages with a pair: the practice, and the question itself. They know no rule of the session."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QPropertyAnimation, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QPaintEvent
+from PySide6.QtCore import QElapsedTimer, QPropertyAnimation, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QPaintEvent
 from PySide6.QtWidgets import QGraphicsOpacityEffect, QWidget
 
 from elicit_app.elicitation.questions import Family, Moved
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Button, Card, FlatButton, Glyph, Label, PrimaryButton, Surface
-from elicit_app.gui.elements.fields import Field
+from elicit_app.gui.elements.buttons import Button, FlatButton, PrimaryButton
 from elicit_app.gui.elements.page import bind
-from elicit_app.gui.elements.surfaces import Notice, in_column, in_row
-from elicit_app.gui.elements.texts import tell
-from elicit_app.gui.question.answers import GivenAnswer, Pressed
+from elicit_app.gui.elements.painting import Glyph, GlyphSign
+from elicit_app.gui.elements.surfaces import Card, Notice, Surface, in_column, in_row, turn
+from elicit_app.gui.elements.texts import Label, tell
+from elicit_app.gui.question.answers import GivenAnswer, Pressed, ReasonField
 from elicit_app.gui.question.bands import TopBar
 from elicit_app.gui.question.pair_page import Pair, PairPage
 from elicit_app.gui.theme import Breakpoint, em
-from elicit_app.session.journal.events import LONGEST_REASON
 from elicit_app.session.pair_words import compare_pair
 from elicit_app.session.sentences import last_words, mark_words, progress_words, undo_words
 from elicit_app.session.views import QuestionView, Reply, UnsavedView
+from elicit_app.session.warm_up import (
+    Feedback,
+    PracticePair,
+    PracticeTrade,
+    practice_comparison,
+    practice_feedback,
+    practice_pairs,
+    practice_trade,
+    trade_feedback,
+)
 from elicit_app.study.model import Study
 
 STANDING_MS = 120  # after which a count that was moved may be the answer
+LOCK_MS, FADE_MS = 350, 120
 
 
 class BreakCard(Card):
@@ -42,38 +52,6 @@ class BreakCard(Card):
         """Offer a break after this many answers."""
         self._sentence.setText(f"{answers} answers, all kept. Take a break?")
         tell(self, name=self._sentence.text())
-
-
-LOCK_MS = 350
-FADE_MS = 120
-
-
-class ReasonField(Field):
-    """One line for why; Enter keeps it for the answer that follows, Esc drops it. Emits `kept` and `dropped`."""
-
-    kept = Signal()
-    dropped = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(hint="Why? Enter keeps it for your answer, Esc drops it.", parent=parent)
-        self.setMaxLength(LONGEST_REASON)
-        tell(self, name="Reason for the answer that follows")
-        self.hide()
-
-    def event(self, event: QEvent) -> bool:
-        """Keep Esc and every letter from the keys of the page."""
-        if event.type() == QEvent.Type.ShortcutOverride:
-            event.accept()
-            return True
-        return super().event(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape:
-            self.dropped.emit()
-        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.kept.emit()
-        else:
-            super().keyPressEvent(event)
 
 
 class QuestionPage(PairPage):
@@ -104,7 +82,7 @@ class QuestionPage(PairPage):
         self._study: Study | None = None
         self._family: Family = "lpm"
         self._question: QuestionView | None = None
-        self._animated, self._lock_ms = True, lock_ms
+        self.animated, self._lock_ms = True, lock_ms  # whether new questions fade in
         self._saw_full, self._answered, self._fresh = False, True, True
         self._since_painted = QElapsedTimer()
         self._standing = QTimer(self, singleShot=True, interval=STANDING_MS)
@@ -145,10 +123,6 @@ class QuestionPage(PairPage):
         self._fresh = True
         self.card.begin(study)
         self.take_words(study)
-
-    def set_animated(self, animated: bool) -> None:
-        """Let new questions fade in, or not."""
-        self._animated = animated
 
     def set_numbers_only(self, numbers_only: bool) -> None:
         """Leave out the squares."""
@@ -237,17 +211,18 @@ class QuestionPage(PairPage):
 
     def _offer_break(self, view: QuestionView) -> None:
         self.break_card.offer(view.number - 1)
-        self.break_card.setVisible(view.offer_break)
-        for widget in (self.area, self.strip, self.bottom()):
-            widget.setVisible(not view.offer_break)
+        self._take_break(view.offer_break)
         if view.offer_break:
             self.place()
             self.break_card.go_on.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _go_on(self) -> None:
-        self.break_card.hide()
+    def _take_break(self, pausing: bool) -> None:
+        self.break_card.setVisible(pausing)
         for widget in (self.area, self.strip, self.bottom()):
-            widget.show()
+            widget.setVisible(not pausing)
+
+    def _go_on(self) -> None:
+        self._take_break(False)
         self._since_painted.invalidate()
         self.update()
         self.call(f"Question {self._question.number}" if self._question is not None else "")
@@ -255,11 +230,8 @@ class QuestionPage(PairPage):
         if self._proposal is not None and self._proposal.at_once:
             self.begin_move()
 
-    def under_bar(self) -> QWidget | None:
-        return self.notice
-
     def arrange(self, breakpoint_: Breakpoint) -> None:
-        self.undo.set_keys(*(() if breakpoint_.compact or breakpoint_.large else ("Ctrl+Z",)))
+        self.undo.set_keys(*(() if breakpoint_.narrow else ("Ctrl+Z",)))
         super().arrange(breakpoint_)
 
     def place(self) -> None:
@@ -348,7 +320,7 @@ class QuestionPage(PairPage):
     # motion
 
     def _fade_in(self) -> None:
-        if not self._animated or not self.isVisible() or QGuiApplication.platformName() == "offscreen":
+        if not self.animated or not self.isVisible() or QGuiApplication.platformName() == "offscreen":
             return
         self._opacity.setEnabled(True)
         self._fade.start()
@@ -356,5 +328,150 @@ class QuestionPage(PairPage):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Note when a new question reaches the screen: `show_question` has the whole page painted anew."""
         super().paintEvent(event)
-        if not self._since_painted.isValid():
+        if not self.on_screen:
             self._since_painted.start()
+
+
+_STEPS = 3
+
+
+class FeedbackCard(Card):
+    """What is said after a practice answer, with "Next" and, after the other side was chosen, "Try again"."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(Surface.IMPORTANT, parent)
+        self.sign = GlyphSign(Glyph.CHECK, 24)
+        self.headline = Label(role=theme.Role.TITLE)
+        self.sentence = Label(role=theme.Role.FLOW, ink=theme.INK2)
+        self.again = Button("Try again")
+        self.next = PrimaryButton("Next", keys=("Enter",))
+        words = in_column(1, self.headline, self.sentence, 1, spacing=theme.XS)
+        message = in_row((self.sign, 0, Qt.AlignmentFlag.AlignTop), (words, 1), spacing=theme.M)
+        middle = Qt.AlignmentFlag.AlignVCenter
+        buttons = in_row(1, (self.again, 0, middle), (self.next, 0, middle), spacing=12)
+        margins = (theme.L, theme.M, theme.L, theme.M)
+        self._parts = in_row((message, 1), buttons, on=self, margins=margins, spacing=theme.M)
+
+    def say(self, feedback: Feedback, *, undo: bool = False) -> None:
+        """Show feedback; with `undo` the answer can be taken back."""
+        self.sign.setVisible(feedback.right)
+        self.again.setVisible(undo or not feedback.right)
+        self.again.setText("Undo" if undo else "Try again")
+        self.again.set_keys(*(("Ctrl+Z",) if undo else ()))
+        self.headline.setText(feedback.headline)
+        self.sentence.setText(feedback.sentence)
+        tell(self, name=f"{feedback.headline}. {feedback.sentence}")
+        self._parts.activate()
+
+    def arrange(self, room: Breakpoint) -> None:
+        """Take the text sizes for the room there is; with a large font the buttons go below."""
+        turn(self._parts, down=room.large)
+        small = room.narrow
+        self.headline.set_role(theme.Role.SECTION if small else theme.Role.TITLE, compact=False)
+        self.sentence.set_role(theme.Role.NOTE if small else theme.Role.FLOW)
+        self.next.tall = 44 if small else 52
+
+
+class PracticePage(PairPage):
+    """Three questions that do not count: one with a better side, a trade, and the same trade made equal.
+
+    Call `begin`; `finished` is emitted after the last one, `skipped` when they are left out.
+    """
+
+    finished = Signal()
+    skipped = Signal()
+    _study: Study
+    _family: Family
+    _better: PracticePair
+    _trade: PracticeTrade
+
+    def __init__(self) -> None:
+        self.skip = FlatButton("Skip the practice")
+        super().__init__(TopBar((self.skip,), ("Skip",)), practice=True)
+        self.feedback = FeedbackCard(self)
+        self.feedback.hide()
+        self.number = 1
+        self.answer_with(self._answer)
+        self.skip.clicked.connect(self.skipped)
+        self.feedback.next.clicked.connect(self._next)
+        self.feedback.again.clicked.connect(self._show_step)
+        bind(self, self._undo, "Ctrl+Z")
+        self.order_focus(self.feedback.again, self.feedback.next, self.skip)
+        self.settle()
+
+    @property
+    def answerable(self) -> bool:
+        return self.feedback.isHidden()
+
+    def begin(self, study: Study, family: Family) -> None:
+        """Start the practice over `study`."""
+        self._study, self._family = study, family
+        self._better, self._trade = practice_pairs(study)[0], practice_trade(study)
+        self.number = 1
+        self.card.begin(study)
+        self.take_words(study)
+        self._show_step()
+
+    def _show_step(self) -> None:
+        study, better, trade = self._study, self._better, self._trade
+        title = f"Practice {self.number} of {_STEPS}"
+        self.call(title)
+        self.bar.show_progress(title, "does not count", self.number / _STEPS, f"{title}, does not count")
+        self.feedback.hide()
+        if self.number == 1:
+            words = practice_comparison(better, study, self._family)
+            pair = Pair(better.left, better.right, study.wording, study.population, self._family)
+            proposal = None
+        else:
+            words = compare_pair(trade.left, trade.right, study.wording, study.population, self._family)
+            pair = Pair(trade.left, trade.right, study.wording, study.population, self._family)
+            proposal = trade.proposal
+        name = words.spoken(self.number).replace("Question", "Practice", 1)
+        self.show_pair(words, pair, name, proposal, at_once=self.number == _STEPS)
+        if not self.moving:
+            self.card.take_focus()
+
+    def _answer(self, pressed: Pressed) -> None:
+        """Say what there was to see; how strong the preference is makes no difference here."""
+        if not self.answerable:
+            return
+        if self.number == 1:
+            self._say(practice_feedback(self._better, pressed.reply, self._study, self._family))
+        else:
+            self._say(trade_feedback(pressed.reply, None, moved=False))
+
+    def give_moved(self, reply: Reply, moved: Moved | None) -> None:
+        self._say(trade_feedback(reply, self.ratio, moved=moved is not None))
+
+    def _say(self, feedback: Feedback) -> None:
+        self.feedback.say(feedback, undo=self.number > 1)
+        self.answers.hide()
+        self.move_answers.hide()
+        self.feedback.show()
+        self.call(feedback.headline)
+        self.place()
+        (self.feedback.next if feedback.right else self.feedback.again).setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _undo(self) -> None:
+        """Take back the answer, or go back to the question before."""
+        if self.answerable and self.number > 1:
+            self.number -= 1
+        self._show_step()
+
+    def _next(self) -> None:
+        if self.number < _STEPS:
+            self.number += 1
+            self._show_step()
+        else:
+            self.finished.emit()
+
+    def bottom(self) -> QWidget:
+        return super().bottom() if self.feedback.isHidden() else self.feedback
+
+    def bottom_height(self, width: int) -> int:
+        usual = super().bottom_height(width)
+        return usual if self.feedback.isHidden() else max(usual, self.feedback.heightForWidth(width))
+
+    def arrange(self, breakpoint_: Breakpoint) -> None:
+        self.feedback.arrange(breakpoint_)
+        super().arrange(breakpoint_)

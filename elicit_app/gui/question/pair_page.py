@@ -13,13 +13,11 @@ from PySide6.QtWidgets import QWidget
 
 from elicit_app.elicitation.questions import Counts, Family, Moved, Proposal
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Label, Page
-from elicit_app.gui.elements.page import QuietArea, bind
-from elicit_app.gui.elements.texts import tell
-from elicit_app.gui.question.answers import ANSWER_KEYS, Answers, Pressed
+from elicit_app.gui.elements.page import Page, QuietArea, bind
+from elicit_app.gui.elements.texts import Label, tell
+from elicit_app.gui.question.answers import ANSWER_KEYS, Answers, MoveAnswers, Moving, Pressed
 from elicit_app.gui.question.bands import StripBand, TopBar
 from elicit_app.gui.question.comparison_card import ComparisonCard
-from elicit_app.gui.question.equalising import MoveAnswers, Moving
 from elicit_app.gui.question.measures import Plan, frame, plan, sizes
 from elicit_app.gui.question.row import side_width
 from elicit_app.gui.theme import Breakpoint, em
@@ -317,14 +315,10 @@ class PairPage(Page):
             return self.answers.needed_height()
         return max(self.answers.needed_height(), self.move_answers.needed_height())
 
-    def under_bar(self) -> QWidget | None:
-        """Return a band that stands under the top bar, where there is one."""
-        return None
-
     # arranging
 
     def arrange(self, breakpoint_: Breakpoint) -> None:
-        small = breakpoint_.compact or breakpoint_.large
+        small = breakpoint_.narrow
         self.headline.set_role(theme.Role.TITLE if breakpoint_.large else theme.Role.HEADLINE, compact=small)
         self.bar.arrange(breakpoint_)
         self.place()
@@ -370,10 +364,9 @@ class PairPage(Page):
         high = self.bar.needed_height(plan_.width)
         self.bar.setGeometry(side, plan_.frame.top, plan_.width, high)
         top = plan_.frame.top + high
-        band = self.under_bar()
-        if band is not None and not band.isHidden():
-            tall = band.heightForWidth(plan_.width)
-            band.setGeometry(side, top + theme.S, plan_.width, tall)
+        if self.notice is not None and not self.notice.isHidden():
+            tall = self.notice.heightForWidth(plan_.width)
+            self.notice.setGeometry(side, top + theme.S, plan_.width, tall)
             top += theme.S + tall
         return top
 

@@ -10,9 +10,9 @@ from PySide6.QtGui import QBrush, QFont, QFontMetricsF, QPainter, QPaintEvent, Q
 from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Glyph, Label, elided, key_caps_width, paint_glyph, paint_key_caps, side_colours
-from elicit_app.gui.elements.texts import tell
-from elicit_app.gui.question.equalising import Moving
+from elicit_app.gui.elements.painting import Glyph, key_caps_width, paint_glyph, paint_key_caps, side_colours
+from elicit_app.gui.elements.texts import Label, elided, tell, write
+from elicit_app.gui.question.answers import Moving
 from elicit_app.gui.question.measures import OUTLINE, Bar, Plan, Scale, Sizes, breakable, plan, wrapped_height
 from elicit_app.gui.theme import Breakpoint, Role, em, font
 from elicit_app.session.pair_words import Row, letter_of
@@ -82,17 +82,12 @@ class CountBar(QLabel):
 
     def __init__(self, side: Side, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._side: Side = side
+        self.side: Side = side
         self._row: Row | None = None
         self._sizes: Sizes | None = None
         self._scale: Scale | None = None
         self._digits = 0.0
         self._moving: Moving | None = None
-
-    @property
-    def side(self) -> Side:
-        """Return the side."""
-        return self._side
 
     @property
     def is_moving(self) -> bool:
@@ -107,7 +102,7 @@ class CountBar(QLabel):
     def show_row(self, row: Row, sizes: Sizes, scale: Scale | None, digits: float) -> None:
         """Show one side of a row, without squares where `scale` is None; `digits` is the width kept for the number."""
         self._row, self._sizes, self._scale, self._digits = row, sizes, scale, digits
-        tell(self, name=row.spoken(self._side))
+        tell(self, name=row.spoken(self.side))
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -123,8 +118,8 @@ class CountBar(QLabel):
             return None
         digits = QFontMetricsF(font(sizes.number, compact=sizes.compact))
         rates = QFontMetricsF(font(sizes.rate))
-        outwards = -1 if self._side == "left" else 1
-        edge = self.width() - sizes.inner if self._side == "left" else float(sizes.inner)
+        outwards = -1 if self.side == "left" else 1
+        edge = self.width() - sizes.inner if self.side == "left" else float(sizes.inner)
         squares = self._squares(sizes, outwards, edge)
         middle = squares.center().y()
         comma = digits.tightBoundingRect("1,000").bottom() if self._digits > digits.horizontalAdvance("000") else 0
@@ -136,12 +131,12 @@ class CountBar(QLabel):
         if self._moving is not None:
             below = self.field(sizes, squares, number_y).bottom()
             rate_y = max(rate_y, below + theme.XS + rates.capHeight())
-        number, rate = f"{row.count(self._side):,}", row.rates[0 if self._side == "left" else 1]
+        number, rate = f"{row.count(self.side):,}", row.rates[0 if self.side == "left" else 1]
         back = (digits.horizontalAdvance(number), rates.horizontalAdvance(rate)) if outwards < 0 else (0.0, 0.0)
         start = squares.right() if outwards < 0 else squares.left()
         common, bar = min(row.left, row.right), None
         if self._scale is not None:
-            bar = Bar(row.count(self._side), common, self._scale, start, squares.top(), outwards)
+            bar = Bar(row.count(self.side), common, self._scale, start, squares.top(), outwards)
         return BarPlace(
             number=QPointF(edge - back[0], number_y),
             rate=QPointF(edge - back[1], rate_y),
@@ -162,16 +157,16 @@ class CountBar(QLabel):
 
     def _label(self, row: Row, sizes: Sizes, squares: QRectF, bar: Bar | None) -> QRectF:
         """Return the place of triangle and "12 more": over the surplus, inside the column, never over the number."""
-        if row.larger != self._side:
+        if row.larger != self.side:
             return QRectF()
         metrics = QFontMetricsF(_label_font(sizes))
         width = em(10) + theme.S + metrics.horizontalAdvance(row.surplus_words)
         if bar is None:
-            left = squares.right() - width if self._side == "left" else squares.left()
+            left = squares.right() - width if self.side == "left" else squares.left()
             return QRectF(left, squares.center().y() - metrics.height() / 2, width, metrics.height())
         block = bar.outline.boundingRect()
         low, high = float(theme.XS), self.width() - theme.XS - width
-        if self._side == "left":
+        if self.side == "left":
             high = min(high, squares.right() - width)
         else:
             low = max(low, squares.left())
@@ -189,10 +184,10 @@ class CountBar(QLabel):
             else:
                 painter.setFont(font(sizes.number, compact=sizes.compact))
                 painter.setPen(colours.ink)
-                painter.drawText(place.number, f"{row.count(self._side):,}")
+                painter.drawText(place.number, f"{row.count(self.side):,}")
             painter.setFont(font(sizes.rate))
             painter.setPen(colours.ink2)
-            painter.drawText(place.rate, row.rates[0 if self._side == "left" else 1])
+            painter.drawText(place.rate, row.rates[0 if self.side == "left" else 1])
             if place.bar is not None:
                 self._paint_bar(painter, place.bar, colours)
             if not place.label.isEmpty():
@@ -206,7 +201,7 @@ class CountBar(QLabel):
         rect = QRectF(self.rect()).adjusted(0, theme.XS, 0, -theme.XS)
         return (
             rect.adjusted(theme.S, 0, _FRAME_BEYOND, 0)
-            if self._side == "left"
+            if self.side == "left"
             else rect.adjusted(-_FRAME_BEYOND, 0, -theme.S, 0)
         )
 
@@ -216,7 +211,7 @@ class CountBar(QLabel):
         high = digits.capHeight() + em(16 if sizes.compact else 26)
         middle = number_y - digits.capHeight() / 2
         beyond = theme.S if sizes.compact else FIELD_BEYOND
-        if self._side == "left":
+        if self.side == "left":
             near, far = squares.right() + _FIELD_GAP, float(self.width() - sizes.inner + beyond)
         else:
             near, far = float(sizes.inner - beyond), squares.left() - _FIELD_GAP
@@ -227,7 +222,7 @@ class CountBar(QLabel):
         place, sizes, moving = self.place(), self._sizes, self._moving
         if place is None or sizes is None or moving is None:
             return None
-        outwards = -1 if self._side == "left" else 1
+        outwards = -1 if self.side == "left" else 1
         start = place.squares.right() if outwards < 0 else place.squares.left()
         per_case = place.squares.width() / max(1, moving.most)
         if self._scale is not None:
@@ -249,7 +244,7 @@ class CountBar(QLabel):
         far = where.ends[1]
         words = f"{moving.most:,}"
         wide = metrics.horizontalAdvance(words) + 2
-        left = far - em(_HANDLE_AIR) - wide if self._side == "left" else far + em(_HANDLE_AIR)
+        left = far - em(_HANDLE_AIR) - wide if self.side == "left" else far + em(_HANDLE_AIR)
         beside = QRectF(left, where.middle - metrics.height() / 2, wide, metrics.height())
         if beside.left() < frame.left() + 4 or beside.right() > frame.right() - 4:
             beside.moveCenter(QPointF(far, where.middle + metrics.height()))
@@ -265,12 +260,12 @@ class CountBar(QLabel):
         below, over = place.rate.y() + em(18), field.top() - em(14)
         keys_below = below + em(12) <= frame.bottom()
         if keys_below and field.top() - metrics.height() - 2 > frame.top() + 2:
-            align = Qt.AlignmentFlag.AlignRight if self._side == "left" else Qt.AlignmentFlag.AlignLeft
+            align = Qt.AlignmentFlag.AlignRight if self.side == "left" else Qt.AlignmentFlag.AlignLeft
             above = QRectF(field.left(), field.top() - metrics.height() - 2, field.width(), metrics.height())
             painter.drawText(above.adjusted(theme.S, 0, -theme.S, 0), align, "Move this")
         if keys_below:
             reach = key_caps_width(("Left", "Right")) + theme.S + metrics.horizontalAdvance(_OR_TYPE)
-            inner = field.right() - reach if self._side == "left" else field.left() + reach
+            inner = field.right() - reach if self.side == "left" else field.left() + reach
             beside_handle = abs(where.middle - below) < em(_HANDLE_AIR) and abs(inner - where.ends[0]) < em(_HANDLE_AIR)
             self._paint_keys(painter, field, below, "" if beside_handle else _OR_TYPE, colours)
         elif over - em(12) > frame.top():
@@ -279,16 +274,14 @@ class CountBar(QLabel):
     def _paint_keys(self, painter: QPainter, field: QRectF, middle: float, words: str, colours: theme.Tokens) -> None:
         caps, width = key_caps_width(("Left", "Right")), QFontMetricsF(painter.font()).horizontalAdvance(words) + 2
         wide = caps + theme.S + width if words else caps
-        left = field.left() if self._side == "right" else field.right() - wide
+        left = field.left() if self.side == "right" else field.right() - wide
         ink, border = colours.ink2, colours.line2
         paint_key_caps(painter, ("Left", "Right"), left, middle, ink=ink, border=border, fill=colours.surface)
-        painter.setFont(font(Role.CAPTION))
-        painter.setPen(colours.ink2)
         beside = QRectF(left + caps + theme.S, middle - em(11), width, em(22))
-        painter.drawText(beside, Qt.AlignmentFlag.AlignVCenter, words)
+        write(painter, beside, words, font(Role.CAPTION), colours.ink2)
 
     def _paint_bar(self, painter: QPainter, bar: Bar, colours: theme.Tokens) -> None:
-        hue, soft = side_colours(colours, letter_of(self._side))
+        hue, soft = side_colours(colours, letter_of(self.side))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colours.unit)
         painter.drawRects(bar.common)
@@ -301,12 +294,10 @@ class CountBar(QLabel):
         painter.strokePath(bar.outline, QPen(hue, OUTLINE, j=Qt.PenJoinStyle.MiterJoin))
 
     def _paint_label(self, painter: QPainter, rect: QRectF, words: str, sizes: Sizes, colours: theme.Tokens) -> None:
-        hue, _ = side_colours(colours, letter_of(self._side))
+        hue, _ = side_colours(colours, letter_of(self.side))
         triangle = QRectF(rect.left(), rect.top(), em(10), rect.height())
         paint_glyph(painter, Glyph.MORE, triangle, hue)
-        painter.setFont(_label_font(sizes))
-        painter.setPen(colours.ink)
-        painter.drawText(rect.adjusted(em(10) + theme.S - 1, 0, 1, 0), Qt.AlignmentFlag.AlignVCenter, words)
+        write(painter, rect.adjusted(em(10) + theme.S - 1, 0, 1, 0), words, _label_font(sizes), colours.ink)
 
 
 _BAR_AIR, _BAR_AIR_TIGHT = 8, 3

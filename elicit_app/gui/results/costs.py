@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Button, Card, Divider, Label
-from elicit_app.gui.elements.surfaces import Block, in_column, in_grid, in_row, turn
-from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.elements.buttons import Button
+from elicit_app.gui.elements.surfaces import Block, Card, Divider, in_column, in_grid, in_row, turn
+from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.results.plotting import MOST_WITH_RANGES, Cell, MatrixCard
 from elicit_app.session.views import ResultView
 from elicit_app.study.model import Study
@@ -78,7 +78,7 @@ class FilesCard(Card):
 
     def __init__(self) -> None:
         super().__init__()
-        self._buttons: dict[str, Button] = {}
+        self.buttons: dict[str, Button] = {}
         self._lines: list[QBoxLayout] = []
         self._caveat = Label(TOO_FEW, theme.Role.NOTE, theme.INK2)
         column = in_column(self._caveat, on=self, margins=(20, 10, 20, 10), spacing=6)
@@ -88,22 +88,17 @@ class FilesCard(Card):
             column.addLayout(self._row(row))
         column.addStretch(1)
 
-    @property
-    def buttons(self) -> dict[str, Button]:
-        """Return the buttons by the key of their format."""
-        return dict(self._buttons)
-
     def show_result(self, view: ResultView) -> None:
         """Switch the formats off while there are too few answers; the answers themselves can always be saved."""
         self._caveat.show_text(view.metric.quality.caveat if view.can_export else TOO_FEW)
-        for key, button in self._buttons.items():
+        for key, button in self.buttons.items():
             fits = view.metric.kind == "confusion" or key not in OF_COSTS
             button.setEnabled((view.can_export and fits) or key == ANSWERS.key)
             tell(button, tooltip="" if fits else "What was priced here are amounts, not mistakes between classes.")
 
     def say_copied(self) -> None:
         """Tell, on its button, that the scikit-learn lines were copied."""
-        self._buttons[COPIED].setText("Copied")
+        self.buttons[COPIED].setText("Copied")
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """With a large font the buttons go below the words."""
@@ -126,7 +121,7 @@ class FilesCard(Card):
                 else f"Save {each.button.rstrip('…')}",
             )
             button.clicked.connect(lambda _=False, key=each.key: self.export_requested.emit(key))
-            self._buttons[each.key] = button
+            self.buttons[each.key] = button
             buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
         return across
 

@@ -98,26 +98,21 @@ class CurvePlot(QLabel):
     def __init__(self) -> None:
         super().__init__()
         self._picture = _NOTHING
-        self._at: float | None = None
+        self.at: float | None = None  # the number that the line stands at
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def show_picture(self, picture: Picture) -> None:
         """Show `picture`, its line where it stands at first."""
-        self._picture, self._at = picture, picture.at
+        self._picture, self.at = picture, picture.at
         tell(self, name=picture.name)
         self.updateGeometry()
         self.update()
 
-    @property
-    def at(self) -> float | None:
-        """Return the number that the line stands at."""
-        return self._at
-
     def describe(self, sentence: str) -> None:
         """Say for screen readers what is seen where the line stands."""
         keys = " Left and Right move the line, Home puts it back, T shows the numbers as a table."
-        tell(self, more=sentence + (keys if self._at is not None else ""))
+        tell(self, more=sentence + (keys if self.at is not None else ""))
 
     def sizeHint(self) -> QSize:
         second = 0 if self._picture.second is None else em(44)
@@ -133,9 +128,9 @@ class CurvePlot(QLabel):
         picture, key = self._picture, Qt.Key(event.key())
         if key == Qt.Key.Key_T:
             self.table_requested.emit()
-        elif self._at is not None and key in keys:
+        elif self.at is not None and key in keys:
             jump = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-            self._move(picture.x.position(self._at) + keys[key] * (_JUMP if jump else _STEP))
+            self._move(picture.x.position(self.at) + keys[key] * (_JUMP if jump else _STEP))
         elif picture.at is not None and key == Qt.Key.Key_Home:
             self._put(picture.at)
         else:
@@ -148,7 +143,7 @@ class CurvePlot(QLabel):
         self._drag(event)
 
     def _drag(self, event: QMouseEvent) -> None:
-        if event.buttons() & Qt.MouseButton.LeftButton and self._at is not None:
+        if event.buttons() & Qt.MouseButton.LeftButton and self.at is not None:
             room = self._room()
             self._move((event.position().x() - room.left()) / room.width())
 
@@ -156,7 +151,7 @@ class CurvePlot(QLabel):
         self._put(self._picture.x.value(share))
 
     def _put(self, number: float) -> None:
-        self._at = number
+        self.at = number
         self.update()
         self.moved.emit(number)
 
@@ -264,13 +259,13 @@ class CurvePlot(QLabel):
         return QRectF(left, top, width, em(20))
 
     def _paint_line(self, painter: QPainter, colours: Tokens, room: QRectF) -> None:
-        if self._at is None:
+        if self.at is None:
             return
-        x = self._x(room, self._at)
+        x = self._x(room, self.at)
         painter.setPen(plotting.pen(colours.ink2, 1))
         painter.drawLine(QPointF(x, room.top()), QPointF(x, room.bottom()))
         first = self._picture.curves[0]
-        y = self._y(room, float(np.interp(self._at, first.xs, first.ys)))
+        y = self._y(room, float(np.interp(self.at, first.xs, first.ys)))
         if room.top() - 1 <= y <= room.bottom() + 1:
             plotting.dot(painter, colours.ink, colours.surface, x, y)
 

@@ -19,17 +19,17 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QTabBar, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Button, FlatButton, Label, LinkButton, PrimaryButton, focus_ring
+from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import Field
 from elicit_app.gui.elements.page import HeadedPage, QuietScrollBar, bind
+from elicit_app.gui.elements.painting import focus_ring
 from elicit_app.gui.elements.surfaces import Notice, fill, in_column, in_grid, in_row
-from elicit_app.gui.elements.texts import elided, tell
+from elicit_app.gui.elements.texts import Label, elided, tell, write
 from elicit_app.gui.results.costs import METRIC, PICTURES, REPORT, TO_SEND_BACK, TOO_FEW, CostsPane
 from elicit_app.gui.results.prevalence import PrevalencePane
 from elicit_app.gui.results.rates import RatesPane
 from elicit_app.gui.results.seen import Part, SeenPane
 from elicit_app.gui.results.to_do import ToDoPane
-from elicit_app.gui.theme import LEFT
 from elicit_app.session.policy_words import chooses
 from elicit_app.session.views import CurvesView, ResultView
 from elicit_app.study.model import Study
@@ -142,12 +142,12 @@ class PracticeDialog(QDialog):
         return area
 
     def _buttons(self, known: bool) -> QHBoxLayout:
-        self.none, cancel, self.use = FlatButton("Leave it out"), Button("Cancel"), PrimaryButton("Use it")
+        self.none = FlatButton("Leave it out", lambda: self._tell(None))
+        cancel = Button("Cancel")
+        self.use = PrimaryButton("Use it", self._accept)
         self.none.setVisible(known)
         self.use.setDefault(True)
-        self.none.clicked.connect(lambda: self._tell(None))
         cancel.clicked.connect(self.reject)
-        self.use.clicked.connect(self._accept)
         return in_row(self.none, 1, cancel, self.use, spacing=12)
 
     def _accept(self) -> None:
@@ -248,10 +248,9 @@ class TabStrip(QTabBar):
     def _paint_tab(self, painter: QPainter, colours: theme.Tokens, index: int) -> None:
         room = QRectF(self.tabRect(index)).adjusted(0, 0, -self._gap(), 0)
         chosen = index == self.currentIndex()
-        painter.setFont(theme.font(theme.Role.STRONG if chosen else theme.Role.LABEL))
-        painter.setPen(colours.ink if chosen else colours.ink2)
-        text = elided(self.tabText(index), QFontMetricsF(painter.font()), room.width() + 1)
-        painter.drawText(room, LEFT, text)
+        face = theme.font(theme.Role.STRONG if chosen else theme.Role.LABEL)
+        text = elided(self.tabText(index), QFontMetricsF(face), room.width() + 1)
+        write(painter, room, text, face, colours.ink if chosen else colours.ink2)
         if chosen:
             painter.fillRect(QRectF(room.left(), self.height() - 3, room.width(), 3), colours.ink)
             if self.hasFocus():
@@ -279,9 +278,9 @@ class ResultsPage(HeadedPage):
         self._judged, self._saves = False, METRIC
         self._study: Study | None = None
         self._practice: Table | None = None
-        self.more, self.save = Button("Answer more questions"), PrimaryButton("Save metric file…")
-        self.header.add_action(self.more)
-        self.header.add_action(self.save)
+        self.more = Button("Answer more questions", self.more_requested)
+        self.save = PrimaryButton("Save metric file…", lambda: self.export_requested.emit(self._saves.key))
+        self.header.add_actions(self.more, self.save)
         self.tabs = TabStrip(*TABS)
         tell(self.tabs, name="Parts of the result")
         self.head.addWidget(self.tabs)
@@ -350,18 +349,15 @@ class ResultsPage(HeadedPage):
 
     def _links(self) -> None:
         back, review = self.link_to_start(), LinkButton("Look at the answers")
-        self.practice, self.roc = LinkButton("Change today’s practice…"), LinkButton(_ROC)
-        self.tables, self.pictures = LinkButton(_TABLES), LinkButton("Save pictures…")
-        self.compare = LinkButton("Compare experts")
-        self.compare.clicked.connect(self.compare_requested)
+        self.practice = LinkButton("Change today’s practice…", self._ask_practice)
+        self.roc = LinkButton(_ROC, lambda: self._show_part("roc"))
+        self.tables = LinkButton(_TABLES, lambda: self._show_part("tables"))
+        self.pictures = LinkButton("Save pictures…", lambda: self.export_requested.emit(PICTURES.key))
+        self.compare = LinkButton("Compare experts", self.compare_requested)
         review.clicked.connect(self.review_requested)
         self._of_tab = in_row(self.practice, self.roc, self.tables, self.pictures, spacing=theme.M)
         self._of_result = in_row(back, 1, self.compare, self._of_tab, review, spacing=theme.M)
         self.foot.addLayout(self._of_result)
-        self.practice.clicked.connect(self._ask_practice)
-        self.roc.clicked.connect(lambda: self._show_part("roc"))
-        self.tables.clicked.connect(lambda: self._show_part("tables"))
-        self.pictures.clicked.connect(lambda: self.export_requested.emit(PICTURES.key))
 
     def _connect(self) -> None:
         self.tabs.currentChanged.connect(self._turn)
@@ -370,8 +366,6 @@ class ResultsPage(HeadedPage):
             if step < 0:  # not every keyboard map makes a Backtab of it
                 shortcut.setKeys([*shortcut.keys(), QKeySequence("Ctrl+Shift+Tab")])
             shortcut.activated.connect(partial(self.tabs.turn, step))
-        self.more.clicked.connect(self.more_requested)
-        self.save.clicked.connect(lambda: self.export_requested.emit(self._saves.key))
         bind(self, self._save_by_key, "Ctrl+S")
         self.costs.export_requested.connect(self.export_requested)
         self.rates.look_again_requested.connect(self.look_again_requested)

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, Label
 from elicit_app.gui.elements.painting import box
-from elicit_app.gui.elements.surfaces import in_column
-from elicit_app.gui.elements.texts import elided, show_tooltip, tell
+from elicit_app.gui.elements.surfaces import Card, in_column
+from elicit_app.gui.elements.texts import Label, elided, show_tooltip, tell, write
 from elicit_app.gui.theme import CENTRE, LEFT, RIGHT, XS, Role, Tokens, em, font, tokens
 from metrics.drawing import LogAxis
 from metrics.elicited.exchange import RateMark
@@ -298,14 +297,12 @@ class MatrixGrid(QLabel):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             legible = self._legible(places)
             self._paint_head(painter, colours, places, legible)
-            lines = 2 if places.height >= 2 * QFontMetricsF(font(Role.NOTE, weight=500)).height() else 1
+            names = font(Role.NOTE, weight=500)
+            lines = 2 if places.height >= 2 * QFontMetricsF(names).height() else 1
             for i, row in enumerate(self._cells):
-                painter.setFont(font(Role.NOTE, weight=500))
-                painter.setPen(colours.ink)
                 label = QRectF(0, places.top + i * places.height, places.left - em(8), places.height)
-                painter.drawText(
-                    label, LEFT | Qt.TextFlag.TextWordWrap, self._fitting(painter, i, label.width(), lines)
-                )
+                name = self._fitting(names, i, label.width(), lines)
+                write(painter, label, name, names, colours.ink, LEFT | Qt.TextFlag.TextWordWrap)
                 for j, cell in enumerate(row):
                     if legible:
                         self._paint_cell(painter, colours, cell, places.room(i, j), i == j)
@@ -346,45 +343,38 @@ class MatrixGrid(QLabel):
 
     def _paint_head(self, painter: QPainter, colours: Tokens, places: _Cells, legible: bool) -> None:
         left, top = places.left, places.top
-        painter.setFont(font(Role.NOTE))
-        painter.setPen(colours.ink2)
+        note, ink = font(Role.NOTE), colours.ink2
         text = "the model says" if legible else "the model says (darker is more; point at a cell for its number)"
-        painter.drawText(QRectF(left, 0, self.width() - left, em(22)), CENTRE, text)
-        painter.drawText(QRectF(0, top - em(24), left, em(22)), LEFT, "the truth is")
-        painter.setFont(font(Role.CAPTION if self._dense() else Role.NOTE, weight=500))
-        painter.setPen(colours.ink)
+        write(painter, QRectF(left, 0, self.width() - left, em(22)), text, note, ink, CENTRE)
+        write(painter, QRectF(0, top - em(24), left, em(22)), "the truth is", note, ink)
+        face = font(Role.CAPTION if self._dense() else Role.NOTE, weight=500)
         for j in range(len(self._classes)):
             room = places.room(0, j)
             if not self._turned():
                 room = QRectF(room.left(), em(22), room.width(), em(22))
-                painter.drawText(room, CENTRE, self._fitting(painter, j, room.width()))
+                write(painter, room, self._fitting(face, j, room.width()), face, colours.ink, CENTRE)
                 continue
             painter.save()
             painter.translate(room.center().x(), top - em(4))
             painter.rotate(-90)
             length = top - em(28)
-            painter.drawText(QRectF(0, -em(11), length, em(22)), LEFT, self._fitting(painter, j, length))
+            write(painter, QRectF(0, -em(11), length, em(22)), self._fitting(face, j, length), face, colours.ink)
             painter.restore()
 
-    def _fitting(self, painter: QPainter, index: int, width: float, lines: int = 1) -> str:
-        metrics, name = QFontMetricsF(painter.font()), self._classes[index]
-        room = width if lines == 1 or " " not in name else width * 1.7
-        return elided(name, metrics, room)
+    def _fitting(self, face: QFont, index: int, width: float, lines: int = 1) -> str:
+        name = self._classes[index]
+        return elided(name, QFontMetricsF(face), width if lines == 1 or " " not in name else width * 1.7)
 
     def _paint_cell(self, painter: QPainter, colours: Tokens, cell: Cell, room: QRectF, diagonal: bool) -> None:
         fill = colours.sunken if diagonal else colours.surface
         box(painter, room, XS, fill=fill, border=colours.line)
-        painter.setPen(colours.ink3 if diagonal else colours.ink)
-        painter.setFont(
-            font(Role.NOTE if self._dense() else Role.SECTION, compact=True, weight=400 if diagonal else 600)
-        )
+        role, ink = Role.NOTE if self._dense() else Role.SECTION, colours.ink3 if diagonal else colours.ink
+        face = font(role, compact=True, weight=400 if diagonal else 600)
         if not cell.below or self._dense():
-            painter.drawText(room, CENTRE, cell.text)
+            write(painter, room, cell.text, face, ink, CENTRE)
             return
-        painter.drawText(room.adjusted(0, em(5), 0, -em(22)), CENTRE, cell.text)
-        painter.setFont(font(Role.CAPTION))
-        painter.setPen(colours.ink2)
-        painter.drawText(room.adjusted(0, em(26), 0, -em(4)), CENTRE, cell.below)
+        write(painter, room.adjusted(0, em(5), 0, -em(22)), cell.text, face, ink, CENTRE)
+        write(painter, room.adjusted(0, em(26), 0, -em(4)), cell.below, font(Role.CAPTION), colours.ink2, CENTRE)
 
     def _sentence_at(self, point: QPointF) -> str:
         places = self._places()

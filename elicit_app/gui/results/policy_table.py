@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
-from elicit_app.gui.elements.texts import elided, show_tooltip, tell
+from elicit_app.gui.elements.texts import elided, show_tooltip, tell, write
 from elicit_app.gui.results import plotting
 from elicit_app.gui.theme import CENTRE, LEFT, RIGHT, Role, Tokens, em, font, tokens
 from elicit_app.session.policy_words import PolicyRow, PolicyTexts
@@ -341,11 +341,10 @@ class PolicyTable(QLabel):
     def _paint_far(self, painter: QPainter, ink: QColor, at: _Columns, difference: float, y: float) -> None:
         """Paint a dashed arrow with its number: the row lies beyond the axis."""
         text, tip = signed(difference), at.plot_end + em(8)
-        painter.setFont(font(Role.NOTE))
-        painter.setPen(ink)
-        width = QFontMetricsF(painter.font()).horizontalAdvance(text)
+        width = QFontMetricsF(font(Role.NOTE)).horizontalAdvance(text)
         start = tip - em(60)
-        painter.drawText(QRectF(start - width - em(8), y - em(12), width + em(4), em(24)), RIGHT, text)
+        beside = QRectF(start - width - em(8), y - em(12), width + em(4), em(24))
+        write(painter, beside, text, font(Role.NOTE), ink, RIGHT)
         painter.setPen(plotting.pen(ink, 1.5, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(start, y), QPointF(tip - 2, y))
         plotting.head(painter, ink, tip, y, 1)

@@ -10,11 +10,11 @@ from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEv
 from PySide6.QtWidgets import QSlider, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, FlatButton, Label, Surface
+from elicit_app.gui.elements.buttons import FlatButton
 from elicit_app.gui.elements.fields import IgnoresWheel, ListBox, NumberBox
 from elicit_app.gui.elements.painting import Sized, focus_ring
-from elicit_app.gui.elements.surfaces import Section, fill, in_column, in_row, turn
-from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.elements.surfaces import Card, Section, Surface, fill, in_column, in_row, turn
+from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import ShareAxis
 from elicit_app.gui.results.to_do import NO_MODELS, TableCard
@@ -53,7 +53,7 @@ class ShareTrack(IgnoresWheel, Sized, QSlider):
         self.setSingleStep(5)
         self._scale = Scale(ShareAxis(0.01, 0.99), "", str, 0.5)
         self._segments: tuple[Segment, ...] = ()
-        self._number = 0.5
+        self.number = 0.5
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.valueChanged.connect(self._moved)
 
@@ -63,14 +63,9 @@ class ShareTrack(IgnoresWheel, Sized, QSlider):
         tell(self, name=scale.question, more=self._description())
         self.update()
 
-    @property
-    def number(self) -> float:
-        """Return the number that the handle is at."""
-        return self._number
-
     def set_number(self, number: float) -> None:
         """Put the handle at `number`, without emitting."""
-        self._number = number
+        self.number = number
         with QSignalBlocker(self):
             self.setValue(round(self._scale.axis.position(number) * STEPS))
         self.update()
@@ -105,8 +100,8 @@ class ShareTrack(IgnoresWheel, Sized, QSlider):
         self.setValue(round(min(max((x - self._inset()) / room, 0.0), 1.0) * STEPS))
 
     def _moved(self, value: int) -> None:
-        self._number = self._scale.axis.value(value / STEPS)
-        self.number_changed.emit(self._number)
+        self.number = self._scale.axis.value(value / STEPS)
+        self.number_changed.emit(self.number)
         self.update()
 
     def _description(self) -> str:
@@ -180,7 +175,7 @@ class ShareTrack(IgnoresWheel, Sized, QSlider):
                 taken.append(room.adjusted(-gap, 0, gap, 0))
 
     def _paint_handle(self, painter: QPainter, colours: Tokens) -> None:
-        x, y, radius = self._x(self._number), self._y(), em(10)
+        x, y, radius = self._x(self.number), self._y(), em(10)
         painter.setPen(plotting.pen(colours.ink))
         painter.setBrush(colours.surface)
         painter.drawEllipse(QPointF(x, y), radius, radius)
@@ -232,10 +227,10 @@ class SharesCard(Section):
         self.sentence.set_role(theme.Role.NOTE)
         self._scenarios: Scenarios | None = None
         self._study: Study | None = None
-        self._shares: tuple[float, ...] = ()
+        self.shares: tuple[float, ...] = ()
         self.classes = ListBox("Which class", widest=220)
         self.box, self.track = NumberBox("How many cases of this class", 1, 999), ShareTrack()
-        self.back = FlatButton("Back to your study")
+        self.back = FlatButton("Back to your study", self._go_back)
         self._of, self._cases = Label(role=theme.Role.STRONG), Label(role=theme.Role.NOTE, ink=theme.INK2)
         before, after = (Label(word, theme.Role.STRONG, wrap=False) for word in ("If", "were"))
         first = in_row(before, self.classes, after, 1, spacing=10)
@@ -245,12 +240,6 @@ class SharesCard(Section):
         self.classes.activated.connect(self._class_chosen)
         self.box.valueChanged.connect(self._typed)
         self.track.number_changed.connect(self._dragged)
-        self.back.clicked.connect(self._go_back)
-
-    @property
-    def shares(self) -> tuple[float, ...]:
-        """Return the shares of the true classes that are set."""
-        return self._shares
 
     @property
     def cases(self) -> str:
@@ -260,7 +249,7 @@ class SharesCard(Section):
     def show_result(self, view: ResultView, scenarios: Scenarios, study: Study) -> None:
         """Start from the study's own prevalence, at the class that the result's first sentence is about."""
         self._scenarios, self._study = scenarios, study
-        self._shares = tuple(map(float, scenarios.own))
+        self.shares = tuple(map(float, scenarios.own))
         self.classes.clear()
         for true in scenarios.known:
             self.classes.addItem(study.wording.class_many[true], true)
@@ -283,7 +272,7 @@ class SharesCard(Section):
         question = f"How many of {self._study.wording.counted(population)} are {many}"
         tell(self.box, name=question)
         scale = Scale(axis, question, lambda share: f"{share * population:,.0f}", own=float(self._scenarios.own[true]))
-        lines = self._scenarios.lines(self._shares, true)
+        lines = self._scenarios.lines(self.shares, true)
         self.track.show_scale(scale, lines.segments(axis.low, axis.high))
         self._show()
 
@@ -293,7 +282,7 @@ class SharesCard(Section):
 
     def _go_back(self) -> None:
         if self._scenarios is not None:
-            self._shares = tuple(map(float, self._scenarios.own))
+            self.shares = tuple(map(float, self._scenarios.own))
             self._class_chosen()
 
     def _typed(self, cases: int) -> None:
@@ -306,22 +295,22 @@ class SharesCard(Section):
 
     def _set(self, share: float) -> None:
         assert self._scenarios is not None
-        self._shares = tuple(map(float, self._scenarios.with_share(self._shares, self._true, share)))
+        self.shares = tuple(map(float, self._scenarios.with_share(self.shares, self._true, share)))
         self._show()
 
     def _show(self) -> None:
         assert self._scenarios is not None
         assert self._study is not None
-        share = self._shares[self._true]
+        share = self.shares[self._true]
         with QSignalBlocker(self.box):
             self.box.setValue(round(share * self._scenarios.population))
         self.track.set_number(share)
-        own = zip(self._shares, self._scenarios.own, strict=True)
+        own = zip(self.shares, self._scenarios.own, strict=True)
         self.back.setEnabled(any(abs(one - other) > 1e-9 for one, other in own))
         self._cases.setText(
-            f"Then there are {words.cases_words(self._scenarios.cases(self._shares), self._study.wording)}."
+            f"Then there are {words.cases_words(self._scenarios.cases(self.shares), self._study.wording)}."
         )
-        self.changed.emit(self._shares)
+        self.changed.emit(self.shares)
 
 
 class PrevalencePane(QWidget):

@@ -11,9 +11,10 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, Divider, Glyph, GlyphSign, Label, LinkButton, box
-from elicit_app.gui.elements.surfaces import Block, FoldedCard, in_column, in_grid, in_row, turn
-from elicit_app.gui.elements.texts import StressedLabel, tell
+from elicit_app.gui.elements.buttons import LinkButton
+from elicit_app.gui.elements.painting import Glyph, GlyphSign, box
+from elicit_app.gui.elements.surfaces import Block, Card, Divider, FoldedCard, in_column, in_grid, in_row, turn
+from elicit_app.gui.elements.texts import Label, StressedLabel, tell, write
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogPlot, PlotColumns
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
@@ -142,23 +143,13 @@ class RatioPlot(LogPlot):
         self, painter: QPainter, colours: Tokens, columns: PlotColumns, row: PlotRow, room: QRectF
     ) -> None:
         text = QRectF(0, room.top() + em(4), columns.names, room.height())
-        strong, note, lead = font(Role.STRONG), font(Role.NOTE), font(Role.LEAD, compact=True)
-        painter.setPen(colours.ink)
-        painter.setFont(strong)
-        used = painter.boundingRect(text, _WRAP, row.name)
-        painter.drawText(text, _WRAP, row.name)
-        painter.setFont(note)
-        painter.setPen(colours.ink2)
-        painter.drawText(text.adjusted(0, used.height(), 0, 0), _WRAP, row.flow)
-        half = room.height() / 2
-        painter.drawText(
-            QRectF(columns.right, room.top() + half, columns.width - columns.right, half), _TOP_RIGHT, row.below
-        )
-        painter.setFont(lead)
-        painter.setPen(colours.ink)
-        painter.drawText(
-            QRectF(columns.right, room.top(), columns.width - columns.right, half), _BOTTOM_RIGHT, row.ratio.in_words()
-        )
+        used = QFontMetricsF(font(Role.STRONG)).boundingRect(text, _WRAP, row.name)
+        write(painter, text, row.name, font(Role.STRONG), colours.ink, _WRAP)
+        write(painter, text.adjusted(0, used.height(), 0, 0), row.flow, font(Role.NOTE), colours.ink2, _WRAP)
+        upper = QRectF(columns.right, room.top(), columns.width - columns.right, room.height() / 2)
+        lead = font(Role.LEAD, compact=True)
+        write(painter, upper, row.ratio.in_words(), lead, colours.ink, _BOTTOM_RIGHT)
+        write(painter, upper.translated(0, upper.height()), row.below, font(Role.NOTE), colours.ink2, _TOP_RIGHT)
 
     def _paint_legend(self, painter: QPainter, colours: Tokens, top: float) -> None:
         y, x = top + em(12), 0.0

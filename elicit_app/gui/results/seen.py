@@ -10,9 +10,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, Divider, Label
-from elicit_app.gui.elements.surfaces import Block, in_column, in_row, turn
-from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.elements.surfaces import Block, Card, Divider, in_column, in_row, turn
+from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.results.curve_plot import Curve, CurvePlot, Mark, Picture, Stroke
 from elicit_app.gui.results.plotting import Cell, MatrixCard
 from elicit_app.gui.theme import RIGHT
@@ -170,7 +169,7 @@ class SeenPane(QWidget):
         self._across = in_row((self.left, 1), (self.right, 1), on=self._curves, spacing=theme.L)
         in_column(self.waiting, self._curves, self.roc, self._tables, 1, on=self, spacing=theme.M)
         self.roc.plot.setMaximumWidth(_SQUARE)
-        self._part: Part = "curves"
+        self.part: Part = "curves"
         self._turn()
 
     @property
@@ -183,17 +182,12 @@ class SeenPane(QWidget):
         """Return the curves that are shown."""
         return self._view
 
-    @property
-    def part(self) -> Part:
-        """Return what is shown."""
-        return self._part
-
     def show_result(self, view: ResultView, study: Study) -> None:
         """Forget the curves of another result, and show the models of this one as tables."""
         self._result, self._study, self._view = view, study, None
         self.waiting.setText(COMPUTING if view.judgement is not None else NOTHING)
         self._show_tables(view.models, study)
-        self._part = "curves"
+        self.part = "curves"
         self._turn()
         if self.isVisible():
             self.request()
@@ -205,7 +199,7 @@ class SeenPane(QWidget):
 
     def show_part(self, part: Part) -> None:
         """Show the curves, the ROC curve ("roc") or the models as tables ("tables")."""
-        self._part = part
+        self.part = part
         self._turn()
 
     def show_curves(self, view: CurvesView) -> None:
@@ -233,10 +227,10 @@ class SeenPane(QWidget):
 
     def _turn(self) -> None:
         ready = self._view is not None
-        self.waiting.setVisible(not ready and self._part != "tables")
-        self._curves.setVisible(ready and self._part == "curves")
-        self.roc.setVisible(ready and self._part == "roc")
-        self._tables.setVisible(self._part == "tables")
+        self.waiting.setVisible(not ready and self.part != "tables")
+        self._curves.setVisible(ready and self.part == "curves")
+        self.roc.setVisible(ready and self.part == "roc")
+        self._tables.setVisible(self.part == "tables")
 
     # --- the cards
 

@@ -9,10 +9,10 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, Label, LinkButton, Surface
+from elicit_app.gui.elements.buttons import LinkButton
 from elicit_app.gui.elements.painting import Sized
-from elicit_app.gui.elements.surfaces import Block, fill, in_column, in_grid, in_row, turn
-from elicit_app.gui.elements.texts import StressedLabel, tell
+from elicit_app.gui.elements.surfaces import Block, Card, Surface, fill, in_column, in_grid, in_row, turn
+from elicit_app.gui.elements.texts import Label, StressedLabel, tell
 from elicit_app.gui.results.policy_table import PolicyTable
 from elicit_app.session.policy_words import InformationTexts, MoreText, information_texts, policy_texts
 from elicit_app.session.views import ResultView
@@ -133,11 +133,10 @@ class TableCard(Card):
 
     def __init__(self) -> None:
         super().__init__()
-        self.table, self.fold = PolicyTable(), LinkButton("Show all")
+        self.table, self.fold = PolicyTable(), LinkButton("Show all", self._toggle)
         self._notes = Label(role=theme.Role.CAPTION, ink=theme.INK2)
         self._open = False
         in_column(self.table, in_row(self.fold, 1), self._notes, on=self, margins=(20, 10, 20, 12), spacing=theme.XS)
-        self.fold.clicked.connect(self._toggle)
 
     def show_judgement(self, judgement: Judgement, counts_as: str = "") -> None:
         """Show a judgement; `counts_as` says what the costs rest on."""

@@ -10,18 +10,17 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Button, Card, Divider, Label, LinkButton, PrimaryButton
-from elicit_app.gui.elements.fields import Field
+from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
+from elicit_app.gui.elements.fields import CheckRow, Field
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, dropped_files, follow_the_eye
-from elicit_app.gui.elements.surfaces import Block, FoldedCard, fill, in_column, in_row, turn
-from elicit_app.gui.elements.texts import tell
-from elicit_app.gui.setup.asking import AskingSection, ElsewhereSection, FamilySection, OthersSection, PurposeSection
-from elicit_app.gui.setup.prior_knowledge import GuessesSection, OrdersSection
+from elicit_app.gui.elements.surfaces import Block, Card, Divider, FoldedCard, Section, fill, in_column, in_row, turn
+from elicit_app.gui.elements.texts import Label, tell
+from elicit_app.gui.setup.asking import AskingSection, FamilySection, GuessesSection, OrdersSection, PurposeSection
 from elicit_app.gui.setup.start_page import ContinueCard, ContinueView
 from elicit_app.registry import Setting
 from elicit_app.registry.entries import as_packed
 from elicit_app.session.journal.events import Guess
-from elicit_app.session.packing import pseudonym
+from elicit_app.session.packing import INTRODUCTION, pseudonym, stated_opinions
 from elicit_app.session.sentences import USUAL, most_questions
 from elicit_app.study.model import Pack, Study
 from metrics.elicited.family import is_fraction, linear_family
@@ -156,6 +155,66 @@ class Beginning(NamedTuple):
         )
 
 
+_SEND = (
+    "One file holds the words and what may be asked, as it is set above, and no case. Whoever opens it with elicit "
+    "answers there and sends one file back."
+)
+_ADD = "Drop the files that come back onto this page, or choose them."
+_AGAIN = (
+    "For a second round",
+    "Whoever opens it sees where the experts who have finished stand, without their names, and answers again.",
+)
+_BUNDLED = "To add answers that come back, the study needs a folder of its own."
+
+
+class OthersSection(Section):
+    """Where the experts of a first round stand, before the questions of the second."""
+
+    def __init__(self) -> None:
+        super().__init__("Where the others stand", INTRODUCTION)
+        self._stands = Block()
+        self.column.addWidget(self._stands)
+
+    def show_study(self, study: Study) -> None:
+        """Show it, where `study` was sent for a second round."""
+        found = stated_opinions(study)
+        self.setVisible(bool(found))
+        rows = in_column(on=self._stands.renew(), spacing=theme.XS)
+        for stand in found:
+            fill(rows, Label(stand.mistake, theme.Role.LABEL), Label(stand.sentence))
+            for reason in stand.reasons:
+                rows.addWidget(Label(f"“{reason}”", theme.Role.NOTE, theme.INK2))
+
+
+class ElsewhereSection(Section):
+    """Emits `send_requested` with whether it is for a second round, and `add_requested`."""
+
+    send_requested = Signal(bool)
+    add_requested = Signal()
+
+    def __init__(self) -> None:
+        super().__init__("Experts elsewhere")
+        self.sentence = Label(ink=theme.INK2)
+        self.send = Button("Send to an expert…", lambda: self.send_requested.emit(self.again.box.isChecked()))
+        self.add = Button("Add their answers…", self.add_requested)
+        self._buttons = in_row(self.send, self.add, 1, spacing=theme.S)
+        self.again = CheckRow(*_AGAIN)
+        fill(self.column, self.sentence, self.again, self._buttons)
+
+    def show_study(self, study: Study, experts: int) -> None:
+        """Show what can be done with `study`, which so many have finished; nothing where it has no predictions."""
+        self.again.box.setChecked(False)
+        self.again.setVisible(study.kind == "folder" and experts > 1)
+        self.setVisible(bool(study.models))
+        keeps = study.kind == "folder"
+        self.sentence.setText(f"{_SEND} {_ADD if keeps else _BUNDLED}")
+        self.add.setVisible(keeps)
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        """With a large font the buttons stand below each other."""
+        turn(self._buttons, down=breakpoint_.large)
+
+
 class _WhoCard(Card):
     """Who is answering, in one line."""
 
@@ -200,16 +259,16 @@ class BeginPage(HeadedPage):
         self.family, self.orders, self.asking = FamilySection(), OrdersSection(), AskingSection()
         self.settings = FoldedCard("Settings of the study", (self.family, self.orders, self.asking))
         self.elsewhere, self.others, self.briefing = ElsewhereSection(), OthersSection(), Briefing()
-        self.words, self.back = LinkButton("Change the words of this study"), self.link_to_start()
-        self.compare = LinkButton("Compare experts")
+        self.words = LinkButton("Change the words of this study", self.words_requested)
+        self.back = self.link_to_start()
+        self.compare = LinkButton("Compare experts", self.compare_requested)
         self._reading_order = QTimer(self, singleShot=True, interval=0)
         self._build()
         self._connect()
         self.settle()
 
     def _build(self) -> None:
-        for button in (self.begin, self.begin_new):
-            self.header.add_action(button)
+        self.header.add_actions(self.begin, self.begin_new)
         left = in_column(
             self.current,
             self._who,
@@ -233,8 +292,6 @@ class BeginPage(HeadedPage):
         self.current.open_requested.connect(self.session_requested)
         self.expert.returnPressed.connect(self._begin)
         self.guesses.begin_requested.connect(self._begin)
-        self.words.clicked.connect(self.words_requested)
-        self.compare.clicked.connect(self.compare_requested)
         self.family.changed.connect(self._family_changed)
         self.asking.procedure_changed.connect(self._procedure_changed)
         self.asking.changed.connect(self._say_settings)
@@ -302,8 +359,7 @@ class BeginPage(HeadedPage):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
-        narrow = breakpoint_.compact or breakpoint_.large
-        turn(self._columns, down=narrow)
+        turn(self._columns, down=breakpoint_.narrow)
         turn(self._who.across, down=breakpoint_.large)
         for part in (self.current, self.guesses, self.orders, self.elsewhere):
             part.arrange(breakpoint_)

@@ -9,11 +9,11 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Label, PrimaryButton
+from elicit_app.gui.elements.buttons import PrimaryButton
 from elicit_app.gui.elements.fields import ChoiceRow, ListBox
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
 from elicit_app.gui.elements.surfaces import Block, Section, fill, in_grid, in_row, turn
-from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.problem import Problem, shortened
 from elicit_app.study.mapping import FirstRows, as_options, require_usable
 from elicit_app.study.model import ColumnMap
@@ -45,7 +45,7 @@ class ColumnsPage(HeadedPage):
         super().__init__()
         self._look: FirstRows | None = None
         self._classes: tuple[str, ...] = ()
-        self.go_on = PrimaryButton("Go on", keys=("Ctrl+Enter",))
+        self.go_on = PrimaryButton("Go on", self._go_on, keys=("Ctrl+Enter",))
         self.truth = ListBox("Column of the true class")
         self.kinds: dict[Kind, ChoiceRow] = {kind: ChoiceRow(*words) for kind, words in _KINDS.items()}
         self.boxes: list[ListBox] = []
@@ -58,7 +58,7 @@ class ColumnsPage(HeadedPage):
         self.settle()
 
     def _build(self) -> None:
-        self.header.add_action(self.go_on)
+        self.header.add_actions(self.go_on)
         what = Section("Where is the true class, and what does the model give?")
         what.column.addWidget(self.truth)
         for row in self.kinds.values():
@@ -76,7 +76,6 @@ class ColumnsPage(HeadedPage):
         self.foot.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _connect(self) -> None:
-        self.go_on.clicked.connect(self._go_on)
         self.truth.currentIndexChanged.connect(self._truth_changed)
         self._group.buttonToggled.connect(lambda _, checked: self._lay_rows() if checked else None)
         bind(self, self._go_on, *CTRL_ENTER)
@@ -116,8 +115,7 @@ class ColumnsPage(HeadedPage):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
-        narrow = breakpoint_.compact or breakpoint_.large
-        turn(self._columns, down=narrow)
+        turn(self._columns, down=breakpoint_.narrow)
 
     def _truth_changed(self) -> None:
         if self._look is not None:

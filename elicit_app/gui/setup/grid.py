@@ -35,11 +35,11 @@ from PySide6.QtWidgets import (
 )
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import box
 from elicit_app.gui.elements.page import QuietScrollBar
+from elicit_app.gui.elements.painting import box
 from elicit_app.gui.elements.surfaces import shared_out
-from elicit_app.gui.elements.texts import elided, tell, tooltip_text
-from elicit_app.gui.theme import RIGHT
+from elicit_app.gui.elements.texts import tell, tooltip_text, write
+from elicit_app.gui.theme import LEFT, RIGHT
 from metrics.text import counted
 
 Index = QModelIndex | QPersistentModelIndex
@@ -63,7 +63,7 @@ class Column(NamedTuple):
     missing: str = ""  # what an empty cell asks
     # how its text stands
     grey: bool = False
-    right: bool = False
+    align: Qt.AlignmentFlag = LEFT
 
 
 class Grid(QAbstractTableModel):
@@ -173,8 +173,7 @@ class Grid(QAbstractTableModel):
         if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
             return self.columns[section].head
         if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if self.columns[section].right else Qt.AlignmentFlag.AlignLeft
-            return side | Qt.AlignmentFlag.AlignVCenter
+            return self.columns[section].align
         return None
 
 
@@ -222,11 +221,11 @@ class _Cells(QStyledItemDelegate):
         painter.setPen(QPen(colours.line, 1))
         if index.column():
             painter.drawLine(cell.topLeft(), cell.bottomLeft())
-        painter.setFont(theme.font(theme.Role.STRONG if index.column() == 0 else theme.Role.NOTE))
+        face = theme.font(theme.Role.STRONG if index.column() == 0 else theme.Role.NOTE)
         room = cell.adjusted(_PAD, 0, -_PAD, 0)
         if column.longest and text:
-            painter.setPen(colours.ink if len(text) > column.longest else colours.ink2)
-            painter.drawText(room, RIGHT, str(len(text)))
+            ink = colours.ink if len(text) > column.longest else colours.ink2
+            write(painter, room, str(len(text)), face, ink, RIGHT)
             room.adjust(0, 0, -theme.em(26), 0)
         if not text and column.missing:
             radius = theme.em(3)
@@ -237,10 +236,8 @@ class _Cells(QStyledItemDelegate):
             middle.setX(room.left() + radius)
             painter.drawEllipse(middle, radius, radius)
             room.adjust(theme.em(14), 0, 0, 0)
-        painter.setPen(colours.ink2 if column.grey or not text else colours.ink)
-        side = Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
-        shown = elided(text or column.missing, QFontMetricsF(painter.font()), room.width())
-        painter.drawText(room, side | Qt.AlignmentFlag.AlignVCenter, shown)
+        ink = colours.ink2 if column.grey or not text else colours.ink
+        write(painter, room, text or column.missing, face, ink, column.align, elide=True)
         if current:
             box(painter, cell, theme.KEY_RADIUS, border=colours.ink, width=2)
 
@@ -255,12 +252,8 @@ class _Heads(QHeaderView):
     def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
         colours, column = theme.tokens(self._view), self._view.grid.columns[section]
         painter.fillRect(rect, colours.surface)
-        painter.setPen(colours.ink2)
-        painter.setFont(theme.font(theme.Role.CAPTION))
-        side = Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
-        room = QRectF(rect).adjusted(_PAD, 0, -_PAD, 0)
-        head = elided(column.head, QFontMetricsF(painter.font()), room.width())
-        painter.drawText(room, side | Qt.AlignmentFlag.AlignVCenter, head)
+        room, face = QRectF(rect).adjusted(_PAD, 0, -_PAD, 0), theme.font(theme.Role.CAPTION)
+        write(painter, room, column.head, face, colours.ink2, column.align, elide=True)
 
 
 class GridView(QTableView):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from PySide6.QtCore import QMimeData, QModelIndex, QPersistentModelIndex, QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QMimeData, QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QDrag,
     QDragEnterEvent,
@@ -36,11 +36,12 @@ from PySide6.QtWidgets import (
 
 from elicit_app.elicitation.orders import StatedMistake, StatedPile
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, Divider, KeyCap, Label, Surface, box, elided
 from elicit_app.gui.elements.fields import Field
 from elicit_app.gui.elements.page import QuietScrollBar
-from elicit_app.gui.elements.surfaces import in_column, in_row
-from elicit_app.gui.elements.texts import tell, tooltip_text
+from elicit_app.gui.elements.painting import KeyCap, box
+from elicit_app.gui.elements.surfaces import Card, Divider, Surface, in_column, in_row
+from elicit_app.gui.elements.texts import Label, elided, tell, tooltip_text
+from elicit_app.gui.setup.grid import Index
 from elicit_app.gui.setup.words import cases_of_each
 from elicit_app.gui.theme import LEFT
 from elicit_app.session.journal.events import Guess
@@ -281,12 +282,10 @@ class _Chip(QStyledItemDelegate):
         self._view = view
         self.narrow = False
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(theme.em(60), theme.em(NARROW_CHIP if self.narrow else CHIP))
 
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         colours, room = theme.tokens(self._view), QRectF(option.rect).adjusted(0, 3, 0, -3)
         proposed = bool(index.data(_PROPOSED))
         painter.fillRect(QRectF(option.rect), colours.surface)

@@ -10,21 +10,10 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QButtonGroup, QGridLayout, QSizePolicy, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import (
-    Button,
-    Card,
-    Divider,
-    Label,
-    LinkButton,
-    Look,
-    MinorButton,
-    PrimaryButton,
-    ProgressBar,
-    Surface,
-)
+from elicit_app.gui.elements.buttons import Button, LinkButton, Look, MinorButton, PrimaryButton
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, follow_the_eye, go_on_by_enter
-from elicit_app.gui.elements.surfaces import fill, in_column, in_row, turn
-from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.elements.surfaces import Card, Divider, ProgressBar, Surface, fill, in_column, in_row, turn
+from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.setup.begin_page import Beginning
 from elicit_app.gui.setup.piles import FEWEST, MOST, PileColumn, Piles, drag_card
 
@@ -129,19 +118,20 @@ class PilesPage(HeadedPage):
     def __init__(self) -> None:
         super().__init__()
         self._beginning: Beginning | None = None
-        self._piles: Piles | None = None
-        self.skip, self.go_on = Button("Skip"), PrimaryButton("Go on", keys=("Ctrl+Enter",))
+        self.piles = Piles(())
+        self.skip = Button("Skip", lambda: self._finish(None))
+        self.go_on = PrimaryButton("Go on", self._go_on, keys=("Ctrl+Enter",))
         self.top = _TopCard()
         self.columns = [PileColumn(number + 1) for number in range(MOST)]
         self.sizes = {n: _SizeButton(str(n)) for n in range(FEWEST, MOST + 1)}
-        self.back, self.undo = LinkButton("Back"), Button("Undo", keys=("Ctrl+Z",))
+        self.back = LinkButton("Back", self.back_requested)
+        self.undo = Button("Undo", self._undo, keys=("Ctrl+Z",))
         self._build()
         self._connect()
         self.settle()
 
     def _build(self) -> None:
-        for button in (self.skip, self.go_on):
-            self.header.add_action(button)
+        self.header.add_actions(self.skip, self.go_on)
         self.body.addWidget(self.top)
         self._row = in_row(spacing=12)
         for column in self.columns:
@@ -161,14 +151,10 @@ class PilesPage(HeadedPage):
         self.foot.addLayout(row)
 
     def _connect(self) -> None:
-        self.skip.clicked.connect(lambda: self._finish(None))
-        self.go_on.clicked.connect(self._go_on)
-        self.back.clicked.connect(self.back_requested)
-        self.undo.clicked.connect(self._undo)
         self.notice.pressed.connect(self._use_proposals)
         self.top.later.clicked.connect(self._later)
         self.top.accept.clicked.connect(self._accept)
-        self.top.dragged.connect(lambda: drag_card(self.top, self._left[0]) if self._left else None)
+        self.top.dragged.connect(lambda: drag_card(self.top, self.piles.left[0]) if self.piles.left else None)
         for n, size in self.sizes.items():
             size.clicked.connect(lambda _=False, n=n: self._resize(n))
         for at, column in enumerate(self.columns):
@@ -186,23 +172,15 @@ class PilesPage(HeadedPage):
     def first_focus(self) -> QWidget:
         return self.top
 
-    @property
-    def piles(self) -> Piles | None:
-        """Return what lies where."""
-        return self._piles
-
     def show_beginning(self, beginning: Beginning) -> None:
         """Ask about the mistakes of a study; piles made for the same study before stay."""
         before, self._beginning = self._beginning, beginning
-        if before is None or self._piles is None or before.study.digest != beginning.study.digest:
-            self._piles = Piles.of(beginning.study, beginning.guesses)
+        if before is None or before.study.digest != beginning.study.digest:
+            self.piles = Piles.of(beginning.study, beginning.guesses)
         elif before.study.wording != beginning.study.wording or before.guesses != beginning.guesses:
-            lies, names = self._piles.lies, self._piles.names
-            fresh = Piles.of(beginning.study, beginning.guesses)
-            same = len(fresh.cards) == len(self._piles.cards)
-            self._piles = fresh
-            if same:
-                fresh.lies, fresh.names = lies, names
+            kept, self.piles = self.piles, Piles.of(beginning.study, beginning.guesses)
+            if len(kept.cards) == len(self.piles.cards):
+                self.piles.lies, self.piles.names = kept.lies, kept.names
         k = beginning.study.n_classes
         self.header.say(
             "Which mistakes are about equally bad?",
@@ -219,14 +197,8 @@ class PilesPage(HeadedPage):
             column.arrange(breakpoint_)
         QTimer.singleShot(0, self, lambda: follow_the_eye(self))
 
-    @property
-    def _left(self) -> list[int]:
-        return [] if self._piles is None else self._piles.left
-
     def _show(self) -> None:
-        piles = self._piles
-        if piles is None:
-            return
+        piles = self.piles
         proposed = piles.proposals()
         for at, column in enumerate(self.columns):
             column.setVisible(at < len(piles.names))
@@ -244,8 +216,8 @@ class PilesPage(HeadedPage):
         self._show()
 
     def _put(self, cards: Sequence[int], pile: int) -> None:
-        if self._piles is not None and cards:
-            self._piles.put(cards, pile)
+        if cards:
+            self.piles.put(cards, pile)
             self._changed()
 
     def _digit(self, pile: int) -> None:
@@ -255,32 +227,31 @@ class PilesPage(HeadedPage):
             if column.chips.hasFocus() and card is not None:
                 self._put([card], pile)
                 return
-        self._put(self._left[:1], pile)
+        self._put(self.piles.left[:1], pile)
 
     def _accept(self) -> None:
-        if self._piles is None or not self._left:
+        if not self.piles.left:
             return
-        pile = self._piles.proposals().get(self._left[0])
+        card = self.piles.left[0]
+        pile = self.piles.proposals().get(card)
         if pile is not None:
-            self._put(self._piles.alike(self._left[0]), pile)
+            self._put(self.piles.alike(card), pile)
 
     def _later(self) -> None:
-        if self._piles is not None and self._left:
-            self._piles.later(self._left[0])
+        if self.piles.left:
+            self.piles.later(self.piles.left[0])
             self._changed()
 
     def _undo(self) -> None:
-        if self._piles is not None and self._piles.undo():
+        if self.piles.undo():
             self._changed()
 
     def _resize(self, n: int) -> None:
-        if self._piles is not None:
-            self._piles.resize(n)
-            self._changed()
+        self.piles.resize(n)
+        self._changed()
 
     def _rename(self, pile: int, name: str) -> None:
-        if self._piles is not None:
-            self._piles.names[pile] = name
+        self.piles.names[pile] = name
 
     def _go_beside(self, at: int, step: int) -> None:
         beside = self.columns[max(0, min(len(self.columns) - 1, at + step))]
@@ -288,15 +259,12 @@ class PilesPage(HeadedPage):
             beside.chips.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _use_proposals(self) -> None:
-        if self._piles is not None:
-            self._piles.use_proposals()
-            self._changed()
-            self._go_on()
+        self.piles.use_proposals()
+        self._changed()
+        self._go_on()
 
     def _go_on(self) -> None:
-        piles = self._piles
-        if piles is None or self._beginning is None:
-            return
+        piles = self.piles
         proposed = piles.mistakes_in(list(piles.proposals()))
         if proposed and not self.notice.isVisibleTo(self):
             left = piles.mistakes_in(piles.left)

@@ -11,24 +11,23 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QFontMet
 from PySide6.QtWidgets import QBoxLayout, QPushButton, QSizePolicy
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import (
-    Button,
+from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
+from elicit_app.gui.elements.page import ScrolledPage, dropped_files, follow_the_eye, go_on_by_enter
+from elicit_app.gui.elements.painting import Glyph, box, focus_ring, paint_glyph
+from elicit_app.gui.elements.surfaces import (
+    Block,
     Card,
     Divider,
-    Glyph,
-    Label,
-    LinkButton,
-    PrimaryButton,
+    Notice,
     ProgressBar,
     Surface,
-    box,
-    focus_ring,
-    paint_glyph,
+    fill,
+    in_column,
+    in_row,
+    turn,
 )
-from elicit_app.gui.elements.page import ScrolledPage, dropped_files, follow_the_eye, go_on_by_enter
-from elicit_app.gui.elements.surfaces import Block, Notice, fill, in_column, in_row, turn
-from elicit_app.gui.elements.texts import elided, tell
-from elicit_app.gui.theme import LEFT, RIGHT
+from elicit_app.gui.elements.texts import Label, tell, write
+from elicit_app.gui.theme import RIGHT
 
 
 @dataclass(frozen=True)
@@ -57,9 +56,8 @@ class ContinueCard(Card):
         words = in_column(self._hint, self._title, self._line, spacing=4)
         words.addSpacing(theme.S)
         words.addWidget(self._bar)
-        self.button = PrimaryButton("Continue", keys=("Enter",))
+        self.button = PrimaryButton("Continue", lambda: self.open_requested.emit(self._ref), keys=("Enter",))
         fill(self._across, (words, 1), self.button)
-        self.button.clicked.connect(lambda: self.open_requested.emit(self._ref))
 
     def show_view(self, view: ContinueView) -> None:
         """Show the session to go on with."""
@@ -141,7 +139,7 @@ class RowButton(QPushButton):
 
     def __init__(self, view: RowView) -> None:
         super().__init__(view.title)
-        self._view, self._compact = view, False
+        self.view, self._compact = view, False
         tell(
             self,
             name=", ".join(part for part in (view.title, view.line, view.aside) if part),
@@ -151,11 +149,6 @@ class RowButton(QPushButton):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAutoDefault(False)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-
-    @property
-    def view(self) -> RowView:
-        """Return what the row shows."""
-        return self._view
 
     def set_compact(self, compact: bool) -> None:
         """Take less height on a compact page."""
@@ -183,20 +176,17 @@ class RowButton(QPushButton):
         sign = theme.em(14)
         chevron = QRectF(room.right() - sign, room.center().y() - sign / 2, sign, sign)
         paint_glyph(painter, Glyph.CLOSED, chevron, colours.ink)
-        painter.setFont(theme.font(theme.Role.NOTE))
-        painter.setPen(colours.ink2)
-        aside = QFontMetricsF(painter.font()).horizontalAdvance(self._view.aside) + 2
+        note = theme.font(theme.Role.NOTE)
+        aside = QFontMetricsF(note).horizontalAdvance(self.view.aside) + 2
         right = chevron.left() - theme.S
-        painter.drawText(QRectF(right - aside, room.top(), aside, room.height()), RIGHT, self._view.aside)
+        beside = QRectF(right - aside, room.top(), aside, room.height())
+        write(painter, beside, self.view.aside, note, colours.ink2, RIGHT)
         width = right - aside - theme.M - room.left()
         top = room.center().y() - sum(self._heights()) / 2
         for text, role, ink, height in zip(
-            (self._view.title, self._view.line), _ROLES, (colours.ink, colours.ink2), self._heights(), strict=True
+            (self.view.title, self.view.line), _ROLES, (colours.ink, colours.ink2), self._heights(), strict=True
         ):
-            painter.setFont(theme.font(role))
-            painter.setPen(ink)
-            words = QRectF(room.left(), top, width, height)
-            painter.drawText(words, LEFT, self._fit(painter, text, words))
+            write(painter, QRectF(room.left(), top, width, height), text, theme.font(role), ink, elide=True)
             top += height
 
     def _heights(self) -> list[float]:
@@ -204,30 +194,21 @@ class RowButton(QPushButton):
         least = 0 if self._compact else theme.em(23)
         return [max(least, QFontMetricsF(theme.font(role)).height()) for role in _ROLES]
 
-    @staticmethod
-    def _fit(painter: QPainter, text: str, room: QRectF) -> str:
-        return elided(text, QFontMetricsF(painter.font()), room.width())
-
 
 class RowCard(Card):
     """A card of rows, or a sentence where there are none."""
 
     def __init__(self, open_row: Callable[[RowView], None]) -> None:
         super().__init__()
-        self._open, self._rows, self._compact = open_row, list[RowButton](), False
+        self._open, self.rows, self._compact = open_row, list[RowButton](), False
         self._inside = Block()
         self._column = in_column(self._inside, on=self, margins=(0, 4, 0, 4), spacing=0)
-
-    @property
-    def rows(self) -> list[RowButton]:
-        """Return the rows shown."""
-        return list(self._rows)
 
     def show_rows(self, rows: Sequence[RowView], nothing: tuple[str, str] = ("", "")) -> None:
         """Show `rows`; where there are none, a title and a sentence instead."""
         column = in_column(on=self._inside.renew(), spacing=0)
-        self._rows = [RowButton(row) for row in rows]
-        for index, button in enumerate(self._rows):
+        self.rows = [RowButton(row) for row in rows]
+        for index, button in enumerate(self.rows):
             if index:
                 column.addLayout(in_column(Divider(), margins=(8, 0, 8, 0)))
             button.set_compact(self._compact)
@@ -240,7 +221,7 @@ class RowCard(Card):
     def set_compact(self, compact: bool) -> None:
         """Take less height on a compact page."""
         self._compact = compact
-        for row in self._rows:
+        for row in self.rows:
             row.set_compact(compact)
 
 
@@ -287,9 +268,11 @@ class StartPage(ScrolledPage):
         )
         self.notice, self.current, self.drop = Notice(), ContinueCard(), DropCard()
         self.examples, self.recent = RowCard(lambda row: self.study_requested.emit(row.ref)), RowCard(self._open_recent)
-        self.folder, self.all_recent = LinkButton("Open a study folder…"), LinkButton("Show all")
-        self.help, self.settings = LinkButton("Help"), LinkButton("Settings")
-        self.laboratory = LinkButton("For researchers")
+        self.folder = LinkButton("Open a study folder…", self.folder_requested)
+        self.all_recent = LinkButton("Show all", self._show_all)
+        self.help = LinkButton("Help", self.help_requested)
+        self.settings = LinkButton("Settings", self.settings_requested)
+        self.laboratory = LinkButton("For researchers", self.laboratory_requested)
         self._lists = in_row()
         self._heads: list[Label] = []
         self._build()
@@ -370,11 +353,6 @@ class StartPage(ScrolledPage):
     def _connect(self) -> None:
         self.current.open_requested.connect(self.session_requested)
         self.drop.choose_requested.connect(self.choose_requested)
-        self.folder.clicked.connect(self.folder_requested)
-        self.help.clicked.connect(self.help_requested)
-        self.settings.clicked.connect(self.settings_requested)
-        self.laboratory.clicked.connect(self.laboratory_requested)
-        self.all_recent.clicked.connect(self._show_all)
         go_on_by_enter(self, self._go_on)
 
     def _open_recent(self, row: RowView) -> None:

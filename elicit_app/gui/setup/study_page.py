@@ -11,11 +11,11 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Button, FlatButton, Label, LinkButton, PrimaryButton
+from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import ChoiceRow, DecimalBox, Field, ListBox, named
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, follow_the_eye
 from elicit_app.gui.elements.surfaces import Block, Section, fill, in_column, in_grid, in_row, turn
-from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.setup.words import MistakesSection, NounsSection, Preview, cases_of_each, flow
 from elicit_app.gui.theme import RIGHT
 from elicit_app.problem import Problem
@@ -180,9 +180,8 @@ class ModelsSection(Section):
         super().__init__("The models", "Human readers may be among them.")
         self._study: Study | None = None
         self.fields: list[Field] = []
-        self._rows, self.add = Block(), Button("Add a model…")
+        self._rows, self.add = Block(), Button("Add a model…", self.add_requested)
         fill(self.column, self._rows, (self.add, 0, Qt.AlignmentFlag.AlignLeft))
-        self.add.clicked.connect(self.add_requested)
 
     def show_study(self, study: Study) -> None:
         """Show the models of `study`."""
@@ -254,11 +253,11 @@ class StudyPage(HeadedPage):
         super().__init__()
         self._study: Study | None = None
         self._key: Key = (0, 1)
-        self.save = PrimaryButton("Save and go on", keys=("Ctrl+Enter",))
+        self.save = PrimaryButton("Save and go on", self._save, keys=("Ctrl+Enter",))
         self.nouns, self.preview, self.mistakes = NounsSection(), Preview(), MistakesSection()
         self.yardstick, self.population, self.place = YardstickSection(), PopulationSection(), PlaceSection()
         self.models = ModelsSection()
-        self.back, self.undo = self.link_to_start(), FlatButton("Undo", keys=("Ctrl+Z",))
+        self.back, self.undo = self.link_to_start(), FlatButton("Undo", self._undo, keys=("Ctrl+Z",))
         self._done = Label(role=theme.Role.NOTE, ink=theme.INK2)
         self._reading_order = QTimer(self, singleShot=True, interval=0)
         self._build()
@@ -266,7 +265,7 @@ class StudyPage(HeadedPage):
         self.settle()
 
     def _build(self) -> None:
-        self.header.add_action(self.save)
+        self.header.add_actions(self.save)
         self._top = in_row((self.nouns, 760), (self.preview, 344), spacing=theme.L)
         fill(self.body, self._top, self.mistakes, self.yardstick, self.population, self.models, self.place, 1)
         row = in_row(self.back, (self._done, 1), self.undo)
@@ -286,8 +285,6 @@ class StudyPage(HeadedPage):
         self.mistakes.open_requested.connect(self.open_words_requested)
         self.mistakes.save_requested.connect(self.save_words_requested)
         self.place.choose_requested.connect(self.choose_requested)
-        self.undo.clicked.connect(self._undo)
-        self.save.clicked.connect(self._save)
         self._reading_order.timeout.connect(lambda: follow_the_eye(self))
         bind(self, self._save, *CTRL_ENTER)
 
@@ -341,7 +338,7 @@ class StudyPage(HeadedPage):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
-        turn(self._top, down=breakpoint_.compact or breakpoint_.large)
+        turn(self._top, down=breakpoint_.narrow)
         for part in (self.nouns, self.mistakes):
             part.arrange(breakpoint_)
         self._reading_order.start()

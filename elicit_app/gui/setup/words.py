@@ -9,11 +9,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Button, Divider, Label, StressedLabel
+from elicit_app.gui.elements.buttons import Button
 from elicit_app.gui.elements.fields import Field, named
-from elicit_app.gui.elements.surfaces import Section, fill, in_row, turn
-from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.elements.surfaces import Divider, Section, fill, in_row, turn
+from elicit_app.gui.elements.texts import Label, StressedLabel, tell
 from elicit_app.gui.setup.grid import Column, Grid, GridView
+from elicit_app.gui.theme import RIGHT
 from elicit_app.session.pair_words import ARROW
 from elicit_app.study.making import Key, keys_of, with_mistakes
 from elicit_app.study.model import LONGEST_CONSEQUENCE, Mistake, Study, Wording, default_wording
@@ -125,7 +126,8 @@ class MistakesSection(Section):
         tell(self.search, name="Search among the mistakes")
         self.paste = Button("Paste", keys=("Ctrl+V",))
         self.fill = Button("Fill down", keys=("Ctrl+D",))
-        self.open_csv, self.save_csv = Button("Open CSV…"), Button("Save as CSV…")
+        self.open_csv = Button("Open CSV…", self.open_requested)
+        self.save_csv = Button("Save as CSV…", self.save_requested)
         self.one, self.many = Field(), Field()
         self._below = QWidget()
         self._head = in_row()
@@ -136,8 +138,6 @@ class MistakesSection(Section):
         self.table.row_chosen.connect(self._choose)
         self.paste.clicked.connect(self.table.paste)
         self.fill.clicked.connect(self.table.fill_down)
-        self.open_csv.clicked.connect(self.open_requested)
-        self.save_csv.clicked.connect(self.save_requested)
         for field, column in ((self.one, _ONE), (self.many, _SEVERAL)):
             field.textEdited.connect(lambda text, column=column: self._type_below(column, text))
 
@@ -189,11 +189,10 @@ class MistakesSection(Section):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """On a compact page one and several open below the table."""
-        narrow = breakpoint_.compact or breakpoint_.large
-        turn(self._head, down=narrow)
+        turn(self._head, down=breakpoint_.narrow)
         for column in (_ONE, _SEVERAL):
-            self.table.setColumnHidden(column, narrow)
-        self._below.setVisible(narrow)
+            self.table.setColumnHidden(column, breakpoint_.narrow)
+        self._below.setVisible(breakpoint_.narrow)
         self.paste.set_keys(*(() if breakpoint_.compact else ("Ctrl+V",)))
         self.fill.set_keys(*(() if breakpoint_.compact else ("Ctrl+D",)))
         self.table.measure()
@@ -262,7 +261,7 @@ _CLASS_COLUMNS = (
     Column("One of them", 180),
     Column("Several of them", 190),
     Column("Then one will …", 210),
-    Column("Cases", 80, editable=False, grey=True, right=True),
+    Column("Cases", 80, editable=False, grey=True, align=RIGHT),
 )
 _CLASS_ROWS = 6
 

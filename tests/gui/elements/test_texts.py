@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 
 import elicit_app.gui
-from elicit_app.gui.elements import Label, StressedLabel, tell
+from elicit_app.gui.elements.texts import Label, StressedLabel, tell
 from metrics.text import isolated
 
 MARKUP = '<img src="/etc/hostname"><b>bold</b> & more'

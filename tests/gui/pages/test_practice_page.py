@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 
 from elicit_app.gui import theme
 from elicit_app.gui.question.answers import Pressed
-from elicit_app.gui.question.practice import PracticePage
+from elicit_app.gui.question.page import PracticePage
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from elicit_app.elicitation.questions import Counts, Progress
-from elicit_app.gui.question import QuestionPage
+from elicit_app.gui.question.page import QuestionPage
 from elicit_app.session.views import AnsweredView, QuestionView
 from elicit_app.study.model import Mistake, Predictions, Study, Wording, default_wording
 

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QApplication
 
 from elicit_app.elicitation.questions import Moved, Proposal
 from elicit_app.gui import theme
-from elicit_app.gui.question import QuestionPage
 from elicit_app.gui.question.answers import GivenAnswer
+from elicit_app.gui.question.page import QuestionPage
 from elicit_app.session.pair_words import compare_pair
 
 K, M = Qt.Key, Qt.KeyboardModifier

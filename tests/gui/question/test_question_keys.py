@@ -10,8 +10,7 @@ from PySide6.QtGui import QKeyEvent, QShortcut
 from PySide6.QtWidgets import QApplication, QLineEdit, QStackedWidget
 
 from elicit_app.elicitation.questions import Strength
-from elicit_app.gui.question import QuestionPage
-from elicit_app.gui.question.page import LOCK_MS
+from elicit_app.gui.question.page import LOCK_MS, QuestionPage
 from elicit_app.session.views import UnsavedView
 
 K, M = Qt.Key, Qt.KeyboardModifier

@@ -10,9 +10,9 @@ from PySide6.QtGui import QFont, QFontMetricsF
 from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.question import QuestionPage
 from elicit_app.gui.question.flow_view import FlowList, called_font, flow_place, leaf_heights, more_font
 from elicit_app.gui.question.measures import breakable
+from elicit_app.gui.question.page import QuestionPage
 from elicit_app.gui.question.row import CountBar
 
 SIZES = ((1280, 800), (1280, 700), (1024, 720), (800, 600))

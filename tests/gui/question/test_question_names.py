@@ -102,7 +102,7 @@ def test_what_is_imagined_is_said(page, ask, pairs) -> None:
 
 
 def test_the_page_refuses_a_question_without_a_study(qtbot, ask, pairs) -> None:
-    from elicit_app.gui.question import QuestionPage
+    from elicit_app.gui.question.page import QuestionPage
 
     page = QuestionPage()
     qtbot.addWidget(page)
@@ -190,6 +190,6 @@ def test_thousands_of_repaints_keep_the_reference_count_of_none(page) -> None:
 
 def test_offscreen_there_is_no_fade(page, ask, pairs) -> None:
     _, left, right = pairs["three"]
-    page.set_animated(True)
+    page.animated = True
     page.show_question(replace(ask(left, right, 8)))
     assert not page.card.graphicsEffect().isEnabled()

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFontMetricsF, QGuiApplication
 from PySide6.QtTest import QTest
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import LinkButton
+from elicit_app.gui.elements.buttons import LinkButton
 from elicit_app.gui.pages.review import NOTHING_CHOSEN, ReviewPage
 from elicit_app.gui.results.page import TABS, ResultsPage
 from elicit_app.gui.results.to_do import NO_MODELS
@@ -82,7 +82,7 @@ def test_answers_stand_newest_first_in_words_without_sides(review):
         assert "fewer" in row.preferred
         assert "fewer" in row.rather_than or row.fit == "check"
         assert " A" not in row.preferred
-    assert rows[-2].fit_words == "taken out"
+    assert rows[-2].cells[-1] == "taken out"
 
 
 def test_the_chosen_answer_is_looked_at_with_enter_and_taken_out_with_a_button_only(review, qtbot):

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from elicit_app.gui.elements import LinkButton
+from elicit_app.gui.elements.buttons import LinkButton
 from elicit_app.gui.pages.messages import RecapPage
 from elicit_app.gui.setup.begin_page import BeginPage
 from elicit_app.session.result import result_view

@@ -1,23 +1,28 @@
-"""`elicit simulate` and `elicit sweep`: procedures ask simulated experts whose true metric is known."""
+"""`elicit simulate`, `elicit sweep` and `elicit reproduce`: simulated experts, and published results computed anew."""
 
 from __future__ import annotations
 
 import math
 import sys
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.ask import NeverWorseOption
-from elicit_app.cli.output import flag, require_new, require_picture
+from elicit_app.cli.output import AsJson, Scheduler, flag, progress, require_new, require_picture
+from elicit_app.cli.study import AnyStudy, NeverWorseOption
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from rich.table import Table
 
+    from elicit_app.experiments.reproduce.shape import Experiment, Options
     from elicit_app.experiments.simulated import Simulation
     from elicit_app.experiments.sweep import Found
+
 
 # Options that say nothing about who asks and who answers.
 _OF_THE_COMMAND = frozenset({"study", "procedure", "runs", "jobs", "out", "transcript", "as_json"})
@@ -27,11 +32,12 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command(short_help="Ask simulated experts with known metrics.")(simulate)
     app.command(short_help="Simulate every combination of settings.")(sweep)
+    app.command(short_help="Reproduce a published result.")(reproduce)
 
 
 def simulate(
     context: typer.Context,
-    study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled or synthetic name, folder, or predictions.")],
+    study: AnyStudy,
     procedure: Annotated[
         str,
         typer.Option(
@@ -132,13 +138,12 @@ def simulate(
     transcript: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write every question and answer, a JSON object a line.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Ask simulated experts whose true metric is known, and say how near the procedure came."""
     from elicit_app.experiments.simulated import check_has_costs
     from elicit_app.experiments.simulation import Experts, split_options
     from elicit_app.experiments.simulation import simulate as run
-    from elicit_app.problem import WrongOption
     from elicit_app.registry import setting_of
     from elicit_app.registry.entries import as_packed, read_orders
     from elicit_app.study.opening import open_study
@@ -146,7 +151,7 @@ def simulate(
 
     if out is not None and runs != 1:
         raise typer.BadParameter("one metric file holds one run: it needs --runs 1.", param_hint="--out")
-    try:
+    with output.refusing_wrong_options():
         opened = open_study(study)
         about_asking, about_experts = split_options(
             {name: value for name, value in context.params.items() if name not in _OF_THE_COMMAND}
@@ -165,8 +170,6 @@ def simulate(
         experts = Experts.stated(**about_experts)
         with output.progress("Simulating", runs) as advance:
             found = run(opened, setting, experts, runs=runs, jobs=jobs, advance=advance)
-    except WrongOption as problem:
-        raise typer.BadParameter(problem.worded(flag)) from problem
     output.print_json(found.as_json()) if as_json else _print_tables(found)
     _write(found, out, transcript)
 
@@ -230,10 +233,18 @@ def _stopped_words(reason: str) -> str:
     return words.get(reason, "")
 
 
-def _weights(found: Simulation) -> Table:
+def _table(heads: Sequence[str], *, left: Sequence[str] = (), title: str = "", caption: str = "") -> Table:
+    """Return a table with lines; the first column, and those headed `left`, begin on the left."""
     from rich.box import SIMPLE
     from rich.table import Table
 
+    framed = Table(box=SIMPLE, title=title or None, caption=caption or None)
+    for at, head in enumerate(heads):
+        framed.add_column(head, justify="left" if not at or head in left else "right")
+    return framed
+
+
+def _weights(found: Simulation) -> Table:
     from metrics.elicited.family import linear_family
 
     run, classes = found.runs[0], found.study.classes
@@ -241,10 +252,9 @@ def _weights(found: Simulation) -> Table:
     ranges, heading = (run.bounded, "only bounded")
     if run.intervals is not None:
         ranges, heading = run.intervals, "plausible (90 %)"
-    table = Table(box=SIMPLE, title=f"{found.study.title}: {found.setting.procedure}, rows are true classes")
     hits = not linear_family(found.setting.family).tells_apart
-    for title in ("class" if hits else "true → predicted", "true weight", "elicited", heading):
-        table.add_column(title, justify="left" if table.columns == [] else "right")
+    heads = ("class" if hits else "true → predicted", "true weight", "elicited", heading)
+    table = _table(heads, title=f"{found.study.title}: {found.setting.procedure}, rows are true classes")
     names = classes if hits else [f"{one} → {other}" for one in classes for other in classes if one != other]
     for name, true, elicited, ends in zip(names, run.true_weights, run.elicited_weights, ranges, strict=True):
         limits = "" if ends is None else f"{ends[0]:.4f} to {ends[1]:.4f}"
@@ -254,19 +264,11 @@ def _weights(found: Simulation) -> Table:
 
 def _summary(found: Simulation) -> Table:
     import numpy as np
-    from rich.box import SIMPLE
-    from rich.table import Table
 
     from elicit_app.experiments.simulated import MEASURES
 
-    table = Table(
-        box=SIMPLE,
-        title=f"{found.study.title}: {found.setting.procedure}, {len(found.runs):,} simulated experts",
-        caption=_why(found.summary),
-    )
-    table.add_column("measure")
-    for heading in ("mean", "median", "least", "most"):
-        table.add_column(heading, justify="right")
+    title = f"{found.study.title}: {found.setting.procedure}, {len(found.runs):,} simulated experts"
+    table = _table(("measure", "mean", "median", "least", "most"), title=title, caption=_why(found.summary))
     for measure in MEASURES:
         values = found.values(measure)
         cells = (values.mean(), np.median(values), values.min(), values.max())
@@ -292,9 +294,7 @@ def sweep(
     out: Annotated[Path, typer.Option(metavar="RUNS.parquet", help="The table: one row per run.")],
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes at once; by default one a processor.")] = None,
     engine: Annotated[Literal["local", "dask"], typer.Option(help="dask: workers of a cluster do the runs.")] = "local",
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler; by default workers on this machine.")
-    ] = None,
+    scheduler: Scheduler = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw error and range against questions (png, svg or pdf).")
     ] = None,
@@ -329,7 +329,7 @@ def sweep(
             print(f"Stopped after {done:,} of {stated.n_runs:,} runs; the same command goes on.", file=sys.stderr)
             raise
     found = found_by(stated, rows)
-    _print_table(found)
+    _print_combinations(found)
     of = f"{counted(len(rows), 'run')} of {counted(len(found), 'combination')}"
     print(f"Wrote {out}: {of}.", file=sys.stderr)
     if plot is not None:
@@ -337,18 +337,12 @@ def sweep(
         print(f"Wrote {plot}.", file=sys.stderr)
 
 
-def _print_table(found: list[Found]) -> None:
-    from rich.box import SIMPLE
-    from rich.table import Table
-
+def _print_combinations(found: list[Found]) -> None:
     from elicit_app.experiments.sweep import MEASURES
 
     shown = [name for name in MEASURES if any(name in one.means for one in found)]
-    table = Table(box=SIMPLE, caption="means over runs ± standard errors")
-    table.add_column("combination")
-    table.add_column("runs", justify="right")
-    for name in shown:
-        table.add_column(MEASURES[name], justify="right")
+    heads = ("combination", "runs", *(MEASURES[name] for name in shown))
+    table = _table(heads, caption="means over runs ± standard errors")
     for one in found:
         table.add_row(one.label, f"{one.runs:,}", *(_mean(one, name) for name in shown))
     output.console().print(table)
@@ -359,3 +353,123 @@ def _mean(one: Found, name: str) -> str:
         return ""
     mean, error = one.means[name], one.errors[name]
     return f"{mean:.4g}" if math.isnan(error) else f"{mean:.4g} ± {error:.2g}"  # one run has no standard error
+
+
+_EVERYTHING = "all"
+
+
+def reproduce(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="An experiment of --list, or all.", show_default=False)
+    ] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="Name all experiments and their sources.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer runs: minutes for all, with wider errors.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The record instead of a table.")] = False,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where records (JSON) and plots (PNG) are written.")] = Path(
+        "reproduced"
+    ),
+    data: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of data files; without it they are downloaded once.")
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With all: write a Markdown page of all records.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of everything random.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes at once; the result does not depend on it.")] = 1,
+) -> None:
+    """Compute a published table or figure again, and print the published numbers beside ours.
+
+    After an interruption the same command goes on where it was.
+    """
+    from elicit_app.problem import Problem, WrongOption
+
+    if find_spec("elicit_app.experiments.reproduce") is None:  # see tools/bundle/elicit.spec
+        raise Problem("Published results are not computed by the program without Python: install elicit with pip.")
+    from elicit_app.experiments.reproduce.running import discard_parts, experiment_named, experiments
+    from elicit_app.experiments.reproduce.shape import Options
+
+    if show_list:
+        _print_experiments(as_json)
+        return
+    if name is None:
+        raise typer.BadParameter("name an experiment, or use --list to see them.", param_hint="NAME")
+    if page is not None and name != _EVERYTHING:
+        raise typer.BadParameter("a page is made of all records: it goes with the name all.", param_hint="--page")
+    options = Options(quick=quick, seed=seed, data=data)
+    try:
+        wanted = [*experiments().values()] if name == _EVERYTHING else [experiment_named(name)]
+    except WrongOption as problem:
+        raise typer.BadParameter(problem.worded(flag), param_hint="NAME") from problem
+    records, not_run = [], list[str]()
+    for record in _records(wanted, options, out, jobs, not_run):
+        records.append(record)
+        if not as_json:
+            _print_record(record)
+    if as_json:
+        output.print_json(records if name == _EVERYTHING else records[0])
+    print(f"Wrote records and plots to {out}.", file=sys.stderr)
+    if page is not None:
+        _write_page(out, page)
+    discard_parts(wanted, out)
+    if not_run:
+        raise Problem(f"Not run: {', '.join(not_run)}; the reasons stand above, and everything else is written.")
+
+
+def _records(
+    wanted: list[Experiment], options: Options, out: Path, jobs: int, not_run: list[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the records; where one of several experiments lacks its data it is named, and the others go on."""
+    from elicit_app.experiments.reproduce.running import reproduce as compute
+    from elicit_app.problem import Problem
+
+    for experiment in wanted:
+        total = len(experiment.parts(options))
+        with progress(experiment.name, total) as advance:
+            seen = 0
+
+            def begun(done: int, total: int) -> None:
+                nonlocal seen
+                advance(done - seen)
+                seen = done
+
+            try:
+                record = compute(experiment, options, out, jobs=jobs, begun=begun)
+            except Problem as problem:
+                if len(wanted) == 1:
+                    raise
+                print(f"elicit: {experiment.name}: {problem.sentence}", file=sys.stderr)
+                not_run.append(experiment.name)
+                continue
+        yield record
+
+
+def _print_experiments(as_json: bool) -> None:
+    from elicit_app.experiments.reproduce.running import experiments
+
+    found = [{"name": one.name, "title": one.title, "source": one.source} for one in experiments().values()]
+    if as_json:
+        output.print_json(found)
+        return
+    width = max(len(one["name"]) for one in found)
+    for one in found:
+        print(f"{one['name']:{width}}  {one['title']} ({one['source']})")
+
+
+def _print_record(record: dict[str, Any]) -> None:
+    from elicit_app.experiments.reproduce.running import HEADINGS, cells
+
+    table = _table(HEADINGS, left=("quantity", "cause"), title=f"{record['title']}: {record['source']}")
+    for row in record["rows"]:
+        table.add_row(*cells(row))
+    console = output.console()
+    console.print(table)
+    for note in record["notes"]:
+        console.print(note)
+
+
+def _write_page(folder: Path, page: Path) -> None:
+    from elicit_app.experiments.reproduce.running import page_text
+    from elicit_app.study.writing import write_whole
+
+    write_whole(page, page_text(folder, page))
+    print(f"Wrote {page}.", file=sys.stderr)
