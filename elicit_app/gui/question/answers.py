@@ -274,6 +274,7 @@ class MoveField(IgnoresWheel, QLineEdit):
     def show_move(self, moving: Moving) -> None:
         """Show where the number stands; what is being typed stays as it is typed."""
         self._moving = moving
+        self.setMaxLength(len(str(moving.most)))  # more digits would run out of sight
         if self._replace:
             self.setText(str(moving.shown))
 

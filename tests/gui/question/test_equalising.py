@@ -71,6 +71,13 @@ def test_tab_visits_it_between_its_neighbours_and_undo_after_the_answers(qtbot, 
         assert QApplication.focusWidget() is widget
 
 
+def test_more_digits_than_the_scale_has_are_not_taken(qtbot, moving) -> None:
+    for key in (K.Key_1, K.Key_2, K.Key_1, K.Key_2):
+        qtbot.keyClick(moving.card.field, key)
+    assert number(moving) == 121
+    assert moving.card.field.valid
+
+
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
