@@ -6,7 +6,10 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import numpy as np
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextDocumentFragment
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from elicit_app.gui import theme
@@ -47,6 +50,21 @@ def shown(qtbot):
         return page
 
     return show
+
+
+@pytest.fixture
+def visited():
+    """Return what Tab visits from a widget on."""
+
+    def visits(first, n):
+        first.setFocus()
+        found = [first]
+        for _ in range(n):
+            QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+            found.append(QApplication.focusWidget())
+        return found
+
+    return visits
 
 
 def predictions(name, k, n, seed):

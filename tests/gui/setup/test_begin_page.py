@@ -23,32 +23,22 @@ def page(shown, tmp_path):
     return shown(page)
 
 
-def stops(page, first, n):
-    """Return what Tab visits from `first` on."""
-    first.setFocus()
-    found = [first]
-    for _ in range(n):
-        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
-        found.append(QApplication.focusWidget())
-    return found
-
-
-def test_tab_goes_from_the_name_down_the_page(page, qtbot):
+def test_tab_goes_from_the_name_down_the_page(page, visited, qtbot):
     qtbot.wait(10)
     guesses = list(page.guesses.fields.values())
-    visited = stops(page, page.expert, len(guesses) + 3)
+    places = visited(page.expert, len(guesses) + 3)
     expected = [page.expert, page.purpose.rows["choose"].radio, *guesses, page.settings.button]
-    assert visited[: len(expected)] == expected
+    assert places[: len(expected)] == expected
 
 
-def test_tab_still_follows_the_eye_after_the_rows_were_made_anew(page, qtbot):
+def test_tab_still_follows_the_eye_after_the_rows_were_made_anew(page, visited, qtbot):
     page.settings.open()
     page.family.alike.radio.click()
     page.family.differ.radio.click()
     page.resize(1280, 800)
     qtbot.wait(20)
     guesses = list(page.guesses.fields.values())
-    assert stops(page, guesses[0], len(guesses) - 1) == guesses
+    assert visited(guesses[0], len(guesses) - 1) == guesses
 
 
 def test_what_was_typed_comes_back_with_its_row(page):

@@ -1,9 +1,6 @@
 """Tab goes where the eye goes, also on pages whose rows are made while they are shown."""
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 
 from elicit_app.gui.elements.buttons import LinkButton
 from elicit_app.gui.setup.start_page import RowView, StartPage, StartView
@@ -11,17 +8,7 @@ from elicit_app.gui.setup.study_page import StudyPage
 from elicit_app.study import open_study
 
 
-def visited(first, n):
-    """Return what Tab visits from `first` on."""
-    first.setFocus()
-    found = [first]
-    for _ in range(n):
-        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
-        found.append(QApplication.focusWidget())
-    return found
-
-
-def test_the_first_page_is_visited_column_by_column(shown, qtbot):
+def test_the_first_page_is_visited_column_by_column(shown, visited, qtbot):
     page, rows = StartPage(), tuple(RowView(str(n), "a line", "", str(n)) for n in range(6))
     page.show_view(StartView(None, rows[:2], rows))
     shown(page)
@@ -34,7 +21,7 @@ def test_the_first_page_is_visited_column_by_column(shown, qtbot):
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_models_are_visited_before_the_foot_however_often_the_page_is_filled(shown, qtbot, times):
+def test_models_are_visited_before_the_foot_however_often_the_page_is_filled(shown, visited, qtbot, times):
     page = StudyPage()
     shown(page)
     for _ in range(times):
