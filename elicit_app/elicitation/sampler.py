@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elicit_app.elicitation.questions import Matrix
 
@@ -20,44 +21,68 @@ _MOST_STAGES = 15  # of moves behind a shown result
 _DECIMALS = 8  # of a position: machines round the digits after that differently, and seldom across one of these
 
 
-class _StandIn(NamedTuple):
-    """A multivariate t around `centre` with scale matrix ``root @ root.T``; no degrees: the standard normal."""
+class _StandIns(NamedTuple):
+    """A multivariate t for each half of the particles, fitted to the other half, or the standard normal for both.
 
-    centre: Matrix
-    root: Matrix
-    inverse: Matrix
+    Particles move in coordinates in which their own stand-in is round: ``particle = centre + root @ inner``.
+    """
+
+    centres: Matrix
+    roots: Matrix
+    border: int
     degrees: float | None
 
     @classmethod
-    def fitted(cls, particles: Matrix) -> _StandIn:
+    def fitted(cls, particles: Matrix) -> _StandIns:
         n, d = particles.shape
-        if n < _ADAPT_RATIO * d:
-            return cls(np.zeros(d), np.eye(d), np.eye(d), None)
-        covariance: Matrix = np.cov(particles.T).astype(np.float64)
-        variance = covariance.diagonal()
-        covariance = (1 - _SHRINK) * covariance + np.diag(_SHRINK * variance + 1e-12)
-        # Single precision is enough for a stand-in, and hides how differently machines round.
-        centre = particles.mean(axis=0).astype(np.float32).astype(np.float64)
-        root = np.linalg.cholesky(covariance).astype(np.float32).astype(np.float64)
-        return cls(centre, root, np.asarray(np.linalg.inv(root)), _DEGREES)
+        one, other = np.array_split(particles, 2)  # copies that resampling leaves stand side by side
+        if n // 2 < _ADAPT_RATIO * d:
+            return cls(np.zeros((2, d)), np.stack([np.eye(d)] * 2), len(one), None)
+        centres, roots = zip(*(_centre_and_root(half) for half in (other, one)), strict=True)
+        return cls(np.stack(centres), np.stack(roots), len(one), _DEGREES)
 
-    def log_density(self, shifted: Matrix, there: Matrix) -> Matrix:
-        """Return log N(0, I) minus the log of the stand-in's density, up to a constant."""
+    def inner(self, particles: Matrix) -> Matrix:
+        """Return where all particles, shape (n, d), stand in the coordinates of their stand-ins."""
         if self.degrees is None:
-            return np.zeros(len(shifted))
-        weight = 0.5 * (self.degrees + shifted.shape[1])
-        return np.asarray(weight * np.log1p(self.squares(shifted) / self.degrees) - 0.5 * (there**2).sum(axis=1))
+            return particles.copy()
+        halves = zip(np.array_split(particles, 2), self.centres, self.roots, strict=True)
+        inner = np.concatenate([np.linalg.solve(root, (half - centre).T).T for half, centre, root in halves])
+        return np.asarray(np.round(inner, _DECIMALS))
 
-    def squares(self, shifted: Matrix) -> Matrix:
-        """Return the squared Mahalanobis lengths, shape (n,)."""
-        return np.asarray(((shifted @ self.inverse.T) ** 2).sum(axis=1))
+    def outer(self, inner: Matrix, rows: NDArray[np.intp]) -> Matrix:
+        """Return the particles, shape (len(rows), d), of which inner coordinates are given; rows in order."""
+        if self.degrees is None:
+            return inner
+        cut = int(np.searchsorted(rows, self.border))
+        halves = zip((inner[:cut], inner[cut:]), self.centres, self.roots, strict=True)
+        return np.concatenate([half @ root.T + centre for half, centre, root in halves])
 
-    def drawn(self, normals: Matrix, gammas: Matrix, shifted: Matrix) -> Matrix:
+    def log_density(self, inner: Matrix, particles: Matrix) -> Matrix:
+        """Return log N(0, I) minus the log of the stand-ins' densities, up to a constant for each half."""
+        if self.degrees is None:
+            return np.zeros(len(inner))
+        weight = 0.5 * (self.degrees + inner.shape[1])
+        return np.asarray(weight * np.log1p(_squares(inner) / self.degrees) - 0.5 * _squares(particles))
+
+    def partners(self, normals: Matrix, gammas: Matrix, inner: Matrix) -> Matrix:
         """Return a partner on the ellipse for each row: a t is a normal of random scale, known better from the row."""
         if self.degrees is None:
             return normals
-        scale = np.sqrt(0.5 * (self.degrees + self.squares(shifted)) / gammas)
-        return np.asarray((normals @ self.root.T) * scale[:, None])
+        scale = np.sqrt(0.5 * (self.degrees + _squares(inner)) / gammas)
+        return np.asarray(normals * scale[:, None])
+
+
+def _centre_and_root(particles: Matrix) -> tuple[Matrix, Matrix]:
+    covariance: Matrix = np.cov(particles.T).astype(np.float64)
+    variance = covariance.diagonal()
+    covariance = (1 - _SHRINK) * covariance + np.diag(_SHRINK * variance + 1e-12)
+    # Single precision is enough for a stand-in, and hides how differently machines round.
+    centre = particles.mean(axis=0).astype(np.float32).astype(np.float64)
+    return centre, np.linalg.cholesky(covariance).astype(np.float32).astype(np.float64)
+
+
+def _squares(rows: Matrix) -> Matrix:
+    return np.asarray(np.einsum("nd,nd->n", rows, rows))
 
 
 class Mixed(NamedTuple):
@@ -234,6 +259,9 @@ def moved(particles: Matrix, log_likelihood: LogDensity, rng: np.random.Generato
     particles that help to fit what moves them draw together. Many dimensions: elliptical slice sampling on the prior
     (Murray, Adams & MacKay 2010).
 
+    Each round proposes one angle for all particles that still have moves to make: who is accepted starts the next
+    ellipse at once, and no particle waits for another.
+
     Parameters
     ----------
     particles : ndarray of shape (n, d)
@@ -245,43 +273,32 @@ def moved(particles: Matrix, log_likelihood: LogDensity, rng: np.random.Generato
     sweeps : int
         Moves of every particle.
     """
-    one, other = np.array_split(particles, 2)  # copies that resampling leaves stand side by side
-    one = _wander(one, _StandIn.fitted(other), log_likelihood, rng, sweeps)
-    other = _wander(other, _StandIn.fitted(one), log_likelihood, rng, sweeps)
-    return np.concatenate([one, other])
-
-
-def _wander(
-    particles: Matrix, stand_in: _StandIn, log_likelihood: LogDensity, rng: np.random.Generator, moves: int
-) -> Matrix:
-    """Move every particle `moves` times along random ellipses; no particle waits for another.
-
-    Each round proposes one angle for all unfinished particles: who is accepted starts the next ellipse at once.
-    """
     n, d = particles.shape
-    normals = rng.standard_normal((moves, n, d))
-    gammas = rng.standard_gamma(0.5 * (d + _DEGREES), (moves, n))
-    x = particles - stand_in.centre
+    stand_ins = _StandIns.fitted(particles)
+    x = stand_ins.inner(particles)
+    normals = rng.standard_normal((sweeps, n, d))
+    gammas = rng.standard_gamma(0.5 * (d + _DEGREES), (sweeps, n))
 
-    def density(shifted: Matrix) -> Matrix:
-        there = shifted + stand_in.centre
-        return log_likelihood(there) + stand_in.log_density(shifted, there)
+    def density(inner: Matrix, rows: NDArray[np.intp]) -> Matrix:
+        there = stand_ins.outer(inner, rows)
+        return log_likelihood(there) + stand_ins.log_density(inner, there)
 
-    now = density(x)
+    everyone = np.arange(n)
+    now = density(x, everyone)
     done = np.zeros(n, dtype=np.intp)
     ellipse, level = np.empty_like(x), np.empty(n)
     angle, low, high = np.empty(n), np.empty(n), np.empty(n)
-    fresh = going = np.arange(n)
+    fresh = going = everyone
     while len(going):
         chance = rng.random((3, n))
-        ellipse[fresh] = stand_in.drawn(normals[done[fresh], fresh], gammas[done[fresh], fresh], x[fresh])
+        ellipse[fresh] = stand_ins.partners(normals[done[fresh], fresh], gammas[done[fresh], fresh], x[fresh])
         level[fresh] = np.round(now[fresh] + np.log(chance[0, fresh]), 9)
         high[fresh] = 2 * np.pi * chance[2, fresh]
         low[fresh] = high[fresh] - 2 * np.pi
         angle[fresh] = high[fresh]
         at = angle[going]
         there = x[going] * np.cos(at)[:, None] + ellipse[going] * np.sin(at)[:, None]
-        reached = density(there)
+        reached = density(there, going)
         # A bracket without width is where the particle stands.
         good = (reached > level[going]) | (high[going] - low[going] < 1e-12)
         fresh, missed = going[good], going[~good]
@@ -291,6 +308,6 @@ def _wander(
         low[missed] = np.where(at < 0, at, low[missed])
         high[missed] = np.where(at < 0, high[missed], at)
         angle[missed] = low[missed] + chance[1, missed] * (high[missed] - low[missed])
-        fresh = fresh[done[fresh] < moves]
-        going = np.flatnonzero(done < moves)
-    return np.asarray(x + stand_in.centre)
+        fresh = fresh[done[fresh] < sweeps]
+        going = np.flatnonzero(done < sweeps)
+    return np.asarray(np.round(stand_ins.outer(x, everyone), _DECIMALS))

@@ -284,10 +284,13 @@ class TestQuestions:
 
     def test_informative_answers_are_hard_to_foretell(self):
         procedure, _, asked = truthful(questions=18)
+        likeliest = []
         for n, (question, _) in enumerate(asked[:12]):
             belief = procedure.belief(asked[:n])
             chances = belief.chances(belief.prior.gain(*question.rates)[None])[:, :, 0].mean(axis=1)
-            assert chances.max() < 0.8
+            likeliest.append(chances.max())
+        assert np.mean(likeliest) < 0.68
+        assert max(likeliest) < 0.9
 
 
 class TestSeeds:

@@ -134,7 +134,9 @@ class TestOrders:
         error = np.sqrt(wanted.var(axis=0) * (1 / n + 1 / len(wanted)))
         # Moves of a stand-in that learns from the draws are a little less than independent.
         assert np.abs((mine.mean(axis=0) - wanted.mean(axis=0)) / error).max() < 6
-        np.testing.assert_allclose(mine.std(axis=0), wanted.std(axis=0), rtol=0.2)
+        # Of tails this heavy a standard deviation would be what the farthest few draws make it.
+        inner = [np.diff(np.quantile(logs, [0.1, 0.9], axis=0), axis=0) for logs in (mine, wanted)]
+        np.testing.assert_allclose(*inner, rtol=0.2)
 
     def test_orders_hold_whatever_is_answered_and_follow_from_each_other(self):
         prior = WeightPrior.of("lpm", 3, constraints=self.CONSTRAINTS)

@@ -58,7 +58,7 @@ from elicit_app.elicitation.response import ResponseModel, evidence
 from elicit_app.problem import Problem
 from metrics.elicited.family import is_fraction, linear_family
 
-PARTICLES, _WEIGHTS_OF_THEM = 400, 7  # more weights have wider ranges, which take more draws to know as well
+PARTICLES, _WEIGHTS_OF_THEM = 500, 7  # more weights have wider ranges, which take more draws to know as well
 SWEEPS = 4  # moves of every particle, before it is looked whether more are needed
 MOST_WEIGHTS_OF_PARTICLES = 20  # the mistakes among five classes; on the sphere there is no other way
 
