@@ -201,8 +201,8 @@ class Asker:
         """Return a question that asks to choose; the side that won less so far is more often expected to win."""
         question = self._pair(pairs, n)
         counts = self._counts(belief, pairs[np.array([n])], row)
-        if counts is not None and counts.proposals:
-            question = replace(question, proposal=counts.proposals[0])
+        if counts is not None and len(counts):
+            question = replace(question, proposal=counts.proposal(0))
         first, second = belief.chances(pairs.gains[[n]])[:2].mean(axis=1)[:, 0]
         won = [asked.answer.choice for asked in history if asked.question.purpose is Purpose.INFORMATIVE]
         lead = won.count(Choice.FIRST) - won.count(Choice.SECOND)
@@ -251,7 +251,7 @@ class Asker:
         best = None if counts is None else most_different_count(belief, counts, felt)
         if counts is not None and best is not None:
             at = int(counts.pairs[best])
-            question = self._equal_question(pairs, at, counts.proposals[best], history, rng)
+            question = self._equal_question(pairs, at, counts.proposal(best), history, rng)
         else:
             at = most_different(belief, gains, felt)
             question = self._pair(pairs, at)

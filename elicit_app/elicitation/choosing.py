@@ -12,7 +12,7 @@ from scipy.special import ndtr
 
 from elicit_app.elicitation.belief import Posterior, at_a_time
 from elicit_app.elicitation.pairs import PairSet
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Matrix, Moved, Proposal, Question
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Matrix, Moved, Proposal, Question, Side
 from elicit_app.elicitation.region import Region
 from elicit_app.elicitation.response import EqualPoints, evidence
 from metrics.elicited.family import error_cells, family_of
@@ -25,12 +25,12 @@ LIKELY_COUNTS = 6  # that are made ready for while a person looks for one
 _ROUND = (1, 2, 3, 5)  # times a power of ten
 _FAR_WORTH = 0.9  # what is learned from a pair far from the models, set against a near one
 _GLANCE = 4  # one draw in so many says which pairs deserve all of them
-_LOOKED_INTO = 600  # pairs that all draws are asked about
+_LOOKED_INTO = 400  # pairs that all draws are asked about
 _SHORTLIST = 150
 _LEAST_SCALE = 10  # counts that the scale of an equal point must offer
 _POINT_DRAWS, _POINT_SHORTLIST = 320, 100  # draws and counts that are looked into
 _BINS = 8  # parts of a scale, and one beyond it
-_BLOCK = 64  # pairs at a time: what fits the processor's cache
+_BLOCK = 32_000  # numbers at a time, draws times pairs: what fits the processor's cache
 _COUNTS_AT_ONCE = 256  # many copies of a part are held at once: larger parts cost a long session 9 MiB
 _NEARLY = 0.95  # share of the most information that is as good as the most
 _DECIMALS = 9  # scores are compared rounded: machines differ in the last digits
@@ -49,8 +49,9 @@ def information(belief: Posterior, gains: Matrix, graded: bool = False) -> Matri
         Whether slightly and clearly are among the answers.
     """
     bits = np.zeros(len(gains))
-    for start in range(0, len(gains), _BLOCK):
-        block = slice(start, start + _BLOCK)
+    step = max(1, _BLOCK // len(belief.log_weights))
+    for start in range(0, len(gains), step):
+        block = slice(start, start + step)
         bits[block] = _information(belief.chances(gains[block], graded))
     return bits
 
@@ -98,31 +99,44 @@ def worth(belief: Posterior, pairs: PairSet, chosen: int, targets: Matrix, grade
 
 @dataclass(frozen=True, eq=False)
 class EqualCandidates:
-    """Counts that could be asked for.
+    """Counts that could be asked for, each of another pair.
 
     Parameters
     ----------
     pairs : ndarray of int, shape (n,)
         The pair of each.
-    proposals : tuple of Proposal
-        Which count, and its scale; it starts where it stands.
+    on_first : ndarray of bool, shape (n,)
+        Whether the count of the first side is moved.
+    mistakes : ndarray of int, shape (2, n)
+        True and predicted class of the mistake whose count is moved.
+    scale : ndarray of int, shape (3, n)
+        Where the count stands, which is where it starts, the mistake's count on the other side, which is the least, and
+        the most.
     points : EqualPoints
         How the belief sees them.
-    base : ndarray of shape (n,)
-        The moved mistake's count on the other side.
     population : int
         What counts are out of.
     """
 
     pairs: NDArray[np.intp]
-    proposals: tuple[Proposal, ...]
+    on_first: NDArray[np.bool_]
+    mistakes: NDArray[np.intp]
+    scale: NDArray[np.intp]
     points: EqualPoints
-    base: Matrix
     population: int
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.pairs)
+
+    def proposal(self, place: int) -> Proposal:
+        """Return one of them as it is asked for."""
+        side: Side = "first" if self.on_first[place] else "second"
+        return Proposal(side, *self.mistakes[:, place].tolist(), *self.scale[:, place].tolist())
 
     def roomy(self) -> tuple[NDArray[np.intp], Matrix]:
         """Return the places of those whose scale is long enough to move on, and the logarithms of its lengths."""
-        lengths = np.array([proposal.most for proposal in self.proposals], dtype=np.float64) - self.base
+        lengths = self.scale[2] - self.scale[1]
         places = np.flatnonzero(lengths >= _LEAST_SCALE)
         return places, np.log(lengths[places])
 
@@ -161,7 +175,8 @@ def equal_points(belief: Posterior, pairs: PairSet, region: Region, population: 
     _, true, predicted = (one.reshape(-1, 2) if one.size else one for one in np.nonzero(apart))
     if not len(two):
         none = EqualPoints(np.empty(0, np.intp), np.empty((0, belief.prior.size)), *(np.empty(0),) * 3)
-        return EqualCandidates(two, (), none, np.empty(0), population)
+        nothing = np.empty((3, 0), np.intp)
+        return EqualCandidates(two, np.empty(0, bool), nothing[:2], nothing, none, population)
     weights = np.stack([_weight_index(belief, true[:, c], predicted[:, c]) for c in (0, 1)], axis=1)
     each = np.arange(len(two))
     if row == "bare":
@@ -175,16 +190,13 @@ def equal_points(belief: Posterior, pairs: PairSet, region: Region, population: 
     on_first = apart[each, i, j] > 0
     base, count = (np.where(at, first[each, i, j], second[each, i, j]) for at in (~on_first, on_first))
     most = region.limits(np.where(on_first[:, None, None], first, second), i, j)
-    proposals = tuple(
-        Proposal("first" if at else "second", int(t), int(p), int(now), int(least), int(top))
-        for at, t, p, now, least, top in zip(on_first, i, j, count, base, most, strict=True)
-    )
     rest = np.zeros((len(two), belief.prior.size))
     still = 1 - moved
     rest[each, weights[each, still]] = np.abs(apart[each, true[each, still], predicted[each, still]]) / population
     unknown = np.full(len(two), np.nan)
     points = EqualPoints(weights[each, moved], rest, unknown, unknown, unknown)
-    return EqualCandidates(two, proposals, points, base.astype(np.float64), population)
+    scale = np.stack([count, base, most]).astype(np.intp)
+    return EqualCandidates(two, on_first, np.stack([i, j]), scale, points, population)
 
 
 def _whole_cases(rates: Matrix, some: NDArray[np.intp], population: int) -> NDArray[np.int32]:
@@ -215,28 +227,28 @@ def best_equal_point(belief: Posterior, found: EqualCandidates, targets: Matrix)
     roomy, top = found.roomy()
     if not len(roomy):
         return None
-    some = belief.thinned(max(1, len(belief.log_weights) // _POINT_DRAWS))
-    person = some.person
+    few, some = belief.thinned(_GLANCE), belief.thinned(-(-len(belief.log_weights) // _POINT_DRAWS))
 
-    def expected(places: NDArray[np.intp]) -> Matrix:
-        exact = some.response.equal_points(some.weights, person, _some_points(found.points, places))
+    def expected(draws: Posterior, places: NDArray[np.intp]) -> Matrix:
+        exact = draws.response.equal_points(draws.weights, draws.person, _some_points(found.points, places))
         return np.asarray(exact + np.log(found.population))
 
     def promise(part: slice) -> Matrix:
-        logs = expected(roomy[part])
+        logs = expected(few, roomy[part])
         inside = ((logs > 0) & (logs < top[part])).mean(axis=0)
-        return np.asarray(np.log1p(logs.var(axis=0) / np.mean(person.error**2)) * inside)
+        return np.asarray(np.log1p(logs.var(axis=0) / np.mean(few.person.error**2)) * inside)
 
     promising = _most(_in_parts(promise, len(roomy)), _POINT_SHORTLIST)
+    person = some.person
     edges = top[promising] * np.linspace(1 / _BINS, 1.0, _BINS)[:, None]
-    below = ndtr((edges[:, None, :] - expected(roomy[promising])[None]) / person.error[None, :, None])
+    below = ndtr((edges[:, None, :] - expected(some, roomy[promising])[None]) / person.error[None, :, None])
     chances = np.diff(below, axis=0, prepend=0.0, append=1.0)
     lapse = person.lapse[None, :, None]
     chances = chances + lapse * (1 / len(chances) - chances)
     bits = _predictive(chances, some.weights @ targets.T > 0)
     best = _first_best(bits)
     place = int(roomy[promising[best]])
-    return BestEqualPoint(int(found.pairs[place]), found.proposals[place], float(bits[best]))
+    return BestEqualPoint(int(found.pairs[place]), found.proposal(place), float(bits[best]))
 
 
 def _in_parts(score: Callable[[slice], Matrix], n: int) -> Matrix:
