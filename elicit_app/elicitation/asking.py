@@ -42,7 +42,7 @@ from elicit_app.elicitation.questions import Asked, Choice, Counts, Matrix, Prop
 Answers = Literal["choice", "equal", "mixed"]
 
 CHOICES_FIRST = 3  # informative questions before a count is asked for
-COUNTS_IN_A_ROW = 2  # then comes a choice: the two kinds are known to differ
+COUNTS_IN_A_ROW = 3  # then comes a choice: the two kinds are known to differ
 FAR_AFTER = 4  # informative questions before a pair far from the models may come
 _SECONDS = {"choice": 14.0, "equal": 22.0}  # what an answer takes before anything is known about the person
 _SECONDS_KNOWN = 3  # answers that this is worth
