@@ -96,6 +96,26 @@ class Suspicion:
     grave: bool = False
 
 
+class FarApart(NamedTuple):
+    """Two answers about the same two mistakes that no exchange rate of theirs explains.
+
+    Parameters
+    ----------
+    factor : float
+        By how much, at least, the two answers differ about the rate, above 1.
+    more, fewer : int
+        Indices of the answers: by the first of them mistake `grave` weighs more than by the other.
+    grave, mild : int
+        The two mistakes, as indices of weights.
+    """
+
+    factor: float
+    more: int
+    fewer: int
+    grave: int
+    mild: int
+
+
 @dataclass(frozen=True)
 class TrustReport:
     """What was found about a history of answers.
@@ -111,13 +131,15 @@ class TrustReport:
     misfits : tuple of int
         Indices of the others.
     surprises : tuple of Surprise
-        With a belief: the same answers, and how probable they are.
+        With a belief: those of them that all answers make unlikely, and how probable they are.
     suspicions : tuple of Suspicion
         Everything that was looked at, flagged or not.
     accuracy : float or None
         Expected probability of a right answer to a random pair, given all answers; None without a belief.
     held_out : HeldOut or None
         None without a belief, or with too few answers.
+    apart : FarApart or None
+        The two answers that lie farthest apart, those that are surprises left out; None where no two do.
     verdict : {"trusted", "reservations", "untrusted"}
         Untrusted where anything grave is flagged; reservations where anything is, or where nothing was said.
     """
@@ -131,6 +153,7 @@ class TrustReport:
     suspicions: tuple[Suspicion, ...]
     accuracy: float | None
     held_out: HeldOut | None
+    apart: FarApart | None
     verdict: Verdict
 
     def suspicion(self, name: Name) -> Suspicion | None:
@@ -176,7 +199,8 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
     suspicions.append(Suspicion("surprises", share > 0.25, share))
     found = tuple(suspicions)
     verdict = _verdict(found, n_answered)
-    return TrustReport(repeats, checks, failed, explained, odd, surprises, found, accuracy, kept_aside, verdict)
+    apart = farthest_apart(procedure, history, odd)
+    return TrustReport(repeats, checks, failed, explained, odd, surprises, found, accuracy, kept_aside, apart, verdict)
 
 
 def _verdict(suspicions: Sequence[Suspicion], n_answered: int) -> Verdict:
@@ -396,11 +420,13 @@ def macro_f1(rates: Matrix) -> float:
 def misfits(procedure: Procedure, history: Sequence[Asked]) -> tuple[int, ...]:
     """Return the places, from 0, of the answers that do not fit what was learned from all of them.
 
-    With a belief, an answer does not fit where all answers together make it unlikely; a search has weights only.
+    With a belief, an answer does not fit where all answers together make it unlikely, and no costs at all explain that
+    the plainly worse side is chosen; a search has weights only.
     """
     belief = procedure.belief(history)
     if belief is not None:
-        return tuple(surprise.index for surprise in surprises_among(history, belief))
+        worse = {n for n in _checks(history)[1] if history[n].answer.choice in PREFERENCES}
+        return tuple(sorted(worse.union(surprise.index for surprise in surprises_among(history, belief))))
     outcome = procedure.conclude(history)
     return tuple(place for place, asked in enumerate(history) if not fits(asked, outcome))
 
@@ -418,6 +444,53 @@ def fits(asked: Asked, outcome: Outcome) -> bool:
             return abs(better) <= _EQUAL
         case Choice.UNSURE:
             return True
+
+
+def farthest_apart(procedure: Procedure, history: Sequence[Asked], left_out: Sequence[int] = ()) -> FarApart | None:
+    """Find the two answers that differ most about how two mistakes weigh against each other.
+
+    An answer to a trade of one mistake for another bounds their exchange rate, on both sides where it names the equal
+    point. A fit can call all such answers plausible by thinking little of the person: what they say does not depend
+    on any fit.
+
+    Parameters
+    ----------
+    procedure : Procedure
+        What asked; None is found without a belief.
+    history : sequence of Asked
+        All answers.
+    left_out : sequence of int
+        Indices of answers that do not count.
+    """
+    belief = procedure.belief(history)
+    if belief is None:
+        return None
+    lows: dict[tuple[int, int], tuple[float, int]] = {}  # of the logarithm of the rate of two mistakes, and by whom
+    highs: dict[tuple[int, int], tuple[float, int]] = {}
+    for n, asked in enumerate(history):
+        gain = belief.prior.gain(*asked.shown.rates)
+        traded = np.flatnonzero(np.abs(gain) > 0)
+        if n in left_out or asked.answer.choice is Choice.UNSURE or len(traded) != 2 or gain[traded].prod() > 0:
+            continue
+        grave, mild = map(int, traded)
+        low, high = _rate_bounds(asked, float(gain[grave]), float(gain[mild]))
+        lows[grave, mild] = max(lows.get((grave, mild), (low, n)), (low, n))
+        highs[grave, mild] = min(highs.get((grave, mild), (high, n)), (high, n))
+    gaps = {pair: lows[pair][0] - highs[pair][0] for pair in lows}
+    pair = max(gaps, key=lambda one: gaps[one], default=None)
+    if pair is None or gaps[pair] <= 0:
+        return None
+    return FarApart(float(np.exp(gaps[pair])), lows[pair][1], highs[pair][1], *pair)
+
+
+def _rate_bounds(asked: Asked, grave: float, mild: float) -> tuple[float, float]:
+    """Return between which logarithms an answer puts the rate of two mistakes, of which the first side gains these."""
+    rate = float(np.log(abs(mild) / abs(grave)))
+    if asked.answer.choice is Choice.EQUAL:
+        # Without a count to move, "about equal" is not said to be exact.
+        slack = 0.0 if asked.answer.moved is not None else np.log((1 + _EQUAL) / (1 - _EQUAL))
+        return rate - slack, rate + slack
+    return (rate, np.inf) if (asked.answer.choice is Choice.FIRST) == (grave > 0) else (-np.inf, rate)
 
 
 def balance(weights: Matrix, gains: Matrix) -> Matrix:
