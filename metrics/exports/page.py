@@ -170,7 +170,8 @@ Block = Paragraph | Card | Facts | Table | Matrix | Findings | Bullets | Signatu
 class Section:
     """A heading, which may be empty, and blocks; a half section may stand beside another one.
 
-    A section of level 3 belongs to the one before. `new_sheet` begins a sheet of paper.
+    A section of level 3 belongs to the one before. `new_sheet` begins a sheet of paper; `whole` begins one where the
+    section would be divided.
     """
 
     title: str
@@ -178,6 +179,7 @@ class Section:
     half: bool = False
     level: Literal[2, 3] = 2
     new_sheet: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True)
