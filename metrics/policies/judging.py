@@ -331,10 +331,7 @@ def judge(
 
 
 def models_of(
-    metric: ElicitedMetric,
-    y_true: ArrayLike,
-    y_proba: Mapping[str, ArrayLike],
-    labels: Sequence[object] | None = None,
+    metric: ElicitedMetric, y_true: ArrayLike, y_proba: Mapping[str, ArrayLike], labels: Sequence[object] | None = None
 ) -> tuple[NDArray[np.int64], list[tuple[ModelPolicies, Floats]]]:
     """Return the indices of the true classes, shape (n,), and the models, each with its probabilities, shape (n, k).
 
