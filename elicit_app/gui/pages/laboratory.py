@@ -98,12 +98,25 @@ class LivePlot(Sized, QLabel):
         colours, axis = tokens(self), self._axis()
         note = QFontMetricsF(font(Role.NOTE))
         left = max(note.horizontalAdvance(self._tick(tick)) for tick in self._ticks(axis)) + em(10)
-        room = QRectF(left, em(34), self.width() - left - em(46), self.height() - em(34) - em(46))
+        room = QRectF(left, em(34), self.width() - left - self._right(), self.height() - em(34) - em(46))
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._paint_frame(painter, colours, axis, room)
             for index, one in enumerate(self._series):
                 self._paint_series(painter, colours, axis, room, one, dashed=index > 0)
+
+    def _right(self) -> float:
+        """Return the room that stands right of the axis, for the number and the name at the end of the first line."""
+        solid = self._series[:1]
+        strong, note = QFontMetricsF(font(Role.STRONG)), QFontMetricsF(font(Role.NOTE))
+        ends = [strong.horizontalAdvance(self._end(one)) for one in solid]
+        names = [note.horizontalAdvance(one.name) for one in solid if len(self._series) > 1]
+        return max([em(32.0), *ends, *names]) + em(14)
+
+    def _end(self, one: Series) -> str:
+        """Return what stands at the end of a line: its last median, and after how many answers where that is beyond."""
+        answers, value = one.medians()[-1]
+        return self._value_text(value) if answers <= self._most else f"{self._value_text(value)} after {answers:,}"
 
     def _tick(self, value: float) -> str:
         return f"{100 * value:.0f} %" if self._share else f"{value:,.0f}"
@@ -163,16 +176,15 @@ class LivePlot(Sized, QLabel):
             plotting.dot(painter, colours.ink, colours.surface, x, y)
         painter.setFont(font(Role.STRONG))
         painter.setPen(colours.ink)
-        (x, y), (answers, value) = points[-1], one.medians()[-1]
-        text = self._value_text(value) if answers <= self._most else f"{self._value_text(value)} after {answers:,}"
+        (x, y), text, wide = points[-1], self._end(one), self._right()
         if dashed:
             beneath = QRectF(room.left(), y + em(6), x - room.left() + em(8), em(22))
             painter.drawText(beneath, RIGHT, f"{one.name} {text}")
         else:
-            painter.drawText(QRectF(x + em(10), y - em(11), em(60), em(22)), LEFT, text)
+            painter.drawText(QRectF(x + em(10), y - em(11), wide, em(22)), LEFT, text)
             if len(self._series) > 1:
                 painter.setFont(font(Role.NOTE))
-                painter.drawText(QRectF(x + em(10), y - em(30), em(60), em(20)), LEFT, one.name)
+                painter.drawText(QRectF(x + em(10), y - em(30), wide, em(20)), LEFT, one.name)
 
 
 HEADS = ("person", "procedure", "answers", "judged otherwise", "range factor", "true values inside", "seconds")
@@ -282,7 +294,7 @@ class LaboratoryPage(ScrolledPage):
             self.procedure.addItem(name, name)
             tell_item(self.procedure, self.procedure.count() - 1, label)
             self.compared.addItem(name, name)
-        for box, names in ((self.answers, ("choice", "equal", "mixed")), (self.person, PEOPLE), (self.noise, NOISES)):
+        for box, names in ((self.answers, ("mixed", "choice", "equal")), (self.person, PEOPLE), (self.noise, NOISES)):
             for one in names:
                 box.addItem(one, one)
         self.person_size, self.noise_size = DecimalBox(), DecimalBox()
