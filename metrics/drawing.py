@@ -192,15 +192,18 @@ class LinearAxis:
         held = [0.0]
         lows: list[float] = []
         highs: list[float] = []
+        reach = 0.0  # of the differences so far, and of the ranges of what may be as cheap as the first
         for index, (difference, range_) in enumerate(sorted(differences, key=lambda one: one[0])):
-            reach = max([*held, *_cut(highs, held, _TOO_FAR)])
-            if index > 1 and reach > 0 and difference > _TOO_FAR * reach:
+            if index > 1 and 0 < _TOO_FAR * reach < difference:
                 break
             held.append(difference)
+            reach = max(reach, difference)
             if range_ is not None:
                 longest = _TAIL * max(cost, difference)
                 lows.append(max(range_[0], -longest))
                 highs.append(min(range_[1], longest))
+                if range_[0] <= 0:
+                    reach = max(reach, *_cut(highs, held, _TOO_FAR))
         reach = max([*held, *_cut(highs, held, _TOO_FAR)])
         return cls.around([reach, *(max(low, -_TOO_FAR * reach) if reach > 0 else low for low in lows)])
 

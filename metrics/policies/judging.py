@@ -83,7 +83,8 @@ def notes_on(models: Sequence[ModelPolicies]) -> tuple[str, ...]:
     notes = []
     if labels:
         give, decide = ("gives", "it decides") if len(labels) == 1 else ("give", "they decide")
-        notes.append(f"{series(labels)} {give} labels without probabilities: these costs cannot change what {decide}.")
+        text = f"{series(labels)} {give} labels without probabilities: these costs cannot change what {decide}"
+        notes.append(f"{text}, and MPCS takes every label for certain.")
     for model in models:
         if model.calibration.recalibration is not None:
             points = two_digits(100 * model.calibration.recalibration.distance)

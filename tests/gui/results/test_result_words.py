@@ -52,6 +52,10 @@ def test_one_long_range_does_not_squeeze_an_axis_of_differences():
     assert 60 <= axis.high < 200
     assert axis.low > -400
     assert LinearAxis.of_differences(usual[:2], 1_000.0).high > 30
+    dear = [(80.0, (60.0, 300.0)), (400.0, (200.0, 900.0)), (2_000.0, (900.0, 9_000.0))]
+    assert LinearAxis.of_differences([*usual, *dear], 1_000.0).high < 400, (
+        "one long range does not make room for the next"
+    )
 
 
 @given(st.lists(st.floats(-1e6, 1e6), max_size=8), st.integers(1, 9))
