@@ -11,6 +11,7 @@ import numpy as np
 
 from elicit_app.elicitation.agenda import better_side
 from elicit_app.elicitation.belief import Posterior
+from elicit_app.elicitation.far_apart import TWICE, FarApart, farthest_apart
 from elicit_app.elicitation.foretelling import AgainstChance, accuracies, random_pairs
 from elicit_app.elicitation.procedures.published import coordinates
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Outcome, Procedure, Purpose, Side
@@ -32,8 +33,8 @@ _FEW_WEIGHTS = 20  # whose prior is quickly drawn from
 _FOLDS, _FEWEST = 5, 8  # parts that are held out in turn; preferences that this takes
 # A search: an answer does not fit when the other side is better by more than this share of all that is at stake.
 _MARGIN = 0.05
-# "About equal" fits while neither side weighs more than twice the other: (2 - 1) / (2 + 1).
-_EQUAL = 1 / 3
+# "About equal" fits while neither side weighs more than twice the other.
+_EQUAL = (TWICE - 1) / (TWICE + 1)
 
 
 class HeldOut(NamedTuple):
@@ -94,26 +95,6 @@ class Suspicion:
     flagged: bool
     value: float
     grave: bool = False
-
-
-class FarApart(NamedTuple):
-    """Two answers about the same two mistakes that no exchange rate of theirs explains.
-
-    Parameters
-    ----------
-    factor : float
-        By how much, at least, the two answers differ about the rate, above 1.
-    more, fewer : int
-        Indices of the answers: by the first of them mistake `grave` weighs more than by the other.
-    grave, mild : int
-        The two mistakes, as indices of weights.
-    """
-
-    factor: float
-    more: int
-    fewer: int
-    grave: int
-    mild: int
 
 
 @dataclass(frozen=True)
@@ -444,53 +425,6 @@ def fits(asked: Asked, outcome: Outcome) -> bool:
             return abs(better) <= _EQUAL
         case Choice.UNSURE:
             return True
-
-
-def farthest_apart(procedure: Procedure, history: Sequence[Asked], left_out: Sequence[int] = ()) -> FarApart | None:
-    """Find the two answers that differ most about how two mistakes weigh against each other.
-
-    An answer to a trade of one mistake for another bounds their exchange rate, on both sides where it names the equal
-    point. A fit can call all such answers plausible by thinking little of the person: what they say does not depend
-    on any fit.
-
-    Parameters
-    ----------
-    procedure : Procedure
-        What asked; None is found without a belief.
-    history : sequence of Asked
-        All answers.
-    left_out : sequence of int
-        Indices of answers that do not count.
-    """
-    belief = procedure.belief(history)
-    if belief is None:
-        return None
-    lows: dict[tuple[int, int], tuple[float, int]] = {}  # of the logarithm of the rate of two mistakes, and by whom
-    highs: dict[tuple[int, int], tuple[float, int]] = {}
-    for n, asked in enumerate(history):
-        gain = belief.prior.gain(*asked.shown.rates)
-        traded = np.flatnonzero(np.abs(gain) > 0)
-        if n in left_out or asked.answer.choice is Choice.UNSURE or len(traded) != 2 or gain[traded].prod() > 0:
-            continue
-        grave, mild = map(int, traded)
-        low, high = _rate_bounds(asked, float(gain[grave]), float(gain[mild]))
-        lows[grave, mild] = max(lows.get((grave, mild), (low, n)), (low, n))
-        highs[grave, mild] = min(highs.get((grave, mild), (high, n)), (high, n))
-    gaps = {pair: lows[pair][0] - highs[pair][0] for pair in lows}
-    pair = max(gaps, key=lambda one: gaps[one], default=None)
-    if pair is None or gaps[pair] <= 0:
-        return None
-    return FarApart(float(np.exp(gaps[pair])), lows[pair][1], highs[pair][1], *pair)
-
-
-def _rate_bounds(asked: Asked, grave: float, mild: float) -> tuple[float, float]:
-    """Return between which logarithms an answer puts the rate of two mistakes, of which the first side gains these."""
-    rate = float(np.log(abs(mild) / abs(grave)))
-    if asked.answer.choice is Choice.EQUAL:
-        # Without a count to move, "about equal" is not said to be exact.
-        slack = 0.0 if asked.answer.moved is not None else np.log((1 + _EQUAL) / (1 - _EQUAL))
-        return rate - slack, rate + slack
-    return (rate, np.inf) if (asked.answer.choice is Choice.FIRST) == (grave > 0) else (-np.inf, rate)
 
 
 def balance(weights: Matrix, gains: Matrix) -> Matrix:

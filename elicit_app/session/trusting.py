@@ -18,7 +18,8 @@ from metrics.elicited.metric_parts import CHOICE_SETTLED, UNTRUSTED
 from metrics.text import capitalised, counted, number_word, probability, span, two_digits
 
 if TYPE_CHECKING:
-    from elicit_app.elicitation.trust import FarApart, TrustReport
+    from elicit_app.elicitation.far_apart import FarApart
+    from elicit_app.elicitation.trust import TrustReport
 
 _NAMED = 4
 _MOST_ODD = 0.25
@@ -208,9 +209,13 @@ def _apart_found(report: TrustReport, state: SessionState, rates: tuple[Exchange
     apart, headline = report.apart, far_apart(report.apart, state)
     if apart is None or headline is None:
         return []
-    grave, mild = (rates[index].mistake.name for index in (apart.grave, apart.mild))
-    detail = f"Both weigh “{grave}” against “{mild}”. The ranges are wide enough for both; only one can be meant."
-    return [TrustView(False, headline, detail, state.used[max(apart.more, apart.fewer)] + 1)]
+    more, fewer = (state.used[place] + 1 for place in (apart.more, apart.fewer))
+    grave, mild = rates[apart.grave].mistake, rates[apart.mild].mistake
+    detail = (
+        f"By answer {more} one {grave.one} counts as at least {two_digits(apart.most)} {mild.many}, by answer {fewer} "
+        f"as at most {two_digits(apart.least)}. No one number is both."
+    )
+    return [TrustView(False, headline, detail, max(more, fewer))]
 
 
 def _held_out(report: TrustReport, study: Study) -> tuple[HeldOutView, ...]:

@@ -12,8 +12,9 @@ from typing import Any, Literal
 import numpy as np
 
 from elicit_app.elicitation.agenda import BEST_PROBABILITY, KNOWN_FACTOR, better_side
+from elicit_app.elicitation.far_apart import farthest_apart
 from elicit_app.elicitation.questions import Counts, Outcome, Progress, Purpose, Side
-from elicit_app.elicitation.trust import farthest_apart, misfits
+from elicit_app.elicitation.trust import misfits
 from elicit_app.problem import Problem
 from elicit_app.registry.entries import stated_orders
 from elicit_app.session.journal.events import Answered, Pair, as_counts

@@ -205,7 +205,9 @@ def test_answers_that_plainly_disagree_are_named_whatever_the_fit_makes_of_them(
         first, second = sorted(given[int(number) - 1] for number in found.headline.split()[1:4:2])
         assert second / first == pytest.approx(max(given) / min(given))
         assert found.headline.endswith(f"are a factor of {two_digits(second / first)} apart")
-        assert "“Missed cancer” against “Needless biopsy”" in found.detail
+        most, least = (two_digits(rate) for rate in (second, first))
+        assert f"one missed cancer counts as at least {most} needless biopsies" in found.detail
+        assert f"as at most {least}." in found.detail
         assert not view.trust_sentence.startswith("Yes")
         assert found.headline in review_view(session).sentence
 
