@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -103,9 +104,9 @@ _WIDEST, _ROOM = 1e4, 1.3
 _STEPS = (1.0, 2.0, 5.0, 10.0)
 _MARGIN = 0.06  # of the span, on either side
 _NOTHING = 1e-12  # values that differ by less are one
-# A difference this many times beyond the others, and a tail this many times as long as the costs themselves, are cut
-# off: they would squeeze everything else together.
-_TOO_FAR, _TAIL = 2.3, 3.0
+# A difference or the end of a range this many times beyond the others, and a tail this many times as long as the costs
+# themselves, are cut off: they would squeeze everything else together. The same of logarithms.
+_TOO_FAR, _TAIL, _TOO_FAR_IN_LOGS = 2.3, 3.0, 3.0
 
 
 @dataclass(frozen=True)
@@ -122,10 +123,18 @@ class LogAxis:
     high: float
 
     @classmethod
-    def around(cls, values: Iterable[float]) -> LogAxis:
-        """Return an axis of ratios: it holds 1 and the values, with some room, but what is beyond 10,000 to 1."""
-        held = cls.over([1.0, *(x for x in values if 1 / _WIDEST <= x <= _WIDEST)], _ROOM)
-        return cls(min(held.low, 0.3), max(held.high, 3.0))
+    def around(cls, values: Iterable[float], ends: Iterable[float] = ()) -> LogAxis:
+        """Return an axis of ratios: it holds 1, the values and the ends of ranges, with some room.
+
+        It leaves out what is beyond 10,000 to 1, and ends so far beyond the others that they would squeeze the rest.
+        """
+        numbers, tails = ([x for x in some if 1 / _WIDEST <= x <= _WIDEST] for some in (values, ends))
+        for side in (-1.0, 1.0):
+            held = [math.log(3.0), *(side * math.log(x) for x in numbers)]
+            logs = [max(side * math.log(x), 0.0) for x in tails]
+            numbers += [math.exp(side * x) for x in _cut(logs, held, _TOO_FAR_IN_LOGS)]
+        around = cls.over([1.0, *numbers], _ROOM)
+        return cls(min(around.low, 0.3), max(around.high, 3.0))
 
     @classmethod
     def over(cls, values: Iterable[float], room: float) -> LogAxis:
@@ -180,15 +189,23 @@ class LinearAxis:
         cost : float
             What the first costs.
         """
-        ends, reach = [0.0], 0.0
+        held = [0.0]
+        lows: list[float] = []
+        highs: list[float] = []
+        reach = 0.0  # of the differences so far, and of the ranges of what may be as cheap as the first
         for index, (difference, range_) in enumerate(sorted(differences, key=lambda one: one[0])):
-            low, high = range_ or (difference, difference)
-            if index > 1 and reach > 0 and difference > _TOO_FAR * reach:
+            if index > 1 and 0 < _TOO_FAR * reach < difference:
                 break
-            longest = _TAIL * max(cost, difference)
-            ends += [max(low, -longest), min(high, longest), difference]
-            reach = max(reach, ends[-2], difference)
-        return cls.around(ends)
+            held.append(difference)
+            reach = max(reach, difference)
+            if range_ is not None:
+                longest = _TAIL * max(cost, difference)
+                lows.append(max(range_[0], -longest))
+                highs.append(min(range_[1], longest))
+                if range_[0] <= 0:
+                    reach = max(reach, *_cut(highs, held, _TOO_FAR))
+        reach = max([*held, *_cut(highs, held, _TOO_FAR)])
+        return cls.around([reach, *(max(low, -_TOO_FAR * reach) if reach > 0 else low for low in lows)])
 
     def position(self, value: float) -> float:
         """Return where `value` lies, 0 at the low end and 1 at the high end; values outside are put at the end."""
@@ -209,6 +226,12 @@ class LinearAxis:
         step = next(power * m for m in _STEPS if power * m >= rough * (1 - 1e-9))
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return tuple(index * step for index in range(first, last + 1))
+
+
+def _cut(ends: Sequence[float], held: Sequence[float], times: float) -> list[float]:
+    """Return the ends of ranges, none more than so many times beyond what is held and the one in their middle."""
+    most = times * max(*held, median(ends)) if ends else 0.0
+    return [min(end, most) for end in ends]
 
 
 def line_look(index: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from elicit_app.elicitation.agenda import better_side
 from elicit_app.elicitation.belief import Posterior
+from elicit_app.elicitation.far_apart import TWICE, FarApart, farthest_apart
 from elicit_app.elicitation.foretelling import AgainstChance, accuracies, random_pairs
 from elicit_app.elicitation.procedures.published import coordinates
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Outcome, Procedure, Purpose, Side
@@ -32,8 +33,8 @@ _FEW_WEIGHTS = 20  # whose prior is quickly drawn from
 _FOLDS, _FEWEST = 5, 8  # parts that are held out in turn; preferences that this takes
 # A search: an answer does not fit when the other side is better by more than this share of all that is at stake.
 _MARGIN = 0.05
-# "About equal" fits while neither side weighs more than twice the other: (2 - 1) / (2 + 1).
-_EQUAL = 1 / 3
+# "About equal" fits while neither side weighs more than twice the other.
+_EQUAL = (TWICE - 1) / (TWICE + 1)
 
 
 class HeldOut(NamedTuple):
@@ -111,13 +112,15 @@ class TrustReport:
     misfits : tuple of int
         Indices of the others.
     surprises : tuple of Surprise
-        With a belief: the same answers, and how probable they are.
+        With a belief: those of them that all answers make unlikely, and how probable they are.
     suspicions : tuple of Suspicion
         Everything that was looked at, flagged or not.
     accuracy : float or None
         Expected probability of a right answer to a random pair, given all answers; None without a belief.
     held_out : HeldOut or None
         None without a belief, or with too few answers.
+    apart : FarApart or None
+        The two answers that lie farthest apart, those that are surprises left out; None where no two do.
     verdict : {"trusted", "reservations", "untrusted"}
         Untrusted where anything grave is flagged; reservations where anything is, or where nothing was said.
     """
@@ -131,6 +134,7 @@ class TrustReport:
     suspicions: tuple[Suspicion, ...]
     accuracy: float | None
     held_out: HeldOut | None
+    apart: FarApart | None
     verdict: Verdict
 
     def suspicion(self, name: Name) -> Suspicion | None:
@@ -176,7 +180,8 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
     suspicions.append(Suspicion("surprises", share > 0.25, share))
     found = tuple(suspicions)
     verdict = _verdict(found, n_answered)
-    return TrustReport(repeats, checks, failed, explained, odd, surprises, found, accuracy, kept_aside, verdict)
+    apart = farthest_apart(procedure, history, odd)
+    return TrustReport(repeats, checks, failed, explained, odd, surprises, found, accuracy, kept_aside, apart, verdict)
 
 
 def _verdict(suspicions: Sequence[Suspicion], n_answered: int) -> Verdict:
@@ -396,11 +401,13 @@ def macro_f1(rates: Matrix) -> float:
 def misfits(procedure: Procedure, history: Sequence[Asked]) -> tuple[int, ...]:
     """Return the places, from 0, of the answers that do not fit what was learned from all of them.
 
-    With a belief, an answer does not fit where all answers together make it unlikely; a search has weights only.
+    With a belief, an answer does not fit where all answers together make it unlikely, and no costs at all explain that
+    the plainly worse side is chosen; a search has weights only.
     """
     belief = procedure.belief(history)
     if belief is not None:
-        return tuple(surprise.index for surprise in surprises_among(history, belief))
+        worse = {n for n in _checks(history)[1] if history[n].answer.choice in PREFERENCES}
+        return tuple(sorted(worse.union(surprise.index for surprise in surprises_among(history, belief))))
     outcome = procedure.conclude(history)
     return tuple(place for place, asked in enumerate(history) if not fits(asked, outcome))
 

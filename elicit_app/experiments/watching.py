@@ -153,7 +153,7 @@ def width_sentence(people: Sequence[SimulatedPerson]) -> tuple[str, str]:
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
     so_far = f"So far {len(people)} {'person' if len(people) == 1 else 'people'}"
     if factors:
-        sentence = f"With {asked} answers the ranges will be about a factor of {middle:.1f} wide."
+        sentence = f"With {asked} answers the ranges reach a factor of {middle:.1f} each way."
         return sentence, f"{so_far}; half of them between {low:.1f} and {high:.1f}."
     sentence = f"With {asked} answers {100 * middle:.1f} % of pairs are judged otherwise; a search gives no ranges."
     return sentence, f"{so_far}; half of them between {100 * low:.1f} and {100 * high:.1f} %."

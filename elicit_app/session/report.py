@@ -122,7 +122,7 @@ def report_page(
         subtitle += f", and what to do with {models[0] if len(models) == 1 else f'{len(models)} models'}"
     sections = [
         *_head(metric, judgement, asked),
-        *([] if judgement is None else _conclusion(judgement)),
+        *([] if judgement is None else _conclusion(judgement, experts)),
         *_costs(metric, asked),
         *([] if asked is None else [_trust(asked)]),
         *([] if experts is None else _experts(experts)),
@@ -157,7 +157,7 @@ def _head(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | No
     return [*facts, Section("", (Card(tuple(lines)),))]
 
 
-def _conclusion(judgement: Judgement) -> list[Section]:
+def _conclusion(judgement: Judgement, experts: ComparisonView | None) -> list[Section]:
     """Return what one can do, how sure that is, and what would change it."""
     sections = [Section("What one can do", _policies(judgement))]
     texts = information_texts(judgement)
@@ -165,9 +165,15 @@ def _conclusion(judgement: Judgement) -> list[Section]:
         sections.append(Section("How sure, and what would help", (Paragraph(texts.in_words),)))
         doubts = _doubts(judgement)
         sections += [Section(head, (Paragraph(text),), half=True, level=3) for head, text in doubts]
-    changes = Bullets(what_would_change(judgement))
+    changes = Bullets((*(() if experts is None else (_one_alone(experts),)), *what_would_change(judgement)))
     signed = Signatures(("Answered by", "Decided by", "Date"))
     return [*sections, Section("What would change the conclusion", (changes, signed))]
+
+
+def _one_alone(experts: ComparisonView) -> tuple[str, str]:
+    """Return what each expert alone would choose: nobody may mean what a pool of them says."""
+    where = f"{experts.headline.rstrip('.')}."
+    return "One expert alone.", f"{where} {experts.choice}".strip()
 
 
 def _policies(judgement: Judgement) -> tuple[Block, ...]:
@@ -240,7 +246,7 @@ def _costs(metric: ElicitedMetric, asked: Asked | None) -> list[Section]:
     blocks: tuple[Block, ...] = (Paragraph(text), plot, Paragraph(legend, "legend"))
     if unasked:
         blocks += (Paragraph("What no question was about rests on the other answers alone.", "quiet"),)
-    return [Section("What the answers say", blocks, new_sheet=True)]
+    return [Section("What the answers say", blocks, whole=True)]
 
 
 def _trust(asked: Asked) -> Section:
@@ -256,11 +262,11 @@ def _experts(view: ComparisonView) -> list[Section]:
         rows.append((Cell(one.mistake.name, strong=True), *cells))
     table = Table(heads, tuple(rows), frozenset(range(1, len(heads))), widest=0)
     unit = f"One of each counts as this many {view.yardstick.mistake.many}."
-    sentences = [view.headline.rstrip(".") + ".", view.detail, view.agreement, view.choice]
+    sentences = [view.headline.rstrip(".") + ".", view.detail, view.agreement]
     blocks = Paragraph(" ".join(one for one in sentences if one)), table, Paragraph(unit, "quiet")
     how = [Paragraph(f"{view.how} {view.made_of}"), *(Paragraph(note) for note in view.notes)]
     pooled = Section("How they were pooled", tuple(how))
-    return [Section("The experts", blocks, new_sheet=True), pooled]
+    return [Section("The experts", blocks), pooled]
 
 
 def _method(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | None) -> list[Section]:

@@ -25,7 +25,7 @@ from elicit_app.session.pair_words import (
 from elicit_app.session.views import AnsweredView, QuestionView, Reply, Side
 from elicit_app.study.model import Study, Wording
 from metrics.elicited.family import linear_family
-from metrics.text import amount, capitalised, counted, two_digits
+from metrics.text import amount, capitalised, counted, series, two_digits
 
 USUAL: AnswersFor = "choose"
 """What answers are for where neither the study nor the person says so."""
@@ -122,9 +122,9 @@ def preference(
     if reply == "equal":
         return Preference(f"About equal: {', '.join(_differences(rows))}", "", is_preference=False)
     chosen: Side = reply
-    gained = ", ".join(row.change(chosen) for row in rows if row.worse != chosen)
-    forgone = ", ".join(row.change(opposite(chosen)) for row in rows if row.worse == chosen)
-    more = ", ".join(row.change(chosen) for row in rows)
+    gained = series([row.change(chosen) for row in rows if row.worse != chosen])
+    forgone = series([row.change(opposite(chosen)) for row in rows if row.worse == chosen])
+    more = series([row.change(chosen) for row in rows])
     return Preference(gained or more, forgone)
 
 

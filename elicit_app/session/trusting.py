@@ -15,13 +15,16 @@ from elicit_app.study.model import Study
 from metrics import Quality, Tally
 from metrics.elicited.exchange import ExchangeRate, called
 from metrics.elicited.metric_parts import CHOICE_SETTLED, UNTRUSTED
-from metrics.text import capitalised, counted, number_word, probability, span
+from metrics.text import capitalised, counted, number_word, probability, span, two_digits
 
 if TYPE_CHECKING:
+    from elicit_app.elicitation.far_apart import FarApart
     from elicit_app.elicitation.trust import TrustReport
 
 _NAMED = 4
 _MOST_ODD = 0.25
+# Of people who err by a factor of 1.8, one in five gives two answers so far apart, among eighteen about two classes.
+_FAR_APART = 8.0
 
 # Headline and detail of what the answers together give away; see `Suspicion`.
 _SUSPICIONS = {
@@ -69,6 +72,7 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
     findings = (
         *_repeats_found(report, failed),
         *_fits_found(explained, [number for number in odd if number not in failed], report),
+        *_apart_found(report, state, ratios),
         *_held_out_found(report),
         *_suspicions_found(state, report, explained),
         *_bounded_found(session.study, ratios, outcome.tolerance),
@@ -190,6 +194,28 @@ def _fit(explained: Tally) -> str:
 
 def _fits_well(explained: Tally) -> bool:
     return explained.of - explained.agreed <= _MOST_ODD * explained.of
+
+
+def far_apart(apart: FarApart | None, state: SessionState) -> str | None:
+    """Say which two answers lie far apart, or return None where none do: "Answers 2 and 5 are a factor of 9 apart"."""
+    if apart is None or apart.factor < _FAR_APART:
+        return None
+    first, second = sorted(state.used[place] + 1 for place in (apart.more, apart.fewer))
+    return f"Answers {first} and {second} are a factor of {two_digits(apart.factor)} apart"
+
+
+def _apart_found(report: TrustReport, state: SessionState, rates: tuple[ExchangeRate, ...]) -> list[TrustView]:
+    """Return the two answers about the same mistakes that lie farthest apart, where that is far."""
+    apart, headline = report.apart, far_apart(report.apart, state)
+    if apart is None or headline is None:
+        return []
+    more, fewer = (state.used[place] + 1 for place in (apart.more, apart.fewer))
+    grave, mild = rates[apart.grave].mistake, rates[apart.mild].mistake
+    detail = (
+        f"By answer {more} one {grave.one} counts as at least {two_digits(apart.most)} {mild.many}, by answer {fewer} "
+        f"as at most {two_digits(apart.least)}. No one number is both."
+    )
+    return [TrustView(False, headline, detail, max(more, fewer))]
 
 
 def _held_out(report: TrustReport, study: Study) -> tuple[HeldOutView, ...]:

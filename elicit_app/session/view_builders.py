@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from elicit_app.elicitation.agenda import BEST_PROBABILITY, KNOWN_FACTOR, better_side
+from elicit_app.elicitation.far_apart import farthest_apart
 from elicit_app.elicitation.questions import Counts, Outcome, Progress, Purpose, Side
 from elicit_app.elicitation.trust import misfits
 from elicit_app.problem import Problem
@@ -21,7 +22,7 @@ from elicit_app.session.journal.state import Entry, StateBuilder
 from elicit_app.session.questions import Asking, on_screen, to_reply
 from elicit_app.session.sentences import last_words, progress_words, stated_words
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
-from elicit_app.session.trusting import contradictions, misfit_numbers
+from elicit_app.session.trusting import contradictions, far_apart, misfit_numbers
 from elicit_app.session.views import AnsweredView, Fit, QuestionView, RecapView, ReviewView, SittingOverView
 from elicit_app.study.writing import write_whole
 from metrics.files import csv_cell
@@ -162,12 +163,12 @@ def answered_views(session: Session, pairs: tuple[tuple[int, int], ...]) -> tupl
             fit = "left open" if _asked_again_as(state.entries, number) is None else "asked again"
         elif number in doubled:
             fit = "two answers"
-        elif number in odd:
-            fit = "does not fit"
         elif entry.event.pair.purpose is Purpose.CHECK:
             first, second = entry.event.pair.first, entry.event.pair.second
             better = better_side(np.array(first, dtype=float), np.array(second, dtype=float))
             fit = "check" if entry.answer.choice == better else "worse side"
+        elif number in odd:
+            fit = "does not fit"
         else:
             fit = "fits"
         views.append(_answered_view(state.entries, number, fit))
@@ -220,6 +221,10 @@ def _review_sentence(session: Session, answers: tuple[AnsweredView, ...], double
     worse = sum(view.fit == "worse side" for view in answers)
     if worse:
         parts.append("one took the plainly worse side" if worse == 1 else f"{worse} took the plainly worse side")
+    state, procedure = session.state, session.procedure()
+    apart = far_apart(farthest_apart(procedure, state.history, misfits(procedure, state.history)), state)
+    if apart:
+        parts.append(apart)
     total = f"{counted(len(answers), 'answer')}."
     found = f" {', and '.join(parts).capitalize()}." if parts else ""
     missing = FEWEST_TO_EXPORT - len(session.state.informative)
@@ -227,7 +232,7 @@ def _review_sentence(session: Session, answers: tuple[AnsweredView, ...], double
         more = "one more answer" if missing == 1 else f"{missing} more answers"
         found += f" A metric file needs at least {FEWEST_TO_EXPORT}: {more}."
     elif not parts:
-        found = " No two of them contradict each other."
+        found = " No pair has two different answers."
     return total + found
 
 

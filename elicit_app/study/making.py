@@ -32,7 +32,7 @@ from metrics.elicited.metric_parts import AnswersFor
 from metrics.errors import InputError
 from metrics.files import cell_text, csv_cell, read_regular_file, real_path
 from metrics.measures.confusion import confusion_matrix
-from metrics.text import appearance, counted
+from metrics.text import appearance, capitalised, counted
 
 
 def create_study(
@@ -113,7 +113,7 @@ def create_amounts_study(
 
 
 def _title(stated: str | None, name: str) -> str:
-    return stated or name.replace("-", " ").replace("_", " ").strip().capitalize() or "Study"
+    return stated or capitalised(name.replace("-", " ").replace("_", " ").strip()) or "Study"
 
 
 def study_of(

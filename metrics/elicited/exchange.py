@@ -95,9 +95,13 @@ class ExchangeRate:
 
     @property
     def shown(self) -> tuple[float, ...]:
-        """Return the numbers that a plot shows: the estimate, unless it is only bounded, and the ends of the range."""
-        ends = self.ninety or ()
-        return ends if self.bounded else (self.ratio, *ends)
+        """Return the numbers that a plot has to hold: the estimate, or the ends of what is only bounded."""
+        return (self.ninety or ()) if self.bounded else (self.ratio,)
+
+    @property
+    def ends(self) -> tuple[float, ...]:
+        """Return the ends of the range of an estimate, which a plot may cut."""
+        return () if self.bounded else (self.ninety or ())
 
     @property
     def wide(self) -> bool:

@@ -141,7 +141,8 @@ class RatePlot:
     def axis(self) -> LogAxis:
         """Return the axis that holds all of them."""
         guesses = (guess for guess in self.guesses if guess is not None)
-        return LogAxis.around([*guesses, *(number for rate in self.rates for number in rate.shown)])
+        shown = (number for rate in self.rates for number in rate.shown)
+        return LogAxis.around([*guesses, *shown], (end for rate in self.rates for end in rate.ends))
 
     def worst(self, most: int = MOST_RATES) -> RatePlot:
         """Return the yardstick and the mistakes that count most, at most `most` of them, in their order."""
@@ -169,7 +170,8 @@ Block = Paragraph | Card | Facts | Table | Matrix | Findings | Bullets | Signatu
 class Section:
     """A heading, which may be empty, and blocks; a half section may stand beside another one.
 
-    A section of level 3 belongs to the one before. `new_sheet` begins a sheet of paper.
+    A section of level 3 belongs to the one before. `new_sheet` begins a sheet of paper; `whole` begins one where the
+    section would be divided.
     """
 
     title: str
@@ -177,6 +179,7 @@ class Section:
     half: bool = False
     level: Literal[2, 3] = 2
     new_sheet: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -287,9 +290,9 @@ def rate_mark(rate: ExchangeRate, axis: LogAxis, guess: float | None = None) -> 
             case "square":
                 parts.append(_bar(low - 4, low + 4, middle - 4, 8, 'fill="currentColor"'))
             case "bound":
-                parts.append(_line(low, high, middle, ' stroke-dasharray="5 3"'))
+                parts += [_line(low, high, middle, ' stroke-dasharray="5 3"'), *_heads(axis, ends, low, high)]
             case "line":
-                parts.append(_line(low, high, middle))
+                parts += [_line(low, high, middle), *_heads(axis, ends, low, high)]
             case "bar":
                 parts.append(_bar(low, high, middle - 4, 8, 'fill="currentColor" fill-opacity="0.4"'))
             case "dot":
@@ -313,9 +316,7 @@ def difference_mark(one: JudgedPolicy, axis: LinearAxis) -> Picture:
     if one.difference_to_best > axis.high:
         end = _across(axis, axis.high)
         text = f"+{total_cost(one.difference_to_best)}"
-        parts.append(_line(end - 34, end, middle, ' stroke-dasharray="3 3"'))
-        head = f"{end - 5:.1f},{middle - 4} {end:.1f},{middle} {end - 5:.1f},{middle + 4}"
-        parts.append(f'<polyline points="{head}" {_STROKE}/>')
+        parts += [_line(end - 34, end, middle, ' stroke-dasharray="3 3"'), _head(end, 1)]
         parts.append(_written(end - 40, middle + 4, text, "end"))
     else:
         for range_, top, look in (
@@ -326,7 +327,7 @@ def difference_mark(one: JudgedPolicy, axis: LinearAxis) -> Picture:
                 parts.append(_bar(_across(axis, range_[0]), _across(axis, range_[1]), top, 4, look))
         if one.difference_interval is not None:
             low, high = (_across(axis, end) for end in one.difference_interval)
-            parts.append(_line(low, high, middle))
+            parts += [_line(low, high, middle), *_heads(axis, one.difference_interval, low, high)]
         parts.append(_dot(_across(axis, one.difference_to_best), middle))
     return _picture(parts, difference_words(one) or "the first", width=NARROW)
 
@@ -359,6 +360,16 @@ def _across(axis: LinearAxis, value: float) -> float:
 
 def _line(start: float, end: float, y: float, more: str = "") -> str:
     return f'<line x1="{start:.1f}" x2="{end:.1f}" y1="{y}" y2="{y}" {_STROKE}{more}/>'
+
+
+def _heads(axis: LogAxis | LinearAxis, ends: Sequence[float], low: float, high: float) -> list[str]:
+    """Return arrow heads where a line goes on beyond its axis."""
+    return [_head(low, -1)] * (ends[0] < axis.low) + [_head(high, 1)] * (ends[1] > axis.high)
+
+
+def _head(tip: float, towards: int) -> str:
+    back, middle = tip - 5 * towards, HEIGHT / 2
+    return f'<polyline points="{back:.1f},{middle - 4} {tip:.1f},{middle} {back:.1f},{middle + 4}" {_STROKE}/>'
 
 
 def _upright(x: float, *, strong: bool) -> str:

@@ -44,9 +44,10 @@ _STYLE = """
 """
 
 _FEW_CLASSES, _MOST_CLASSES, _MOST_FACTS, _MOST_RATES = 5, 12, 26, 10
-_JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
+_KEPT = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}\N{NO-BREAK SPACE}"  # though they print nothing
 _PLOT = 0.75  # points for a unit of a drawing
 _LONG, _PIECE = re.compile(r"([^\s\-]{24,})"), 8
+_SHARE = re.compile(r"(?<=\d) %")
 _GOOD, _BAD = "\N{CHECK MARK}", "\N{WARNING SIGN}\N{VARIATION SELECTOR-15}"
 
 
@@ -104,7 +105,8 @@ def _fonts() -> typst.Fonts:
 def _section(section: blocks.Section) -> str:
     start = ["#pagebreak(weak: true)"] if section.new_sheet else []
     title = [f"#heading(level: {section.level}, {_text(section.title)})"] if section.title else []
-    return "\n".join([*start, *title, *map(_block, section.blocks)])
+    made = "\n".join([*start, *title, *map(_block, section.blocks)])
+    return f"#block(breakable: false, above: 18pt)[\n{made}\n]" if section.whole else made
 
 
 def _block(block: blocks.Block) -> str:
@@ -224,6 +226,7 @@ def _matrix(names: tuple[str, ...], cells: list[list[tuple[str, str]]]) -> str:
 
 def _text(text: str) -> str:
     """Return an expression of Typst that is shown as text; a word too long for a column may break anywhere."""
+    text = _SHARE.sub("\N{NO-BREAK SPACE}%", text)
     pieces = [piece for word in _LONG.split(text) for piece in _broken(word)]
     return f"({' + h(0pt) + '.join(map(_quoted, pieces))})"
 
@@ -238,5 +241,5 @@ def _quoted(text: str) -> str:
     >>> print(_quoted('a "b" \\ #c'))
     "a \"b\" \\ #c"
     """
-    shown = "".join(letter if letter.isprintable() or letter in _JOINERS else " " for letter in text)
+    shown = "".join(letter if letter.isprintable() or letter in _KEPT else " " for letter in text)
     return '"' + isolated(shown).replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -93,6 +93,7 @@ def policy_curves(
     y_proba: Mapping[str, ArrayLike],
     mistake: tuple[int, int | None] | None = None,
     *,
+    labels: Sequence[object] | None = None,
     ratios: ArrayLike | None = None,
     prevalence: ArrayLike | None = None,
     practice: ArrayLike | None = None,
@@ -107,8 +108,8 @@ def policy_curves(
     ----------
     metric : ElicitedMetric
         The other costs, at its estimate.
-    y_true, y_proba
-        True labels and per model the probabilities, as in `judge`.
+    y_true, y_proba, labels
+        True labels, per model the probabilities, and what their columns stand for, as in `judge`.
     mistake : tuple of (int, int or None), optional
         Indices (true, predicted) as in `exchange_rates`; by default the one that counts most.
     ratios : array-like of shape (r,), optional
@@ -126,7 +127,7 @@ def policy_curves(
         As `judge`; where the mistake is the yardstick or unknown, or a ratio is not above 0.
     """
     rate = _rate(exchange_rates(metric), mistake)
-    true, models = models_of(metric, y_true, y_proba)
+    true, models = models_of(metric, y_true, y_proba, labels)
     today = None if practice is None else Practice.of(practice, metric.classes)
     return curves_of_models(
         metric, true, models, rate, ratios=ratios, prevalence=prevalence, practice=today, draws=draws, seed=seed

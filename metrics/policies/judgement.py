@@ -16,8 +16,8 @@ from metrics.elicited.metric_parts import UNTRUSTED, CaseWords, Consequence, ran
 from metrics.inputs.arguments import Floats
 from metrics.policies.cases import Policy
 from metrics.policies.information import Information, information
-from metrics.policies.recommendation import Recommendation, recommendation
-from metrics.text import probability, span, table_html, total_cost
+from metrics.policies.recommendation import Recommendation, difference_words, recommendation
+from metrics.text import probability, table_html, total_cost
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -193,16 +193,12 @@ class Judgement:
         """Return the recommendation and the policies as a table for notebooks."""
         words = self.recommendation
         rows = [
-            [
-                one.name,
-                total_cost(one.cost_per_population),
-                "" if one.interval is None else span(*one.interval),
-                probability(one.probability_best),
-            ]
+            [one.name, total_cost(one.cost_per_population), difference_words(one), probability(one.probability_best)]
             for one in self.policies
         ]
-        heads = ["", f"cost per {self.population:,}, in {self.unit_name}", "90 %", "best"]
-        return table_html(words.sentence, heads, rows, [words.spares, words.sureness, words.reservation])
+        heads = ["", f"cost per {self.population:,}, in {self.mistake(*self.unit).many}", "90 % plausible", "best"]
+        notes = [words.spares, words.sureness, words.reservation, self.metric.quality.source]
+        return table_html(words.sentence, heads, rows, notes)
 
     @property
     def best(self) -> JudgedPolicy:

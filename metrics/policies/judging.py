@@ -83,7 +83,8 @@ def notes_on(models: Sequence[ModelPolicies]) -> tuple[str, ...]:
     notes = []
     if labels:
         give, decide = ("gives", "it decides") if len(labels) == 1 else ("give", "they decide")
-        notes.append(f"{series(labels)} {give} labels without probabilities: these costs cannot change what {decide}.")
+        text = f"{series(labels)} {give} labels without probabilities: these costs cannot change what {decide}"
+        notes.append(f"{text}, and MPCS takes every label for certain.")
     for model in models:
         if model.calibration.recalibration is not None:
             points = two_digits(100 * model.calibration.recalibration.distance)
@@ -268,6 +269,7 @@ def judge(
     y_true: ArrayLike,
     y_proba: Mapping[str, ArrayLike],
     *,
+    labels: Sequence[object] | None = None,
     prevalence: ArrayLike | None = None,
     practice: ArrayLike | None = None,
     population: int | None = None,
@@ -288,7 +290,10 @@ def judge(
     y_true : array-like of shape (n,)
         True labels, matched with the classes of the metric as text.
     y_proba : mapping of str to array-like of shape (n, k)
-        Per model the probabilities, columns in the order of the metric's classes.
+        Per model the probabilities.
+    labels : sequence of k labels, optional
+        What the columns stand for, such as an estimator's ``classes_``. By default what those of a frame are named
+        after, else the classes of the metric in their order.
     prevalence : array-like of shape (k,), optional
         Stated shares of the true classes; by default those of the cases.
     practice : array-like of shape (k, k), optional
@@ -320,14 +325,14 @@ def judge(
     >>> [policy.rank for policy in found.policies]
     [1, 1, 3, 4]
     """
-    true, models = models_of(metric, y_true, y_proba)
+    true, models = models_of(metric, y_true, y_proba, labels)
     today = None if practice is None else Practice.of(practice, metric.classes)
     options = {"practice": today, "population": population, "draws": draws, "seed": seed}
     return Judge.of_models(metric, true, models, **options).at(prevalence)
 
 
 def models_of(
-    metric: ElicitedMetric, y_true: ArrayLike, y_proba: Mapping[str, ArrayLike]
+    metric: ElicitedMetric, y_true: ArrayLike, y_proba: Mapping[str, ArrayLike], labels: Sequence[object] | None = None
 ) -> tuple[NDArray[np.int64], list[tuple[ModelPolicies, Floats]]]:
     """Return the indices of the true classes, shape (n,), and the models, each with its probabilities, shape (n, k).
 
@@ -342,10 +347,11 @@ def models_of(
     models = []
     for model, given in y_proba.items():
         name = f"y_proba, {model!r}"
-        proba, columns = labelled_table(metric.class_index, given, None, name)
+        proba, columns = labelled_table(metric.class_index, given, labels, name)
         same_length(len(true), len(proba), name)
         checked_rows(proba, name)
-        table = proba[:, np.argsort(columns)].astype(np.float64)
+        table = np.zeros((len(proba), len(metric.class_index)))  # a class that no column stands for is never predicted
+        table[:, columns] = proba
         models.append((ModelPolicies(model, metric.cost_matrix, calibration(true, table)), table))
     return true, models
 

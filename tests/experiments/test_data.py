@@ -2,6 +2,7 @@
 
 import bz2
 import http.server
+import pickle
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from elicit_app.experiments.reproduce.data import SENSIT, VEHICLE, fetched, labelled_cases
-from elicit_app.experiments.reproduce.figure3 import MAIN, Variant, errors_of, random_metric
+from elicit_app.experiments.reproduce.figure3 import MAIN, Variant, _cases, errors_of, random_metric
 from elicit_app.problem import Problem
 
 SMALL = replace(SENSIT, features=3)
@@ -101,6 +102,14 @@ def test_without_a_connection_it_is_said_what_to_do(server, tmp_path):
         fetched(replace(SMALL, url=url + "missing.bz2"), tmp_path / "kept")
     with pytest.raises(Problem, match="there is no connection"):
         fetched(replace(SMALL, url="http://127.0.0.1:9/acoustic.bz2"), tmp_path / "kept")
+
+
+def test_another_process_reads_the_vehicles_alike(tmp_path):
+    kinds = [name for name, cases in (("a", 199), ("b", 218), ("c", 212), ("d", 217)) for _ in range(cases)]
+    rows = [",".join(["1"] * 18 + [kind]) for kind in kinds]
+    (tmp_path / "vehicle.csv").write_text("\n".join([",".join(map(str, range(19))), *rows]))
+    _, labels = _cases(pickle.loads(pickle.dumps(VEHICLE)), tmp_path)
+    assert np.bincount(labels).tolist() == [212, 217, 218, 199], "in the order of the archive"
 
 
 def test_plug_in_confusions_recover_what_counted_ones_do_not():

@@ -11,6 +11,8 @@ from sklearn.linear_model import LogisticRegression
 
 from metrics import ElicitedMetric, Quality, confusion_matrix, judge
 from metrics.displays import CalibrationDisplay, ConfusionDisplay, CostCurveDisplay, CostDisplay, DecisionCurveDisplay
+from metrics.policies.recommendation import difference_words
+from metrics.text import html_text
 
 mpl.use("Agg")
 X, CODES = load_breast_cancer(return_X_y=True)
@@ -125,3 +127,5 @@ def test_a_judgement_shows_what_to_do_first():
     assert repr(judgement).count("\n") == 0
     assert "model &lt;1&gt;" in html
     assert html.count("<tr>") == 1 + len(judgement.policies)
+    # costs of policies move together: what is told is by how much one costs more than the first, as in the window
+    assert all(html_text(difference_words(one)) in html for one in judgement.policies[1:])

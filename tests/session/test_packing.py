@@ -218,7 +218,13 @@ def test_from_three_homes_to_one_report_and_nothing_private_in_any_file(wine, co
     page = pooled_report(view)
     for name in ("report.pdf", "report.html", "report.md"):
         save_report(page, view.pooled, out / name)
-    assert view.agreement in (out / "report.md").read_text()
+    shown = (out / "report.md").read_text()
+    assert view.agreement in shown
+    conclusion, rest = shown.split("## What the answers say")
+    assert "**One expert alone.**" in conclusion
+    assert view.headline in conclusion
+    assert view.choice in conclusion
+    assert view.choice not in rest, "it is said once"
     write_pack(pack, out / "wine.elicit")
     view.pooled.save(out / "pooled.metric.json")
     produced = [*out.iterdir(), *experts, *sessions_folder(folder).rglob("*.jsonl")]

@@ -84,6 +84,7 @@ def test_it_is_saved_by_the_ending_and_the_same_twice(answered, tmp_path, ending
     assert first == second
     if ending == ".pdf":
         assert len(re.findall(rb"/Type/Page\b", first)) == 3
+        assert "90\N{NO-BREAK SPACE}%" in page_as_typst(page)
         assert b"/StructTreeRoot" in first
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from elicit_app.elicitation import trust
 from elicit_app.elicitation.agenda import FEWEST_ANSWERS
-from elicit_app.elicitation.questions import Outcome, Purpose
+from elicit_app.elicitation.questions import Moved, Outcome, Purpose
 from elicit_app.registry.procedures import BayesSetting, DlpmSetting
 from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
@@ -17,6 +17,7 @@ from elicit_app.study import open_study
 from metrics import Consequence
 from metrics.elicited.exchange import ExchangeRate
 from metrics.elicited.metric_parts import CHOICE_SETTLED
+from metrics.text import two_digits
 
 COSTS = np.array([[0.0, 9.0, 3.0], [2.0, 0.0, 1.0], [6.0, 1.0, 0.0]])
 
@@ -168,10 +169,55 @@ def test_an_answer_against_the_rest_is_named_in_the_panel_and_in_the_review(sitt
     session.change(check, reply)
     view = result_view(session)
     assert view.metric.quality.answers_explained.agreed < before.metric.quality.answers_explained.of
-    odd = [answer.number for answer in review_view(session).answers if answer.fit == "does not fit"]
+    odd = [one.number for one in review_view(session).answers if one.fit in ("does not fit", "worse side")]
     assert check in odd
+    explained = view.metric.quality.answers_explained
+    assert explained.of - explained.agreed == len(odd), "no costs explain the worse side"
     named = [finding.question for finding in view.trust if finding.question is not None]
     assert set(named) >= set(odd)
+
+
+def named(study, path, rates):
+    """Name these exchange rates of two classes, one an answer; return the session and what whole cases made of them."""
+    session, given = Session.create(study, BayesSetting(seed=1), path), []
+    for rate in rates:
+        view = question_view(session, 0)
+        may, sides = view.proposal, {"first": view.left, "second": view.right}
+        mine = sides.pop(may.side)
+        (theirs,) = sides.values()
+        against = abs(int(mine[may.predicted, may.true] - theirs[may.predicted, may.true]))
+        base = int(theirs[may.true, may.predicted])
+        count = round(base + against * (rate if may.true == 1 else 1 / rate))
+        count = min(max(count, may.least, base + 1), may.most)
+        given.append((count - base) / against if may.true == 1 else against / (count - base))
+        session.answer("equal", seconds=3.0, moved=Moved(may.side, may.true, may.predicted, count, may.start))
+    return session, given
+
+
+def test_answers_that_plainly_disagree_are_named_whatever_the_fit_makes_of_them(tmp_path):
+    study = open_study("breast-cancer")
+    session, given = named(study, tmp_path / "apart.session.jsonl", [1, 12, 1, 12, 1, 12, 1])
+    with session:
+        view = result_view(session)
+        assert max(given) / min(given) > 8
+        (found,) = [one for one in view.trust if "apart" in one.headline]
+        assert not found.good
+        first, second = sorted(given[int(number) - 1] for number in found.headline.split()[1:4:2])
+        assert second / first == pytest.approx(max(given) / min(given))
+        assert found.headline.endswith(f"are a factor of {two_digits(second / first)} apart")
+        most, least = (two_digits(rate) for rate in (second, first))
+        assert f"one missed cancer counts as at least {most} needless biopsies" in found.detail
+        assert f"as at most {least}." in found.detail
+        assert not view.trust_sentence.startswith("Yes")
+        assert found.headline in review_view(session).sentence
+
+
+def test_answers_that_agree_are_not_called_far_apart(tmp_path):
+    session, given = named(open_study("breast-cancer"), tmp_path / "near.session.jsonl", [4, 6, 5, 8, 4, 5, 6])
+    with session:
+        assert max(given) / min(given) < 4
+        assert not any("apart" in one.headline for one in result_view(session).trust)
+        assert review_view(session).sentence == "7 answers. No pair has two different answers."
 
 
 def test_a_search_is_judged_by_its_fit_alone(traffic, tmp_path):

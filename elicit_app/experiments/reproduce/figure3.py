@@ -85,11 +85,11 @@ _CLASSES = {"opel": 212, "saab": 217, "bus": 218, "van": 199}
 
 @cache
 def _cases(source: DataFile, folder: Path | None) -> tuple[Matrix, NDArray[np.int64]]:
-    path = folder / "vehicle.csv" if folder is not None and source is VEHICLE else None
+    path = folder / "vehicle.csv" if folder is not None and source == VEHICLE else None
     if path is None or not path.exists():
         path = fetched(source, folder)
     features, labels = labelled_cases(source, path)
-    return features, _in_order(labels, path) if source is VEHICLE else labels
+    return features, _in_order(labels, path) if source == VEHICLE else labels
 
 
 def _in_order(labels: NDArray[np.int64], path: Path) -> NDArray[np.int64]:

@@ -121,19 +121,23 @@ class Card(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        colours = theme.tokens(self)
-        rect = QRectF(self.rect())
-        with QPainter(self) as painter:
-            if self._surface is Surface.BAND:
-                box(painter, rect, theme.BUTTON_RADIUS, fill=colours.sunken)
-            elif self._surface is Surface.IMPORTANT:
-                box(painter, rect, theme.CARD_RADIUS, fill=colours.surface, border=colours.ink, width=1.5)
-            elif self._surface is Surface.DROP:
-                box(painter, rect, theme.CARD_RADIUS, fill=colours.surface, border=colours.line2, dashed=True)
-            else:
-                box(painter, rect, theme.CARD_RADIUS, fill=colours.surface, border=colours.line)
-            if self.hasFocus():
-                focus_ring(painter, rect, theme.CARD_RADIUS, colours.ink)
+        paint_card(self, self._surface)
+
+
+def paint_card(widget: QWidget, surface: Surface) -> None:
+    """Paint a card over the whole of a widget, with the focus ring where it has the focus."""
+    colours, rect = theme.tokens(widget), QRectF(widget.rect())
+    with QPainter(widget) as painter:
+        if surface is Surface.BAND:
+            box(painter, rect, theme.BUTTON_RADIUS, fill=colours.sunken)
+        elif surface is Surface.IMPORTANT:
+            box(painter, rect, theme.CARD_RADIUS, fill=colours.surface, border=colours.ink, width=1.5)
+        elif surface is Surface.DROP:
+            box(painter, rect, theme.CARD_RADIUS, fill=colours.surface, border=colours.line2, dashed=True)
+        else:
+            box(painter, rect, theme.CARD_RADIUS, fill=colours.surface, border=colours.line)
+        if widget.hasFocus():
+            focus_ring(painter, rect, theme.CARD_RADIUS, colours.ink)
 
 
 class Divider(QWidget):

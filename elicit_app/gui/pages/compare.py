@@ -53,7 +53,8 @@ class ExpertPlot(LogPlot):
     def show_rows(self, rows: Sequence[MistakeRates], names: Sequence[str], yardstick: str) -> None:
         """Show `rows` for the experts `names`; `yardstick` is the mistake they are compared with, in the singular."""
         self._rows, self._names, self._yardstick = tuple(rows), (*names, _EVERYBODY), yardstick
-        self._axis = LogAxis.around(x for row in rows for rate in (*row.rates, row.pooled) for x in rate.shown)
+        rates = [rate for row in rows for rate in (*row.rates, row.pooled)]
+        self._axis = LogAxis.around((x for rate in rates for x in rate.shown), (x for rate in rates for x in rate.ends))
         tell(
             self,
             name=f"How bad each expert finds each mistake, compared with one {yardstick}",

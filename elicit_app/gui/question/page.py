@@ -357,7 +357,9 @@ class FeedbackCard(Card):
         self.sign.setVisible(feedback.right)
         self.again.setVisible(undo or not feedback.right)
         self.again.setText("Undo" if undo else "Try again")
-        self.again.set_keys(*(("Ctrl+Z",) if undo else ()))
+        # Enter presses the button that has the focus: the card says which that is.
+        self.again.set_keys("Ctrl+Z" if undo else "Enter")
+        self.next.set_keys(*(("Enter",) if feedback.right else ()))
         self.headline.setText(feedback.headline)
         self.sentence.setText(feedback.sentence)
         tell(self, name=f"{feedback.headline}. {feedback.sentence}")

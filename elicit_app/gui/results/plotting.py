@@ -165,15 +165,18 @@ def line(painter: QPainter, colour: QColor, left: float, right: float, y: float)
     painter.drawLine(QPointF(left, y), QPointF(right, y))
 
 
-def whisker(painter: QPainter, colour: QColor, left: float, right: float, y: float, *, open_end: bool = False) -> None:
-    """Paint the line of a 90 % range with a stroke at both ends; an arrow head where it goes on to the right."""
+def whisker(
+    painter: QPainter, colour: QColor, ends: tuple[float, float], y: float, goes_on: tuple[bool, bool] = (False, False)
+) -> None:
+    """Paint the line of a 90 % range with a stroke at both ends; an arrow head where it goes on."""
     painter.setPen(pen(colour, 1.5))
-    painter.drawLine(QPointF(left, y), QPointF(right, y))
-    painter.drawLine(QPointF(left, y - em(5)), QPointF(left, y + em(5)))
-    if open_end:
-        head(painter, colour, right, y, 1)
-    else:
-        painter.drawLine(QPointF(right, y - em(5)), QPointF(right, y + em(5)))
+    painter.drawLine(QPointF(ends[0], y), QPointF(ends[1], y))
+    for end, further, towards in zip(ends, goes_on, (-1, 1), strict=True):
+        if further:
+            head(painter, colour, end, y, towards)
+        else:
+            painter.setPen(pen(colour, 1.5))
+            painter.drawLine(QPointF(end, y - em(5)), QPointF(end, y + em(5)))
 
 
 def bar(painter: QPainter, colour: QColor, left: float, right: float, y: float) -> None:
@@ -218,17 +221,17 @@ def head(painter: QPainter, colour: QColor, tip: float, y: float, towards: int) 
 def _bound(
     painter: QPainter, colour: QColor, columns: PlotColumns, mark: RateMark, at: tuple[float, float], y: float
 ) -> None:
-    """Paint a dashed line where only a bound is known: an arrow to the open end, or a stroke at both ends."""
-    tip = columns.right if math.isinf(mark.high) else columns.left if mark.low <= 0 else None
-    ends = at if tip is None else ((at[0] if math.isinf(mark.high) else at[1]), tip)
-    back = 0 if tip is None else 2 if tip > ends[0] else -2
+    """Paint a dashed line where only a bound is known: an arrow to each open end, a stroke at the others."""
+    left = (columns.left, True) if mark.low <= 0 else (at[0], False)
+    right = (columns.right, True) if math.isinf(mark.high) else (at[1], False)
     painter.setPen(pen(colour, 2.0, Qt.PenStyle.DashLine))
-    painter.drawLine(QPointF(ends[0], y), QPointF(ends[1] - back, y))
-    if tip is not None:
-        head(painter, colour, tip, y, 1 if back > 0 else -1)
-    painter.setPen(pen(colour))
-    for end in ends if tip is None else ends[:1]:
-        painter.drawLine(QPointF(end, y - em(6)), QPointF(end, y + em(6)))
+    painter.drawLine(QPointF(left[0] + 2 * left[1], y), QPointF(right[0] - 2 * right[1], y))
+    for (end, is_open), towards in ((left, -1), (right, 1)):
+        if is_open:
+            head(painter, colour, end, y, towards)
+        else:
+            painter.setPen(pen(colour))
+            painter.drawLine(QPointF(end, y - em(6)), QPointF(end, y + em(6)))
 
 
 MOST_WITH_RANGES = 5  # classes up to which a second line stands in every cell

@@ -329,14 +329,19 @@ class PolicyTable(QLabel):
         self, painter: QPainter, colours: Tokens, ink: QColor, at: _Columns, one: JudgedPolicy, both: Range, y: float
     ) -> None:
         """Paint the range of both doubts, over it that of the answers and under it that of the cases."""
-        low, high = (at.x(self._axis, end) for end in both)
-        if one.difference_answers is not None and self._axis.holds(one.difference_answers):
-            ends = [at.x(self._axis, end) for end in one.difference_answers]
+        axis = self._axis
+        if one.difference_answers is not None and axis.holds(one.difference_answers):
+            ends = [at.x(axis, end) for end in one.difference_answers]
             _solid(painter, colours.ink2, ends[0], ends[1], y - em(10))
-        if one.difference_cases is not None and self._axis.holds(one.difference_cases):
-            ends = [at.x(self._axis, end) for end in one.difference_cases]
+        if one.difference_cases is not None and axis.holds(one.difference_cases):
+            ends = [at.x(axis, end) for end in one.difference_cases]
             _open(painter, colours.ink2, colours.surface, ends[0], ends[1], y + em(10))
-        plotting.whisker(painter, ink, low, high, y, open_end=both[1] > self._axis.high)
+        goes_on = both[0] < axis.low, both[1] > axis.high
+        plotting.whisker(painter, ink, (at.x(axis, both[0]), at.x(axis, both[1])), y, goes_on)
+        dot = at.x(axis, one.difference_to_best)
+        for end, further, inside in zip(both, goes_on, ((at.plot, dot), (dot, at.plot_end)), strict=True):
+            if further:
+                _paint_cut(painter, colours, end, inside, y)
 
     def _paint_far(self, painter: QPainter, ink: QColor, at: _Columns, difference: float, y: float) -> None:
         """Paint a dashed arrow with its number: the row lies beyond the axis."""
@@ -409,7 +414,7 @@ class PolicyTable(QLabel):
         metrics = QFontMetricsF(painter.font())
         for mark, words in self._legend():
             if mark == "both":
-                plotting.whisker(painter, colours.ink, x + 1, x + em(31), y)
+                plotting.whisker(painter, colours.ink, (x + 1, x + em(31)), y)
                 plotting.dot(painter, colours.ink, colours.surface, x + em(16), y)
             elif mark == "answers":
                 _solid(painter, colours.ink2, x, x + em(31), y)
@@ -438,6 +443,17 @@ def _text(
     """Paint `text` between two columns, shortened in its middle where it does not fit."""
     fitting = elided(text, QFontMetricsF(painter.font()), right - left)
     painter.drawText(QRectF(left, room.top(), right - left, room.height()), align, fitting)
+
+
+def _paint_cut(painter: QPainter, colours: Tokens, end: float, inside: tuple[float, float], y: float) -> None:
+    """Write the end of a range that goes on beyond the axis into its line, beside the arrow, where it has room."""
+    text, small, gap = signed(end), font(Role.CAPTION), em(10)
+    width = QFontMetricsF(small).horizontalAdvance(text) + em(6)
+    if width + 2 * gap > inside[1] - inside[0]:
+        return
+    room = QRectF(inside[0] + gap if end < 0 else inside[1] - gap - width, y - em(7), width, em(14))
+    painter.fillRect(room, colours.surface)
+    write(painter, room, text, small, colours.ink2, CENTRE)
 
 
 def _solid(painter: QPainter, colour: QColor, left: float, right: float, y: float) -> None:

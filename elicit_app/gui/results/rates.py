@@ -87,7 +87,8 @@ class RatioPlot(LogPlot):
         """Show `rows`; `yardstick` is what the others are compared with, in the singular: a mistake, or an amount."""
         self._rows, self._yardstick = tuple(rows), yardstick
         self._sides = ("counts less", "counts more") if priced else ("less bad", "worse")
-        self._axis = LogAxis.around(number for row in rows for number in (*row.ratio.shown, row.guess or 0.0))
+        shown = (number for row in rows for number in (*row.ratio.shown, row.guess or 0.0))
+        self._axis = LogAxis.around(shown, (end for row in rows for end in row.ratio.ends))
         what = "How much each amount counts" if priced else "How bad each mistake is"
         tell(self, name=f"{what}, compared with one {yardstick}", more=" ".join(row.sentence for row in rows))
         self.updateGeometry()

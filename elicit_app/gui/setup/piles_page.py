@@ -6,25 +6,28 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QApplication, QButtonGroup, QGridLayout, QSizePolicy, QWidget
+from PySide6.QtGui import QMouseEvent, QPaintEvent
+from PySide6.QtWidgets import QApplication, QButtonGroup, QGridLayout, QGroupBox, QSizePolicy, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton, Look, MinorButton, PrimaryButton
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, follow_the_eye, go_on_by_enter
-from elicit_app.gui.elements.surfaces import Card, Divider, ProgressBar, Surface, fill, in_column, in_row, turn
+from elicit_app.gui.elements.surfaces import Divider, ProgressBar, Surface, fill, in_column, in_row, paint_card, turn
 from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.setup.begin_page import Beginning
 from elicit_app.gui.setup.piles import FEWEST, MOST, PileColumn, Piles, drag_card
 
 
-class _TopCard(Card):
-    """The card to place: what it is, how many are left, and what is proposed. Emits `dragged`."""
+class _TopCard(QGroupBox):
+    """The card to place: what it is, how many are left, and what is proposed. Emits `dragged`.
+
+    A group, so that screen readers tell its name.
+    """
 
     dragged = Signal()
 
     def __init__(self) -> None:
-        super().__init__(Surface.IMPORTANT)
+        super().__init__()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.OpenHandCursor)
         middle = Qt.AlignmentFlag.AlignHCenter
@@ -51,7 +54,8 @@ class _TopCard(Card):
         for at, (layout, share) in enumerate(((left, 1), (words, 2), (right, 1))):
             self.across.addLayout(layout, 0, at)
             self.across.setColumnStretch(at, share)
-        in_column(self.across, Divider(), on=self, margins=(24, 14, 24, 12), spacing=theme.S).addLayout(
+        margins = (21, 8, 21, 9)  # beside those that a group has itself
+        in_column(self.across, Divider(), on=self, margins=margins, spacing=theme.S).addLayout(
             in_row((self._proposed, 1), self.later, self.accept, spacing=theme.S)
         )
 
@@ -85,6 +89,9 @@ class _TopCard(Card):
         self._detail.setText(detail)
         self._follows.show_text(follows)
         tell(self, name=". ".join(part for part in (title, detail, follows) if part))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        paint_card(self, Surface.IMPORTANT)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._pressed = event.position().toPoint()

@@ -108,9 +108,9 @@ class DropCard(Card):
         """Arrange for a breakpoint."""
         narrow = breakpoint_.compact
         self._line.setText(
-            "CSV, Parquet or NPZ. Choose one or drop it here."
+            "CSV, Parquet or NPZ; or a study sent to you."
             if narrow
-            else "True labels and class probabilities of one or more models: CSV, Parquet or NPZ."
+            else "True labels and class probabilities of models: CSV, Parquet or NPZ. Or a study that was sent to you."
         )
         self._or.setVisible(not narrow)
         sides, ends = (20, 6) if narrow else (24, 16)

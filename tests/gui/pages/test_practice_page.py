@@ -29,6 +29,7 @@ def test_a_better_side_a_trade_and_an_equal_point_then_the_questions(qtbot, prac
     assert practice.feedback.headline.text() == "You chose B, and B is better whatever you value"
     assert not practice.feedback.again.isVisible()
     assert practice.feedback.next.hasFocus()
+    assert practice.feedback.next.keys == ("Enter",)
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
     assert practice.number == 2
     assert len(practice.card.rows) == 2
@@ -62,6 +63,7 @@ def test_another_answer_may_be_tried_again(qtbot, practice, key) -> None:
     qtbot.keyClick(practice, key)
     assert practice.feedback.headline.text().startswith("Look once more: B has ")
     assert practice.feedback.again.hasFocus()
+    assert (practice.feedback.again.keys, practice.feedback.next.keys) == (("Enter",), ()), "what Enter presses"
     qtbot.keyClick(practice, Qt.Key.Key_Right)
     assert practice.feedback.headline.text().startswith("Look once more"), "an answer needs the answers"
     qtbot.keyClick(practice.feedback.again, Qt.Key.Key_Space)

@@ -34,6 +34,30 @@ def test_ticks_are_ascending_and_inside(values, most):
     assert 1.0 in ticks
 
 
+def test_one_long_range_does_not_squeeze_an_axis_of_ratios():
+    estimates, ends = [1.5, 2.0, 3.0], [0.7, 3.0, 1.0, 4.0, 1.2, 9_000.0]
+    axis = LogAxis.around(estimates, ends)
+    assert all(axis.low <= value <= axis.high for value in (*estimates, *ends[:-1]))
+    assert axis.high < 500
+    low = LogAxis.around(estimates, [0.0005, 3.0, *ends[2:]]).low
+    assert 0.0005 < low < 0.1
+    assert LogAxis.around([2.0], [0.01, 400.0]).high > 400, "beside no other range none is too long"
+    assert LogAxis.around([4_000.0, 2.0], ends).high > 4_000, "estimates are held"
+
+
+def test_one_long_range_does_not_squeeze_an_axis_of_differences():
+    usual = [(0.0, None), (10.0, (-5.0, 30.0)), (20.0, (1.0, 45.0)), (25.0, (2.0, 60.0))]
+    axis = LinearAxis.of_differences([*usual, (30.0, (-900.0, 950.0))], 1_000.0)
+    assert axis.low <= -5
+    assert 60 <= axis.high < 200
+    assert axis.low > -400
+    assert LinearAxis.of_differences(usual[:2], 1_000.0).high > 30
+    dear = [(80.0, (60.0, 300.0)), (400.0, (200.0, 900.0)), (2_000.0, (900.0, 9_000.0))]
+    assert LinearAxis.of_differences([*usual, *dear], 1_000.0).high < 400, (
+        "one long range does not make room for the next"
+    )
+
+
 @given(st.lists(st.floats(-1e6, 1e6), max_size=8), st.integers(1, 9))
 def test_a_linear_axis_has_round_ticks_and_zero_among_them(values, most):
     axis = LinearAxis.around(values)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetricsF
+from PySide6.QtGui import QAccessible, QFontMetricsF
 from PySide6.QtTest import QTest
 
 from elicit_app.gui.setup.begin_page import BeginPage
@@ -42,6 +42,12 @@ def page(shown, qtbot, tmp_path):
 
 def press(page, key, modifier=Qt.KeyboardModifier.NoModifier):
     QTest.keyClick(page.focusWidget() or page, key, modifier)
+
+
+def test_a_screen_reader_is_told_what_the_card_is(page):
+    card = QAccessible.queryAccessibleInterface(page.top)
+    assert card.role() == QAccessible.Role.Grouping
+    assert card.text(QAccessible.Text.Name).startswith(page.piles.cards[page.piles.left[0]].title)
 
 
 def test_a_digit_puts_the_card_and_undo_takes_it_back(page):

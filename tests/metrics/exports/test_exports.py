@@ -14,11 +14,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 
 from metrics import FORMATS, Consequence, ElicitedMetric, Provenance, Quality, Tally, export
-from metrics.elicited.exchange import exchange_rates, headline
+from metrics.drawing import LogAxis
+from metrics.elicited.exchange import ExchangeRate, exchange_rates, headline
 from metrics.exports.html_page import page_as_html
 from metrics.exports.metric_page import metric_page
 from metrics.exports.page import Page as DescribedPage
-from metrics.exports.page import Paragraph, Section, page_as_markdown
+from metrics.exports.page import Paragraph, Section, page_as_markdown, rate_mark
 from metrics.exports.tools import csv_table
 from metrics.exports.typst_page import page_as_typst
 from metrics.files import cell_text
@@ -366,4 +367,13 @@ def test_a_legend_stands_only_where_something_is_drawn():
     page = DescribedPage("A page", "", (section,))
     assert page_as_markdown(page) == "# A page\n\n## What\n\nText.\n"
     for drawn in (page_as_html(page), page_as_typst(page)):
-        assert "90 % plausible." in drawn
+        assert "90 % plausible." in drawn.replace("\N{NO-BREAK SPACE}", " ")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "arrows"),
+    [(0.5, 2.0, 0), (0.5, 900.0, 1), (0.0, 2.0, 1), (0.5, np.inf, 1), (0.0, np.inf, 2), (0.001, 900.0, 2)],
+)
+def test_a_range_that_goes_on_beyond_the_axis_ends_in_an_arrow(low, high, arrows):
+    rate = ExchangeRate(0, 1, 1.0, low, high, False, Consequence("a", "b", "a called b"))
+    assert rate_mark(rate, LogAxis(0.1, 10.0)).svg.count("<polyline") == arrows

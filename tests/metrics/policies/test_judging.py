@@ -48,6 +48,17 @@ def breast_metric(ratio, spread=0.0, draws=2_000):
     )
 
 
+def test_columns_may_stand_in_the_order_of_an_estimator(lumps):
+    labels, models = lumps
+    metric = breast_metric(3.6)
+    turned = {name: np.asarray(proba)[:, ::-1] for name, proba in models.items()}
+    same, first = judge(metric, labels, turned, labels=["benign", "malignant"]), judge(metric, labels, models)
+    assert str(same) == str(first)
+    assert [one.cost_per_population for one in same.policies] == [one.cost_per_population for one in first.policies]
+    with pytest.raises(InputError, match="at least two classes"):
+        judge(metric, labels, turned, labels=["benign"])
+
+
 @pytest.mark.parametrize("ratio", [3.6, 19.0])
 def test_checked_values_of_the_breast_study(ratio, lumps):
     labels, models = lumps
