@@ -13,7 +13,7 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
@@ -172,6 +172,35 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _RUN_BY_SPREADSHEETS = re.compile(r"'*[=+\-@\t\r]")
+
+
+def version_of(
+    document: Mapping[str, Any], newest: int, error: Callable[[str], Exception], *, invalid: str, newer: str
+) -> int:
+    """Return the version that a file states, before its other fields are read.
+
+    Parameters
+    ----------
+    document : mapping
+        What the file holds.
+    newest : int
+        The newest version that can be read.
+    error : callable
+        Makes what is raised of a sentence.
+    invalid, newer : str
+        What to say where it is no whole number >= 1, and where it is a newer one; may name ``{version}``, ``{newest}``.
+
+    Raises
+    ------
+    Exception
+        What `error` makes.
+    """
+    version = document.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise error(invalid.format(version=repr(version), newest=newest))
+    if version > newest:
+        raise error(newer.format(version=version, newest=newest))
+    return version
 
 
 def csv_cell(text: str) -> str:
