@@ -270,21 +270,18 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes | Iterab
     Raises
     ------
     OSError
-        Where the folder does not exist or cannot be written, the path is a link to a file, or an expert's answers are
-        in the file: what can never be made again is not replaced. The file is then as it was.
+        Where the folder does not exist or cannot be written, nobody reads from the pipe, or the file may not be
+        replaced (see `require_replaceable`). It is then as it was.
     """
     target = real_path(path)
     pieces = (content,) if isinstance(content, str | bytes) else content
     data = (piece if isinstance(piece, bytes) else piece.encode("utf-8") for piece in pieces)
     if Path(path).exists() and not (target.is_file() or target.is_dir()):
         # A device or a pipe has no content to lose, and must not be replaced by a file.
-        with Path(path).open("wb") as device:
+        with os.fdopen(_opened_if_read(path), "wb") as device:
             device.writelines(data)
         return
-    if Path(path).is_symlink():
-        raise OSError(errno.ELOOP, "it is a link; name the file itself", os.fspath(path))
-    if target.is_file() and _holds_answers(target):
-        raise OSError(errno.EEXIST, "an expert's answers are in it, which nothing replaces", os.fspath(path))
+    require_replaceable(path)
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
     try:
         with temporary.open("xb") as file:
@@ -302,6 +299,35 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes | Iterab
             raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
         raise
     _sync_folder(target.parent)
+
+
+def require_replaceable(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that `write_atomically` would not replace, where there is something.
+
+    Raises
+    ------
+    OSError
+        It is a link to a file, or an expert's answers are in the file: what can never be made again.
+    """
+    target = real_path(path)
+    if Path(path).is_symlink() and (target.is_file() or not Path(path).exists()):
+        raise OSError(errno.ELOOP, "it is a link; name the file itself", os.fspath(path))
+    if target.is_file() and _holds_answers(target):
+        raise OSError(errno.EEXIST, "an expert's answers are in it, which nothing replaces", os.fspath(path))
+
+
+def _opened_if_read(path: str | os.PathLike[str]) -> int:
+    """Open a device, or a pipe that somebody reads from: to wait for a reader would hang."""
+    if not hasattr(os, "O_NONBLOCK"):
+        return os.open(path, os.O_WRONLY)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            raise OSError(errno.ENXIO, "nobody reads from this pipe", os.fspath(path)) from None
+        raise
+    os.set_blocking(descriptor, True)
+    return descriptor
 
 
 def _holds_answers(path: Path) -> bool:

@@ -39,7 +39,7 @@ from elicit_app.study import open_study
 from elicit_app.study.model import Study
 from metrics.elicited.metric_parts import AnswersFor
 from metrics.files import real_path
-from metrics.text import counted, day
+from metrics.text import counted, day, in_zone
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -182,7 +182,7 @@ def _path(options: AskOptions, study: Study, console: Console) -> Path:
     if open_ones:
         last = open_ones[0]
         assert last.last is not None
-        when = last.last.astimezone()
+        when = in_zone(last.last)
         number = counted(last.answers, "answer")
         kept = f"{number} kept, the last one on {day(when)}, {when:%H:%M}"
         if not sys.stdin.isatty():

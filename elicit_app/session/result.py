@@ -32,7 +32,7 @@ from metrics.elicited.metric_parts import intervals_around
 from metrics.policies.cases import Practice
 from metrics.policies.judging import Judge, ModelPolicies
 from metrics.policies.recalibration import Calibration, calibration
-from metrics.text import day, probability
+from metrics.text import day, in_zone, probability
 
 
 class ResultInParts:
@@ -270,7 +270,7 @@ def save_metric(metric: ElicitedMetric, path: Path) -> Path:
 def _day(state: SessionState) -> str:
     """Return the day of the last answer where the expert is: "20 November 2025"."""
     assert state.last is not None
-    return day(state.last.astimezone())
+    return day(in_zone(state.last))
 
 
 def cost_intervals(outcome: Outcome, yardstick: tuple[int, int]) -> Matrix | None:
