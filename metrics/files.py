@@ -13,7 +13,7 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
@@ -174,6 +174,35 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _RUN_BY_SPREADSHEETS = re.compile(r"'*[=+\-@\t\r]")
 
 
+def version_of(
+    document: Mapping[str, Any], newest: int, error: Callable[[str], Exception], *, invalid: str, newer: str
+) -> int:
+    """Return the version that a file states, before its other fields are read.
+
+    Parameters
+    ----------
+    document : mapping
+        What the file holds.
+    newest : int
+        The newest version that can be read.
+    error : callable
+        Makes what is raised of a sentence.
+    invalid, newer : str
+        What to say where it is no whole number >= 1, and where it is a newer one; may name ``{version}``, ``{newest}``.
+
+    Raises
+    ------
+    Exception
+        What `error` makes.
+    """
+    version = document.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise error(invalid.format(version=repr(version), newest=newest))
+    if version > newest:
+        raise error(newer.format(version=version, newest=newest))
+    return version
+
+
 def csv_cell(text: str) -> str:
     """Return a text for a cell of CSV that no spreadsheet takes for a formula: an apostrophe is put before those.
 
@@ -241,21 +270,18 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes | Iterab
     Raises
     ------
     OSError
-        Where the folder does not exist or cannot be written, the path is a link to a file, or an expert's answers are
-        in the file: what can never be made again is not replaced. The file is then as it was.
+        Where the folder does not exist or cannot be written, nobody reads from the pipe, or the file may not be
+        replaced (see `require_replaceable`). It is then as it was.
     """
     target = real_path(path)
     pieces = (content,) if isinstance(content, str | bytes) else content
     data = (piece if isinstance(piece, bytes) else piece.encode("utf-8") for piece in pieces)
     if Path(path).exists() and not (target.is_file() or target.is_dir()):
         # A device or a pipe has no content to lose, and must not be replaced by a file.
-        with Path(path).open("wb") as device:
+        with os.fdopen(_opened_if_read(path), "wb") as device:
             device.writelines(data)
         return
-    if Path(path).is_symlink():
-        raise OSError(errno.ELOOP, "it is a link; name the file itself", os.fspath(path))
-    if target.is_file() and _holds_answers(target):
-        raise OSError(errno.EEXIST, "an expert's answers are in it, which nothing replaces", os.fspath(path))
+    require_replaceable(path)
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
     try:
         with temporary.open("xb") as file:
@@ -273,6 +299,35 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes | Iterab
             raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
         raise
     _sync_folder(target.parent)
+
+
+def require_replaceable(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that `write_atomically` would not replace, where there is something.
+
+    Raises
+    ------
+    OSError
+        It is a link to a file, or an expert's answers are in the file: what can never be made again.
+    """
+    target = real_path(path)
+    if Path(path).is_symlink() and (target.is_file() or not Path(path).exists()):
+        raise OSError(errno.ELOOP, "it is a link; name the file itself", os.fspath(path))
+    if target.is_file() and _holds_answers(target):
+        raise OSError(errno.EEXIST, "an expert's answers are in it, which nothing replaces", os.fspath(path))
+
+
+def _opened_if_read(path: str | os.PathLike[str]) -> int:
+    """Open a device, or a pipe that somebody reads from: to wait for a reader would hang."""
+    if not hasattr(os, "O_NONBLOCK"):
+        return os.open(path, os.O_WRONLY)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            raise OSError(errno.ENXIO, "nobody reads from this pipe", os.fspath(path)) from None
+        raise
+    os.set_blocking(descriptor, True)
+    return descriptor
 
 
 def _holds_answers(path: Path) -> bool:

@@ -7,7 +7,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -137,6 +137,20 @@ def day(moment: datetime) -> str:
     '20 November 2026'
     """
     return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
+
+
+def in_zone(moment: datetime, zone: tzinfo | None = None) -> datetime:
+    """Return a moment in a time zone, by default that of this computer; of a time at an end of the calendar its day.
+
+    A file may state any time, and no answer is given up because a clock was wrong.
+
+    >>> in_zone(datetime.fromisoformat("0001-01-01T00:00:00+14:00"), UTC).year
+    1
+    """
+    try:
+        return moment.astimezone(zone)
+    except (OverflowError, ValueError, OSError):
+        return moment.replace(tzinfo=zone or UTC)
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

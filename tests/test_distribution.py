@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import re
 import shutil
@@ -61,3 +62,39 @@ def test_what_builds_is_pinned_with_hashes():
         if name == "build":
             assert requires in pinned
     assert "--require-hashes -r tools/uv.txt" in (ROOT / "tools" / "prepare.sh").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def audit():
+    spec = importlib.util.spec_from_file_location("audit", ROOT / "tools" / "audit.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class TestAudit:
+    """What `make audit` makes of the answers of the advisory database; the database itself is not asked here."""
+
+    LOCKED = 'a==1 ; python_full_version < "3.12" \\\n    --hash=sha256:0\na==2 \\\n    --hash=sha256:1\nb==3\n'
+
+    def test_every_version_is_asked_about_whatever_it_is_for(self, audit, tmp_path):
+        locked, files = audit.requirements(self.LOCKED, tmp_path)
+        assert locked == [("a", "1"), ("a", "2"), ("b", "3")]
+        first, second = (file.read_text("utf-8") for file in files)
+        assert "a==1" in first
+        assert "b==3" in first
+        assert "a==2" in second
+        assert ";" not in first
+
+    def test_nothing_is_well_while_a_package_was_not_audited(self, audit):
+        sound = {"name": "a", "version": "1", "vulns": []}
+        locked = [("a", "1"), ("b", "3")]
+        assert audit.verdict(locked, [[sound], [{"name": "b", "version": "3", "vulns": []}]])[1]
+        for answered in ([[sound, {"name": "b", "skip_reason": "not found"}]], [[sound]]):
+            lines, well = audit.verdict(locked, answered)
+            assert not well
+            assert lines[-1].startswith("NOT AUDITED: b 3: ")
+        harmed = {"name": "b", "version": "3", "vulns": [{"id": "X-1", "fix_versions": ["4"]}]}
+        lines, well = audit.verdict(locked, [[sound, harmed]])
+        assert not well
+        assert lines[0] == "b 3: X-1, mended in 4."

@@ -39,7 +39,7 @@ from elicit_app.study import open_study
 from elicit_app.study.model import Study
 from metrics.elicited.metric_parts import AnswersFor
 from metrics.files import real_path
-from metrics.text import counted, day
+from metrics.text import counted, day, in_zone
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -67,6 +67,9 @@ class AskOptions:
     force: bool = False
 
 
+_TOO_FEW = f"Too few answers for a metric file yet: at least {FEWEST_TO_EXPORT} that say something."
+
+
 def ask_in_terminal(options: AskOptions) -> ResultView | None:
     """Run a session in the terminal and return its result, or None where there is none yet.
 
@@ -86,7 +89,6 @@ def ask_in_terminal(options: AskOptions) -> ResultView | None:
 
 def _run(options: AskOptions, study: Study, path: Path, console: Console, scratch: str | None) -> ResultView | None:
     from elicit_app.cli.result_text import print_result
-    from elicit_app.session.result import export
 
     session = _go_on(options, study, path, console) if path.exists() else _begin(options, study, path, console)
     for note in study.notes:
@@ -104,23 +106,46 @@ def _run(options: AskOptions, study: Study, path: Path, console: Console, scratc
     if view is None:
         output.line(console, f"There is no result yet. {_kept(session)}")
         return None
+    problem = None
+    try:  # files first: whoever reads the result may stop reading, as `head` does
+        written = _written(options, session, view, path if scratch is None else None)
+    except Problem as found:
+        written, problem = "", found
     print_result(output.console(), view, study)
+    if written:
+        print(written)
+    if problem is not None:
+        raise problem
     if study.answered_elsewhere:
-        _give_back(options, session, console)
+        _tell_to_send(session, console)
         return view
-    out = options.out or (path.with_name(path.name.removesuffix(SUFFIX) + ".metric.json") if scratch is None else None)
-    too_few = f"Too few answers for a metric file yet: at least {FEWEST_TO_EXPORT} that say something."
     if not view.can_export:
-        if options.out is not None:
-            raise Problem(f"{too_few} {options.out} was not written.")
-        console.print(too_few)
-    elif out is not None:
-        print(f"Metric file: {export(view, out)}")
+        console.print(_TOO_FEW)
     if scratch is None and session.state.phase != "finished":
         here = session.kept_in() == path
         sentence = f"The session is not finished: go on with --session {path}." if here else _kept(session)
         output.line(console, sentence)
     return view
+
+
+def _written(options: AskOptions, session: Session, view: ResultView, path: Path | None) -> str:
+    """Write the metric file, or the answers to a packed study, and return in words where; "" where nothing is written.
+
+    `path` is that of a session that stays.
+    """
+    from elicit_app.session.result import export
+
+    if session.study.answered_elsewhere:
+        pack = Path(options.study)
+        out = options.out or pack.with_name(f"{pack.stem}-{slug(session.state.begun.who or '')}{ANSWERS_ENDING}")
+        return f"Your answers: {save_answers(session, out)}"
+    if not view.can_export:
+        if options.out is not None:
+            raise Problem(f"{_TOO_FEW} {options.out} was not written.")
+        return ""
+    beside = None if path is None else path.with_name(path.name.removesuffix(SUFFIX) + ".metric.json")
+    chosen = options.out or beside
+    return "" if chosen is None else f"Metric file: {export(view, chosen)}"
 
 
 def _kept(session: Session) -> str:
@@ -131,11 +156,8 @@ def _kept(session: Session) -> str:
     return f"Every answer is kept in {kept}; go on with --session {kept}."
 
 
-def _give_back(options: AskOptions, session: Session, console: Console) -> None:
-    """Save the answers to a packed study, which are all that its coordinator needs."""
-    pack = Path(options.study)
-    out = options.out or pack.with_name(f"{pack.stem}-{slug(session.state.begun.who or '')}{ANSWERS_ENDING}")
-    print(f"Your answers: {save_answers(session, out)}")
+def _tell_to_send(session: Session, console: Console) -> None:
+    """Say what to do with the answers to a packed study, which are all that its coordinator needs."""
     if session.state.phase != "finished":
         output.line(
             console, f"You have not finished: go on with --session {session.path}, and send the file saved then."
@@ -160,7 +182,7 @@ def _path(options: AskOptions, study: Study, console: Console) -> Path:
     if open_ones:
         last = open_ones[0]
         assert last.last is not None
-        when = last.last.astimezone()
+        when = in_zone(last.last)
         number = counted(last.answers, "answer")
         kept = f"{number} kept, the last one on {day(when)}, {when:%H:%M}"
         if not sys.stdin.isatty():

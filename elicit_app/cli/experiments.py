@@ -170,8 +170,8 @@ def simulate(
         experts = Experts.stated(**about_experts)
         with output.progress("Simulating", runs) as advance:
             found = run(opened, setting, experts, runs=runs, jobs=jobs, advance=advance)
+    _write(found, out, transcript)  # first: whoever reads the tables may stop reading, as `head` does
     output.print_json(found.as_json()) if as_json else _print_tables(found)
-    _write(found, out, transcript)
 
 
 def _write(found: Simulation, metric: Path | None, transcript: Path | None) -> None:
@@ -329,12 +329,12 @@ def sweep(
             print(f"Stopped after {done:,} of {stated.n_runs:,} runs; the same command goes on.", file=sys.stderr)
             raise
     found = found_by(stated, rows)
-    _print_combinations(found)
     of = f"{counted(len(rows), 'run')} of {counted(len(found), 'combination')}"
     print(f"Wrote {out}: {of}.", file=sys.stderr)
     if plot is not None:
         write_picture(plot_found(found), plot)
         print(f"Wrote {plot}.", file=sys.stderr)
+    _print_combinations(found)
 
 
 def _print_combinations(found: list[Found]) -> None:

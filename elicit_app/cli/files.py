@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -273,13 +274,16 @@ def report(
 
     parquet.start()  # most studies are in such files, and it is ready when everything is loaded
     from elicit_app.session.report import report_of, save_report
-    from elicit_app.session.result import result_view
+    from elicit_app.session.result import calibration_of, result_view
     from elicit_app.session.session import Session
     from elicit_app.study import open_study
 
     require_report_name(out)
     require_new(out, force)
     with Session.look(file, None if study is None else open_study(study)) as session:
+        models = session.study.models
+        # Beside what is computed of the answers, which does not need it yet.
+        threading.Thread(target=lambda: [*map(calibration_of, models)], daemon=True).start()
         view = result_view(session)
         save_report(report_of(session, view), view.metric, out)
     print(f"Wrote {out}.", file=sys.stderr)

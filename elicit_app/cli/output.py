@@ -207,13 +207,18 @@ def require_new(path: Path, force: bool) -> None:
     Raises
     ------
     Problem
-        It is a folder, lies in something that is none, or exists.
+        It is a folder, lies in something that is none, exists, or is a file that nothing replaces.
     """
-    from elicit_app.study.writing import require_writable
+    from elicit_app.study.writing import require_writable, write_problem
+    from metrics.files import require_replaceable
 
     require_writable(path)
     if path.is_file() and not force:
         raise Problem(f"{path} exists already. Name another file, or say with --force that this one may be replaced.")
+    try:
+        require_replaceable(path)
+    except OSError as error:
+        raise write_problem(path, error) from error
 
 
 def require_picture(path: Path) -> None:

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.belief import Posterior
+from elicit_app.elicitation.intervals import IntervalPosterior
+from elicit_app.elicitation.prior import positive
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Procedure, Purpose
-from elicit_app.elicitation.response import end_of_scale, evidence, rounding_cell
+from elicit_app.elicitation.response import Evidence, end_of_scale, evidence, rounding_cell
 
 _RANDOM_PAIRS, _PAIRS_SEED = 200, 0x7505  # random pairs that accuracy is judged on
 
@@ -48,7 +51,8 @@ def foretold(asked: Asked, belief: Posterior) -> tuple[float, float]:
     said = evidence([asked], belief.prior)
     if not said.n_answers:
         return 0.0, 0.0
-    likely = belief.response.log_likelihood(belief.weights, belief.person, said)
+    weights, about = _asked_about(said, belief)
+    likely = belief.response.log_likelihood(weights, belief.person, said.on(about))
     log_probability = float(np.log(np.exp(likely).mean()))
     if answer.moved is not None and answer.choice in PREFERENCES:
         return log_probability, log_probability - float(np.log(_NO_COUNT))
@@ -56,9 +60,18 @@ def foretold(asked: Asked, belief: Posterior) -> tuple[float, float]:
         return log_probability, log_probability - float(np.log(blind_chance(asked)))
     if answer.choice not in PREFERENCES:
         return log_probability, 0.0
-    first, second, _ = belief.chances(belief.prior.gain(*question.rates)[None])[:, :, 0].mean(axis=1)
+    gain = belief.prior.gain(*question.rates)[None, about]
+    latent = belief.response.latent(weights, belief.person, gain)
+    first, second, _ = belief.response.chances(latent, belief.person)[:, :, 0].mean(axis=1)
     chosen = first if answer.choice is Choice.FIRST else second
     return log_probability, float(np.log(2 * chosen / (first + second)))
+
+
+def _asked_about(said: Evidence, belief: Posterior) -> tuple[Matrix, NDArray[np.intp]]:
+    """Return draws of the weights that answers are about, and which these are; all where there are not many."""
+    if not isinstance(belief, IntervalPosterior):
+        return belief.weights, np.arange(belief.weights.shape[1])
+    return positive(belief.log_weights_of(said.about)), said.about
 
 
 def blind_chance(asked: Asked) -> float:

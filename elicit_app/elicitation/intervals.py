@@ -1,96 +1,53 @@
 """Beliefs about many weights: every answer is an interval on a difference of log-weights.
 
 Where noise depends on ratios alone, an equal point of two mistakes says between which numbers the noisy log-ratio of
-their weights lies, and a choice is an equal point of which only the side is known. Expectation propagation (Minka 2001;
-in the form of Rasmussen and Williams 2006, section 3.6) turns such intervals into a Gaussian over the log-weights. It
-works with as many numbers as there are answers, so that fifty classes cost little more than six. Spreads of rows,
-columns, piles and own parts and the person's errors are drawn by population Monte Carlo on the running evidence (Cappé
-et al. 2004). Trades of more than two mistakes are linear in the log-weights to first order about the present mean.
+their weights lies, and a choice is an equal point of which only the side is known. Expectation propagation (Minka 2001)
+turns such intervals into a Gaussian over the log-weights. It works with as many numbers as there are answers, so that
+fifty classes cost little more than six. Spreads of rows, columns, piles and own parts and the person's errors are drawn
+by population Monte Carlo on the running evidence (Cappé et al. 2004). Trades of more than two mistakes are linear in
+the log-weights to first order about the present mean.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from threading import Lock
 from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from elicit_app.elicitation.belief import KEPT, Posterior, at_a_time, by_columns
-from elicit_app.elicitation.prior import WeightPrior
+from elicit_app.elicitation.prior import SharedPart, WeightPrior
+from elicit_app.elicitation.propagation import FEWEST_SETS, LEAST, Intervals, Sites, product, propagated
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.elicitation.response import Evidence, Person, ResponseModel, point_lapse
 from elicit_app.problem import Problem
-from metrics.batches import in_threads
 
 LOGISTIC = 1.702  # a logistic variable is about normal with this standard deviation
 
 MOST_ANSWERS = 500
 _WEIGHED_FULLY = 120  # answers: time grows with the cube of their number, so beyond it fewer sets are looked at
-_FEWEST_SETS = 45  # of hyperparameters: as many numbers as a quadratic of four spreads, two errors, power and lapse has
-_PARTS, _MOST_NUMBERS = 4, 750_000  # fitted side by side: the same parts by any number of threads, so the same sums
 _DRAWS, _DRAWS_TO_SHOW = (400, 1_200), (2_400, 12_000)  # fewest, and most: with fifty classes a draw is 20 kB
 _MOST_OF_WEIGHTS = 90  # the mistakes among ten classes
 _POPULATION, _POPULATION_TO_SHOW = 160, 800
 _FITS_TO_SHOW = 3  # at most, .4 s each with ten classes
 _PASSES, _FIRST_PASSES = 3, 12  # of expectation propagation, from sites that nearly fit, and from none
-_DAMPING = 0.8
-_GENTLE_PASSES, _GENTLE_DAMPING = 12, 0.4
-_SETTLED = 0.5  # standard deviations by which an answer alone may still differ from the fit of all
-_LEAST = 1e-10  # precision of a site that says nothing
 _DEGREES = 8.0  # of the proposal
 _WIDENED = 1.15  # its covariance, times that of the fit
 _CURVATURES = (0.6, 60.0)  # least and most precision of the fit; that of the prior is 1
+_FIT_DECIMALS = 6
 _FARTHEST = 3.5  # normal score of a centre
 _SPREAD_OF_SPREADS = 0.5
 # Of the logarithms (logit for the lapse) of: error of a choice, error of an equal point, power of a ratio, lapse.
 _CENTRES = np.array([np.log(0.5), np.log(0.6), -0.1, -4.5])
 _WIDTHS = np.array([0.7, 0.4, 0.2, 1.2])
 _TIE, _GAP, _PULL = 0.06, 1.5, 0.05
-_TINY = 1e-300
-_PHI = 1.0 / np.sqrt(2.0 * np.pi)
-
-
-class _Intervals(NamedTuple):
-    """Answers as intervals on ``projection @ log_weights``, with normal noise, for each of h sets of hyperparameters.
-
-    Parameters
-    ----------
-    projection : ndarray of shape (n, m)
-        One row an answer.
-    low, high : ndarray of shape (h, n)
-        Between which the noisy projection lies; may be infinite.
-    error : ndarray of shape (h, n)
-        Standard deviation of the noise.
-    lapse : ndarray of shape (h, n)
-        Probability that the answer says nothing.
-    share : ndarray of shape (n,)
-        Probability of the answer where it says nothing.
-    """
-
-    projection: Matrix
-    low: Matrix
-    high: Matrix
-    error: Matrix
-    lapse: Matrix
-    share: Matrix
-
-    def of(self, some: slice | NDArray[np.intp]) -> _Intervals:
-        """Return them under some of the sets of hyperparameters."""
-        low, high, error, lapse = (each[some] for each in (self.low, self.high, self.error, self.lapse))
-        return self._replace(low=low, high=high, error=error, lapse=lapse)
-
-
-class _Sites(NamedTuple):
-    """Gaussian stand-ins of the answers, for each set of hyperparameters: shape (h, n) each, and the evidence (h,)."""
-
-    precision: Matrix
-    weighted: Matrix  # precision times mean
-    evidence: Matrix
-    inverse: Matrix  # (h, n, n), of I + root(precision) covariance root(precision)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,12 +56,12 @@ class IntervalPosterior(Posterior):
 
     Parameters
     ----------
-    log_draws : ndarray of shape (n, m)
-        Of the log-weights.
+    drawn : _Drawn
+        The draws of the log-weights.
     people : Person
         As many draws of how the person answers.
-    effective : float
-        What the draws are worth.
+    means : _Means or float
+        Of the log-weights under each set, from which it follows what the draws are worth; or that.
     hyper : ndarray of shape (h, parts + 4)
         Hyperparameters in standard normal scores: logarithms of the spreads, then those of `_CENTRES`.
     evidence : ndarray of shape (h,)
@@ -113,57 +70,64 @@ class IntervalPosterior(Posterior):
         Mean precision and precision-weighted mean of the answers' stand-ins: where the next fit starts.
     """
 
-    log_draws: Matrix
+    drawn: _Drawn
     people: Person
-    effective: float
+    means: _Means | float
     hyper: Matrix
     evidence: Matrix
     site: Matrix
 
     @classmethod
-    def from_prior(cls, prior: WeightPrior, rng: np.random.Generator, n: int) -> Self:
+    def from_prior(cls, prior: WeightPrior, rng: Generator, n: int) -> Self:
         """Draw n times from the prior."""
         h = _POPULATION
         hyper = rng.standard_normal((h, len(prior.parts) + len(_CENTRES)))
-        nothing = _Sites(np.zeros((h, 0)), np.zeros((h, 0)), np.zeros(h), np.zeros((h, 0, 0)))
-        return cls._of(prior, np.zeros((0, prior.size)), hyper, np.full(h, 1.0 / h), nothing, rng, n)
+        nothing = Sites(np.zeros((h, 0)), np.zeros((h, 0)), np.zeros(h), np.zeros((h, 0, 0)))
+        chance = _Chance.of(prior, 0, n, rng)
+        return cls._of(prior, np.zeros((0, prior.size)), hyper, np.full(h, 1.0 / h), nothing, chance)
 
-    @cached_property
+    @property
     def log_weights(self) -> Matrix:
         """Return the draws of the log-weights, shape (n, m)."""
-        return self.log_draws
+        return self.drawn.all()
+
+    def log_weights_of(self, some: NDArray[np.intp]) -> Matrix:
+        """Return the draws of the logarithms of some of the weights, shape (n, c)."""
+        return self.drawn.of(some)
 
     @property
     def person(self) -> Person:
         """Return the draws of how the person answers."""
         return self.people
 
-    @property
+    @cached_property
     def effective_draws(self) -> float:
         """Return what the draws are worth: few sets of hyperparameters inflate the error of a mean."""
-        return self.effective
+        known = self.means
+        return known if isinstance(known, float) else known.effective(self.log_weights, self.prior)
 
-    def updated(self, answers: Evidence, newest: Evidence, rng: np.random.Generator) -> Self:
+    def updated(self, answers: Evidence, newest: Evidence, rng: Generator) -> Self:
         """Fit all answers again, from where the fit stood before the newest."""
         n = draws_while_asking(self.prior.size)
         return self._fitted(answers, rng, _POPULATION, n, self._start(answers, newest))
 
-    def refined(self, answers: Evidence, rng: np.random.Generator) -> Self:
+    def refined(self, answers: Evidence, rng: Generator) -> Self:
         """Fit with more hyperparameters, and draw more; where few of them explain the answers, from there again."""
         n, fits = _so_many(*_DRAWS_TO_SHOW, self.prior.size), [self]
         for _ in range(_FITS_TO_SHOW if self.prior.size <= _MOST_OF_WEIGHTS else 1):
             fits.append(fits[-1]._fitted(answers, rng, _POPULATION_TO_SHOW, n, fits[-1].site))
-            if fits[-1].effective >= KEPT:
+            if fits[-1].effective_draws >= KEPT:
                 break
-        return max(fits[1:], key=lambda one: one.effective)
+        return max(fits[1:], key=lambda one: one.effective_draws)
 
-    def refitted(self, answers: Evidence, rng: np.random.Generator) -> Self:
+    def refitted(self, answers: Evidence, rng: Generator) -> Self:
         """Fit some of the answers from scratch."""
         return self._fitted(answers, rng, _POPULATION // 2, _DRAWS[0] // 2, None)
 
     def only(self, rows: NDArray[np.intp], effective: float) -> Self:
         """Return the belief by some of the draws, which are worth `effective`."""
-        return replace(self, log_draws=self.log_draws[rows], people=self.people.only(rows), effective=effective)
+        drawn = _Drawn(self.prior, self.log_weights[rows])
+        return replace(self, drawn=drawn, people=self.people.only(rows), means=effective)
 
     def _start(self, answers: Evidence, newest: Evidence) -> Matrix | None:
         """Return the sites so far with an empty one where the newest answer stands: at the end of its kind."""
@@ -173,66 +137,148 @@ class IntervalPosterior(Posterior):
         if not newest.n_answers:
             return self.site
         place = len(answers.choices.gain) - 1 if len(newest.choices.gain) else answers.n_answers - 1
-        return np.insert(self.site, place, [_LEAST, 0.0], axis=1)
+        return np.insert(self.site, place, [LEAST, 0.0], axis=1)
 
-    def _fitted(self, answers: Evidence, rng: np.random.Generator, h: int, n: int, start: Matrix | None) -> Self:
+    def _fitted(self, answers: Evidence, rng: Generator, h: int, n: int, start: Matrix | None) -> Self:
         if answers.n_answers > MOST_ANSWERS:
             raise Problem(
                 f"Of so many mistakes at most {MOST_ANSWERS} answers can be weighed together, these are "
                 f"{answers.n_answers:,}. All are kept in the session; undo the last ones to see what the others say."
             )
-        h = max(2 * _FEWEST_SETS, round(h * min(1.0, (_WEIGHED_FULLY / max(answers.n_answers, 1)) ** 3)))
+        h = max(2 * FEWEST_SETS, round(h * min(1.0, (_WEIGHED_FULLY / max(answers.n_answers, 1)) ** 3)))
         hyper, log_proposal = self._proposed(h, rng)
-        answered = _as_intervals(answers, self.prior, hyper, self.log_draws.mean(axis=0))
+        at, about = np.zeros(self.prior.size), answers.about
+        at[about] = self.log_weights_of(about).mean(axis=0)
+        answered = as_intervals(answers, self.prior, hyper, at)
         passes = _PASSES
         if start is None:
             passes = _FIRST_PASSES
-            start = np.repeat([[_LEAST], [0.0]], len(answered.share), axis=1)
-        sites = _propagated(answered, _spreads(self.prior, hyper), self.prior, start, passes)
+            start = np.repeat([[LEAST], [0.0]], len(answered.share), axis=1)
+        squares = squares_of(answered.projection, self.prior)
+        with ThreadPoolExecutor(1) as beside:  # a million normals take as long as the fit
+            chance = beside.submit(_Chance.of, self.prior, len(answered.share), n, rng)
+            sites = propagated(answered, spreads_of(self.prior, hyper), squares, start, passes)
         logs = np.round(sites.evidence - 0.5 * (hyper**2).sum(axis=1) - log_proposal, 9)
         shares = np.exp(logs - logs.max())
-        return self._of(self.prior, answered.projection, hyper, shares / shares.sum(), sites, rng, n)
+        return self._of(self.prior, answered.projection, hyper, shares / shares.sum(), sites, chance.result())
 
-    def _proposed(self, h: int, rng: np.random.Generator) -> tuple[Matrix, Matrix]:
+    def _proposed(self, h: int, rng: Generator) -> tuple[Matrix, Matrix]:
         """Draw hyperparameters from a t that fits their posterior so far; return them with their log-densities."""
         d = self.hyper.shape[1]
         mean, covariance = _quadratic_fit(self.hyper, self.evidence)
-        root = np.linalg.cholesky(_WIDENED * covariance)
+        # Rounded far above what machines differ by, and far below what a proposal needs.
+        root = np.round(np.linalg.cholesky(_WIDENED * covariance), _FIT_DECIMALS)
+        mean = np.round(mean, _FIT_DECIMALS)
         scale = np.sqrt(_DEGREES / (2.0 * rng.standard_gamma(_DEGREES / 2, h)))
         scores = rng.standard_normal((h, d)) * scale[:, None]
         density = -0.5 * (_DEGREES + d) * np.log1p((scores**2).sum(axis=1) / _DEGREES)
-        return np.round(mean + scores @ root.T, 9), density
+        return np.round(mean + product(scores, root.T), 9), density
 
     @classmethod
     def _of(
-        cls,
-        prior: WeightPrior,
-        projection: Matrix,
-        hyper: Matrix,
-        shares: Matrix,
-        sites: _Sites,
-        rng: np.random.Generator,
-        n: int,
+        cls, prior: WeightPrior, projection: Matrix, hyper: Matrix, shares: Matrix, sites: Sites, chance: _Chance
     ) -> Self:
-        """Draw n times from the mixture of what the sites say under each set of hyperparameters."""
-        ticks = (rng.random() + np.arange(n)) / n
-        chosen = np.minimum(np.searchsorted(np.cumsum(shares), ticks), len(shares) - 1)
-        logs, means = _conditional_draws(prior, projection, _spreads(prior, hyper), sites, chosen, rng)
-        if len(prior.order):
-            logs = prior.in_order(logs)
-        logs = np.round(logs, 9, out=logs)
+        """Draw from the mixture of what the sites say under each set of hyperparameters."""
+        spreads = spreads_of(prior, hyper)
+        chosen, drawn, means = _conditional_draws(prior, projection, spreads, sites, shares, chance)
+        site = np.stack([(shares[:, None] * one).sum(axis=0) for one in (sites.precision, sites.weighted)])
+        people = _people(hyper[chosen, len(prior.parts) :])
+        return cls(prior, ResponseModel.of_ratios(), drawn, people, means, hyper, sites.evidence, site)
+
+
+class _Chance(NamedTuple):
+    """Standard normal numbers behind n draws: for the labels of each shared part, the weights, and the answers."""
+
+    tick: float
+    shared: list[Matrix]
+    own: Matrix
+    noise: Matrix
+
+    @classmethod
+    def of(cls, prior: WeightPrior, n_answers: int, n: int, rng: Generator) -> _Chance:
+        tick = rng.random()
+        shared = [rng.standard_normal((n, int(part.labels.max()) + 1)) for part in prior.parts[:-1]]
+        return cls(tick, shared, rng.standard_normal((n, prior.size)), rng.standard_normal((n, n_answers)))
+
+
+class _Drawn:
+    """Draws of log-weights, shape (n, m), added up from their parts for as many weights as are looked at.
+
+    Of thousands of weights, a belief on the way to another one is asked about a few.
+
+    Parameters
+    ----------
+    prior : WeightPrior
+        Of what parts they are.
+    logs : ndarray of shape (n, m)
+        Every weight's own part, or all of them together.
+    shared : list of ndarray of shape (n, labels), optional
+        The values of the other parts.
+    """
+
+    def __init__(self, prior: WeightPrior, logs: Matrix, shared: Sequence[Matrix] | None = None) -> None:
+        self._prior, self._logs, self._shared, self._lock = prior, logs, shared, Lock()
+
+    def of(self, some: NDArray[np.intp]) -> Matrix:
+        """Return the draws of some of the weights, shape (n, c)."""
+        if len(self._prior.order):
+            return self.all()[:, some]
+        with self._lock:
+            logs = self._logs[:, some]
+            for part, value in self._parts():
+                logs += value[:, part.labels[some]]
+            return np.round(logs, 9)
+
+    def all(self) -> Matrix:
+        """Return the draws of all weights."""
+        with self._lock:
+            if self._shared is not None:
+                logs = self._logs
+                for part, value in self._parts():
+                    for some in at_a_time(*logs.shape):
+                        logs[some] += part.on_weights(value[some])
+                if len(self._prior.order):
+                    logs = self._prior.in_order(logs)
+                self._logs, self._shared = np.round(logs, 9, out=logs), None
+            return self._logs
+
+    def _parts(self) -> Iterator[tuple[SharedPart, Matrix]]:
+        return zip(self._prior.parts, self._shared or (), strict=False)
+
+
+@dataclass(frozen=True, eq=False)
+class _Means:
+    """Means of the log-weights under each of h sets of hyperparameters, which have `shares` (h,) of the draws.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (h,)
+        Sum 1.
+    about, own : ndarray of shape (c,) and (h, c)
+        Which weights were asked about, and the means of their own parts.
+    shared : list of ndarray of shape (h, labels)
+        Those of the other parts.
+    """
+
+    shares: Matrix
+    about: NDArray[np.intp]
+    own: Matrix
+    shared: Sequence[Matrix]
+
+    def effective(self, logs: Matrix, prior: WeightPrior) -> float:
+        """Return what draws (n, m) are worth: few sets of hyperparameters inflate the error of a mean."""
+        means = np.zeros((len(self.shares), prior.size))
+        means[:, self.about] = self.own
+        for part, value in zip(prior.parts, self.shared, strict=False):
+            means += part.on_weights(value)
+        means -= means.mean(axis=1, keepdims=True)
+        share = self.shares[:, None]
+        between = (share * (means - (share * means).sum(axis=0)) ** 2).sum(axis=0)
         level = logs.mean(axis=1, keepdims=True)
-        means = means - means.mean(axis=1, keepdims=True)
-        between = shares @ (means - shares @ means) ** 2
         varied = by_columns(logs.shape, lambda some: (logs[:, some] - level).var(axis=0))
         total = np.maximum(varied, 1e-12)
-        error = between * float(shares @ shares) + np.maximum(total - between, 0.0) / n
-        effective = float(min((total / np.maximum(error, 1e-300)).min(), n))
-        site = np.stack([shares @ sites.precision, shares @ sites.weighted])
-        response = ResponseModel.of_ratios()
-        return cls(
-            prior, response, logs, _people(hyper[chosen, len(prior.parts) :]), effective, hyper, sites.evidence, site
-        )
+        error = between * float((self.shares**2).sum()) + np.maximum(total - between, 0.0) / len(logs)
+        return float(min((total / np.maximum(error, 1e-300)).min(), len(logs)))
 
 
 def draws_while_asking(size: int) -> int:
@@ -259,8 +305,10 @@ def _quadratic_fit(hyper: Matrix, evidence: Matrix) -> tuple[Matrix, Matrix]:
     features = np.hstack([np.ones((h, 1)), hyper, hyper[:, one] * hyper[:, other]])
     ridge = 0.1 * np.eye(features.shape[1])
     ridge[0, 0] = 1e-9
-    left = (features * trust[:, None] ** 2).T @ features + ridge
-    found = np.linalg.solve(left, (features * trust[:, None] ** 2).T @ (evidence - evidence.max()))
+    trusted = (features * trust[:, None] ** 2).T
+    found = np.linalg.solve(
+        product(trusted, features) + ridge, product(trusted, (evidence - evidence.max())[:, None])[:, 0]
+    )
     curve = np.zeros((d, d))
     curve[one, other] = found[1 + d :]
     values, axes = np.linalg.eigh(np.eye(d) - curve - curve.T)
@@ -268,7 +316,7 @@ def _quadratic_fit(hyper: Matrix, evidence: Matrix) -> tuple[Matrix, Matrix]:
     return np.clip(covariance @ found[1 : 1 + d], -_FARTHEST, _FARTHEST), np.asarray(0.5 * (covariance + covariance.T))
 
 
-def _spreads(prior: WeightPrior, hyper: Matrix) -> Matrix:
+def spreads_of(prior: WeightPrior, hyper: Matrix) -> Matrix:
     """Return the spread of each part of the log-weights, shape (h, parts)."""
     centres = np.log([part.spread for part in prior.parts])
     return np.exp(centres + _SPREAD_OF_SPREADS * hyper[:, : len(prior.parts)])
@@ -299,7 +347,7 @@ def _linear_logs(amounts: Matrix, at: Matrix) -> tuple[Matrix, Matrix]:
     total = parts.sum(axis=1)
     shares = parts / np.where(total > 0, total, 1.0)[:, None]
     with np.errstate(divide="ignore"):
-        return shares, np.asarray(np.log(total) + at.max() - shares @ at)
+        return shares, np.asarray(np.log(total) + at.max() - (shares * at).sum(axis=1))
 
 
 def _one_each(places: NDArray[np.intp], m: int) -> Matrix:
@@ -309,7 +357,7 @@ def _one_each(places: NDArray[np.intp], m: int) -> Matrix:
     return rows
 
 
-def _as_intervals(answers: Evidence, prior: WeightPrior, hyper: Matrix, at: Matrix) -> _Intervals:
+def as_intervals(answers: Evidence, prior: WeightPrior, hyper: Matrix, at: Matrix) -> Intervals:
     """Return the answers, then the stated orders, as intervals; trades of many mistakes are linear about `at`."""
     people = _people(hyper[:, len(prior.parts) :])
     choices, points = answers.choices, answers.points
@@ -333,7 +381,7 @@ def _as_intervals(answers: Evidence, prior: WeightPrior, hyper: Matrix, at: Matr
     of_points = people.error[:, None] / (slope * (1 - pull))
     lapse = np.repeat(people.lapse[:, None], n_choices + n_points, axis=1)
     certain = np.zeros((h, n_orders))
-    return _Intervals(
+    return Intervals(
         np.concatenate([np.where(decided[:, None], 0.0, good - bad), toward, order]),
         np.concatenate([low, ends[0], certain], axis=1),
         np.concatenate([high, ends[1], np.full((h, n_orders), np.inf)], axis=1),
@@ -352,149 +400,44 @@ def _on_labels(projection: Matrix, prior: WeightPrior) -> tuple[list[Matrix], ND
     return [part.sums(projection) for part in prior.parts[:-1]], about, projection[:, about]
 
 
-def _covariances(projection: Matrix, spreads: Matrix, prior: WeightPrior) -> Matrix:
-    """Return the prior covariance of the projections under each set of spreads, shape (h, n, n)."""
+def squares_of(projection: Matrix, prior: WeightPrior) -> Matrix:
+    """Return the prior covariance of the projections that each part of the log-weights gives at a spread of 1."""
     sums, _, few = _on_labels(projection, prior)
-    squares = np.stack([one @ one.T for one in (*sums, few)])
-    return np.asarray(np.tensordot(spreads**2, squares, axes=1))
-
-
-def _propagated(answered: _Intervals, spreads: Matrix, prior: WeightPrior, start: Matrix, passes: int) -> _Sites:
-    """Fit the sites for every set of hyperparameters, as many of them at once as have room.
-
-    Where passes swing to and fro, gentler ones follow. Fits that do not settle even then have no evidence (-inf).
-    """
-    h, n = answered.low.shape
-    at_once = max(1, min(-(-h // _PARTS), _MOST_NUMBERS // max(n * n, 1)))
-    parts = (slice(first, first + at_once) for first in range(0, h, at_once))
-    fits = in_threads(lambda own: _until_settled(answered.of(own), spreads[own], prior, start, passes), parts)
-    sites = _Sites(*map(np.concatenate, zip(*(found for found, _ in fits), strict=True)))
-    settled = np.concatenate([fine for _, fine in fits])
-    if settled.sum() < _FEWEST_SETS:
-        return sites
-    return sites._replace(evidence=np.where(settled, sites.evidence, -np.inf))
-
-
-def _until_settled(
-    answered: _Intervals, spreads: Matrix, prior: WeightPrior, start: Matrix, passes: int
-) -> tuple[_Sites, NDArray[np.bool_]]:
-    """Fit the sites from `start` (2, n), gently where they swing, and return which fits have settled."""
-    empty = np.repeat(start[:, None], len(spreads), axis=1)
-    sites, fine = _after_passes(answered, spreads, prior, empty, passes, _DAMPING)
-    if not fine.all():
-        swinging = np.flatnonzero(~fine)
-        stand_ins = np.stack([sites.precision[swinging], sites.weighted[swinging]])
-        again, fine[swinging] = _after_passes(
-            answered.of(swinging), spreads[swinging], prior, stand_ins, _GENTLE_PASSES, _GENTLE_DAMPING
-        )
-        for of_all, of_some in zip(sites, again, strict=True):
-            of_all[swinging] = of_some
-    return sites, fine
-
-
-def _after_passes(
-    answered: _Intervals, spreads: Matrix, prior: WeightPrior, start: Matrix, passes: int, damping: float
-) -> tuple[_Sites, NDArray[np.bool_]]:
-    """Fit the sites by parallel expectation propagation from `start` (2, h, n), and return which fits have settled."""
-    h, n = answered.low.shape
-    covariance = _covariances(answered.projection, spreads, prior)
-    precision, weighted = np.maximum(start[0], _LEAST), start[1]
-    if not n:
-        return _Sites(precision, weighted, np.zeros(h), np.zeros((h, 0, 0))), np.ones(h, dtype=bool)
-    variance = np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 1e-12)
-    for turn in range(passes + 1):
-        root = np.sqrt(precision)
-        inner = np.eye(n) + root[:, :, None] * covariance * root[:, None, :]
-        inverse = np.linalg.inv(inner)
-        solved = covariance @ (root[:, :, None] * inverse * root[:, None, :])
-        pulled = (covariance @ weighted[:, :, None])[:, :, 0]
-        mean = pulled - (solved @ pulled[:, :, None])[:, :, 0]
-        spread = np.clip(variance - (solved * covariance).sum(axis=2), 1e-12, None)
-        # Without the answer's own site.
-        cavity = np.maximum(1.0 / spread - precision, 1e-9)
-        cavity_weighted = mean / spread - weighted
-        centre = cavity_weighted / cavity
-        log_chance, slope, curve = _tilted(answered, centre, 1.0 / cavity)
-        if turn == passes:
-            evidence = _evidence(inner, mean, precision, weighted, cavity, cavity_weighted, log_chance)
-            settled = (np.abs(centre + slope / cavity - mean) <= _SETTLED * np.sqrt(spread)).all(axis=1)
-            settled &= evidence <= 0.0  # it is a probability; where the passes went astray it means nothing
-            return _Sites(precision, weighted, evidence, inverse), settled
-        step = damping if turn else 1.0
-        new = np.maximum(-curve / np.maximum(1.0 + curve / cavity, 1e-6), _LEAST)
-        new_weighted = (slope - centre * curve) / np.maximum(1.0 + curve / cavity, 1e-6)
-        new_weighted = np.where(new > _LEAST, new_weighted, slope)
-        precision = (1 - step) * precision + step * new
-        weighted = (1 - step) * weighted + step * new_weighted
-    raise AssertionError("unreachable")
-
-
-def _tilted(answered: _Intervals, mean: Matrix, variance: Matrix) -> tuple[Matrix, Matrix, Matrix]:
-    """Return log P(answer) and its first two derivatives by the mean, for normal projections; shape (h, n) each."""
-    scale = np.sqrt(variance + answered.error**2)
-    low, high = (answered.low - mean) / scale, (answered.high - mean) / scale
-    flip = low > 0  # the smaller tail is known more exactly
-    inside = np.where(flip, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
-    at_low, at_high = np.exp(-0.5 * low**2) * _PHI, np.exp(-0.5 * high**2) * _PHI
-    first = (at_low - at_high) / scale
-    second = (np.where(np.isinf(low), 0.0, low) * at_low - np.where(np.isinf(high), 0.0, high) * at_high) / scale**2
-    sure = 1.0 - answered.lapse
-    chance = np.maximum(sure * inside + answered.lapse * answered.share, _TINY)
-    slope = sure * first / chance
-    return np.log(chance), slope, np.asarray(sure * second / chance - slope**2)
-
-
-def _evidence(
-    inner: Matrix,
-    mean: Matrix,
-    precision: Matrix,
-    weighted: Matrix,
-    cavity: Matrix,
-    cavity_weighted: Matrix,
-    log_chance: Matrix,
-) -> Matrix:
-    """Return the logarithm of the evidence, shape (h,) (Rasmussen and Williams 2006, equations 3.65, 3.73, 3.74)."""
-    both = cavity + precision
-    gaussian = -0.5 * np.linalg.slogdet(inner)[1] + 0.5 * (weighted * mean).sum(axis=1)
-    sites = (
-        log_chance
-        + 0.5 * np.log1p(precision / cavity)
-        + 0.5 * cavity_weighted * (precision / cavity * cavity_weighted - 2 * weighted) / both
-        - 0.5 * weighted**2 / both
-    )
-    return np.asarray(gaussian + sites.sum(axis=1))
+    return np.stack([product(one, one.T) for one in (*sums, few)])
 
 
 def _conditional_draws(
-    prior: WeightPrior, projection: Matrix, spreads: Matrix, sites: _Sites, chosen: np.ndarray, rng: np.random.Generator
-) -> tuple[Matrix, Matrix]:
-    """Return draws of the log-weights, shape (n, m), under the chosen hyperparameters, and all means (h, m).
+    prior: WeightPrior, projection: Matrix, spreads: Matrix, sites: Sites, shares: Matrix, chance: _Chance
+) -> tuple[NDArray[np.intp], _Drawn, _Means]:
+    """Draw log-weights from the mixture; return under which hyperparameters, the draws, and the means under all.
 
-    A draw of the prior is corrected by what the answers say about its projections (Matheron's rule).
+    A draw of the prior is corrected by what the answers say about its projections (Matheron's rule). What is drawn is
+    made of the chance itself, in its place.
     """
-    shared, own_spread = prior.parts[:-1], spreads[:, -1:]
-    drawn = (rng.standard_normal((len(chosen), int(part.labels.max()) + 1)) for part in shared)
-    values = [spreads[chosen, place][:, None] * value for place, value in enumerate(drawn)]
-    logs = rng.standard_normal((len(chosen), prior.size))
-    logs *= own_spread[chosen]
-    means = np.zeros((len(spreads), prior.size))
+    n = len(chance.own)
+    ticks = (chance.tick + np.arange(n)) / n
+    chosen = np.minimum(np.searchsorted(np.cumsum(shares), ticks), len(shares) - 1)
+    variance = spreads**2
+    values = [spreads[chosen, place][:, None] * value for place, value in enumerate(chance.shared)]
+    logs = chance.own
+    logs *= spreads[chosen, -1:]
+    on_labels, about, few = _on_labels(projection, prior)
+    wanted = off = np.zeros((len(spreads), 0))
     if len(projection):
-        on_labels, about, few = _on_labels(projection, prior)
-        projected = sum((v @ sums.T for v, sums in zip(values, on_labels, strict=True)), logs[:, about] @ few.T)
+        projected = product(logs[:, about], few.T)
+        for value, one in zip(values, on_labels, strict=True):
+            projected += product(value, one.T)
         root = np.sqrt(sites.precision)
         wanted = sites.weighted / root
-        off = wanted[chosen] - root[chosen] * projected - rng.standard_normal(projected.shape)
+        off = wanted[chosen] - root[chosen] * projected - chance.noise
         # Draws of one set of hyperparameters stand beside each other.
         ends = np.searchsorted(chosen, np.arange(len(spreads) + 1))
         for h, (start, stop) in enumerate(pairwise(ends)):
-            both = np.vstack([off[start:stop], wanted[h]]) @ sites.inverse[h] * root[h]
-            off[start:stop], wanted[h] = both[:-1], both[-1]
-        logs[:, about] += (off @ few) * own_spread[chosen] ** 2
-        means[:, about] = (wanted @ few) * own_spread**2
-        for place, (part, sums) in enumerate(zip(shared, on_labels, strict=True)):
-            values[place] += (off @ sums) * spreads[chosen, place][:, None] ** 2
-            means += part.on_weights((wanted @ sums) * spreads[:, place][:, None] ** 2)
-    for part, value in zip(shared, values, strict=True):
-        for some in at_a_time(len(chosen), prior.size):
-            logs[some] += part.on_weights(value[some])
-    return logs, means
+            for some in (off[start:stop], wanted[h : h + 1]):  # times the inverse of I + root covariance root, and root
+                some[:] = (some - product(some * root[h], sites.left[h]) * root[h]) * root[h]
+        logs[:, about] += product(off, few) * variance[chosen, -1:]
+        for place, one in enumerate(on_labels):
+            values[place] += product(off, one) * variance[chosen, place][:, None]
+    shared = [product(wanted, one) * variance[:, place][:, None] for place, one in enumerate(on_labels)]
+    means = _Means(shares, about, product(wanted, few) * variance[:, -1:], shared)
+    return chosen, _Drawn(prior, logs, values), means

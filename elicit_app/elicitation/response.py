@@ -126,6 +126,22 @@ class Evidence(NamedTuple):
         """Return how many answers say something."""
         return len(self.choices.gain) + len(self.points.cell)
 
+    @property
+    def about(self) -> NDArray[np.intp]:
+        """Return which weights the answers are about, in order."""
+        asked: NDArray[np.bool_] = np.logical_or(self.choices.gain.any(axis=0), self.points.rest.any(axis=0))
+        asked[self.points.cell] = True
+        return np.flatnonzero(asked)
+
+    def on(self, weights: NDArray[np.intp]) -> Evidence:
+        """Return the same answers where only these weights, in order, are looked at: all that they are about."""
+        points = self.points
+        cell = np.searchsorted(weights, points.cell)
+        return Evidence(
+            self.choices._replace(gain=self.choices.gain[:, weights]),
+            points._replace(cell=cell, rest=points.rest[:, weights]),
+        )
+
 
 def evidence(history: Sequence[Asked], prior: WeightPrior) -> Evidence:
     """Collect the evidence of a history of answers."""

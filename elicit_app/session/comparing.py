@@ -23,7 +23,7 @@ from metrics.elicited.exchange import ExchangeRate
 from metrics.elicited.metric_parts import range_of_draws
 from metrics.policies.judgement import Judgement
 from metrics.policies.recommendation import in_short
-from metrics.text import counted, day, series, two_digits
+from metrics.text import counted, day, in_zone, series, two_digits
 
 BY_MEAN = "Pooled by the geometric mean of the ratios: where one expert says 2 and another 8, the pooled ratio is 4."
 IN_ONE_BELIEF = (
@@ -121,7 +121,7 @@ def _mistakes(sources: Sequence[Source], pooled: ElicitedMetric, wording: Wordin
 def _made_of(name: str, metric: ElicitedMetric) -> str:
     questions = metric.provenance.questions
     answers = f"{counted(questions, 'answer')}, " if questions else ""
-    return f"{name} ({answers}{day(metric.created.astimezone())})"
+    return f"{name} ({answers}{day(in_zone(metric.created))})"
 
 
 def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str]) -> tuple[str, str]:
@@ -301,7 +301,7 @@ def named(one: SessionSummary) -> str:
     if one.expert:
         return one.expert
     assert one.last is not None
-    last = one.last.astimezone()
+    last = in_zone(one.last)
     return f"{day(last)}, {last:%H:%M}"
 
 

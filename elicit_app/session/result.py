@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 
@@ -25,13 +26,13 @@ from elicit_app.session.views import ResultView, Scenarios
 from elicit_app.study.model import Predictions, Study
 from elicit_app.study.writing import write_problem
 from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates, meta_pattern_concern_score
-from metrics.elicited.exchange import headline_of
+from metrics.elicited.exchange import headline_of, with_quality
 from metrics.elicited.family import MistakeKey, family_of, linear_family
 from metrics.elicited.metric_parts import intervals_around
 from metrics.policies.cases import Practice
 from metrics.policies.judging import Judge, ModelPolicies
 from metrics.policies.recalibration import Calibration, calibration
-from metrics.text import day, probability
+from metrics.text import day, in_zone, probability
 
 
 class ResultInParts:
@@ -88,7 +89,7 @@ def _parts_of_result(session: Session) -> Iterator[ResultView | None]:
     yield None
     trust = trust_of(session, outcome, ratios)
     yield None
-    metric = replace(metric, quality=trust.quality)
+    metric = with_quality(metric, trust.quality)
     practice = state.practice
     scenarios = scenarios_of(study, metric, None if practice is None else Practice.of(practice, study.classes))
     yield None
@@ -269,7 +270,7 @@ def save_metric(metric: ElicitedMetric, path: Path) -> Path:
 def _day(state: SessionState) -> str:
     """Return the day of the last answer where the expert is: "20 November 2025"."""
     assert state.last is not None
-    return day(state.last.astimezone())
+    return day(in_zone(state.last))
 
 
 def cost_intervals(outcome: Outcome, yardstick: tuple[int, int]) -> Matrix | None:
@@ -313,9 +314,17 @@ def scenarios_of(study: Study, metric: ElicitedMetric, practice: Practice | None
     )
 
 
-@lru_cache(maxsize=16)
 def calibration_of(model: Predictions) -> Calibration:
     """Return what is known of a model's probabilities, whatever mistakes cost; remembered of sixteen models."""
+    with _CALIBRATING:
+        return _calibration_of(model)
+
+
+_CALIBRATING = Lock()  # whoever comes while another thread is at it waits, and finds it done
+
+
+@lru_cache(maxsize=16)
+def _calibration_of(model: Predictions) -> Calibration:
     return calibration(model.y_true, model.y_proba)
 
 

@@ -38,7 +38,7 @@ from elicit_app.study.tables import PROBABILITY, TRUTH
 from elicit_app.study.writing import new_folder, write_whole
 from metrics.elicited.metric_parts import AnswersFor, Consequence
 from metrics.errors import InputError
-from metrics.files import read_regular_file, real_path, strict_json
+from metrics.files import read_regular_file, real_path, strict_json, version_of
 from metrics.inputs.labels import has_line_end
 
 FORMAT = "elicit-study"
@@ -143,13 +143,13 @@ def parse_document(path: Path, content: bytes) -> StudyDocument:
     found = parsed(path, content, _REMEDY)
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise Problem(f'{path} is not a study file: its "format" must be "{FORMAT}".')
-    version = found.get("version")
-    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise Problem(f'{path} has no valid "version": a whole number from 1 to {CURRENT_VERSION} is expected.')
-    if version > CURRENT_VERSION:
-        raise Problem(
-            f"{path} was written by a newer elicit (version {version}, known up to {CURRENT_VERSION}): update elicit."
-        )
+    version_of(
+        found,
+        CURRENT_VERSION,
+        lambda sentence: Problem(f"{path} {sentence}"),
+        invalid='has no valid "version": a whole number from 1 to {newest} is expected.',
+        newer="was written by a newer elicit (version {version}, known up to {newest}): update elicit.",
+    )
     return validated(path, found, StudyDocument, f"a proper study file: {{}}. {_REMEDY}")
 
 
@@ -335,14 +335,17 @@ def model_files(folder: Path) -> tuple[tuple[str, Path], ...]:
 
 def studies_beside(file: Path, digest: str) -> tuple[Path, ...]:
     """Return the study folders beside a predictions file, named after it, that are about the same predictions."""
+    from elicit_app.study.packs import AMOUNTS_FILE, read_pack
+
     found = []
-    for document in sorted(file.parent.glob(f"{escape(file.stem)}-study*/{STUDY_FILE}")):
+    for folder in sorted(file.parent.glob(f"{escape(file.stem)}-study*/")):
+        of_amounts = folder / AMOUNTS_FILE
         try:
-            same = _read_document(document).digest == digest
+            about = read_pack(of_amounts) if of_amounts.is_file() else _read_document(folder / STUDY_FILE)
         except Problem:
             continue
-        if same:
-            found.append(document.parent)
+        if about.digest == digest:
+            found.append(folder)
     return tuple(found)
 
 

@@ -100,16 +100,21 @@ def create_amounts_study(
     Problem
         What has to be put right; nothing is written then.
     """
+    study = amounts_study_of(files, _title(name, real_path(folder).name), noun=noun, population=population)
+    with new_folder(Path(folder)) as temporary:
+        write_whole(temporary / AMOUNTS_FILE, pack_bytes(study))
+    return study
+
+
+def amounts_study_of(
+    files: Sequence[str | Path], title: str, *, noun: tuple[str, str] | None = None, population: int | None = None
+) -> Study:
+    """Read a study of amounts without writing it; see `create_amounts_study`."""
     from elicit_app.study.amounts import read_amounts, study_of_amounts
 
     paths = [Path(file) for file in files]
     read = read_amounts(paths, distinct_names(paths))
-    study = study_of_amounts(
-        read, title=_title(name, real_path(folder).name), noun=noun or ("label", "labels"), population=population
-    )
-    with new_folder(Path(folder)) as temporary:
-        write_whole(temporary / AMOUNTS_FILE, pack_bytes(study))
-    return study
+    return study_of_amounts(read, title=title, noun=noun or ("label", "labels"), population=population)
 
 
 def _title(stated: str | None, name: str) -> str:

@@ -35,7 +35,7 @@ from elicit_app.study.folder import (
 )
 from elicit_app.study.model import MOST_CLASSES, Opinions, Pack, Study, TalliedModel
 from elicit_app.study.tables import require_regular_file
-from metrics.files import json_text
+from metrics.files import json_text, version_of
 
 ENDING = ".elicit"
 AMOUNTS_FILE = f"study{ENDING}"  # in the folder of a study of amounts
@@ -180,9 +180,13 @@ def parse_pack(path: Path, content: bytes) -> Study:
     found = parsed(path, content, _REMEDY)
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise Problem(f'{path} is not a study to answer: its "format" must be "{FORMAT}". {_REMEDY}')
-    version = found.get("version")
-    if isinstance(version, int) and version > CURRENT_VERSION:
-        raise Problem(f"{path} was made by a newer elicit (version {version}): update elicit to open it.")
+    version_of(
+        found,
+        CURRENT_VERSION,
+        lambda sentence: Problem(f"{path} {sentence}"),
+        invalid='has no valid "version": a whole number from 1 to {newest} is expected.',
+        newer="was made by a newer elicit (version {version}): update elicit to open it.",
+    )
     document = validated(path, found, PackDocument, f"a proper study to answer: {{}}. {_REMEDY}")
     fields = _content(document)
     if document.content_digest != _content_digest(fields):

@@ -21,7 +21,7 @@ from metrics.errors import ArgumentTypeError, InputError
 from metrics.inputs.arguments import Floats, matrix_by_name, number_array, square_matrix, whole_number
 from metrics.inputs.class_index import ClassIndex, class_names
 from metrics.inputs.labels import label_text
-from metrics.text import costs_html
+from metrics.text import costs_html, in_zone
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,7 +117,7 @@ class ElicitedMetric(CostsOfCases):
         parts.check_name_and_time(self.name, self.created)
         parts.check_mistakes(self.consequences, self.yardstick, self.classes)
         parts.check_words(self.words, self.classes)
-        checked.update(created=self.created.astimezone(UTC), labels=self.labels or self.classes)
+        checked.update(created=in_zone(self.created, UTC), labels=self.labels or self.classes)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 

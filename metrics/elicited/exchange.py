@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -240,6 +240,13 @@ def exchange_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
     [('healthy called ill', '1'), ('ill called healthy', '8')]
     """
     return metric._exchange_rates
+
+
+def with_quality(metric: ElicitedMetric, quality: Quality) -> ElicitedMetric:
+    """Return a metric of which more is known how far it can be trusted; its exchange rates are not computed again."""
+    found = replace(metric, quality=quality)
+    found.__dict__["_exchange_rates"] = metric._exchange_rates
+    return found
 
 
 def rates_of(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:

@@ -25,6 +25,7 @@ from metrics.files import (
     json_text,
     read_regular_file,
     strict_json,
+    version_of,
 )
 from metrics.measures.costs import mean_cost
 
@@ -349,14 +350,14 @@ def migrate(
     ValueError
         Where the version is missing, is no whole number >= 1, or is newer than `current`.
     """
-    version = document.get("version")
-    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise ValueError(f"field version holds {version!r}; a whole number from 1 to {current} was expected")
-    if version > current:
-        raise ValueError(
-            f"the file has version {version}, this program reads versions up to {current}; "
-            "update the program, or ask for a file of the older version"
-        )
+    version = version_of(
+        document,
+        current,
+        ValueError,
+        invalid="field version holds {version}; a whole number from 1 to {newest} was expected",
+        newer="the file has version {version}, this program reads versions up to {newest}; "
+        "update the program, or ask for a file of the older version",
+    )
     for number in range(version, current):
         document = {**steps[number](dict(document)), "version": number + 1}
     return document

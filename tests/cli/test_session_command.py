@@ -1,3 +1,5 @@
+import json
+import os
 import shutil
 
 import pytest
@@ -126,4 +128,21 @@ def test_no_writer_replaces_answers_or_writes_through_a_link_and_others_only_wit
     link = tmp_path / "link.csv"
     link.symlink_to(tmp_path / "elsewhere.csv")
     assert "is a link" in elicit("metric", "export", metric, "--format", "csv", "--out", link)[1]
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    assert "nobody reads from this pipe" in elicit("metric", "export", metric, "--format", "csv", "--out", pipe)[1]
     assert not (tmp_path / "elsewhere.csv").exists()
+
+
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_a_clock_that_was_wrong_keeps_no_answer_back(answered, tmp_path, moment):
+    path = tmp_path / "a.session.jsonl"
+    answered(path)
+    events = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    for event in events:
+        event["at"] = moment
+        event.pop("digest", None)
+    path.write_text("".join(f"{json.dumps(event)}\n" for event in events), "utf-8")
+    code, said = elicit("session", "report", path, "--out", tmp_path / "a.html")
+    assert (code, "Wrote" in said) == (0, True), said
+    assert moment[:4].lstrip("0") in (tmp_path / "a.html").read_text("utf-8")

@@ -81,3 +81,14 @@ def test_counting_cases_of_equal_weight_is_exact():
 def test_bad_cases_are_refused_in_words(build, says):
     with pytest.raises(Problem, match=says):
         build()
+
+
+@pytest.mark.parametrize("k", [6, 12])
+def test_decisions_are_those_of_sums_in_order_however_close(k):
+    rng = np.random.default_rng(k)
+    cases = Cases.counted(rng.integers(k, size=400), np.round(rng.dirichlet(np.full(k, 0.3), 400), 1))
+    for cost in (rng.integers(0, 3, (k, k)) / 10, np.exp(3 * rng.standard_normal((k, k))), 1.0 - np.eye(k)):
+        expected = np.zeros((400, k))
+        for i in range(k):
+            expected += cases.eta[:, [i]] * cost[i]
+        np.testing.assert_array_equal(cases.decide(cost), expected.argmin(axis=1))

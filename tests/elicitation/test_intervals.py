@@ -5,9 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from elicit_app.elicitation import intervals
-from elicit_app.elicitation.intervals import IntervalPosterior, _as_intervals, _propagated, _spreads
+from elicit_app.elicitation import intervals, propagation
+from elicit_app.elicitation.intervals import IntervalPosterior, as_intervals, spreads_of, squares_of
 from elicit_app.elicitation.prior import NeverWorse, WeightPrior
+from elicit_app.elicitation.propagation import propagated
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Question
 from elicit_app.elicitation.response import evidence
 from elicit_app.problem import Problem
@@ -154,9 +155,10 @@ class TestEvidence:
         history = answered(truth(4), n, 5)
         belief, answers = after(history), evidence(history, PRIOR)
         hyper = far * np.random.default_rng(1).standard_normal((300, belief.hyper.shape[1]))
-        intervals = _as_intervals(answers, PRIOR, hyper, belief.log_weights.mean(axis=0))
+        intervals = as_intervals(answers, PRIOR, hyper, belief.log_weights.mean(axis=0))
+        squares = squares_of(intervals.projection, PRIOR)
         few, many = (
-            _propagated(intervals, _spreads(PRIOR, hyper), PRIOR, belief.site, passes).evidence for passes in (3, 10)
+            propagated(intervals, spreads_of(PRIOR, hyper), squares, belief.site, passes).evidence for passes in (3, 10)
         )
         assert few.max() <= min(many.max() + 0.5, 0.0)
 
@@ -165,18 +167,34 @@ class TestEvidence:
         history = answered(truth(seed), 30, seed + 5)
         hyper = 3.0 * np.random.default_rng(seed).standard_normal((200, len(PRIOR.parts) + 4))
         hyper[:, 2], hyper[:, 4] = np.abs(hyper[:, 2]) + 2.0, -np.abs(hyper[:, 4]) - 1.5
-        intervals = _as_intervals(evidence(history, PRIOR), PRIOR, hyper, np.zeros(PRIOR.size))
+        intervals = as_intervals(evidence(history, PRIOR), PRIOR, hyper, np.zeros(PRIOR.size))
         nothing = np.repeat([[1e-10], [0.0]], len(history), axis=1)
+        squares = squares_of(intervals.projection, PRIOR)
         few, many = (
-            _propagated(intervals, _spreads(PRIOR, hyper), PRIOR, nothing, passes).evidence for passes in (12, 40)
+            propagated(intervals, spreads_of(PRIOR, hyper), squares, nothing, passes).evidence for passes in (12, 40)
         )
         assert few.max() == pytest.approx(many.max(), abs=3.0)
 
     def test_fits_in_parts_are_those_of_all_at_once(self, monkeypatch):
         history = answered(truth(4), 6, 9)
         whole = after(history)
-        monkeypatch.setattr(intervals, "_MOST_NUMBERS", 50 * len(history) ** 2)
+        monkeypatch.setattr(propagation, "_MOST_NUMBERS", 50 * len(history) ** 2)
         np.testing.assert_allclose(after(history).log_weights, whole.log_weights, atol=1e-6)
+
+    def test_sums_in_order_are_those_of_linear_algebra(self, monkeypatch):
+        history = answered(truth(4), 12, 9)
+        in_order = after(history)
+        monkeypatch.setattr(propagation, "IN_ORDER", 0)
+        monkeypatch.setattr(propagation, "_STEPS", 0)
+        np.testing.assert_allclose(after(history).log_weights, in_order.log_weights, atol=1e-6)
+
+    def test_some_weights_are_those_of_all(self):
+        history = answered(truth(4), 6, 9)
+        some = np.array([3, 4, 29])
+        early = after(history).log_weights_of(some)
+        belief = after(history)
+        np.testing.assert_array_equal(early, belief.log_weights[:, some])
+        np.testing.assert_array_equal(early, belief.log_weights_of(some))
 
     def test_more_answers_than_can_be_weighed_are_refused_in_words(self, monkeypatch):
         monkeypatch.setattr(intervals, "MOST_ANSWERS", 2)

@@ -113,7 +113,8 @@ def _looks(files: tuple[Path, ...], *, new: bool) -> tuple[FirstRows, ...] | Stu
     """Return the first rows of each file; where they are not about classes, the study that was made of them."""
     from elicit_app.study import open_study
     from elicit_app.study.amounts import is_of_amounts
-    from elicit_app.study.making import create_amounts_study
+    from elicit_app.study.folder import studies_beside
+    from elicit_app.study.making import amounts_study_of, create_amounts_study
     from elicit_app.study.mapping import look_at
 
     looks = tuple(look_at(file) for file in files)
@@ -122,6 +123,11 @@ def _looks(files: tuple[Path, ...], *, new: bool) -> tuple[FirstRows, ...] | Stu
         return looks
     if not new:
         raise Problem(f"{not_classes[0].name} is not about classes, as this study is: make another study of it.")
+    there = studies_beside(real_path(files[0]), amounts_study_of(files, files[0].stem).digest)
+    if there:  # nothing was stated about it, so that another one would be the same
+        study = open_study(str(there[0]))
+        note = f"This study of these predictions was there already, in the folder {there[0].name} beside them."
+        return replace(study, notes=(*study.notes, note))
     folder = folder_beside(files[0])
     create_amounts_study(folder, files)
     return open_study(str(folder))

@@ -318,7 +318,8 @@ class BeginPage(HeadedPage):
         self.begin_new.setVisible(current is not None)
         if current is not None:
             self.current.show_view(current)
-        self.notice.say("")
+        # Of others they stand on the page of words.
+        self.notice.say("" if study.pack is None else " ".join(study.notes))
         self.words.setVisible(study.kind == "folder")
         self.compare.setVisible(experts > 1)
         self.compare.setText(f"Compare the {experts} experts who have finished")

@@ -11,7 +11,7 @@ from elicit_app.session.journal.listing import SessionSummary, can_go_on, finish
 from elicit_app.study import StudySummary, list_studies
 from elicit_app.study.folder import MOST_DOCUMENT_BYTES, STUDY_FILE
 from metrics.files import read_regular_file, real_path, strict_json
-from metrics.text import counted, day
+from metrics.text import counted, day, in_zone
 
 
 def day_words(then: datetime, now: datetime) -> str:
@@ -71,7 +71,7 @@ def continue_view(one: SessionSummary, now: datetime) -> ContinueView:
         still = "the result is next"
     parts = [kept, still]
     if one.last is not None:
-        parts.append(f"last answer {moment_words(one.last.astimezone(now.tzinfo), now)}")
+        parts.append(f"last answer {moment_words(in_zone(one.last, now.tzinfo), now)}")
     middle = (fewest + most) / 2 if one.phase == "asking" else 0
     return ContinueView(
         titled(one.title, one.expert), " · ".join(parts), one.answers / (one.answers + middle), str(one.path)
@@ -80,7 +80,7 @@ def continue_view(one: SessionSummary, now: datetime) -> ContinueView:
 
 def session_row(one: SessionSummary, now: datetime) -> RowView:
     """Return the row of a session."""
-    when = "" if one.last is None else day_words(one.last.astimezone(now.tzinfo), now)
+    when = "" if one.last is None else day_words(in_zone(one.last, now.tzinfo), now)
     answers = counted(one.answers, "answer")
     if one.damaged and one.digest:
         line = f"Damaged: {one.answers} of {one.answers + one.lost} answers can be read"

@@ -104,7 +104,7 @@ class Pair(_Record):
         for name, rows in (("first", self.first), ("second", self.second)):
             if len(rows) != size or any(len(row) != size for row in rows) or size < 2:
                 raise ValueError(f"the {name} matrix is not {size} x {size}")
-            if any(entry < 0 for row in rows for entry in row) or sum(map(sum, rows)) != self.population:
+            if min(map(min, rows)) < 0 or sum(map(sum, rows)) != self.population:
                 raise ValueError(f"the counts of the {name} matrix do not add up to the population {self.population}")
         return self
 

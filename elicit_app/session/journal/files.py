@@ -27,7 +27,7 @@ from elicit_app.session.journal.events import (
     digest_after,
     unsealed,
 )
-from metrics.files import read_regular_file, strict_json
+from metrics.files import read_regular_file, strict_json, version_of
 
 SUFFIX = ".session.jsonl"
 MOST_BACKUPS = 5
@@ -271,15 +271,14 @@ def _version_of(line: bytes, path: Path) -> int:
     first: Any = from_json(line)
     if not isinstance(first, dict) or first.get("format") != FORMAT:
         raise _foreign(path)
-    version = first.get("version")
-    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise Problem(f"{path} has an invalid session version: a whole number from 1 to {VERSION} was expected.")
-    if version > VERSION:
-        raise Problem(
-            f"{path} was written by a newer elicit (session version {version}, this one reads up to {VERSION}). "
-            "Install the newer elicit to go on with it."
-        )
-    return version
+    return version_of(
+        first,
+        VERSION,
+        lambda sentence: Problem(f"{path} {sentence}"),
+        invalid="has an invalid session version: a whole number from 1 to {newest} was expected.",
+        newer="was written by a newer elicit (session version {version}, this one reads up to {newest}). "
+        "Install the newer elicit to go on with it.",
+    )
 
 
 def _foreign(path: Path) -> Problem:

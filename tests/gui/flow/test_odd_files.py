@@ -108,3 +108,9 @@ def test_files_of_several_labels_become_a_study_that_is_asked_at_once(window, tm
     on("begin")
     study = open_study(tmp_path / "first-study")
     assert (study.wording.priced, [one.name for one in study.pack.models]) == ("multilabel", ["first", "second"])
+    window.flow.show_start()
+    on("start")
+    window.flow.open_files((tmp_path / "first.csv", tmp_path / "second.csv"))
+    on("begin")
+    assert [path.name for path in tmp_path.glob("*-study*")] == ["first-study"], "dropped again it is the same study"
+    assert "in the folder first-study beside them" in on("begin").notice.sentence
