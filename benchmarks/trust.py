@@ -32,7 +32,7 @@ from elicit_app.elicitation.trust import TrustReport, trust_report
 from elicit_app.experiments.measures import JudgedPairs
 from elicit_app.experiments.people import Noise
 from elicit_app.experiments.people import Person as Valuing
-from elicit_app.experiments.simulation import Experts, Laboratory
+from elicit_app.experiments.simulation import Experts, Laboratory, in_processes
 from elicit_app.experiments.truths import Metric
 from elicit_app.registry.entries import cases_of
 from elicit_app.registry.procedures import BayesSetting
@@ -377,11 +377,7 @@ def share(runs: Sequence[Run], names: Sequence[str]) -> float:
 
 
 def several(work: Callable[[int], Found], runs: int, jobs: int) -> list[Found]:
-    if jobs == 1:
-        return [work(number) for number in range(runs)]
-    from joblib import Parallel, delayed
-
-    return list(Parallel(n_jobs=jobs)(delayed(work)(number) for number in range(runs)))
+    return list(in_processes(work, [(number,) for number in range(runs)], jobs))
 
 
 def flags(runs: Sequence[Run]) -> str:

@@ -298,7 +298,7 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes | Iterab
             # Name the target, not the temporary file.
             raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
         raise
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
 
 
 def require_replaceable(path: str | os.PathLike[str]) -> None:
@@ -344,8 +344,8 @@ def is_session(text: str) -> bool:
     return '"format":"elicit-session"' in text[:_BEGINNING]
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make the new name itself durable, where the system can sync a folder."""
+def sync_folder(folder: Path) -> None:
+    """Make a new name in a folder itself durable, where the system can do it for a folder."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

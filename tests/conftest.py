@@ -39,6 +39,27 @@ def one_thread_of_linear_algebra():
         yield
 
 
+@pytest.fixture(scope="module")
+def few_draws():
+    """A result has as many draws as its questions were chosen by.
+
+    What is shown has so many more that making it takes as long as ten questions. Where a test is about what is done
+    with a result, and not about how well it is known, that says nothing more.
+    """
+    from elicit_app.elicitation import belief
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(belief, "ENOUGH_TO_SHOW", (0.0, 0.0))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_draws_where_results_are_only_used(request):
+    """What is known after answers is tested in `tests/elicitation` and `tests/acceptance`; the other rooms use it."""
+    if request.path.relative_to(Path(__file__).parent).parts[0] in ("cli", "experiments", "gui", "registry", "session"):
+        request.getfixturevalue("few_draws")
+
+
 @pytest.fixture(scope="session")
 def elicit():
     """Returns what runs the command in this process: its arguments, its folder, and what is typed.

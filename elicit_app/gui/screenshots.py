@@ -171,8 +171,9 @@ class Script:
         self._window.show()
 
     def close(self) -> None:
-        """Close the window and what is open."""
+        """Close the window and what is open; the application goes on without it."""
         self._window.close()
+        self._window.deleteLater()
 
     def picture(self, path: Path, variant: Variant) -> Path:
         """Render the page that is shown, and return `path`."""

@@ -245,7 +245,7 @@ def test_another_file_of_the_same_name_is_another_study(typed, tmp_path, capsys)
 
 
 def test_a_simulated_expert_leaves_nothing_among_the_sessions(typed, tmp_path, capsys):
-    result = typed([], tmp_path, simulate="-3,-1", questions=12)
+    result = typed([], tmp_path, simulate="-3,-1", questions=8)
     assert list_sessions(data=tmp_path) == ()
     other = next(view for view in result.ratios if not view.is_yardstick)
     expected = 3.0 if other.true == 0 else 1 / 3
@@ -255,7 +255,7 @@ def test_a_simulated_expert_leaves_nothing_among_the_sessions(typed, tmp_path, c
 
 def test_a_rehearsal_that_is_kept_is_finished_so_that_it_can_be_compared(typed, tmp_path, capsys):
     for expert in ("Ada", "Ben"):
-        typed([], tmp_path, simulate="random", questions=6, expert=expert, session=tmp_path / f"{expert}.session.jsonl")
+        typed([], tmp_path, simulate="random", questions=5, expert=expert, session=tmp_path / f"{expert}.session.jsonl")
     found = finished_experts(map(summary, tmp_path.glob("*.session.jsonl")))
     assert sorted(one.expert for one in found) == ["Ada (simulated)", "Ben (simulated)"]
     assert ElicitedMetric.load(tmp_path / "Ada.metric.json").quality.simulated

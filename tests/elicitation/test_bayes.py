@@ -18,6 +18,7 @@ from elicit_app.elicitation.sphere import measure_sphere
 from elicit_app.problem import Problem
 from metrics.elicited.family import LPM, family_of
 
+pytestmark = pytest.mark.usefixtures("few_draws")
 COSTS = np.array([[0.0, 1.0, 0.4], [0.2, 0.0, 0.1], [0.7, 0.3, 0.0]])
 KINDS = {
     "a": Answer(Choice.FIRST),
@@ -42,12 +43,16 @@ def bayes(k: int = 3, **options) -> Bayes:
     return Bayes([counted(k)], **options)
 
 
-@cache
-def truthful(**options) -> tuple[Bayes, Outcome, tuple[Asked, ...]]:
-    """Return a procedure and what it learned of a person who answers by `COSTS`; made once for all tests."""
-    procedure = bayes(**options)
-    outcome, asked = run(procedure, LinearOracle(-COSTS))
-    return procedure, outcome, tuple(asked)
+@pytest.fixture(scope="module")
+def truthful(answers_of):
+    """Return what makes a procedure and the answers of a person who answers by `COSTS`, once for all tests."""
+
+    @cache
+    def sitting(**options) -> tuple[Bayes, tuple[Asked, ...]]:
+        procedure = bayes(**options)
+        return procedure, tuple(answers_of(procedure, LinearOracle(-COSTS)))
+
+    return sitting
 
 
 class Saying:
@@ -121,7 +126,7 @@ class TestKinds:
         assert used >= {(answer.choice, answer.strength) for name, answer in KINDS.items() if " " in name}
         gains = procedure.source.random_gains(500, np.random.default_rng(1))
         truth = COSTS[~np.eye(3, dtype=bool)]
-        weights = np.abs(procedure.shown_belief(asked).estimate)
+        weights = np.abs(procedure.belief(asked).estimate)
         assert ((gains @ weights > 0) == (gains @ truth > 0)).mean() > 0.9
 
     def test_clearly_says_more_than_slightly(self):
@@ -143,32 +148,32 @@ class TestSaysNothing:
         assert outcome.stopped == "budget"
         assert width(outcome) > 9
 
-    def test_more_answers_narrow_what_is_told(self):
-        procedure, outcome, asked = truthful(questions=18)
-        widths = [*(width(procedure.conclude(asked[:n])) for n in (0, 7)), width(outcome)]
+    def test_more_answers_narrow_what_is_told(self, truthful):
+        procedure, asked = truthful(questions=18)
+        widths = [width(procedure.conclude(asked[:n])) for n in (0, 7, len(asked))]
         assert widths == sorted(widths, reverse=True)
         assert widths[2] < widths[0] / 4
 
-    def test_what_no_question_touches_stays_wide(self):
+    def test_what_no_question_touches_stays_wide(self, answers_of):
         # Class 2 never occurs: its errors cannot be learned about.
         rng = np.random.default_rng(1)
         proba = rng.dirichlet(np.ones(3), 150)
         cases = Cases.counted([rng.choice(2, p=row[:2] / row[:2].sum()) for row in proba], proba)
         procedure = Bayes([cases], family="lpm", seed=1, population=1000, questions=12)
-        outcome, asked = run(procedure, LinearOracle(-COSTS))
+        asked = answers_of(procedure, LinearOracle(-COSTS))
         assert not any(question.first[2].any() or question.second[2].any() for question, _ in asked)
-        spreads = np.log(np.abs(outcome.samples)).std(axis=0)
-        before = np.log(np.abs(procedure.conclude([]).samples)).std(axis=0)
+        spreads, before = (np.log(np.abs(procedure.belief(so_far).samples)).std(axis=0) for so_far in (asked, []))
         assert (spreads[4:] > 0.6 * before[4:]).all()
         assert (spreads[[0, 2]] < 0.8 * before[[0, 2]]).all()
 
 
 class TestTruth:
-    def test_it_is_found_by_true_answers_about_six_mistakes(self):
-        procedure, outcome, _ = truthful(questions=18)
+    def test_it_is_found_by_true_answers_about_six_mistakes(self, truthful):
+        procedure, asked = truthful(questions=18)
         gains = procedure.source.random_gains(1000, np.random.default_rng(3))
         truth = COSTS[~np.eye(3, dtype=bool)]
-        assert ((gains @ np.abs(outcome.weights) > 0) == (gains @ truth > 0)).mean() > 0.9
+        weights = np.abs(procedure.conclude(asked).weights)
+        assert ((gains @ weights > 0) == (gains @ truth > 0)).mean() > 0.9
 
     @pytest.mark.parametrize(("family", "k"), [("dlpm", 2), ("dlpm", 3), ("lpm", 2)])
     def test_it_is_found_by_true_answers(self, answers_of, family, k):
@@ -178,7 +183,7 @@ class TestTruth:
             np.exp(procedure.prior.log_weights(rng.standard_normal(procedure.prior.size)))
         )
         asked = answers_of(procedure, LinearOracle(family_of(family).weight_matrix(truth)))
-        weights = np.abs(procedure.shown_belief(asked).estimate)
+        weights = np.abs(procedure.belief(asked).estimate)
         gains = procedure.source.random_gains(1000, rng)
         agreement = ((gains @ weights > 0) == (gains @ np.abs(truth) > 0)).mean()
         assert agreement > 0.97
@@ -188,26 +193,28 @@ class TestTruth:
         for seed in range(3):
             procedure = bayes(2, questions=12, seed=seed)
             expert = FlipOracle(LinearOracle(-COSTS[:2, :2]), 0.1, np.random.default_rng(seed))
-            weights = np.abs(procedure.shown_belief(answers_of(procedure, expert)).estimate)
+            weights = np.abs(procedure.belief(answers_of(procedure, expert)).estimate)
             gains = procedure.source.random_gains(1000, np.random.default_rng(1))
             agreed.append(((gains @ weights > 0) == (gains @ [1.0, 0.2] > 0)).mean())
         assert np.median(agreed) > 0.9
 
-    def test_rare_mistakes_of_the_person_show_in_the_sensitivity(self):
-        asks = {"questions": 16, "answers": "choice"}
-        sharp = run(bayes(2, **asks), LinearOracle(-COSTS[:2, :2]))[0]
-        blurred = LogitOracle(LinearOracle(-COSTS[:2, :2]).utility, 5.0, np.random.default_rng(1))
-        assert run(bayes(2, **asks), blurred)[0].sensitivity < sharp.sensitivity / 10
+    def test_rare_mistakes_of_the_person_show_in_the_sensitivity(self, answers_of):
+        sharp = LinearOracle(-COSTS[:2, :2])
+        found = []
+        for person in (sharp, LogitOracle(sharp.utility, 5.0, np.random.default_rng(1))):
+            procedure = bayes(2, questions=16, answers="choice")
+            found.append(np.median(procedure.belief(answers_of(procedure, person)).person.sensitivity))
+        assert found[1] < found[0] / 10
 
-    def test_the_order_of_two_sides_does_not_matter(self):
-        procedure, outcome, asked = truthful(questions=18)
+    def test_the_order_of_two_sides_does_not_matter(self, truthful):
+        procedure, asked = truthful(questions=18)
         turned = [Asked(question.swapped(), answer.swapped()) for question, answer in asked]
-        np.testing.assert_allclose(procedure.conclude(turned).weights, outcome.weights, atol=1e-9)
+        np.testing.assert_allclose(procedure.belief(turned).weights, procedure.belief(asked).weights, atol=1e-9)
 
 
 class TestQuestions:
-    def test_a_person_is_shown_whole_cases_few_of_them_different_and_never_an_easy_choice(self):
-        _, _, asked = truthful(questions=18, max_cells=4, checks=True, answers="choice")
+    def test_a_person_is_shown_whole_cases_few_of_them_different_and_never_an_easy_choice(self, truthful):
+        _, asked = truthful(questions=18, max_cells=4, checks=True, answers="choice")
         for question, _ in asked:
             a, b = question.first, question.second
             np.testing.assert_allclose(a, np.round(a), atol=1e-9)
@@ -221,8 +228,8 @@ class TestQuestions:
                 assert 2 <= (differ > 0).sum() <= 4
         assert [one.question.purpose for one in asked].count(Purpose.CHECK) == 1
 
-    def test_repeats_are_near_indifference_swapped_or_on_a_common_base_of_one_mistake(self):
-        procedure, _, asked = truthful(questions=18, max_cells=4, checks=True, answers="choice")
+    def test_repeats_are_near_indifference_swapped_or_on_a_common_base_of_one_mistake(self, truthful):
+        procedure, asked = truthful(questions=18, max_cells=4, checks=True, answers="choice")
         repeats = [(n, one) for n, one in enumerate(asked) if one.question.purpose is Purpose.REPEAT]
         assert len(repeats) == 3
         assert not repeats[0][1].question.common_base
@@ -241,8 +248,8 @@ class TestQuestions:
             swapped = np.sign(trade[0]) != np.sign((original.first - original.second)[apart][0])
             assert answer.choice is (before.choice.swapped() if swapped else before.choice)
 
-    def test_a_person_is_asked_for_counts_after_three_choices_and_never_three_times_in_a_row(self):
-        procedure, _, asked = truthful(questions=18)
+    def test_a_person_is_asked_for_counts_after_three_choices_and_never_three_times_in_a_row(self, truthful):
+        procedure, asked = truthful(questions=18)
         kinds = [question.asks_equal for question, _ in asked]
         assert not any(kinds[:3])
         assert 4 <= sum(kinds) <= 11
@@ -282,8 +289,8 @@ class TestQuestions:
         ]
         assert 0.25 < np.mean(for_a) < 0.75
 
-    def test_informative_answers_are_hard_to_foretell(self):
-        procedure, _, asked = truthful(questions=18)
+    def test_informative_answers_are_hard_to_foretell(self, truthful):
+        procedure, asked = truthful(questions=18)
         likeliest = []
         for n, (question, _) in enumerate(asked[:12]):
             belief = procedure.belief(asked[:n])
@@ -312,11 +319,11 @@ class TestSeeds:
             changed = [*asked[: n - 1], Asked(asked[n - 1].question, KINDS["equal"])]
             fresh = bayes(questions=8, checks=True)
             assert first(used, changed).same_as(first(fresh, changed), 0.0)
-            np.testing.assert_array_equal(used.conclude(changed).samples, fresh.conclude(changed).samples)
+        np.testing.assert_array_equal(used.conclude(changed).samples, fresh.conclude(changed).samples)
         assert first(used, asked[:5]).same_as(asked[5].question, 0.0)
 
-    def test_a_long_sitting_that_is_opened_again_goes_on_as_it_did(self, monkeypatch):
-        procedure, _, asked = truthful()
+    def test_a_long_sitting_that_is_opened_again_goes_on_as_it_did(self, truthful, monkeypatch):
+        procedure, asked = truthful()
         one_by_one = procedure.belief(asked).log_weights
         monkeypatch.setattr(belief, "_ONE_BY_ONE", 4)  # the belief after ten answers then builds on that after eight
         used, fresh = bayes(), bayes()
@@ -418,8 +425,8 @@ class TestOtherSettings:
             bayes(constraints=[NeverWorse((0, 1), (1, 0)), NeverWorse((1, 0), (0, 1))])
 
 
-def test_every_answer_is_foretold_by_the_belief_before_it():
-    asked = truthful()[2]
+def test_every_answer_is_foretold_by_the_belief_before_it(truthful):
+    asked = truthful()[1]
     fresh = bayes()
     found = fresh.foretold(asked)
     for n, one in enumerate(asked[:3]):

@@ -16,6 +16,7 @@ from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Outco
 from elicit_app.elicitation.sphere import Sphere
 from elicit_app.problem import Problem
 
+pytestmark = pytest.mark.usefixtures("few_draws")
 COSTS = np.array([[0.0, 1.0, 0.4], [0.2, 0.0, 0.1], [0.7, 0.3, 0.0]])
 
 

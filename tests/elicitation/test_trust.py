@@ -70,13 +70,13 @@ class TestPeople:
 
     def test_who_tosses_a_coin_is_not(self, answers_of):
         verdicts = []
-        for seed in range(3):
+        for seed in range(2):
             rng, procedure = np.random.default_rng([seed, 5]), sitting(seed)
             asked = answers_of(procedure, Clicking(lambda question, rng=rng: PREFERENCES[rng.integers(2)]))
             verdicts.append(trust_report(procedure, asked).verdict)
             assert checks_on_top(asked, 18) >= MORE_CHECKS or not against_chance(procedure, asked).is_open
         # How many of many such people are found out is measured by `benchmarks/trust.py`.
-        assert verdicts.count("untrusted") >= 2
+        assert verdicts == ["untrusted", "untrusted"]
 
     def test_always_the_same_side_is_not(self, answers_of):
         procedure = sitting()
@@ -120,7 +120,8 @@ class TestOpenVerdicts:
 
 class TestFindings:
     def test_the_same_history_gives_the_same_report(self, honest):
-        assert trust_report(*honest) == trust_report(sitting(), honest[1])
+        procedure, asked = honest
+        assert trust_report(procedure, asked[:12]) == trust_report(sitting(), asked[:12])
 
     def test_where_sides_are_known_they_count_instead_of_the_names(self, honest):
         procedure, asked = honest
@@ -232,11 +233,11 @@ class TestPairs:
 
 class TestStoppingEarly:
     @pytest.mark.parametrize("seed", range(2))
-    def test_no_early_stop_before_a_repeat_and_a_check(self, seed):
+    def test_no_early_stop_before_a_repeat_and_a_check(self, ending_of, seed):
         # Two classes are known after few answers, before the places of repeats and checks.
         procedure = Bayes([TWO], family="lpm", seed=seed, population=1000, questions=60, stop=True, checks=True)
-        outcome, asked = run(procedure, LinearOracle(-COSTS[:2, :2]))
-        assert outcome.stopped in ("known", "best-model")
+        stopped, asked = ending_of(procedure, LinearOracle(-COSTS[:2, :2]))
+        assert stopped in ("known", "best-model")
         assert len(asked) < 20
         assert {one.question.purpose for one in asked} == set(Purpose)
         report = trust_report(procedure, asked)

@@ -122,7 +122,7 @@ def lumps():
     return open_study("breast-cancer")
 
 
-def finished(study, path, expert, missed, *, answers=9):
+def finished(study, path, expert, missed, *, answers=6):
     """Finish a session of somebody for whom one missed cancer counts as `missed` needless biopsies."""
     costs = np.array([[0, missed], [1.0, 0]])
     with Session.create(study, BayesSetting(seed=5, questions=answers), path, expert=expert) as session:
@@ -160,7 +160,7 @@ def test_two_finished_sessions_are_compared_and_pooled(beside, lumps):
     assert "For Ada one missed cancer counts as " in view.detail
     assert missed.apart
     assert view.headline == "They disagree most about missed cancers"
-    assert view.made_of.startswith("Made of Ada (13 answers, ")
+    assert view.made_of.startswith("Made of Ada (10 answers, ")
     of = view.pooled.provenance.parameters["of"]
     assert [part["source"] for part in of] == ["1.session.jsonl", "2.session.jsonl"]
     assert view.pooled.name == f"{lumps.title}, Ada and Ben pooled"

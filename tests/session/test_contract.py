@@ -64,10 +64,10 @@ def by_terminal(study, setting, path, oracle):
     assert Terminal(Session.create(study, setting, path), console, read).run() is not None
 
 
-# Where a procedure is quick; one that is registered later is tried on breast-cancer with six questions.
+# Where a procedure is quick; one that is registered later is tried on breast-cancer with four questions.
 SMALL = {"dlpm": ("traffic-light", {}), "lpm": ("breast-cancer", {"epsilon": 0.1})}
 FOR_PEOPLE = [
-    (SMALL.get(entry.name, ("breast-cancer",))[0], entry.setting(**SMALL.get(entry.name, ("", {"questions": 6}))[1]))
+    (SMALL.get(entry.name, ("breast-cancer",))[0], entry.setting(**SMALL.get(entry.name, ("", {"questions": 4}))[1]))
     for entry in entries()
     if entry.people
 ]

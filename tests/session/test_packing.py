@@ -45,7 +45,7 @@ def answer(study, path, worst, *, expert="Ada", seed=1, simulated=False, most=99
     costs = np.ones((study.n_classes, study.n_classes))
     costs[0] = worst
     with Session.create(
-        study, BayesSetting(seed=seed, questions=8), path, expert=expert, simulated=simulated
+        study, BayesSetting(seed=seed, questions=6), path, expert=expert, simulated=simulated
     ) as session:
         for _ in range(most):
             asking = session.asking()
@@ -278,7 +278,7 @@ def test_reasons_go_round_without_names(folder, experts, tmp_path):
     home = tmp_path / "home"
     home.mkdir()
     pack = packed(folder, COSTS)
-    with Session.create(pack, BayesSetting(seed=3, questions=8), home / "a.session.jsonl", expert="Cleo") as session:
+    with Session.create(pack, BayesSetting(seed=3, questions=5), home / "a.session.jsonl", expert="Cleo") as session:
         while session.asking() is not None:
             session.answer("left", reason="because of the cellar")
         session.finish()

@@ -1,6 +1,8 @@
 """What is said about how far a result can be trusted."""
 
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,6 +53,11 @@ def honestly(sitting):
     return sitting(honest)
 
 
+@pytest.fixture(scope="module")
+def honest_result(honestly):
+    return result_view(honestly)
+
+
 def honest(view):
     return "left" if (COSTS * (view.left - view.right)).sum() < 0 else "right"
 
@@ -73,8 +80,8 @@ def test_without_a_check_nobody_is_called_trusted(traffic, tmp_path):
         assert result_view(session).trust_sentence == "So far, yes; but no check was among the questions."
 
 
-def test_honest_answers_are_trusted_in_words_and_numbers(honestly):
-    view = result_view(honestly)
+def test_honest_answers_are_trusted_in_words_and_numbers(honest_result):
+    view = honest_result
     assert view.trust_sentence == "Yes, as far as the answers can tell."
     assert headlines(view, good=False) == []
     assert headlines(view, good=True) == [
@@ -160,16 +167,16 @@ def at_stake(pair):
     return abs(float(((np.array(pair.first) - np.array(pair.second)) * COSTS).sum()))
 
 
-def test_an_answer_against_the_rest_is_named_in_the_panel_and_in_the_review(sitting):
-    session = sitting(honest, seed=1)
-    before = result_view(session)
-    check = next(n for n, entry in enumerate(session.state.entries, 1) if entry.event.pair.purpose is Purpose.CHECK)
-    # One result is better in everything: chance does not explain the other answer.
-    reply = "right" if honest(review_view(session).answers[check - 1]) == "left" else "left"
-    session.change(check, reply)
-    view = result_view(session)
-    assert view.metric.quality.answers_explained.agreed < before.metric.quality.answers_explained.of
-    odd = [one.number for one in review_view(session).answers if one.fit in ("does not fit", "worse side")]
+def test_an_answer_against_the_rest_is_named_in_the_panel_and_in_the_review(traffic, honestly, honest_result, tmp_path):
+    with Session.open(Path(shutil.copy(honestly.path, tmp_path)), traffic) as session:
+        entries = enumerate(session.state.entries, 1)
+        check = next(n for n, entry in entries if entry.event.pair.purpose is Purpose.CHECK)
+        # One result is better in everything: chance does not explain the other answer.
+        reply = "right" if honest(review_view(session).answers[check - 1]) == "left" else "left"
+        session.change(check, reply)
+        view, review = result_view(session), review_view(session)
+    assert view.metric.quality.answers_explained.agreed < honest_result.metric.quality.answers_explained.of
+    odd = [answer.number for answer in review.answers if answer.fit in ("does not fit", "worse side")]
     assert check in odd
     explained = view.metric.quality.answers_explained
     assert explained.of - explained.agreed == len(odd), "no costs explain the worse side"

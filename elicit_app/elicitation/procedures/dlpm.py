@@ -31,7 +31,6 @@ from elicit_app.elicitation.procedures.search import (
 from elicit_app.elicitation.questions import Bound, Family, Matrix, Outcome, StopReason, Tolerance
 from elicit_app.problem import Problem
 
-MOST_A_STEP = {"all": 4, "needed": 2, "bisect": 1}
 _RIGHT = np.pi / 2
 
 
@@ -128,11 +127,9 @@ class _Ratios(Run):
             return interval
 
     def remaining(self) -> tuple[int, int]:
-        """Return one and two questions for every halving (four with all; one more where answers are repaired)."""
+        """Return the fewest and the most questions still to come."""
         rules = self.procedure.rules
-        halvings = sum(rules.steps(b - a) for a, b in self.intervals.values())
-        most = halvings * (MOST_A_STEP[rules.ask] + (rules.repair and rules.ask == "needed"))
-        return (most if rules.ask == "all" else halvings), most
+        return rules.questions(sum(rules.steps(b - a) for a, b in self.intervals.values()))
 
     def weights(self) -> Matrix:
         """Return a, shape (k,), sum 1, from the middle of every interval [HBMK19, algorithm 1].
@@ -392,9 +389,7 @@ class _Angle(Run):
     def remaining(self) -> tuple[int, int]:
         """Return the fewest and the most questions still to come."""
         rules = self.procedure.rules
-        steps = rules.steps(self.interval[1] - self.interval[0])
-        most = steps * (MOST_A_STEP[rules.ask] + (rules.repair and rules.ask == "needed"))
-        return (most if rules.ask == "all" else steps), most
+        return rules.questions(rules.steps(self.interval[1] - self.interval[0]))
 
     def weights(self) -> Matrix:
         """Return (m11, m00) of the middle of the interval, sum 1."""

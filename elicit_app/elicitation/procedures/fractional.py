@@ -11,7 +11,7 @@ from math import inf
 
 import numpy as np
 
-from elicit_app.elicitation.procedures.dlpm import MOST_A_STEP, Dlpm
+from elicit_app.elicitation.procedures.dlpm import Dlpm
 from elicit_app.elicitation.procedures.lpm import Angles, Lpm, stop_reason
 from elicit_app.elicitation.procedures.published import Fraction, Run, coordinates, numerator, ordering
 from elicit_app.elicitation.procedures.search import Asking, Interval, Line, Searching, shrink, take_turns
@@ -52,9 +52,8 @@ class _Pencils(Run):
     def remaining(self) -> tuple[int, int]:
         """Return the fewest and the most questions still to come."""
         rules = self.procedure.rules
-        halvings = sum(rules.steps(b - a) for found in (self.upper, self.lower) for a, b in found.values())
-        most = halvings * (MOST_A_STEP[rules.ask] + (rules.repair and rules.ask == "needed"))
-        return (most if rules.ask == "all" else halvings), most
+        intervals = [*self.upper.values(), *self.lower.values()]
+        return rules.questions(sum(rules.steps(b - a) for a, b in intervals))
 
     def members(self) -> tuple[Matrix, Matrix]:
         """Return two members of the pencil, (k + 1,) each: d_1 + <f, d> without offset, and 1 + <g, d>."""

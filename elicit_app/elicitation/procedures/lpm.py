@@ -15,7 +15,6 @@ from typing import Literal, Self
 
 import numpy as np
 
-from elicit_app.elicitation.procedures.dlpm import MOST_A_STEP
 from elicit_app.elicitation.procedures.published import Published, Run
 from elicit_app.elicitation.procedures.search import (
     Ask,
@@ -176,9 +175,9 @@ class Angles:
         now = sum(rules.steps(width, self.fineness(self.cycle)) for width in (self.width, *others))
         a_cycle = sum(rules.steps(high - low, self.fineness(self.cycle + 1)) for low, high in self.quadrants)
         further = max(_TYPICAL_CYCLES - self.cycle - 1, 1) if cycles == "auto" else cycles - self.cycle - 1
-        most = (now + further * a_cycle) * (MOST_A_STEP[rules.ask] + (rules.repair and rules.ask == "needed"))
+        most = (now + further * a_cycle) * rules.most_a_step
         if rules.ask == "all":
-            return (most if cycles != "auto" else now * MOST_A_STEP["all"]), most
+            return (most if cycles != "auto" else now * rules.most_a_step), most
         if rules.ask == "bisect":
             return (min(now, _FEWEST_AGAIN * (1 + len(others))) if self.cycle else now), most
         return now + (0 if cycles == "auto" else further * a_cycle), most

@@ -25,6 +25,7 @@ Result = TypeVar("Result")
 _FINER = 16.0  # what bisect saves in questions it spends on a tolerance this many times finer
 _ROUNDED = 1e-9  # of a step
 _BESIDE = 1 / 32  # of the interval: how far the two matrices of bisect stand from its middle
+_MOST_A_STEP = {"all": 4, "needed": 2, "bisect": 1}
 
 
 class Slope(Enum):
@@ -132,6 +133,16 @@ class Rules:
         least = self.tolerance if tolerance is None else tolerance
         left = 0.5 + _BESIDE if self.ask == "bisect" else 0.5
         return max(0, ceil(log(width / least) / -log(left) - _ROUNDED)) if width > least else 0
+
+    @property
+    def most_a_step(self) -> int:
+        """Return the most questions that a step takes: one more than needed where answers are repaired."""
+        return _MOST_A_STEP[self.ask] + (self.repair and self.ask == "needed")
+
+    def questions(self, steps: int) -> tuple[int, int]:
+        """Return the fewest and the most questions of so many steps: all of them, or one and two a step."""
+        most = steps * self.most_a_step
+        return (most if self.ask == "all" else steps), most
 
 
 def shrink(line: Line, interval: Interval, rules: Rules) -> Searching[Interval]:

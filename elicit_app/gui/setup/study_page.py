@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from elicit_app.gui import theme
@@ -16,7 +16,7 @@ from elicit_app.gui.elements.fields import ChoiceRow, DecimalBox, Field, ListBox
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, follow_the_eye
 from elicit_app.gui.elements.surfaces import Block, Section, fill, in_column, in_grid, in_row, turn
 from elicit_app.gui.elements.texts import Label, tell
-from elicit_app.gui.setup.words import MistakesSection, NounsSection, Preview, cases_of_each, flow
+from elicit_app.gui.setup.words import MistakesSection, NounsSection, Preview, StudySection, cases_of_each, flow
 from elicit_app.gui.theme import RIGHT
 from elicit_app.problem import Problem
 from elicit_app.study.making import Key, with_models
@@ -29,14 +29,11 @@ _ACROSS = 4
 _TOLERANCE = 0.05
 
 
-class PopulationSection(Section):
-    """Population and prevalence. Emits `edited` with the changed study."""
-
-    edited = Signal(object)
+class PopulationSection(StudySection):
+    """Population and prevalence."""
 
     def __init__(self) -> None:
         super().__init__("How many, and how common")
-        self._study: Study | None = None
         self.population = ListBox("Cases that a result is shown for", 260)
         self._scaled = Label(role=theme.Role.NOTE, ink=theme.INK2)
         self.data, self.stated = ChoiceRow("As common as in the data"), ChoiceRow("As common as stated here")
@@ -65,7 +62,7 @@ class PopulationSection(Section):
 
     def show_study(self, study: Study) -> None:
         """Show what `study` has."""
-        self._study = None
+        self._study = study
         counted = study.counted_prevalence
         self.population.clear()
         for size in sorted({*POPULATIONS, study.population}):
@@ -76,14 +73,10 @@ class PopulationSection(Section):
         self.data.say("As common as in the data", listed)
         stated = study.stated_prevalence
         self.stated.say("As common as stated here", "Where the data were collected otherwise than cases arrive.")
-        (self.data if stated is None else self.stated).radio.setChecked(True)
+        with QSignalBlocker(self.data.radio):
+            (self.data if stated is None else self.stated).radio.setChecked(True)
         self._lay_shares(study, np.asarray(counted if stated is None else stated))
-        self._study = study
         self._tell()
-
-    def take(self, study: Study) -> None:
-        """Take over what was changed elsewhere; nothing shown here changes."""
-        self._study = study
 
     def _lay_shares(self, study: Study, shares: np.ndarray[tuple[int], np.dtype[np.float64]]) -> None:
         self.boxes = []
@@ -99,8 +92,6 @@ class PopulationSection(Section):
             self.boxes.append(box)
 
     def _changed(self) -> None:
-        if self._study is None:
-            return
         stated = None
         if self.stated.radio.isChecked() and self.complete:
             total = sum(box.value() for box in self.boxes)
@@ -111,8 +102,6 @@ class PopulationSection(Section):
 
     def _tell(self) -> None:
         study = self._study
-        if study is None:
-            return
         by_hand = self.stated.radio.isChecked()
         self._shares.setVisible(by_hand)
         self._sum.setVisible(by_hand)
@@ -136,17 +125,14 @@ class EditedStudy(NamedTuple):
     folder: Path | None
 
 
-class YardstickSection(Section):
-    """The mistake that all others are compared with. Emits `edited` with the changed study."""
-
-    edited = Signal(object)
+class YardstickSection(StudySection):
+    """The mistake that all others are compared with."""
 
     def __init__(self) -> None:
         sentence = (
             "The result says how many of this mistake each other one is as bad as. Choose one that people can picture."
         )
         super().__init__("The yardstick", sentence)
-        self._study: Study | None = None
         self.box = ListBox("The yardstick", 460)
         self.column.addWidget(self.box)
         self.box.activated.connect(self._chosen)
@@ -159,26 +145,18 @@ class YardstickSection(Section):
             self.box.addItem(f"{mistake.name} ({flow(study, key)})", key)
         self.box.setCurrentIndex(sorted(study.wording.mistakes).index(study.yardstick))
 
-    def take(self, study: Study) -> None:
-        """Take over what was changed elsewhere; nothing shown here changes."""
-        self._study = study
-
     def _chosen(self, index: int) -> None:
-        if self._study is not None:
-            true, predicted = self.box.itemData(index)
-            self._study = replace(self._study, yardstick=(int(true), int(predicted)))
-            self.edited.emit(self._study)
+        true, predicted = self.box.itemData(index)
+        self.change(replace(self._study, yardstick=(int(true), int(predicted))))
 
 
-class ModelsSection(Section):
-    """The models of a study: named, taken out, added. Emits `edited` with the study, and `add_requested`."""
+class ModelsSection(StudySection):
+    """The models of a study: named, taken out, added. Emits `add_requested`."""
 
-    edited = Signal(object)
     add_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__("The models", "Human readers may be among them.")
-        self._study: Study | None = None
         self.fields: list[Field] = []
         self._rows, self.add = Block(), Button("Add a model…", self.add_requested)
         fill(self.column, self._rows, (self.add, 0, Qt.AlignmentFlag.AlignLeft))
@@ -200,23 +178,17 @@ class ModelsSection(Section):
             out.setVisible(len(study.models) > 1)
             self.fields.append(field)
 
-    def take(self, study: Study) -> None:
-        """Take over what was changed elsewhere; nothing shown here changes."""
-        self._study = study
-
     def _renamed(self) -> None:
         study, names = self._study, [field.text().strip() for field in self.fields]
         # Empty and duplicate names are reported when the study is saved.
-        if study is not None and names != list(study.model_names):
+        if names != list(study.model_names):
             renamed = (replace(model, name=name) for model, name in zip(study.models, names, strict=True))
-            self._study = replace(study, models=tuple(renamed))
-            self.edited.emit(self._study)
+            self.change(replace(study, models=tuple(renamed)))
 
     def _take_out(self, index: int) -> None:
-        study = self._study
-        if study is not None:
-            self.show_study(with_models(study, [one for at, one in enumerate(study.models) if at != index]))
-            self.edited.emit(self._study)
+        left = [one for at, one in enumerate(self._study.models) if at != index]
+        self.show_study(with_models(self._study, left))
+        self.edited.emit(self._study)
 
 
 class PlaceSection(Section):
@@ -333,7 +305,7 @@ class StudyPage(HeadedPage):
 
     def take_words(self, words: dict[Key, Mistake], name: str) -> None:
         """Write words that were read from the file `name`."""
-        changed = self.mistakes.take(words)
+        changed = self.mistakes.write(words)
         self.say_done(f"{changed:,} cells changed by {name}." if changed else f"{name} changes nothing.")
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:

@@ -103,14 +103,29 @@ class Preview(Section):
         self._warning.setVisible(long)
 
 
-class MistakesSection(Section):
-    """All mistakes of a study, one row each.
-
-    Emits `edited` with the study that has the new words, `message` with what was done, `chosen` with the mistake under
-    the cursor, `open_requested` and `save_requested` for a CSV file.
-    """
+class StudySection(Section):
+    """A part of what is stated about a study, once `show_study` was called. Emits `edited` with the changed study."""
 
     edited = Signal(object)
+    _study: Study
+
+    def take(self, study: Study) -> None:
+        """Take over what was changed elsewhere; nothing shown here changes."""
+        self._study = study
+
+    def change(self, study: Study) -> None:
+        """Take over what was changed here, and tell of it."""
+        self._study = study
+        self.edited.emit(study)
+
+
+class MistakesSection(StudySection):
+    """All mistakes of a study, one row each.
+
+    Emits `message` with what was done, `chosen` with the mistake under the cursor, `open_requested` and
+    `save_requested` for a CSV file.
+    """
+
     message = Signal(str)
     chosen = Signal(object)
     open_requested = Signal()
@@ -118,8 +133,8 @@ class MistakesSection(Section):
 
     def __init__(self) -> None:
         super().__init__("The mistakes")
-        self._study: Study | None = None
         self._keys: tuple[Key, ...] = ()
+        self._classes: tuple[str, ...] = ()
         self.grid = Grid(_MISTAKE_COLUMNS)
         self.table = GridView(self.grid, "The words of every mistake", _MISTAKE_ROWS)
         self.search = Field(hint="Search: a class, a word")
@@ -162,8 +177,8 @@ class MistakesSection(Section):
 
     def show_study(self, study: Study) -> None:
         """Show the mistakes of `study`; where its classes are the same, the cursor and what can be undone stay."""
-        same = self._study is not None and self._study.classes == study.classes
-        self._study, self._keys = study, keys_of(study)
+        same = self._classes == study.classes
+        self._study, self._keys, self._classes = study, keys_of(study), study.classes
         # The truth of a block stands in its first row.
         starts = [at for at, key in enumerate(self._keys) if at and key[0] != self._keys[at - 1][0]]
         cells = [_cells_of(study, key, first=at in {0, *starts}) for at, key in enumerate(self._keys)]
@@ -176,7 +191,7 @@ class MistakesSection(Section):
         self._count()
         self._show_below()
 
-    def take(self, words: Mapping[Key, Mistake]) -> int:
+    def write(self, words: Mapping[Key, Mistake]) -> int:
         """Write words that were read from a file, as one step that can be undone; return how many cells changed."""
         texts = {
             (at, column): text
@@ -198,14 +213,11 @@ class MistakesSection(Section):
         self.table.measure()
 
     def _search(self, typed: str) -> None:
-        if self._study is not None:
-            self.table.show_only([at for at, key in enumerate(self._keys) if matches(self._study, key, typed)])
-            self._count()
+        self.table.show_only([at for at, key in enumerate(self._keys) if matches(self._study, key, typed)])
+        self._count()
 
     def _count(self) -> None:
         """Say how many mistakes have no consequence yet; any wrong answer for a truth is not counted."""
-        if self._study is None:
-            return
         mistakes = self._study.wording.mistakes
         empty = sum(not mistake.consequence.strip() for mistake in mistakes.values())
         have = "has" if empty == 1 else "have"
@@ -233,8 +245,6 @@ class MistakesSection(Section):
             self.grid.put({(row, column): text})
 
     def _edited(self, rows: list[int]) -> None:
-        if self._study is None:
-            return
         edited = {self._keys[row]: Mistake(*self.grid.row(row)[_NAME:]) for row in rows}
         self._study = with_mistakes(self._study, edited)
         self._count()
@@ -281,16 +291,15 @@ def following(many: Names, one: Names, cases: str, *, new: Names, now: str) -> N
     )
 
 
-class NounsSection(Section):
-    """Title and nouns. Emits `edited` with the changed study, and `message` with what was done in the table."""
+class NounsSection(StudySection):
+    """Title and nouns. Emits `message` with what was done in the table."""
 
-    edited = Signal(object)
     message = Signal(str)
 
     def __init__(self) -> None:
         super().__init__("What it is about")
         self.title.hide()
-        self._study: Study | None = None
+        self._classes: tuple[str, ...] = ()
         self.name, self.case, self.cases = Field(), Field(), Field()
         self.grid = Grid(_CLASS_COLUMNS)
         self.table = GridView(self.grid, "The classes", _CLASS_ROWS)
@@ -309,8 +318,8 @@ class NounsSection(Section):
 
     def show_study(self, study: Study) -> None:
         """Show the nouns of `study`."""
-        same = self._study is not None and self._study.classes == study.classes
-        self._study = study
+        same = self._classes == study.classes
+        self._study, self._classes = study, study.classes
         wording = study.wording
         counts = [f"{counted:,}" for counted in cases_of_each(study)]
         done = wording.class_action or ("",) * study.n_classes
@@ -329,8 +338,6 @@ class NounsSection(Section):
         self.table.measure()
 
     def _edited(self) -> None:
-        if self._study is None:
-            return
         before = self._study.wording
         rows = [self.grid.row(at) for at in range(self.grid.rowCount())]
         one, many = tuple(row[_OF_ONE] for row in rows), tuple(row[_OF_SEVERAL] for row in rows)
@@ -339,7 +346,7 @@ class NounsSection(Section):
         changed = with_nouns(self._study, self.case.text(), self.cases.text(), one, many)
         done = tuple(row[_DONE].strip() for row in rows)
         wording = replace(changed.wording, class_action=done if any(done) else ())
-        self.edited.emit(replace(changed, title=self.name.text(), wording=wording))
+        self.change(replace(changed, title=self.name.text(), wording=wording))
 
 
 def cases_of_each(study: Study) -> list[int]:

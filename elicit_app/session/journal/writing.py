@@ -33,6 +33,7 @@ from elicit_app.session.journal.files import (
     write_new,
 )
 from elicit_app.study.writing import require_writable
+from metrics.files import sync_folder
 
 # Never through a link, and never waiting for the other end of a pipe.
 _WRITABLE = os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -109,7 +110,7 @@ class Journal:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_new(temporary, to_lines(events))
             _move_to_new(temporary, path)
-            _folder_to_disk(path.parent)
+            sync_folder(path.parent)
         except OSError as error:
             if os.path.lexists(path):
                 raise Problem(f"There is already a session in {path}. Open it, or choose another name.") from None
@@ -339,15 +340,3 @@ def _move_to_new(temporary: Path, path: Path) -> None:
         if path.exists():
             raise FileExistsError(errno.EEXIST, "exists", str(path)) from None
         temporary.replace(path)
-
-
-def _folder_to_disk(folder: Path) -> None:
-    if sys.platform == "win32":
-        return
-    # Not every disk can do it for a folder, and the file itself is safe already.
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
