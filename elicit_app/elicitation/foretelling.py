@@ -12,8 +12,8 @@ from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.intervals import IntervalPosterior
 from elicit_app.elicitation.prior import positive
-from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Procedure, Purpose
-from elicit_app.elicitation.response import Evidence, end_of_scale, evidence, rounding_cell
+from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Procedure, Purpose, rounding_cell
+from elicit_app.elicitation.response import Evidence, end_of_scale, evidence
 
 _RANDOM_PAIRS, _PAIRS_SEED = 200, 0x7505  # random pairs that accuracy is judged on
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Matrix = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Family = Literal["dlpm", "lpm", "dlfpm", "lfpm"]
+_LADDER = np.array([1.0, 2.0, 3.0, 5.0])  # times a power of ten: the numbers that people say
+
 Side = Literal["first", "second"]
 StopReason = Literal["tolerance", "cycles", "budget", "known", "best-model", "bounded", "expert"]
 
@@ -465,3 +467,28 @@ class Procedure(Protocol):
     def random_gains(self, n: int, rng: np.random.Generator) -> Matrix | None:
         """Return what n random pairs stake, shape (n, weights): how a belief is judged; None without a belief."""
         return None
+
+
+def rounding_cell(count: int, most: int) -> tuple[float, float]:
+    """Return between which numbers the count lies that a person rounds to `count`, open at 0 and at `most`.
+
+    People say 1, 2, 3, 5 and 10 (times a power of ten); other numbers are as round as their last digits.
+
+    >>> rounding_cell(30, 400)
+    (24.49489742783178, 38.72983346207417)
+    >>> rounding_cell(47, 400)
+    (46.5, 47.5)
+    """
+    if count <= 0:
+        return 0.0, 0.5
+    power = 10.0 ** np.floor(np.log10(count) + 1e-9)
+    place = np.flatnonzero(np.isclose(_LADDER, count / power))
+    if len(place):
+        rungs = power * np.append(np.insert(_LADDER, 0, 0.5), 10.0)
+        at = int(place[0]) + 1
+        low, high = np.sqrt(rungs[at - 1 : at + 1] * rungs[at : at + 2])
+        low = 0.5 if count == 1 else low
+    else:
+        step = next(step for step in (100, 50, 10, 5, 1) if count % step == 0 and count > step)
+        low, high = count - step / 2, count + step / 2
+    return float(low), float(np.inf if count >= most else high)

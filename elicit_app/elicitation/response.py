@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from elicit_app.elicitation.prior import WeightPrior, positive
-from elicit_app.elicitation.questions import Asked, Choice, Matrix, Moved, Question, Strength
+from elicit_app.elicitation.questions import Asked, Choice, Matrix, Moved, Question, Strength, rounding_cell
 
 N_PARAMETERS = 8  # of a person, see `Person`
 
@@ -28,7 +28,6 @@ _TINY = 1e-300
 _NEAR_ONE = 1e-6  # 1 - rho below this is the limit, a logarithm
 _POINT_RANGE = 7.0  # natural logarithms that a count moved without looking may land in
 _POINT_LAPSE = 0.005  # share of equal points, on top of the lapses, that say nothing: a typing slip
-_LADDER = np.array([1.0, 2.0, 3.0, 5.0])
 
 
 class _Reading(NamedTuple):
@@ -219,31 +218,6 @@ def _stacked_points(points: Sequence[tuple[int, Matrix, float, float, float]], m
     rests = np.array([rest for _, rest, *_ in points]).reshape(n, m)
     low, high, start = np.array([ends for _, _, *ends in points], dtype=np.float64).reshape(n, 3).T
     return EqualPoints(cells, rests, low, high, start)
-
-
-def rounding_cell(count: int, most: int) -> tuple[float, float]:
-    """Return between which numbers the count lies that a person rounds to `count`, open at 0 and at `most`.
-
-    People say 1, 2, 3, 5 and 10 (times a power of ten); other numbers are as round as their last digits.
-
-    >>> rounding_cell(30, 400)
-    (24.49489742783178, 38.72983346207417)
-    >>> rounding_cell(47, 400)
-    (46.5, 47.5)
-    """
-    if count <= 0:
-        return 0.0, 0.5
-    power = 10.0 ** np.floor(np.log10(count) + 1e-9)
-    place = np.flatnonzero(np.isclose(_LADDER, count / power))
-    if len(place):
-        rungs = power * np.append(np.insert(_LADDER, 0, 0.5), 10.0)
-        at = int(place[0]) + 1
-        low, high = np.sqrt(rungs[at - 1 : at + 1] * rungs[at : at + 2])
-        low = 0.5 if count == 1 else low
-    else:
-        step = next(step for step in (100, 50, 10, 5, 1) if count % step == 0 and count > step)
-        low, high = count - step / 2, count + step / 2
-    return float(low), float(np.inf if count >= most else high)
 
 
 class Person(NamedTuple):

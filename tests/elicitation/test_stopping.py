@@ -274,7 +274,7 @@ class TestPurpose:
             models, family="lpm", seed=1, population=1000, questions=30, stop=True, purpose="choose", checks=True
         )
         outcome, asked = run(procedure, LinearOracle(-COSTS))
-        assert outcome.stopped == "best-model"
+        assert outcome.stopped in ("best-model", "known")
 
         def chosen(weights):
             costs = LPM.costs(weights)
