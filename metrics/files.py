@@ -171,9 +171,6 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-_RUN_BY_SPREADSHEETS = re.compile(r"'*[=+\-@\t\r]")
-
-
 def version_of(
     document: Mapping[str, Any], newest: int, error: Callable[[str], Exception], *, invalid: str, newer: str
 ) -> int:
@@ -201,6 +198,10 @@ def version_of(
     if version > newest:
         raise error(newer.format(version=version, newest=newest))
     return version
+
+
+# The wide signs too, which Japanese and Chinese keyboards type and spreadsheets there obey.
+_RUN_BY_SPREADSHEETS = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 
 def csv_cell(text: str) -> str:
