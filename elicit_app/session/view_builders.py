@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from elicit_app.elicitation.agenda import BEST_PROBABILITY, KNOWN_FACTOR, better_side
-from elicit_app.elicitation.far_apart import farthest_apart
+from elicit_app.elicitation.far_apart import far_apart
 from elicit_app.elicitation.questions import Counts, Outcome, Progress, Purpose, Side
 from elicit_app.elicitation.trust import misfits
 from elicit_app.problem import Problem
@@ -22,7 +22,7 @@ from elicit_app.session.journal.state import Entry, StateBuilder
 from elicit_app.session.questions import Asking, on_screen, to_reply
 from elicit_app.session.sentences import last_words, progress_words, stated_words
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
-from elicit_app.session.trusting import contradictions, far_apart, misfit_numbers
+from elicit_app.session.trusting import contradictions, far_apart_words, misfit_numbers
 from elicit_app.session.views import AnsweredView, Fit, QuestionView, RecapView, ReviewView, SittingOverView
 from elicit_app.study.writing import write_whole
 from metrics.files import csv_cell
@@ -222,9 +222,9 @@ def _review_sentence(session: Session, answers: tuple[AnsweredView, ...], double
     if worse:
         parts.append("one took the plainly worse side" if worse == 1 else f"{worse} took the plainly worse side")
     state, procedure = session.state, session.procedure()
-    apart = far_apart(farthest_apart(procedure, state.history, misfits(procedure, state.history)), state)
-    if apart:
-        parts.append(apart)
+    apart = far_apart(procedure, state.history, misfits(procedure, state.history))
+    if apart is not None:
+        parts.append(far_apart_words(apart, state))
     total = f"{counted(len(answers), 'answer')}."
     found = f" {', and '.join(parts).capitalize()}." if parts else ""
     missing = FEWEST_TO_EXPORT - len(session.state.informative)
