@@ -122,12 +122,14 @@ def models_under_prices(study: Study, outcome: Outcome) -> tuple[str, ...]:
     worth = np.array([np.diagonal(model.usual) for model in study.pack.models], dtype=np.float64)
     best = int((worth @ outcome.weights).argmax())
     draws = outcome.weights[None] if outcome.samples is None else outcome.samples
-    text = probability(float(((draws @ worth.T).argmax(axis=1) == best).mean()))
+    share = float(((draws @ worth.T).argmax(axis=1) == best).mean())
+    does = "does" if share >= 0.5 else "may do"
     rivals = f"{names[1 - best]}, as both" if len(names) == 2 else f"the other {len(names) - 1} models, as they"
     # There are totals only, so the doubt from the items is not known here.
     return (
-        f"Under these prices {names[best]} does better than {rivals} were counted: probability {text}, as far as the "
-        f"answers go. Other {study.wording.cases} would count otherwise: `elicit score` judges with both doubts.",
+        f"Under these prices {names[best]} {does} better than {rivals} were counted: probability "
+        f"{probability(share)}, as far as the answers go. Other {study.wording.cases} would count otherwise: "
+        "`elicit score` judges with both doubts.",
     )
 
 

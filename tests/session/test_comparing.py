@@ -1,6 +1,7 @@
 """Experts beside each other: which sessions count, where they disagree in words, and what is said of models."""
 
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from elicit_app.session.comparing import (
     compare,
     compare_experts,
     disagreement,
+    spread_words,
     told_apart,
     wording_of,
 )
@@ -75,6 +77,18 @@ def test_agreement_is_said_and_nothing_is_infinitely_less():
     nothing = rates(0, MISSED, (4.0, 1.0, 9.0), (0.0, 0.0, 0.5))
     detail = disagreement((nothing, UNIT), ("Ada", "Ben"))[1]
     assert "For Ada one missed melanoma counts as much as 4 needless excisions, for Ben as at most 0.5. Their" in detail
+
+
+def test_how_far_experts_are_from_the_pool_is_said_of_the_numbers_that_are_shown():
+    pooled = ExchangeRate(0, None, 1.0, 0.5, 2.0, False, Consequence("0", None, "Missed melanoma"))
+    apart = rates(0, MISSED, (12.0, 10.0, 14.0), (1 / 12, 1 / 14, 1 / 10))
+    far = replace(apart, pooled=pooled)
+    assert spread_words((far, UNIT)) == "Their ratios lie within a factor of 12 of the pooled ones."
+    near = replace(rates(2, HARMLESS, (1.2, 1.0, 1.4), (1.0, 0.9, 1.1)), pooled=replace(pooled, true=2))
+    assert spread_words((far, UNIT, near)) == (
+        "Half of their ratios lie within a factor of 6.6 of the pooled ones, the furthest is a factor of 12 off."
+    )
+    assert spread_words((UNIT,)) == ""
 
 
 def test_what_is_best_for_whom_is_what_their_results_recommend(folder, lumps):
