@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 Side = Literal["left", "right"]
 Reply = Literal["left", "right", "equal", "unsure"]
-Fit = Literal["fits", "does not fit", "two answers", "asked again", "left open", "taken out", "check", "worse side"]
+Fit = Literal[
+    "fits", "does not fit", "two answers", "asked again", "left open", "taken out", "check", "worse side", "level"
+]
 
 
 @dataclass(frozen=True, eq=False)
