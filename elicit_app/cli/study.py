@@ -360,7 +360,7 @@ def collect(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What the experts saved and sent back.")],
 ) -> None:
     """Check the answers that experts sent back, and file them among the study's sessions."""
-    from elicit_app.session.journal.listing import finished_experts, sessions_folder, sessions_of
+    from elicit_app.session.journal.listing import experts_in_words, finished_experts, sessions_folder, sessions_of
     from elicit_app.session.packing import collect as file_answers
     from elicit_app.study import open_study
 
@@ -368,9 +368,7 @@ def collect(
     for filed in file_answers(opened, files):
         print(f"{filed.source.name}: {filed.sentence}")
     finished = finished_experts(sessions_of(sessions_folder(opened), opened.digests))
-    simulated = "simulated " if finished and finished[0].simulated else ""
-    who = f"1 {simulated}expert has" if len(finished) == 1 else f"{len(finished)} {simulated}experts have"
-    print(f"{who} finished “{opened.title}”.")
+    print(f"{experts_in_words(finished)} {'has' if len(finished) == 1 else 'have'} finished “{opened.title}”.")
     if len(finished) > 1:
         print(f"Next: elicit study report {output.typed(study)} --out {output.typed(opened.name + '.pdf')}")
 

@@ -22,7 +22,7 @@ from elicit_app.session.comparing import (
     told_apart,
     wording_of,
 )
-from elicit_app.session.journal.listing import SessionSummary, finished_experts
+from elicit_app.session.journal.listing import SessionSummary, experts_in_words, finished_experts
 from elicit_app.session.pooling import Source
 from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
@@ -105,6 +105,12 @@ def test_what_is_best_for_whom_is_what_their_results_recommend(folder, lumps):
 def test_the_order_that_experts_share_begins_with_the_worst_mistake():
     metrics = [ElicitedMetric.from_cost_matrix([*"abc"], [[0, worst, 1], [2, 0, 3], [4, 5, 0]]) for worst in (9, 8)]
     assert agreement_of(metrics).ranking == (0, 5, 4, 3, 2, 1)
+
+
+def test_experts_that_are_programs_are_counted_as_such():
+    programs = [replace(summary(name, name, 1), simulated=True) for name in "ab"]
+    assert experts_in_words(finished_experts(programs)) == "2 simulated experts"
+    assert experts_in_words(finished_experts([*programs, summary("c", "Cleo", 2)])) == "1 expert"
 
 
 def test_names_that_are_the_same_get_numbers():
