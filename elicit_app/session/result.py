@@ -174,6 +174,8 @@ def elicited(
     The version of the program and the study's digest are added to the provenance; it is `created` now by default.
     """
     true, predicted = study.yardstick
+    if study.wording.priced:
+        outcome = replace(outcome, weights=prices_of(outcome.weights, outcome.samples, true))
     when = {} if created is None else {"created": created}
     return ElicitedMetric.from_weights(
         study.classes,
@@ -194,6 +196,20 @@ def elicited(
         kind=study.wording.priced or "confusion",
         **when,
     )
+
+
+def prices_of(weights: Matrix, samples: Matrix | None, unit: int) -> Matrix:
+    """Return prices, shape (m,), whose ratios to that of `unit` are the medians of the draws, shape (n, m).
+
+    A score counts in these units, and a table of prices says the same number. Weights that are medians of ratios to the
+    largest of them have other quotients.
+    """
+    if samples is None:
+        return weights
+    ratios = samples / samples[:, [unit]]
+    # As the table takes its medians: one of the draws.
+    middle = np.quantile(np.sort(ratios, axis=0), 0.5, axis=0, method="inverted_cdf")
+    return np.asarray(middle / middle.sum())
 
 
 def consequences(study: Study, any_mistake: bool) -> tuple[Consequence, ...]:
