@@ -40,9 +40,11 @@ def show_tooltip(place: QPoint, text: str, widget: QWidget) -> None:
     QToolTip.showText(place, tooltip_text(text), widget)
 
 
-def elided(text: str, metrics: QFontMetricsF, width: float) -> str:
-    """Return `text` in one line, cut in its middle to `width` pixels: the ends of long names tell them apart."""
-    return metrics.elidedText(isolated(" ".join(text.split())), Qt.TextElideMode.ElideMiddle, width)
+def elided(
+    text: str, metrics: QFontMetricsF, width: float, where: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle
+) -> str:
+    """Return `text` in one line, cut to `width` pixels: a name in its middle, since the ends tell names apart."""
+    return metrics.elidedText(isolated(" ".join(text.split())), where, width)
 
 
 def write(
