@@ -192,12 +192,13 @@ class ComparePage(HeadedPage):
         self.header.add_actions(self.report, self.save)
         self._trusted_only = False
         self.title, self.detail = Label(role=theme.Role.TITLE), Label()
+        self.caveat = Label(role=theme.Role.STRONG)
         self.choice, self.agreement = Label(ink=theme.INK2), Label(ink=theme.INK2)
         self.question, self.plot = Label(role=theme.Role.SECTION), ExpertPlot()
         self.rest = Label(role=theme.Role.NOTE, ink=theme.INK2)
         fill(
             self.body,
-            _card(self.title, self.detail, self.agreement, self.choice),
+            _card(self.title, self.detail, self.caveat, self.agreement, self.choice),
             _card(self.question, self.plot, self.rest),
         )
         self.meaning = Section("What pooled means")
@@ -222,6 +223,7 @@ class ComparePage(HeadedPage):
         self.title.setText(view.headline)
         self.detail.setText(view.detail)
         self.choice.show_text(view.choice)
+        self.caveat.show_text(view.pooled.quality.caveat)
         yardstick = view.yardstick.mistake.one
         self.question.setText(f"How bad does each expert find each mistake, compared with one {yardstick}?")
         shown = furthest(view.mistakes)

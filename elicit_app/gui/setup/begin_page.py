@@ -426,7 +426,7 @@ class BeginPage(HeadedPage):
         rows = f"{study.n_cases:,} {study.wording.cases}, " if has_cases else ""
         time = f"About {self.asking.minutes} minutes; e" if questions else "E"
         where = "" if study.answered_elsewhere else ", on this computer only"
-        self.header.say(study.title, f"{rows}{models}. {time}very answer is kept{where}.")
+        self.header.say(study.title, f"{rows}{models}. {time}very answer, and what you type, is kept at once{where}.")
         self.briefing.show_study(study, self._folder, piles=Beginning(study, self._setting(), "", ()).may_pile)
 
     def _setting(self) -> Setting:
