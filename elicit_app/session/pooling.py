@@ -86,9 +86,10 @@ def doubts(metrics: Sequence[ElicitedMetric], names: Sequence[str]) -> tuple[str
     ]
     opposed = [f"{names[one]} and {names[other]}" for one, other in opposed_pairs(metrics)]
     if opposed:
+        others = f", and so do {'; '.join(opposed[1:])}" if len(opposed) > 1 else ""
         found.append(
-            f"{'; '.join(opposed)} value the mistakes the other way round: the pooled costs lie between them, and are "
-            "what neither means."
+            f"{opposed[0]} value the mistakes the other way round{others}: the pooled costs lie between them, and are "
+            "what none of them means."
         )
     return (*found, *_matters_most(metrics, names))
 

@@ -69,8 +69,8 @@ def recommendation(judgement: Judgement) -> Recommendation:
     return Recommendation(pieces, _spares(judgement), _sureness(judgement), _reservation(judgement))
 
 
-def what_one_does(one: JudgedPolicy, words: CaseWords, positive: int | None) -> tuple[str, str]:
-    """Return name and manner for a table: "Size and texture", "cancer from 22 % (16 to 29)"."""
+def what_one_does(one: JudgedPolicy, words: CaseWords, positive: int | None, *, ranges: bool = True) -> tuple[str, str]:
+    """Return name and manner for a table: "Size and texture", "cancer from 22 % (16 to 29)", or without `ranges`."""
     policy = one.policy
     if policy.decides == "practice":
         return "Present practice", "as typed in"
@@ -83,7 +83,7 @@ def what_one_does(one: JudgedPolicy, words: CaseWords, positive: int | None) -> 
     if one.threshold is None or positive is None:
         return name, "with these costs"
     low, high = two_digits(100 * one.threshold.low), two_digits(100 * one.threshold.high)
-    range_ = f" ({low} to {high})" if low != high else ""
+    range_ = f" ({low} to {high})" if ranges and low != high else ""
     action = words.action(positive) or words.classes[positive]
     return name, f"{action} from {threshold_text(one.threshold.value)}{range_}"
 
@@ -101,8 +101,7 @@ def difference_words(one: JudgedPolicy) -> str:
 
 def in_short(judgement: Judgement) -> str:
     """Return what to do and how sure that is, in a few words: "Lamp position, as it decides now (61 % sure)"."""
-    name, manner = what_one_does(judgement.best, judgement.words, judgement.positive)
-    does = name[:1].lower() + name[1:] if judgement.best.policy.model is None else f"{name}, {manner}"
+    does = _what(judgement, judgement.best)
     return does if judgement.sure is None else f"{does} ({_sure(judgement.sure).lower()} sure)"
 
 
@@ -304,10 +303,10 @@ def _other_values(judgement: Judgement) -> str:
 
 
 def _what(judgement: Judgement, one: JudgedPolicy) -> str:
-    name, manner = what_one_does(one, judgement.words, judgement.positive)
+    name, manner = what_one_does(one, judgement.words, judgement.positive, ranges=False)
     if one.policy.model is None:
         return name[:1].lower() + name[1:]
-    return f"{name}, {manner.split(' (')[0]}"
+    return f"{name}, {manner}"
 
 
 def _other_cases(judgement: Judgement) -> str:

@@ -124,7 +124,8 @@ class StressedLabel(Label):
     def say(self, *parts: str) -> None:
         """Show `parts` one after another: the first plain, the second stressed, the third plain, and so on."""
         weights = (400, 600)
-        shown = (html_text(part) for part in parts)
+        # A number and its sign stay on one line.
+        shown = (html_text(part).replace(" %", "\N{NO-BREAK SPACE}%") for part in parts)
         spans = (f'<span style="font-weight:{weights[i % 2]}">{part}</span>' for i, part in enumerate(shown))
         QLabel.setText(self, "".join(spans))
         self.setAccessibleName(isolated("".join(parts)))

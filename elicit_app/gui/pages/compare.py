@@ -108,7 +108,8 @@ class ExpertPlot(LogPlot):
     def _columns(self) -> _Columns:
         body, strong, note = (QFontMetricsF(font(role)) for role in (Role.BODY, Role.STRONG, Role.NOTE))
         width = float(self.width())
-        names = min(max((body.horizontalAdvance(name) for name in self._names), default=0.0) + em(8), width * 0.26)
+        widths = [body.horizontalAdvance(name) for name in self._names[:-1]]  # the last is everybody
+        names = min(max([*widths, strong.horizontalAdvance(_EVERYBODY)]) + em(8), width * 0.26)
         rates = [rate for row in self._rows for _, rate in self._lines(row)]
         value = max((strong.horizontalAdvance(rate.in_words()) for rate in rates), default=0.0) + em(4)
         ranges = max((note.horizontalAdvance(rate.range_in_words()) for rate in rates), default=0.0) + em(4)

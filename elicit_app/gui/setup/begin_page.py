@@ -329,7 +329,7 @@ class BeginPage(HeadedPage):
         self.notice.say("" if study.pack is None else " ".join(study.notes))
         self.words.setVisible(study.kind == "folder")
         self.compare.setVisible(len(experts) > 1)
-        self.compare.setText(f"Compare the {experts_in_words(experts)} who have finished")
+        self.compare.setText(f"Compare the {experts_in_words(experts)}")
         self.setAcceptDrops(study.kind == "folder")
         self.elsewhere.show_study(study, len(experts))
         self.others.show_study(study)

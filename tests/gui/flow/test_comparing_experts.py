@@ -141,7 +141,7 @@ def test_from_the_start_page_to_the_pooled_file_and_back(qtbot, window, dialogs,
 def test_from_the_study_and_from_a_result_and_back_there(window, finished, on):
     window.flow.open("breast-cancer")
     begin = on("begin")
-    assert begin.compare.text() == "Compare the 2 experts who have finished"
+    assert begin.compare.text() == "Compare the 2 experts"
     begin.compare.click()
     on("compare").back.click()
     assert window.pages.shown is begin

@@ -161,6 +161,14 @@ def test_what_one_does_names_every_policy():
     assert cut.startswith("m | cancer from 25 % (")
 
 
+def test_brackets_in_a_name_are_kept_where_ranges_are_left_out():
+    words = CaseWords("patient", "patients", ("cancer (any)", "harmless"))
+    judgement = judged([80, 20, 30, 70], metric(3.0, 0.3), words)
+    cut = next(one for one in judgement.policies if one.threshold is not None)
+    assert what_one_does(cut, words, judgement.positive, ranges=False) == ("m", "cancer (any) from 25 %")
+    assert what_one_does(cut, words, judgement.positive)[1].startswith("cancer (any) from 25 % (")
+
+
 class TestInformation:
     def draws(self, gap, spread, n=20_000):
         rng = np.random.default_rng(0)
