@@ -184,6 +184,17 @@ def test_an_answer_against_the_rest_is_named_in_the_panel_and_in_the_review(traf
     assert set(named) >= set(odd)
 
 
+def test_equal_where_one_side_was_merely_better_neither_fits_nor_took_the_worse_side(traffic, honestly, tmp_path):
+    with Session.open(Path(shutil.copy(honestly.path, tmp_path)), traffic) as session:
+        entries = enumerate(session.state.entries, 1)
+        check = next(n for n, entry in entries if entry.event.pair.purpose is Purpose.CHECK)
+        session.change(check, "equal")
+        review = review_view(session)
+    assert [answer.number for answer in review.answers if answer.fit == "level"] == [check]
+    assert "One calls two results equal of which one was plainly better" in review.sentence
+    assert "worse side" not in review.sentence
+
+
 def named(study, path, rates):
     """Name these exchange rates of two classes, one an answer; return the session and what whole cases made of them."""
     session, given = Session.create(study, BayesSetting(seed=1), path), []
