@@ -185,6 +185,17 @@ def test_scores_worked_out_by_hand_come_out_and_every_difference_has_a_cause(tmp
         assert row(record, "B: cross-entropy as printed")["ours"] == pytest.approx(0.877392, abs=1e-6)
 
 
+def test_the_published_grid_search_does_not_find_the_numerator_and_the_pencil_does():
+    parts = {part.key: part for part in experiment_named("fractional").parts(QUICK)}
+    assert parts["pencil"].compute() == pytest.approx([0.8, 0.2], abs=1e-4)
+    found = parts["grid search"].compute()
+    assert len(found["upper"]) == len(found["both"]) == 101
+    at_best = {name: spread.index(min(spread)) for name, spread in found.items()}
+    assert at_best == {"upper": 100, "both": 93}
+    # ... for the true p11 of .80, where the ratio varies hardly more.
+    assert all(spread[80] < 1.03 * min(spread) for spread in found.values())
+
+
 PAGE = Path(__file__).parents[2] / "docs" / "method" / "reproduced.md"
 
 
