@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 Engine = Literal["local", "dask"]
+_MARKS = "os^Dv"  # five, so that with four hues they tell twenty searches apart, each of which is one point
 _PORTION = 10  # runs that are done and written together
 _MOST_COMBINATIONS = 10_000
 _MOST_BYTES = 1 << 20
@@ -426,7 +427,7 @@ def _draw(panel: Axes, found: Sequence[Found], name: str, lines: Sequence[str]) 
             yerr=np.nan_to_num([one.errors[name] for one in points]),
             label=line,
             **line_look(index),
-            marker="o",
+            marker=_MARKS[index % len(_MARKS)],
             ms=4,
             capsize=2,
         )

@@ -8,7 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.orders import StatedOrder, StatedPile, piles_of
-from elicit_app.elicitation.procedures.search import Ask
+from elicit_app.elicitation.procedures.search import DEFAULT_EPSILON, Ask
 from elicit_app.elicitation.questions import Procedure
 from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.problem import WrongOption
@@ -147,7 +147,6 @@ register(
 )
 
 
-DEFAULT_EPSILON = 0.01
 _FINEST = 1e-12  # an interval this small still halves in double precision
 
 

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import metrics
 from elicit_app.problem import WrongOption
 from elicit_app.study.measuring import CaseColumns, Measure, Measurement, Options, Take
+from metrics.drawing import FIRST, QUIET, SECOND, tidy
+from metrics.inputs.arguments import Floats
+from metrics.text import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +42,8 @@ def _gaussian(cases: CaseColumns, options: Options) -> Measurement:
     return Measurement(value, {})
 
 
-def _density(cases: CaseColumns, options: Options) -> Measurement:
+def _distribution(cases: CaseColumns, options: Options) -> tuple[Any, list[str]]:
+    """Return what each case was predicted to be distributed as, and the parameters that are columns."""
     from scipy import stats
 
     if options.distribution is None:
@@ -55,7 +58,11 @@ def _density(cases: CaseColumns, options: Options) -> Measurement:
     if missing:
         cases.refuse(f"There is no column {missing[0]}", f"It is a parameter of {options.distribution}.")
     known = [*shapes, *(name for name in ("loc", "scale") if cases.has(name))]
-    distribution = family(**{name: cases.numbers(name) for name in known})
+    return family(**{name: cases.numbers(name) for name in known}), known
+
+
+def _density(cases: CaseColumns, options: Options) -> Measurement:
+    distribution, known = _distribution(cases, options)
     value = metrics.density_negative_log_likelihood(cases.numbers("y_true"), distribution)
     return Measurement(value, {"distribution": options.distribution, "parameters": known})
 
@@ -121,33 +128,53 @@ def _relevance(cases: CaseColumns, options: Options) -> Measurement:
 
 
 def _draw_numbers(cases: CaseColumns, options: Options, axes: Axes) -> object:
-    """Draw predicted against actual numbers, with the reach of one standard deviation where it is known."""
+    """Draw predicted against actual numbers, and as far as one standard deviation reaches where it is known."""
+    mean, known = cases.numbers("mean"), cases.has("std")
+    reach = cases.numbers("std") if known else np.zeros(len(mean))
+    return _draw_predicted(
+        axes, cases, mean, mean - reach, mean + reach, "mean ± one standard deviation" if known else "case"
+    )
+
+
+def _draw_intervals(cases: CaseColumns, options: Options, axes: Axes) -> object:
+    """Draw the intervals, and their middles, against actual numbers."""
+    from scipy.special import ndtri
+
+    limits = _intervals(cases, options)
+    if "level" not in limits:
+        low, high = limits["lower"], limits["upper"]
+        return _draw_predicted(axes, cases, (low + high) / 2, low, high, "interval")
+    mean, reach = limits["mean"], ndtri((1 + limits["level"]) / 2) * limits["std"]
+    return _draw_predicted(axes, cases, mean, mean - reach, mean + reach, f"{percent(limits['level'])} interval")
+
+
+def _draw_density(cases: CaseColumns, options: Options, axes: Axes) -> object:
+    """Draw the medians of the predicted distributions against actual numbers, and what lies between two quantiles."""
+    distribution, _ = _distribution(cases, options)
+    low, high = distribution.interval(0.9)
+    return _draw_predicted(axes, cases, distribution.median(), low, high, "median and middle 90 %")
+
+
+def _draw_predicted(axes: Axes, cases: CaseColumns, middle: Floats, low: Floats, high: Floats, what: str) -> object:
     true = cases.numbers("y_true")
-    centre = "mean" if cases.has("mean") else "loc"
-    if not cases.has(centre):
-        low, high = cases.numbers("lower"), cases.numbers("upper")
-        axes.vlines(true, low, high, lw=1)
-        ends: NDArray[np.float64] = np.concatenate([low, high])
-    else:
-        ends = cases.numbers(centre)
-        spread = next((cases.numbers(name) for name in ("std", "scale") if cases.has(name)), None)
-        axes.errorbar(true, ends, yerr=spread, fmt="o", ms=3, lw=1)
-    line = [min(true.min(), ends.min()), max(true.max(), ends.max())]
-    axes.plot(line, line, color="0.6", lw=1)
+    axes.errorbar(true, middle, yerr=(middle - low, high - middle), fmt="o", ms=3, lw=1, color=FIRST, label=what)
+    ends = [min(true.min(), middle.min()), max(true.max(), middle.max())]
+    axes.plot(ends, ends, color=QUIET, lw=1, ls="--", label="exactly right")
     axes.set(xlabel="actual", ylabel="predicted")
-    return axes
+    return tidy(axes, "upper left")
 
 
 def _draw_relevance(cases: CaseColumns, options: Options, axes: Axes) -> object:
     """Draw the score against the share of alpha in alpha + beta: a line between its two bounds."""
     found = _relevance_of(cases, options)
     bounds = found.bounds
-    axes.plot(_SHARES, bounds.beta_only + _SHARES * (bounds.alpha_only - bounds.beta_only))
+    line = bounds.beta_only + _SHARES * (bounds.alpha_only - bounds.beta_only)
+    axes.plot(_SHARES, line, color=FIRST, label="with other weights")
     alpha, beta = (2.0 if options.alpha is None else options.alpha), (1.0 if options.beta is None else options.beta)
     at = alpha / (alpha + beta) if options.metric is None else options.metric.alpha_share()
-    axes.plot([at], [float(found)], "o")
+    axes.plot([at], [float(found)], "o", color=SECOND, label=f"here: {float(found):.1f}")
     axes.set(xlabel="alpha / (alpha + beta)", ylabel="relevance score")
-    return axes
+    return tidy(axes, "upper left")
 
 
 def _regression(name: str, title: str, function: Callable[..., float], better: Any = "lower") -> Measure:
@@ -175,7 +202,7 @@ MEASURES = (
         "numbers",
         "lower",
         _density,
-        _draw_numbers,
+        _draw_density,
         ("distribution",),
     ),
     Measure(
@@ -185,7 +212,7 @@ MEASURES = (
         "intervals",
         "higher",
         _coverage,
-        _draw_numbers,
+        _draw_intervals,
         ("level",),
     ),
     Measure(

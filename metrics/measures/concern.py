@@ -108,6 +108,8 @@ class ConcernScore(ProbabilityAccumulator):
         self.true_concern = true_concern
         self.factors = _wrong_factors(release_factors, self.classes)
         self.class_weight = None if class_weight is None else class_weights(class_weight, self.classes)
+        # A column for each true class, and one for cases whose true class is not in S: nothing is released there.
+        self._concern = np.column_stack([self.factors.T, np.ones(k)])
         self._right_penalty = penalties(self.n_intervals)
         self._wrong_penalty = self._right_penalty[::-1].copy()
 
@@ -150,28 +152,30 @@ class ConcernScore(ProbabilityAccumulator):
         tuple of ndarray of shape (b,)
             Scores, of float64, and booleans.
         """
-        k, each = len(self.classes), np.arange(len(true))
+        k, n = len(self.classes), len(true)
         columns = np.ascontiguousarray(proba.T)  # class by class: comparing and adding up whole columns is far quicker
-        right = self._right_penalty.take(self._interval(columns[true, each]), mode="clip")
+        of_true = true * n + np.arange(n)  # where each case's true class stands in such a table
+        right = self._right_penalty.take(self._interval(columns.take(of_true)), mode="clip")
         penalty = self._wrong_penalty.take(self._interval(columns), mode="clip")
-        concern = self.factors.T.take(true, axis=1)
-        inside = np.ones(len(true), dtype=bool)
         if self.top_k < k:
             chosen = most_probable_set(columns, self.top_k)
-            inside = chosen[true, each]
-            concern[:, ~inside] = 1.0
+            inside = chosen.take(of_true)
+            concern = self._concern.take(np.where(inside, true, k), axis=1)
             concern *= chosen
+        else:
+            inside, concern = np.ones(n, dtype=bool), self._concern.take(true, axis=1)
         wrong = concern.sum(axis=0)
         own = inside * (wrong if self.true_concern == "sum" else self.top_k - 1.0)
-        penalty *= concern
         with np.errstate(invalid="ignore"):
-            scores = (own * right + penalty.sum(axis=0)) / (own + wrong)
+            scores = (own * right + np.einsum("jn,jn->n", concern, penalty)) / (own + wrong)
         # With no concern for any wrong class only the true class counts: 0/0 is read as its penalty.
         return np.where(wrong > 0, scores, right), ~inside
 
     def _interval(self, proba: NDArray[Any]) -> NDArray[np.int32]:
         """Return floor(t p), which is t for p = 1; the product is rounded in the type of the probabilities."""
-        return np.asarray((proba * proba.dtype.type(self.n_intervals)).astype(np.int32))
+        intervals = np.empty(proba.shape, dtype=np.int32)
+        np.multiply(proba, proba.dtype.type(self.n_intervals), out=intervals, casting="unsafe")
+        return intervals
 
 
 def penalties(n_intervals: int) -> NDArray[np.float64]:

@@ -110,6 +110,12 @@ def test_every_kind_of_plot(elicit, name):
     assert Path("it.svg").read_text().startswith("<?xml")
 
 
+@pytest.mark.parametrize("what", ["density-nll waits.csv --distribution expon", "coverage numbers.csv --level 0.8"])
+def test_a_plot_takes_the_columns_of_its_measure_and_no_more(elicit, what):
+    Path("waits.csv").write_text("y_true,scale\n1,2\n0.5,1\n")
+    assert elicit(f"{what} --plot it.svg") == elicit(what)
+
+
 @pytest.mark.parametrize(
     ("command", "code", "said"),
     [

@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 from typer.testing import CliRunner
 
 from elicit_app.cli.main import app
-from elicit_app.experiments.sweep import Runs, found_by, plot_found, read_sweep, run_sweep
+from elicit_app.experiments.sweep import Found, Runs, found_by, plot_found, read_sweep, run_sweep
 from elicit_app.problem import Problem
 
 SMALL = """
@@ -147,3 +147,13 @@ def test_what_was_found_is_told_by_what_varies(specification, tmp_path):
     assert found[0].errors["error_l2"] == pytest.approx(errors.std() / 3**0.5)
     (panel,) = plot_found(found).axes
     assert len(panel.containers) == 4
+
+
+def test_searches_that_are_one_point_each_look_different():
+    found = [
+        Found(name, name, 1, {"questions": 20.0, "error_l2": 0.1}, {"questions": 0.0, "error_l2": 0.01})
+        for name in "abcdefgh"
+    ]
+    (panel,) = plot_found(found).axes
+    points = [container.lines[0] for container in panel.containers]
+    assert len({(point.get_color(), point.get_marker()) for point in points}) == len(found)

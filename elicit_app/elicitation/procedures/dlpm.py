@@ -18,6 +18,7 @@ import numpy as np
 from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.procedures.published import Published, Run
 from elicit_app.elicitation.procedures.search import (
+    DEFAULT_EPSILON,
     Ask,
     Asking,
     Interval,
@@ -62,7 +63,7 @@ class Dlpm(Published):
         self,
         cases: Cases,
         *,
-        epsilon: float = 0.01,
+        epsilon: float = DEFAULT_EPSILON,
         ask: Ask = "needed",
         repair: bool = False,
         questions: int | None = None,
@@ -348,7 +349,7 @@ class Binary(Published):
         self,
         cases: Cases,
         *,
-        epsilon: float = 0.01,
+        epsilon: float = DEFAULT_EPSILON,
         ask: Ask = "needed",
         repair: bool = False,
         questions: int | None = None,

@@ -17,6 +17,7 @@ import numpy as np
 
 from elicit_app.elicitation.procedures.published import Published, Run
 from elicit_app.elicitation.procedures.search import (
+    DEFAULT_EPSILON,
     Ask,
     Asking,
     Interval,
@@ -79,7 +80,7 @@ class Lpm(Published):
         self,
         sphere: Sphere,
         *,
-        epsilon: float = 0.01,
+        epsilon: float = DEFAULT_EPSILON,
         ask: Ask = "needed",
         cycles: int | Literal["auto"] | None = None,
         repair: bool = False,
@@ -320,7 +321,7 @@ class QuadraticSearch(Published):
         self,
         sphere: Sphere,
         *,
-        epsilon: float = 0.01,
+        epsilon: float = DEFAULT_EPSILON,
         ask: Ask = "needed",
         cycles: int | Literal["auto"] | None = None,
         repair: bool = False,

@@ -104,6 +104,10 @@ class Line:
         return answer.reversed() if self._worst else answer
 
 
+DEFAULT_EPSILON = 0.01
+"""The tolerance of the papers' tables."""
+
+
 @dataclass(frozen=True)
 class Rules:
     """How a binary search asks.

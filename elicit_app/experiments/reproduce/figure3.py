@@ -176,12 +176,13 @@ def _share_rows(what: str, results: Mapping[str, Any]) -> Iterator[Row]:
     for share, published in _PUBLISHED[what].items():
         table = _table(results, "main", share)
         low, high = table.min(axis=0)[-1], table.max(axis=0)[-1]
+        several = f"{len(table)} of ours come to {low:.2f} to {high:.2f} within .14, and ours is their mean."
         yield Row(
             f"{share} % of the data, counts: share within omega = .04, .05, ..., .14",
             published,
             tuple(table.mean(axis=0).tolist()),
-            f"The paper made one split and one draw of {_RUNS} metrics; {len(table)} of ours come to {low:.2f} to "
-            f"{high:.2f} within .14, and ours is their mean.",
+            f"The paper made one split and one draw of {_RUNS} metrics; "
+            + (several if len(table) > 1 else "ours is another."),
         )
         yield Row(
             f"{share} % of the data, plug-in: share within omega = .04, .05, ..., .14",

@@ -54,7 +54,8 @@ _BINARY_TOLERANCES = (0.05, 0.02, 0.01, 0.005)
 _M11 = 0.7
 
 
-def _law(a: float) -> Cases:
+def binary_law(a: float) -> Cases:
+    """Return the law of appendix A, whose classes overlap the less the larger `a` is."""
     x = (2 * np.arange(_POINTS) + 1) / _POINTS - 1
     positive = 1 / (1 + np.exp(a * x))
     return Cases.exact(np.column_stack([positive, 1 - positive]))
@@ -62,7 +63,7 @@ def _law(a: float) -> Cases:
 
 def _geometry(a: float) -> dict[str, Any]:
     """Return prevalence, the frontier, and at one metric the best hits: by integration as printed, and ours."""
-    cases = _law(a)
+    cases = binary_law(a)
     frontier = RestrictedFrontier(cases, 0, 1)
     x0 = float(np.clip(np.log(_M11 / (1 - _M11)) / a, -1, 1))
     true_positive = (_antiderivative(x0, a) - _antiderivative(-1.0, a)) / 2
@@ -84,7 +85,7 @@ def _antiderivative(x: float, a: float) -> float:
 
 def _elicited(a: float, epsilon: float, runs: int, seed: int) -> dict[str, Any]:
     """Return errors of the angle, for random metrics that some threshold is best for, and the questions."""
-    search = Binary(_law(a), epsilon=epsilon, ask="all")
+    search = Binary(binary_law(a), epsilon=epsilon, ask="all")
     chance = np.random.default_rng([seed, 13])
     least = np.arctan(np.exp(-a))
     found, asked = [], 0

@@ -1,7 +1,9 @@
 """Theorems 1 and 2, finite samples, voting and linear-fractional metrics: what is proved beside what is measured.
 
 Source: [HBMK19] Hiranandani, Boodaghians, Mehta & Koyejo, "Multiclass Performance Metric Elicitation", NeurIPS 2019:
-theorem 1 (DLPM), theorem 2 (LPM), definition 7 (bounded noise), sections 5 and 7, appendix E (linear-fractional).
+theorem 1 (DLPM), theorem 2 (LPM), definition 7 (bounded noise), sections 5 and 7, appendix E (linear-fractional);
+[HBMK19b] the same authors, "Performance Metric Elicitation from Pairwise Classifier Comparisons", AISTATS 2019 (grid
+search).
 """
 
 from __future__ import annotations
@@ -15,10 +17,12 @@ import numpy as np
 from elicit_app.elicitation import DLPM, LPM, Cases, Dlfpm, Dlpm, Lfpm, LinearOracle, Lpm, MajorityOracle
 from elicit_app.elicitation import run as drive
 from elicit_app.elicitation.oracles import BoundedNoiseOracle, FlipOracle, UtilityOracle
+from elicit_app.elicitation.procedures.dlpm import RestrictedFrontier
 from elicit_app.elicitation.procedures.published import numerator
-from elicit_app.elicitation.procedures.search import Ask
+from elicit_app.elicitation.procedures.search import DEFAULT_EPSILON, Ask
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.experiments.measures import Achievable, JudgedPairs, LowerBoundary, ModelDecisions
+from elicit_app.experiments.reproduce.other_papers import binary_law
 from elicit_app.experiments.reproduce.shape import Curve, Experiment, Finding, Options, Panel, Part, Row, mean_and_error
 from elicit_app.experiments.truths import Metric, random_metric
 from elicit_app.registry import procedure_for, setting_of
@@ -29,7 +33,6 @@ from metrics.elicited.family import family_of
 _PAPER = "Hiranandani et al., NeurIPS 2019"
 _NOISES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 _TOLERANCES = (0.16, 0.08, 0.04, 0.02, 0.01, 0.005)
-_EPSILON = 0.01
 
 
 def _law(name: str) -> Cases:
@@ -69,7 +72,7 @@ def _theorem_parts(procedure: str, options: Options) -> list[Part]:
     laws = ("softmax-3",) if options.quick else ("softmax-3", "softmax-4")
     return [
         *(
-            Part(f"{law}, noise {noise}", _noisy, (procedure, law, _EPSILON, noise, runs, options.seed))
+            Part(f"{law}, noise {noise}", _noisy, (procedure, law, DEFAULT_EPSILON, noise, runs, options.seed))
             for law in laws
             for noise in _NOISES
         ),
@@ -98,7 +101,7 @@ def _theorem(procedure: str, results: Mapping[str, Any]) -> Iterator[Finding]:
     for law in dict.fromkeys(key.split(",")[0] for key in results):
         by_noise = [mean_and_error(results[f"{law}, noise {noise}"]) for noise in _NOISES]
         by_epsilon = [mean_and_error(results[f"{law}, tolerance {epsilon}"]) for epsilon in _TOLERANCES]
-        bounds = [_bound(procedure, law, _EPSILON, noise) for noise in _NOISES]
+        bounds = [_bound(procedure, law, DEFAULT_EPSILON, noise) for noise in _NOISES]
         plain = [_bound(procedure, law, epsilon, 0.0) for epsilon in _TOLERANCES]
         for noise, (mean, error), bound in zip(_NOISES, by_noise, bounds, strict=True):
             yield Row(
@@ -228,7 +231,7 @@ def _crowd(results: Mapping[str, Any]) -> Iterator[Finding]:
             measured = [mean_and_error(results[f"{flips}, {votes}"]["errors"]) for votes in _VOTERS]
             means, errors = zip(*measured, strict=True)
             curves.append(Curve(f"{flips:.0%} inverted", _VOTERS, means, "series", spread=errors))
-            enough = next((votes for votes, mean in zip(_VOTERS, means, strict=True) if mean < 2 * _EPSILON), None)
+            enough = next((votes for votes, mean in zip(_VOTERS, means, strict=True) if mean < 0.02), None)
             shown = "more than 51" if enough is None else enough
             yield Row(
                 f"{flips:.0%} of answers inverted: voters until the mean error is below .02",
@@ -241,7 +244,9 @@ def _crowd(results: Mapping[str, Any]) -> Iterator[Finding]:
     yield "The paper proposes majority votes of a population in section 7 and prints no number."
 
 
-_M1, _C1, _M2, _C2 = (0.97976, 0.20017), 0.53703, (-0.97130, -0.23786), -0.05914
+# The paper's example: the lines that touch the feasible set of eta(x) = 1 / (1 + exp(5 x)) at its best and worst point.
+_TOUCHING = (((0.97976, 0.20017), 0.53703), ((-0.97130, -0.23786), -0.05914))
+_P11 = tuple(i / 100 for i in range(101))
 
 
 def _fraction(family: str, k: int, epsilon: float, ask: Ask, runs: int, seed: int) -> dict[str, Any]:
@@ -271,7 +276,8 @@ def _fraction(family: str, k: int, epsilon: float, ask: Ask, runs: int, seed: in
 
 def _pencil() -> list[float]:
     """Return the numerator of the paper's example, of sum 1, from its two touching lines."""
-    p = numerator(_M1, _C1, _M2, _C2)
+    (m1, c1), (m2, c2) = _TOUCHING
+    p = numerator(m1, c1, m2, c2)
     return [float(x) for x in p / p.sum()]
 
 
@@ -279,18 +285,44 @@ _FAMILIES = (("dlfpm", 3), ("dlfpm", 4), ("lfpm", 3), ("lfpm", 4))
 _FINENESS = (0.05, 0.02, 0.01, 0.005)
 
 
+def _grid_search() -> dict[str, Any]:
+    """Return, for each p11 of the published grid, how much the ratio of two fractions varies over each boundary.
+
+    [HBMK19b] takes p of sum 1 and p0 = 0, reads a denominator off either touching line as q = p - m and q0 = C, up to
+    the factor that gives perfect decisions the value 1, and returns the p11 with the least standard deviation.
+    """
+    frontier = RestrictedFrontier(binary_law(5.0), 0, 1)
+    points = [
+        np.array([np.diagonal(boundary(m)) for m in np.linspace(0, 1, 101)]) for boundary in (frontier, frontier.lower)
+    ]
+    spreads = []
+    for p11 in _P11:
+        p = np.array([p11, 1 - p11])
+        upper, lower = ([_denominator(p, m, c, x) for m, c in _TOUCHING] for x in points)
+        ratios = [lower_line / upper_line for upper_line, lower_line in (upper, lower)]
+        spreads.append([float(np.std(ratios[0])), float(np.std(np.concatenate(ratios)))])
+    return {"upper": [one for one, _ in spreads], "both": [both for _, both in spreads]}
+
+
+def _denominator(p: Matrix, m: Sequence[float], c: float, points: Matrix) -> Matrix:
+    q, perfect = p - np.array(m), np.array([0.5, 0.5])
+    denominator: Matrix = (points @ q + c) * (perfect @ p) / (perfect @ q + c)
+    return denominator
+
+
 def _fractional_parts(options: Options) -> list[Part]:
     runs = 4 if options.quick else 16
     families = _FAMILIES[::2] if options.quick else _FAMILIES
     return [
         Part("pencil", _pencil),
+        Part("grid search", _grid_search),
         *(
             Part(f"{family}, {k}, {epsilon}", _fraction, (family, k, epsilon, "all", runs, options.seed))
             for family, k in families
             for epsilon in _FINENESS
         ),
         *(
-            Part(f"{family}, {k}, bisect", _fraction, (family, k, _EPSILON, "bisect", runs, options.seed))
+            Part(f"{family}, {k}, bisect", _fraction, (family, k, DEFAULT_EPSILON, "bisect", runs, options.seed))
             for family, k in families
         ),
     ]
@@ -298,18 +330,28 @@ def _fractional_parts(options: Options) -> list[Part]:
 
 def _fractional(results: Mapping[str, Any]) -> Iterator[Finding]:
     yield Row("numerator from two touching lines, p of sum 1", (0.8, 0.2), tuple(results["pencil"]), digits=4)
+    spreads = results["grid search"]
     yield Row(
-        "the same by the paper's grid search, p11",
-        0.80,
-        None,
-        "The published grid search over p11 returns .94 to .98 for a true .80; here it is replaced by the pencil "
-        "of the two hyperplanes, in closed form.",
+        "the same by the published grid search, p11, with matrices of the upper boundary, and of both",
+        (0.80, 0.80),
+        tuple(_P11[int(np.argmin(spreads[points]))] for points in ("upper", "both")),
+        "At the true p the fractions of the two lines order matrices alike, but they are not proportional: the spread "
+        "of their ratio is least elsewhere, depends on the matrices, and hardly changes over the grid.",
+    )
+    yield Panel(
+        "published grid search, true p11 = .80",
+        "p11",
+        "standard deviation of the ratio",
+        (
+            Curve("upper boundary", _P11, spreads["upper"], "ours"),
+            Curve("both boundaries", _P11, spreads["both"], "other"),
+        ),
     )
     curves = []
-    for family, k in dict.fromkeys(tuple(key.split(", ")[:2]) for key in results if key != "pencil"):
+    for family, k in dict.fromkeys(tuple(key.split(", ")[:2]) for key in results if ", " in key):
         found = [results[f"{family}, {k}, {epsilon}"] for epsilon in _FINENESS]
         name = f"{family}, k = {k}"
-        yield from _family_rows(name, found[_FINENESS.index(_EPSILON)], published=True)
+        yield from _family_rows(name, found[_FINENESS.index(DEFAULT_EPSILON)], published=True)
         yield from _family_rows(f"{name}, by bisection", results[f"{family}, {k}, bisect"], published=False)
         means, errors = zip(*(mean_and_error(one["agreements"]) for one in found), strict=True)
         curves.append(Curve(name, _FINENESS, [1 - mean for mean in means], "series", spread=errors))

@@ -24,6 +24,13 @@ def test_the_last_bin_is_closed():
     assert expected_calibration_error([1, 0], [0.95, 1], n_bins=10) == pytest.approx(0.475, abs=1e-9)
 
 
+def test_of_classes_that_share_the_largest_probability_the_first_is_judged():
+    proba = [[0.4, 0.4, 0.2]] * 2 + [[0.1, 0.2, 0.7]]
+    right_once = expected_calibration_error([0, 1, 2], proba)
+    assert right_once.curve.prob_true.tolist() == [0.5, 1.0]
+    assert right_once == pytest.approx((2 * 0.1 + 0.3) / 3, abs=1e-15)
+
+
 def test_edges_are_exact_fractions():
     for m in (3, 6, 7, 10, 15, 100):
         edges = np.arange(m + 1) / m
