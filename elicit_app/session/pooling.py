@@ -25,7 +25,7 @@ from elicit_app.problem import Problem
 from elicit_app.session.journal.listing import people_if_any
 from metrics import ElicitedMetric, Provenance, Quality, Tally
 from metrics.elicited.family import DLPM, LPM, family_of
-from metrics.elicited.metric_parts import OPPOSED, UNTRUSTED, intervals_around, ranges_of_draws
+from metrics.elicited.metric_parts import OPPOSED, UNTRUSTED, UNTRUSTED_AMONG, intervals_around, ranges_of_draws
 from metrics.text import two_digits
 
 _SEED = 20_250_101  # the same metrics give the same pooled metric
@@ -110,7 +110,14 @@ def _matters_most(metrics: Sequence[ElicitedMetric], names: Sequence[str]) -> tu
 
 def untrusted(metric: ElicitedMetric) -> bool:
     """Return whether the answers behind a metric were found not to hang together."""
-    return metric.quality.provisional == UNTRUSTED
+    return metric.quality.provisional in (UNTRUSTED, UNTRUSTED_AMONG)
+
+
+def _why_provisional(metrics: Sequence[ElicitedMetric]) -> str | None:
+    """Return what speaks against deciding anything by the pool of these experts, or None."""
+    if opposed_pairs(metrics):
+        return OPPOSED
+    return UNTRUSTED_AMONG if any(map(untrusted, metrics)) else None
 
 
 def opposed_pairs(metrics: Sequence[ElicitedMetric]) -> tuple[tuple[int, int], ...]:
@@ -314,7 +321,7 @@ def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
         quality=Quality(
             repeats_agreed=_sum([metric.quality.repeats_agreed for metric in metrics]),
             simulated=any(metric.quality.simulated for metric in metrics),
-            provisional=OPPOSED if opposed_pairs(metrics) else None,
+            provisional=_why_provisional(metrics),
         ),
     )
 

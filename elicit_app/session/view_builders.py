@@ -32,8 +32,8 @@ from metrics.text import counted
 _OVER = {
     "budget": "{answers} answers, all kept. That is a sitting: see the result, or go on.",
     "known": f"Your answers tell {{what}}, within a factor of {KNOWN_FACTOR:g} (90 % plausible).",
-    "best-model": "Your answers settle the choice: "
-    f"with a probability of at least {100 * BEST_PROBABILITY:g} %, more of them would not change it.",
+    "best-model": "More answers would hardly change the choice: "
+    f"with a probability of at least {100 * BEST_PROBABILITY:g} % they would not.",
     "tolerance": "The search has found its answer, as closely as was asked for.",
     "cycles": "The search has made all its rounds.",
     "bounded": "No further question of this kind can tell more.",

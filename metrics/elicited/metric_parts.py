@@ -34,8 +34,9 @@ ANSWERS_FOR: Mapping[AnswersFor, str] = {
 CHOICE_SETTLED = "the choice was settled before the costs were known"
 UNTRUSTED = "the answers do not hang together"
 OPPOSED = "experts of opposed values are pooled in them"
+UNTRUSTED_AMONG = "answers that do not hang together are pooled in them"
 """Why a metric is provisional: its questions ended with the choice, or its answers speak against each other."""
-NOT_TO_DECIDE_BY = (UNTRUSTED, OPPOSED)
+NOT_TO_DECIDE_BY = (UNTRUSTED, OPPOSED, UNTRUSTED_AMONG)
 """Of these the reasons for which nothing should be decided by a metric at all."""
 
 # How the reader of files takes these parts: no unknown field, no text for a number.

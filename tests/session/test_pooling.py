@@ -143,6 +143,9 @@ def test_a_pool_of_opposed_experts_says_so_wherever_it_goes():
     opposed = pool([metric(ONE, draws=300), metric(tuple(1 / np.array(ONE)), "Ben", draws=300)])
     assert opposed.quality.caveat == "The costs are provisional: experts of opposed values are pooled in them."
     assert pool([metric(ONE, draws=300), metric(OTHER, "Ben", draws=300)]).quality.caveat == ""
+    careless = metric(OTHER, "Ben", draws=300, quality=Quality(provisional=UNTRUSTED))
+    found = pool([metric(ONE, draws=300), careless]).quality
+    assert found.caveat == "The costs are provisional: answers that do not hang together are pooled in them."
 
 
 def test_of_many_mistakes_only_those_that_both_tell_apart_make_experts_opposed():

@@ -119,6 +119,10 @@ _WRAP = Qt.TextFlag.TextWordWrap
 _PAD, _GAP = 6, 24
 
 
+def _before_fits() -> float:
+    return _GAP + theme.em(16) + theme.S
+
+
 def _face(model: AnswersModel, row: int, column: int) -> QFont:
     stressed = column == PREFERRED or (column == FITS and model.rows[row].fit in STRESSED)
     return theme.font(theme.Role.STRONG if stressed else theme.Role.BODY)
@@ -133,29 +137,27 @@ class _Row(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         across = range(index.column(), index.column() + self._view.columnSpan(index.row(), index.column()))
-        width = sum(map(self._view.columnWidth, across)) - 2 * _PAD
-        metrics = QFontMetricsF(_face(self._model, index.row(), index.column()))
-        used = metrics.boundingRect(QRectF(0, 0, max(width, 20), 10_000), _WRAP, index.data())
+        width = sum(map(self._view.columnWidth, across)) - (_before_fits() if index.column() == FITS else 0) - 2 * _PAD
+        face, room = _face(self._model, index.row(), index.column()), QRectF(0, 0, max(width, 20), 10_000)
+        used = QFontMetricsF(face).boundingRect(room, _WRAP, index.data())
         return QSize(round(used.width()), max(theme.em(46), round(used.height()) + theme.em(20)))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         colours, rect = theme.tokens(self._view), QRectF(option.rect)
         row = self._model.rows[index.row()]
-        selected = bool(option.state & QStyle.StateFlag.State_Selected)
         painter.fillRect(rect, colours.surface)
-        if selected:
+        if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(rect.adjusted(0, 3, 0, -3), colours.hover)
         painter.fillRect(QRectF(rect.left(), rect.top(), rect.width(), 1), colours.line)
         face = _face(self._model, index.row(), index.column())
-        out, plain = row.fit == "taken out", index.column() not in (PREFERRED, FITS)
-        ink = colours.ink3 if out else colours.ink2 if plain else colours.ink
+        plain = index.column() not in (PREFERRED, FITS)
+        ink = colours.ink3 if row.fit == "taken out" else colours.ink2 if plain else colours.ink
         inside = rect.adjusted(_PAD, 0, -_PAD, 0)
         if index.column() == FITS:
-            inside.setLeft(inside.left() + _GAP)
             side = theme.em(16)
-            sign = QRectF(inside.left(), inside.center().y() - side / 2, side, side)
+            sign = QRectF(inside.left() + _GAP, inside.center().y() - side / 2, side, side)
             paint_glyph(painter, GLYPHS[row.fit], sign, ink)
-            inside.setLeft(inside.left() + side + theme.S)
+            inside.setLeft(inside.left() + _before_fits())
         align = RIGHT if index.column() == SECONDS else LEFT
         write(painter, inside, index.data(), face, ink, align | _WRAP)
 
@@ -210,7 +212,7 @@ class AnswersTable(QTableView):
             NUMBER: metrics.horizontalAdvance("No. 10") + 2 * _PAD,
             CLEARLY: metrics.horizontalAdvance("how clearly") + 3 * _PAD,
             SECONDS: metrics.horizontalAdvance("seconds") + 3 * _PAD,
-            FITS: max(map(metrics.horizontalAdvance, FIT_WORDS.values())) + theme.em(24) + _GAP + 2 * _PAD,
+            FITS: self._fits_width(metrics) + _before_fits() + 2 * _PAD,
         }
         shown = {column: width for column, width in small.items() if not self.isColumnHidden(column)}
         rest = max(self.viewport().width() - sum(shown.values()), theme.em(120))
@@ -219,8 +221,14 @@ class AnswersTable(QTableView):
         self.resizeRowsToContents()
         self.updateGeometry()
 
+    def _fits_width(self, metrics: QFontMetricsF) -> float:
+        """Return how wide the words of the last column are, wrapped where they would take much of the table."""
+        said = [FIT_WORDS[row.fit] for row in self._model.rows] or ["fits"]
+        word, whole = (max(map(metrics.horizontalAdvance, texts)) for texts in (" ".join(said).split(), said))
+        return min(whole, max(word, 0.2 * self.viewport().width())) + 1
+
     def sizeHint(self) -> QSize:
-        rows = sum(self.rowHeight(row) for row in range(self._model.rowCount()))
+        rows = sum(map(self.rowHeight, range(self._model.rowCount())))
         return QSize(theme.em(600), self.horizontalHeader().sizeHint().height() + rows + 2)
 
     def minimumSizeHint(self) -> QSize:
@@ -245,8 +253,7 @@ class AnswersTable(QTableView):
         top, height = self.rowViewportPosition(rows[0].row()), self.rowHeight(rows[0].row())
         with QPainter(self.viewport()) as painter:
             rect = QRectF(0, top + 2, self.viewport().width(), height - 3)
-            colours = theme.tokens(self)
-            strong = self.hasFocus()
+            colours, strong = theme.tokens(self), self.hasFocus()
             box(painter, rect, 6, border=colours.ink if strong else colours.line2, width=2 if strong else 1)
 
     def _reset(self) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import LinkButton
-from elicit_app.gui.pages.review import NOTHING_CHOSEN, ReviewPage
+from elicit_app.gui.pages.review import FITS, NOTHING_CHOSEN, PREFERRED, SECONDS, ReviewPage
 from elicit_app.gui.results.page import TABS, ResultsPage
 from elicit_app.gui.results.to_do import NO_MODELS
 from elicit_app.registry.procedures import BayesSetting
@@ -318,3 +318,14 @@ def test_no_link_at_the_foot_is_cut_in_a_small_window(results, views, study, qtb
         shown = [link for link in results.findChildren(LinkButton) if link.isVisibleTo(results)]
         qtbot.waitUntil(lambda shown=shown: all(one.width() >= one.sizeHint().width() for one in shown))
     results.resize(1280, 800)
+
+
+def test_answers_keep_their_columns_with_a_large_font_in_a_small_window(review, views, study, qtbot, appearance):
+    theme.apply(appearance, family="DejaVu Sans", scale=2.0)
+    review.show_review(views[0], study.wording, "lpm")
+    review.resize(800, 600)
+    table, metrics = review.table, QFontMetricsF(theme.font(theme.Role.STRONG))
+    qtbot.waitUntil(lambda: table.isColumnHidden(SECONDS))
+    words = [word for row in review.model.rows for word in row.preferred.split()]
+    assert table.columnWidth(PREFERRED) >= max(map(metrics.horizontalAdvance, words))
+    assert sum(map(table.columnWidth, range(FITS + 1))) <= table.viewport().width()

@@ -7,7 +7,7 @@ import pytest
 
 from elicit_app.study import open_study
 from metrics import Consequence, ElicitedMetric, Quality, judge
-from metrics.elicited.metric_parts import OPPOSED, UNTRUSTED, CaseWords
+from metrics.elicited.metric_parts import OPPOSED, UNTRUSTED, UNTRUSTED_AMONG, CaseWords
 from metrics.policies.cases import Practice, case_table, of_model
 from metrics.policies.information import information
 from metrics.policies.judging import Judge
@@ -131,7 +131,7 @@ def test_a_settled_choice_on_provisional_costs_is_said():
     assert judged([950, 50, 50, 950], metric(3.0, 0.2)).recommendation.reservation == ""
 
 
-@pytest.mark.parametrize("reason", [UNTRUSTED, OPPOSED])
+@pytest.mark.parametrize("reason", [UNTRUSTED, OPPOSED, UNTRUSTED_AMONG])
 def test_nothing_is_decided_by_answers_that_speak_against_each_other(reason):
     under = metric(3.0, 0.2, quality=Quality(provisional=reason))
     table = [950, 50, 50, 950]
