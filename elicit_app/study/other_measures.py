@@ -231,6 +231,7 @@ MEASURES = (
         _multilabel,
         lambda cases, options, axes: _penalised(cases, options).plot(axes),
         ("metric", *_PENALTIES),
+        "multilabel",
     ),
     Measure(
         "relevance",
@@ -241,5 +242,6 @@ MEASURES = (
         _relevance,
         _draw_relevance,
         ("metric", *_ALPHA_BETA),
+        "relevance",
     ),
 )
