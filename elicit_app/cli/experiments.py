@@ -360,7 +360,7 @@ _EVERYTHING = "all"
 
 def reproduce(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="An experiment of --list, or all.", show_default=False)
+        str | None, typer.Argument(metavar="[NAME]", help="An experiment of --list, or all.", show_default=False)
     ] = None,
     show_list: Annotated[bool, typer.Option("--list", help="Name all experiments and their sources.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer runs: minutes for all, with wider errors.")] = False,

@@ -11,6 +11,7 @@ import typer
 
 from elicit_app.cli import output
 from elicit_app.cli.output import Force, TrustedOnly, require_new, typed
+from elicit_app.cli.usage import Commands
 from elicit_app.problem import Problem
 from metrics.text import counted
 
@@ -24,7 +25,7 @@ MetricFile = Annotated[Path, typer.Argument(metavar="METRIC", help="An elicited 
 
 def register_session(app: typer.Typer) -> None:
     """Add `session` with its commands."""
-    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Check, recover and report on session files.")
+    group = Commands(no_args_is_help=True, rich_markup_mode=None, help="Check, recover and report on session files.")
     group.command("check", short_help="Say what is sound in a session file.")(check_session_file)
     group.command(short_help="Save what is left of a damaged session.")(recover)
     group.command(short_help="Write the report on a session.")(report)
@@ -33,9 +34,7 @@ def register_session(app: typer.Typer) -> None:
 
 def register_metric(app: typer.Typer) -> None:
     """Add `metric` with its commands."""
-    group = typer.Typer(
-        no_args_is_help=True, rich_markup_mode=None, help="Show, check, export and pool elicited metrics."
-    )
+    group = Commands(no_args_is_help=True, rich_markup_mode=None, help="Show, check, export and pool elicited metrics.")
     group.command(short_help="Print a metric as a page.")(show)
     group.command(short_help="Recompute a metric's worked example.")(check)
     group.command(short_help="Write a metric for other tools, or a report.")(export)
@@ -76,7 +75,7 @@ def export(
     predictions: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[PREDICTIONS]...",
+            metavar="[PREDICTIONS...]",
             help="Predictions files, one per model, all of the same cases (CSV, Parquet or NPZ). With them html, pdf "
             "and markdown become a report on what to do with these models, as score says it; without, a page about the "
             "metric. A study stands for its models. `elicit session report` adds every answer.",
@@ -156,7 +155,7 @@ def _read_metric(path: Path) -> ElicitedMetric:
 
 def pool(
     metrics: Annotated[
-        list[Path], typer.Argument(metavar="METRIC METRIC ...", help="Metric files of two or more experts.")
+        list[Path], typer.Argument(metavar="METRIC METRIC...", help="Metric files of two or more experts.")
     ],
     out: Annotated[Path | None, typer.Option(help="Where to write the pooled metric file.")] = None,
     name: Annotated[str | None, typer.Option(help="What the pooled metric is called.")] = None,

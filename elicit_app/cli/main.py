@@ -17,6 +17,7 @@ import typer
 from elicit_app.cli import experiments, files, output, score, study
 from elicit_app.cli.output import Force, show_as_text
 from elicit_app.cli.study import NeverWorseOption, StudyRef
+from elicit_app.cli.usage import Commands
 from elicit_app.problem import Problem
 from metrics import __version__
 from metrics.errors import InputError, MissingPackage, require
@@ -29,7 +30,7 @@ OPENED = (".elicit", ".session.jsonl")
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1")
 """What keeps linear algebra to one thread, in the environment of a program that has not imported numpy yet."""
 
-app = typer.Typer(
+app = Commands(
     name="elicit",
     help="Learn from a domain expert which mistakes matter more, and score models accordingly.",
     epilog="STUDY is the name of a bundled study, a study folder, or a predictions file (CSV, Parquet, NPZ).",

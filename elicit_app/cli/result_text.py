@@ -115,6 +115,8 @@ def print_comparison(console: Console, view: ComparisonView) -> None:
         table.add_row(row.mistake.name, *texts)
     output.line(console, f"{view.headline}.", style="bold")
     output.line(console, view.detail)
+    if view.pooled.quality.caveat:
+        output.line(console, view.pooled.quality.caveat)
     output.line(console, f"One of each counts as this many {view.yardstick.mistake.many}:")
     console.print(table)
     for line in (view.choice, view.agreement, view.how, view.made_of, *view.notes):

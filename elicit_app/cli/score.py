@@ -39,7 +39,7 @@ def score(
     predictions: Annotated[
         list[Path],
         typer.Argument(
-            metavar="PREDICTIONS",
+            metavar="PREDICTIONS...",
             help="One predictions file per model, all of the same cases; a study folder, or a bundled study's name, "
             "stands for all of its models.",
         ),
@@ -355,10 +355,10 @@ def _print(metric: ElicitedMetric, scores: Scores) -> None:
 def measure(
     context: typer.Context,
     name: Annotated[
-        str | None, typer.Argument(metavar="MEASURE", help="A measure of --list.", show_default=False)
+        str | None, typer.Argument(metavar="[MEASURE]", help="A measure of --list.", show_default=False)
     ] = None,
     files: Annotated[
-        list[Path] | None, typer.Argument(metavar="FILE ...", help="Files of cases: CSV, Parquet or NPZ.")
+        list[Path] | None, typer.Argument(metavar="[FILE...]", help="Files of cases: CSV, Parquet or NPZ.")
     ] = None,
     show_list: Annotated[bool, typer.Option("--list", help="Name all measures and the columns they need.")] = False,
     metric: Annotated[

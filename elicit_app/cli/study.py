@@ -10,6 +10,7 @@ import typer
 
 from elicit_app.cli import output
 from elicit_app.cli.output import Force, TrustedOnly, require_new
+from elicit_app.cli.usage import Commands
 from elicit_app.problem import Problem, listed
 from metrics.text import counted
 
@@ -52,7 +53,7 @@ LogitsOption = Annotated[bool, typer.Option("--logits", help="The columns hold r
 
 def register(app: typer.Typer) -> None:
     """Add `study` with its commands."""
-    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make, list, send and collect studies.")
+    group = Commands(no_args_is_help=True, rich_markup_mode=None, help="Make, list, send and collect studies.")
     group.command("new", short_help="Make a study from predictions files.")(new)
     group.command("list")(show_list)
     group.command("change", short_help="Add, rename or take out models.")(change)
@@ -70,13 +71,13 @@ def new(
         list[Path],
         typer.Option(
             "--predictions",
-            metavar="FILE [FILE ...]",
+            metavar="FILE [FILE...]",
             help="Predictions of one model per file: CSV or Parquet with columns y_true and proba_<class>, "
             "or NPZ with arrays y_true, y_proba and optionally classes; or with columns true_<label> and "
             "pred_<label>; or with y_true, y_pred and context_<feature>.",
         ),
     ],
-    more: Annotated[list[Path] | None, typer.Argument(metavar="[FILE ...]", help="More predictions files.")] = None,
+    more: Annotated[list[Path] | None, typer.Argument(metavar="[FILE...]", help="More predictions files.")] = None,
     name: Annotated[str | None, typer.Option(help="Title of the study; by default made from the folder.")] = None,
     labels: Annotated[
         str | None,
@@ -356,10 +357,10 @@ def _setting(
 
 def collect(
     study: AskedStudy,
-    files: Annotated[list[Path], typer.Argument(metavar="FILE ...", help="What the experts saved and sent back.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What the experts saved and sent back.")],
 ) -> None:
     """Check the answers that experts sent back, and file them among the study's sessions."""
-    from elicit_app.session.journal.listing import finished_experts, sessions_folder, sessions_of
+    from elicit_app.session.journal.listing import experts_in_words, finished_experts, sessions_folder, sessions_of
     from elicit_app.session.packing import collect as file_answers
     from elicit_app.study import open_study
 
@@ -367,9 +368,7 @@ def collect(
     for filed in file_answers(opened, files):
         print(f"{filed.source.name}: {filed.sentence}")
     finished = finished_experts(sessions_of(sessions_folder(opened), opened.digests))
-    simulated = "simulated " if finished and finished[0].simulated else ""
-    who = f"1 {simulated}expert has" if len(finished) == 1 else f"{len(finished)} {simulated}experts have"
-    print(f"{who} finished “{opened.title}”.")
+    print(f"{experts_in_words(finished)} {'has' if len(finished) == 1 else 'have'} finished “{opened.title}”.")
     if len(finished) > 1:
         print(f"Next: elicit study report {output.typed(study)} --out {output.typed(opened.name + '.pdf')}")
 

@@ -18,7 +18,7 @@ from elicit_app.problem import Problem
 from elicit_app.session.journal.events import Kept
 from elicit_app.session.pair_words import branches, compare_pair
 from elicit_app.session.runner import SessionRunner
-from elicit_app.session.sentences import mark_words, preference_of, progress_words
+from elicit_app.session.sentences import FIT_WORDS, mark_words, preference_of, progress_words
 from elicit_app.session.session import Session
 from elicit_app.session.views import (
     AnsweredView,
@@ -379,7 +379,9 @@ def print_review(console: Console, view: ReviewView, wording: Wording, family: F
     for answer in reversed(view.answers):
         seconds = "" if answer.seconds is None else f"{answer.seconds:.0f}"
         strength = answer.strength.value if answer.strength else ""
-        table.add_row(str(answer.number), _preference_words(answer, wording, family), strength, seconds, answer.fit)
+        table.add_row(
+            str(answer.number), _preference_words(answer, wording, family), strength, seconds, FIT_WORDS[answer.fit]
+        )
     console.print(table)
 
 

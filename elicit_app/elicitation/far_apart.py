@@ -1,4 +1,4 @@
-"""Two answers that plainly disagree: what they say about the same two mistakes, whatever is fitted to all of them."""
+"""Counts that plainly disagree: what they say about the same two mistakes, whatever is fitted to all answers."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import chi2
 
 from elicit_app.elicitation.questions import Asked, Choice, Procedure
+from elicit_app.elicitation.response import USUAL_ERROR
 
-TWICE = 2.0  # "about equal", without a count to move, is said of sides of which neither weighs more than so many times
+_HARDLY = 0.01  # probability below which people whose counts err as usual would not differ so much
 
 
 class FarApart(NamedTuple):
-    """Two answers about the same two mistakes that no exchange rate of theirs explains.
+    """The two counts farthest from each other, of counts about two mistakes that differ more than most people's do.
 
     Parameters
     ----------
@@ -22,8 +24,7 @@ class FarApart(NamedTuple):
     grave, mild : int
         The two mistakes, as indices of weights; taken together the two answers find the first graver.
     most, least : float
-        What one `grave` mistake counts as in `mild` ones: at least `most` by the first answer, at most `least` by the
-        other, least < most.
+        What one `grave` mistake counts as in `mild` ones by the first answer, and by the other, least < most.
     """
 
     more: int
@@ -35,16 +36,17 @@ class FarApart(NamedTuple):
 
     @property
     def factor(self) -> float:
-        """Return by how much, at least, the two answers differ."""
+        """Return by how much the two answers differ."""
         return self.most / self.least
 
 
-def farthest_apart(procedure: Procedure, history: Sequence[Asked], left_out: Sequence[int] = ()) -> FarApart | None:
-    """Find the two answers that differ most about how two mistakes weigh against each other.
+def far_apart(procedure: Procedure, history: Sequence[Asked], left_out: Sequence[int] = ()) -> FarApart | None:
+    """Find two mistakes about which the counts that were named differ more than the counts of most people do.
 
-    An answer to a trade of one mistake for another bounds their exchange rate, on both sides where it names the equal
-    point. A fit can call all such answers plausible by thinking little of the person: what they say does not depend
-    on any fit.
+    A fit can call any counts plausible by thinking little of the person. These are compared with each other: their
+    logarithms, of which there are n, spread as those of people who err as usual do in one case of a hundred or less
+    (chi-squared with n - 1 degrees of freedom, times the number of such pairs of mistakes). Choices are left alone:
+    people whose errors do not grow with what is at stake answer small trades like a coin, and are honest.
 
     Parameters
     ----------
@@ -58,32 +60,25 @@ def farthest_apart(procedure: Procedure, history: Sequence[Asked], left_out: Seq
     belief = procedure.belief(history)
     if belief is None:
         return None
-    lows: dict[tuple[int, int], tuple[float, int]] = {}  # of the logarithm of the rate of two mistakes, and by whom
-    highs: dict[tuple[int, int], tuple[float, int]] = {}
-    for n, asked in enumerate(history):
-        gain = belief.prior.gain(*asked.shown.rates)
-        traded = np.flatnonzero(np.abs(gain) > 0)
-        if n in left_out or asked.answer.choice is Choice.UNSURE or len(traded) != 2 or gain[traded].prod() > 0:
+    named: dict[tuple[int, int], list[tuple[float, int]]] = {}  # logarithms of the rate of two mistakes, and by which
+    for n, (shown, answer) in enumerate((asked.shown, asked.answer) for asked in history):
+        if n in left_out or answer.choice is not Choice.EQUAL or answer.moved is None:
             continue
-        grave, mild = map(int, traded)
-        low, high = _rate_bounds(asked, float(gain[grave]), float(gain[mild]))
-        lows[grave, mild] = max(lows.get((grave, mild), (low, n)), (low, n))
-        highs[grave, mild] = min(highs.get((grave, mild), (high, n)), (high, n))
-    gaps = {pair: lows[pair][0] - highs[pair][0] for pair in lows}
-    pair = max(gaps, key=lambda one: gaps[one], default=None)
-    if pair is None or gaps[pair] <= 0:
+        gain = belief.prior.gain(*shown.rates)
+        traded = np.flatnonzero(gain)
+        if len(traded) == 2 and gain[traded].prod() < 0:
+            grave, mild = map(int, traded)
+            named.setdefault((grave, mild), []).append((float(np.log(abs(gain[mild] / gain[grave]))), n))
+    chances = {pair: _chance([rate for rate, _ in rates]) for pair, rates in named.items()}
+    pair = min(chances, key=lambda one: chances[one], default=None)
+    if pair is None or chances[pair] * len(chances) > _HARDLY:
         return None
-    (most, more), (least, fewer) = lows[pair], highs[pair]
+    (least, fewer), (most, more) = min(named[pair]), max(named[pair])
     if most + least < 0:
         return FarApart(fewer, more, *pair[::-1], float(np.exp(-least)), float(np.exp(-most)))
     return FarApart(more, fewer, *pair, float(np.exp(most)), float(np.exp(least)))
 
 
-def _rate_bounds(asked: Asked, grave: float, mild: float) -> tuple[float, float]:
-    """Return between which logarithms an answer puts the rate of two mistakes, of which the first side gains these."""
-    rate = float(np.log(abs(mild) / abs(grave)))
-    if asked.answer.choice is Choice.EQUAL:
-        # Without a count to move, "about equal" is not said to be exact.
-        slack = 0.0 if asked.answer.moved is not None else np.log(TWICE)
-        return rate - slack, rate + slack
-    return (rate, np.inf) if (asked.answer.choice is Choice.FIRST) == (grave > 0) else (-np.inf, rate)
+def _chance(logs: Sequence[float]) -> float:
+    """Return how probable it is that counts which err as usual spread as much as these."""
+    return float(chi2.sf(len(logs) * np.var(logs) / USUAL_ERROR**2, len(logs) - 1)) if len(logs) > 1 else 1.0

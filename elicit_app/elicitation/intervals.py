@@ -26,7 +26,7 @@ from elicit_app.elicitation.belief import KEPT, Posterior, at_a_time, by_columns
 from elicit_app.elicitation.prior import SharedPart, WeightPrior
 from elicit_app.elicitation.propagation import FEWEST_SETS, LEAST, Intervals, Sites, product, propagated
 from elicit_app.elicitation.questions import Matrix
-from elicit_app.elicitation.response import Evidence, Person, ResponseModel, point_lapse
+from elicit_app.elicitation.response import USUAL_ERROR, Evidence, Person, ResponseModel, point_lapse
 from elicit_app.problem import Problem
 
 LOGISTIC = 1.702  # a logistic variable is about normal with this standard deviation
@@ -45,7 +45,7 @@ _FIT_DECIMALS = 6
 _FARTHEST = 3.5  # normal score of a centre
 _SPREAD_OF_SPREADS = 0.5
 # Of the logarithms (logit for the lapse) of: error of a choice, error of an equal point, power of a ratio, lapse.
-_CENTRES = np.array([np.log(0.5), np.log(0.6), -0.1, -4.5])
+_CENTRES = np.array([np.log(0.5), np.log(USUAL_ERROR), -0.1, -4.5])
 _WIDTHS = np.array([0.7, 0.4, 0.2, 1.2])
 _TIE, _GAP, _PULL = 0.06, 1.5, 0.05
 

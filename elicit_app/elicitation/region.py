@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.questions import Counts
+from elicit_app.elicitation.questions import Counts, Matrix
 from elicit_app.problem import Problem
 from metrics.elicited.family import error_cells
 
@@ -16,6 +16,7 @@ WORST_ERROR = 0.5  # share of a class that people may be shown wrong: every clas
 _IMAGINED_WRONG = 0.15  # share of a class that an imagined better model gets wrong
 _SHARE_OF_WORST = 0.5  # models that are wrong on more of a class than this share of the worst error are not shown
 _NEAR = 0.8  # share of the worst error up to which one kind of mistake is near what models do
+_USUAL = 0.5  # share of the worst error up to which a class is wrong in the first questions
 _HALF_A_PERCENT = 0.005  # shares are shown in whole percents, and half of a class is never to be read
 _SMALLER = (1.0, 0.5, 1 / 3, 0.25)  # amounts of a trade that is asked again, where there is no room for a base
 _BASES = (1, 2, 4, 8, 16)  # sizes of a common base, in times of the amount traded
@@ -34,6 +35,8 @@ class Region:
         The most cases of a class that may be wrong.
     near : ndarray of int, shape (k,)
         The most cases of a class that one kind of mistake may make up near the models.
+    usual : ndarray of shape (k,)
+        The largest share of a class that is wrong in the first questions, which show how the models are.
     fixed : ndarray of bool, shape (k,), or None
         Rows in which the person moves no count, because what is shown of them is what is good.
     """
@@ -41,6 +44,7 @@ class Region:
     bases: Counts
     most: Counts
     near: Counts
+    usual: Matrix
     fixed: NDArray[np.bool_] | None = None
 
     @classmethod
@@ -73,12 +77,21 @@ class Region:
         limit = worst_error - (_HALF_A_PERCENT if worst_error < 1 else 0)
         most = np.maximum(np.ceil(limit * sizes).astype(np.int64) - 1, 0)
         near = np.minimum(most, np.ceil(_NEAR * worst_error * sizes).astype(np.int64))
-        return cls(bases, most, near, fixed)
+        # Amounts that are priced are outcomes of batches, and with a worst error of 1 anything may come first.
+        anything = worst_error == 1 or fixed is not None
+        usual = np.maximum(1.0 if anything else _USUAL * worst_error, allowed.max(axis=0) / np.maximum(sizes, 1))
+        return cls(bases, most, near, usual, fixed)
 
     def contains(self, counts: Counts) -> NDArray[np.bool_]:
         """Tell which results, shape (..., k, k), have no class wrong too often; shape (...)."""
         wrong = (np.asarray(counts) * error_cells(len(self.most))).sum(axis=-1)
         return np.asarray((wrong <= self.most).all(axis=-1))
+
+    def are_usual(self, rates: Matrix) -> NDArray[np.bool_]:
+        """Tell which results, shape (n, k, k), may come among the first; shape (n,)."""
+        of_class = rates.sum(axis=2)
+        wrong = of_class - np.diagonal(rates, axis1=1, axis2=2)
+        return np.asarray((wrong <= self.usual * of_class).all(axis=1))
 
     def limits(self, sides: Counts, true: NDArray[np.intp], predicted: NDArray[np.intp]) -> Counts:
         """Return the most that one count of each result, shape (n, k, k), may be raised to, at least what it is."""

@@ -20,6 +20,7 @@ from elicit_app.elicitation.prior import WeightPrior, positive
 from elicit_app.elicitation.questions import Asked, Choice, Matrix, Moved, Question, Strength, rounding_cell
 
 N_PARAMETERS = 8  # of a person, see `Person`
+USUAL_ERROR = 0.6  # standard deviation of the logarithm of a count, of the person in the middle
 
 _Cut = tuple[int, int]
 _TIE, _CLEAR, _OTHER_TIE = (1, 0), (1, 1), (-1, 0)
@@ -349,7 +350,7 @@ class ResponseModel:
             sigmoid(odds) if self.lapse is None else np.full(len(z), self.lapse),
             ndtr(1.5 * z[:, 4] - 0.5) if self.rho is None else np.full(len(z), self.rho),
             np.exp(-0.1 + 0.15 * z[:, 5]),
-            np.exp(np.log(0.6) + 0.3 * z[:, 6]),
+            np.exp(np.log(USUAL_ERROR) + 0.3 * z[:, 6]),
             sigmoid(-3.0 + z[:, 7]),
         )
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from elicit_app.elicitation.agenda import better_side
 from elicit_app.elicitation.belief import Posterior
-from elicit_app.elicitation.far_apart import TWICE, FarApart, farthest_apart
+from elicit_app.elicitation.far_apart import FarApart, far_apart
 from elicit_app.elicitation.foretelling import AgainstChance, accuracies, random_pairs
 from elicit_app.elicitation.procedures.published import coordinates
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Outcome, Procedure, Purpose, Side
@@ -34,7 +34,7 @@ _FOLDS, _FEWEST = 5, 8  # parts that are held out in turn; preferences that this
 # A search: an answer does not fit when the other side is better by more than this share of all that is at stake.
 _MARGIN = 0.05
 # "About equal" fits while neither side weighs more than twice the other.
-_EQUAL = (TWICE - 1) / (TWICE + 1)
+_EQUAL = 1 / 3
 
 
 class HeldOut(NamedTuple):
@@ -120,7 +120,7 @@ class TrustReport:
     held_out : HeldOut or None
         None without a belief, or with too few answers.
     apart : FarApart or None
-        The two answers that lie farthest apart, those that are surprises left out; None where no two do.
+        The two counts that lie farthest apart, those that are surprises left out; None where no counts differ so much.
     verdict : {"trusted", "reservations", "untrusted"}
         Untrusted where anything grave is flagged; reservations where anything is, or where nothing was said.
     """
@@ -180,7 +180,7 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
     suspicions.append(Suspicion("surprises", share > 0.25, share))
     found = tuple(suspicions)
     verdict = _verdict(found, n_answered)
-    apart = farthest_apart(procedure, history, odd)
+    apart = far_apart(procedure, history, odd)
     return TrustReport(repeats, checks, failed, explained, odd, surprises, found, accuracy, kept_aside, apart, verdict)
 
 

@@ -14,7 +14,7 @@ from elicit_app.problem import Problem
 from elicit_app.session.header import study_of
 from elicit_app.session.journal.files import read
 from elicit_app.session.journal.listing import SessionSummary, finished_experts, sessions_folder, sessions_of
-from elicit_app.session.pooling import SPREAD, Source, aligned, doubts, pool, spread_words, untrusted, who_counts
+from elicit_app.session.pooling import ONE_BELIEF, Source, aligned, doubts, of_one_mind, pool, untrusted, who_counts
 from elicit_app.session.result import result_view, scenarios_of
 from elicit_app.session.session import Session
 from elicit_app.study.model import Mistake, Study, Wording, default_wording
@@ -71,7 +71,7 @@ def compare(
         choice=choice([expert.judgement for expert in experts], names, judgement),
         made_of=f"Made of {series(parts)}.",
         pooled=pooled,
-        how=_how(pooled),
+        how=_how(pooled, mistakes),
         agreement=agreement.sentence([one.mistake.many for one in mistakes]),
         untrusted=tuple(name for name, metric in zip(names, metrics, strict=True) if untrusted(metric)),
         notes=(*notes, *doubts(metrics, names)),
@@ -79,13 +79,33 @@ def compare(
     )
 
 
-def _how(pooled: ElicitedMetric) -> str:
-    """Return what pooling means, and how far the experts are apart where that is known."""
-    spread = pooled.provenance.parameters.get(SPREAD)
-    if spread is None:
-        return BY_MEAN
-    tau, *interval = spread
-    return f"{IN_ONE_BELIEF} {spread_words(tau, interval)}"
+def _how(pooled: ElicitedMetric, mistakes: Sequence[MistakeRates]) -> str:
+    """Return what pooling means, and how far the experts are from what is pooled."""
+    in_one_belief = pooled.provenance.parameters.get("pooled_by") == ONE_BELIEF
+    sentences = [IN_ONE_BELIEF if in_one_belief else BY_MEAN, spread_words(mistakes)]
+    if of_one_mind(pooled) and not any(one.apart for one in mistakes):
+        sentences.append("As far as these answers tell, they may be of one mind.")
+    return " ".join(filter(None, sentences))
+
+
+def spread_words(mistakes: Sequence[MistakeRates]) -> str:
+    """Return how far the ratios of experts are from the pooled ones; empty where there is nothing to compare.
+
+    From the same numbers as how far they are apart, so that the one never speaks against the other.
+    """
+    factors = [
+        max(rate.ratio / one.pooled.ratio, one.pooled.ratio / rate.ratio)
+        for one in mistakes
+        for rate in one.rates
+        if not one.is_yardstick and rate.ratio > 0 and one.pooled.ratio > 0
+    ]
+    if not factors or max(factors) < _SAME:
+        return ""
+    half, most = (two_digits(factor) for factor in (np.median(factors), max(factors)))
+    if half == most:
+        return f"Their ratios lie within a factor of {most} of the pooled ones."
+    near = f"Half of their ratios lie within a factor of {half} of the pooled ones"
+    return f"{near}, the furthest is a factor of {most} off."
 
 
 def told_apart(names: Sequence[str]) -> tuple[str, ...]:
@@ -378,7 +398,8 @@ class Agreement:
         shown = [names[index] for index in self.ranking[:_NAMED]]
         rest = len(self.ranking) - len(shown)
         order = ", ".join(shown) + (f", and {rest} more" if rest else "")
-        return f"They rank the mistakes {word} ({number}; 1 is the same order). Shared order, the worst first: {order}."
+        kind = "Shared" if self.w >= _FAIR else "Mean"
+        return f"They rank the mistakes {word} ({number}; 1 is the same order). {kind} order, the worst first: {order}."
 
 
 def agreement_of(metrics: Sequence[ElicitedMetric]) -> Agreement:

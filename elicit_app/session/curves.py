@@ -224,8 +224,8 @@ def best_text(view: CurvesView) -> CurveText:
 def best_sentence(view: CurvesView, at: float) -> str:
     """Return how probably each is best at a ratio."""
     lines = sorted(view.best.values(at), key=lambda one: -one[1])
-    listed = "; ".join(f"{_named(line)} ({probability(value)})" for line, value in lines if value >= _NEGLIGIBLE)
-    return f"{_if_it_counted(view, at)}, this would probably be best: {listed}."
+    listed = "; ".join(f"{_named(line)} {probability(value)}" for line, value in lines if value >= _NEGLIGIBLE)
+    return f"{_if_it_counted(view, at)}, each would be best with this probability: {listed}."
 
 
 def cost_text(view: CurvesView, per: str) -> CurveText:

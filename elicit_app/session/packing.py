@@ -31,7 +31,9 @@ from elicit_app.session.session import Session
 from elicit_app.study.model import Opinions, Pack, Study, TalliedModel
 from elicit_app.study.packs import ENDING, pack_bytes, with_pack
 from elicit_app.study.writing import write_whole
-from metrics.text import counted, series, span, two_digits
+from metrics import Consequence
+from metrics.elicited.exchange import ExchangeRate
+from metrics.text import counted, series
 
 ANSWERS_ENDING = f"-answers{SUFFIX}"
 _UNSAID = ("seed", "person", "space")
@@ -236,10 +238,18 @@ def stated_opinions(study: Study) -> tuple[StatedOpinions, ...]:
     found = []
     for opinions in study.pack.others:
         mistake, bounds = study.wording.mistake(opinions.mistake), opinions.bounds or (None,) * len(opinions.ratios)
-        numbers = [span(*ends) if ends else two_digits(of) for of, ends in zip(opinions.ratios, bounds, strict=True)]
+        numbers = [_stand_words(of, ends) for of, ends in zip(opinions.ratios, bounds, strict=True)]
         sentence = f"One {mistake.one} counts as {series(numbers)} {unit.many}."
         found.append(StatedOpinions(mistake.name, sentence, opinions.reasons))
     return tuple(found)
+
+
+def _stand_words(ratio: float, ends: tuple[float, float] | None) -> str:
+    """Return where one expert stands, as a report says it: "12 (11 to 14)", "0.3 to 9", "at most 0.075", "12"."""
+    low, high = ends or (None, None)
+    rate = ExchangeRate(0, None, ratio, low, high, False, Consequence("", None, ""))
+    known, range_ = rate.columns()
+    return f"{known} ({range_})" if range_ and known == rate.in_words() else rate.in_words()
 
 
 def _key(one: MistakeRates) -> tuple[int, int | None]:
@@ -257,7 +267,7 @@ def _opinions(view: ComparisonView, one: MistakeRates, study: Study, reasons: tu
     stands = []
     for rate, of in zip(one.rates, unit.rates, strict=True):
         if of.ratio > 0:
-            ends = rate.ninety if rate.bounded else None
+            ends = rate.ninety
             stands.append((float(rate.ratio / of.ratio), ends and (ends[0] / of.ratio, ends[1] / of.ratio)))
     stands.sort(key=lambda stand: stand[0])
     bounds = tuple(ends for _, ends in stands)

@@ -248,6 +248,12 @@ def largest_rows(left: Counts, right: Counts, wording: Wording, family: Family) 
     return _largest([row for row in differing if row.surplus], _MOST_ROWS)
 
 
+def nothing_traded(left: Counts, right: Counts, wording: Wording, family: Family) -> bool:
+    """Return whether one of two results that differ is no worse in anything."""
+    rows = all_rows(left, right, wording, family, only_differing=True)
+    return len({row.worse for row in rows if row.surplus}) == 1
+
+
 def _largest(differing: Sequence[Row], max_rows: int) -> tuple[Row, ...]:
     largest = sorted(differing, key=lambda row: -row.surplus)[:max_rows]
     return tuple(row for row in differing if row in largest)

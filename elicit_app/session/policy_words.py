@@ -69,7 +69,7 @@ def _row(judgement: Judgement, one: JudgedPolicy, heads: tuple[str, ...], shared
         shared=shared,
         name=name,
         manner=manner,
-        short_manner=manner.split(" (")[0],
+        short_manner=what_one_does(one, judgement.words, judgement.positive, ranges=False)[1],
         counts=counts,
         sentence=_sentence(one, f"{name}, {manner}", dict(zip(heads, counts, strict=True)), shared),
     )

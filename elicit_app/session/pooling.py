@@ -25,15 +25,15 @@ from elicit_app.problem import Problem
 from elicit_app.session.journal.listing import people_if_any
 from metrics import ElicitedMetric, Provenance, Quality, Tally
 from metrics.elicited.family import DLPM, LPM, family_of
-from metrics.elicited.metric_parts import UNTRUSTED, intervals_around, ranges_of_draws
+from metrics.elicited.metric_parts import OPPOSED, UNTRUSTED, intervals_around, ranges_of_draws
 from metrics.text import two_digits
 
 _SEED = 20_250_101  # the same metrics give the same pooled metric
 _DRAWS = 1_000
 _DRAWS_A_WEIGHT = 4  # that a Gaussian takes: its covariance has to be inverted
-_MEDIAN_OF_RATIO = 0.954  # half of all ratios of two costs lie within exp(this * tau) of the group's
-_OF_ONE_MIND = 1.15  # a factor that nobody would argue about
-_OPPOSED = 0.9  # probability of valuing mistakes rather the other way round
+_OF_ONE_MIND = 0.15  # a spread of log-costs that nobody would argue about
+_SURE = 0.9  # probability from which on an expert finds one mistake worse than another
+_OPPOSED = 2 / 3  # share of the pairs that both find so, from which on they value them the other way round
 _APART = float(np.log(2.0))  # typical difference of a log-cost, below which nobody is opposed
 _MOVED = 1.5  # a factor by which leaving one expert out is worth a sentence
 
@@ -71,20 +71,10 @@ def _covariance(metric: ElicitedMetric) -> Matrix:
     return WeightPrior.of(family_of(metric.family).name, len(metric.classes)).covariance
 
 
-def spread_words(tau: float, interval: Sequence[float]) -> str:
-    """Return how far experts are apart, whose log-costs lie around the group's with standard deviation tau.
-
-    >>> spread_words(0.5, (0.3, 0.8))
-    "Half of an expert's ratios lie within a factor of 1.6 of the group's (plausibly 1.3 to 2.1)."
-    >>> spread_words(0.1, (0.0, 0.3))
-    'As far as these answers tell, the experts are of one mind (a factor of 1.1 apart, at most 1.3).'
-    """
-    factor, low, high = (float(np.exp(_MEDIAN_OF_RATIO * one)) for one in (tau, *interval))
-    if factor < _OF_ONE_MIND:
-        text = f"a factor of {two_digits(factor)} apart, at most {two_digits(high)}"
-        return f"As far as these answers tell, the experts are of one mind ({text})."
-    text = f"plausibly {two_digits(low)} to {two_digits(high)}"
-    return f"Half of an expert's ratios lie within a factor of {two_digits(factor)} of the group's ({text})."
+def of_one_mind(pooled: ElicitedMetric) -> bool:
+    """Return whether answers of one mind, each with its errors, would differ as much as those of a pooled metric."""
+    spread = pooled.provenance.parameters.get(SPREAD)
+    return spread is not None and spread[0] < _OF_ONE_MIND
 
 
 def doubts(metrics: Sequence[ElicitedMetric], names: Sequence[str]) -> tuple[str, ...]:
@@ -94,15 +84,12 @@ def doubts(metrics: Sequence[ElicitedMetric], names: Sequence[str]) -> tuple[str
         for name, metric in zip(names, metrics, strict=True)
         if untrusted(metric)
     ]
-    opposed = [
-        f"{one} and {other}"
-        for (one, first), (other, second) in combinations(zip(names, metrics, strict=True), 2)
-        if _opposed(first, second)
-    ]
+    opposed = [f"{names[one]} and {names[other]}" for one, other in opposed_pairs(metrics)]
     if opposed:
+        others = f", and so do {'; '.join(opposed[1:])}" if len(opposed) > 1 else ""
         found.append(
-            f"{'; '.join(opposed)} value the mistakes the other way round: the pooled costs lie between them, and are "
-            "what neither means."
+            f"{opposed[0]} value the mistakes the other way round{others}: the pooled costs lie between them, and are "
+            "what none of them means."
         )
     return (*found, *_matters_most(metrics, names))
 
@@ -126,15 +113,34 @@ def untrusted(metric: ElicitedMetric) -> bool:
     return metric.quality.provisional == UNTRUSTED
 
 
-def _opposed(one: ElicitedMetric, other: ElicitedMetric) -> bool:
-    """Return whether one expert minds most what the other minds least, as far as both are known."""
-    first, second = (_centred_logs(metric) for metric in (one, other))
-    if first is None or second is None:
-        return False
+def opposed_pairs(metrics: Sequence[ElicitedMetric]) -> tuple[tuple[int, int], ...]:
+    """Return the places of experts, two by two, who value the mistakes the other way round, as far as is known."""
+    logs = [_centred_logs(metric) for metric in metrics]
+    return tuple(
+        (one, other)
+        for (one, first), (other, second) in combinations(enumerate(logs), 2)
+        if first is not None and second is not None and _opposed(first, second)
+    )
+
+
+def _opposed(first: Matrix, second: Matrix) -> bool:
+    """Return whether one expert finds worse what the other finds slighter, of most mistakes that both tell apart.
+
+    Of many mistakes a few answers leave most comparisons open: those do not count.
+    """
     n = min(len(first), len(second))
-    first, second = first[:n], np.random.default_rng(_SEED).permutation(second)[:n]
-    apart = np.sqrt(((first - second) ** 2).mean(axis=1))
-    return float((((first * second).sum(axis=1) < 0) & (apart > _APART)).mean()) >= _OPPOSED
+    shuffled = np.random.default_rng(_SEED).permutation(second)
+    apart = np.sqrt(((first[:n] - shuffled[:n]) ** 2).mean(axis=1))
+    ours, theirs = (_order(draws) for draws in (first, second))
+    told, reverse = int((ours * theirs != 0).sum()), int((ours * theirs < 0).sum())
+    return reverse > _OPPOSED * told and float((apart > _APART).mean()) >= _SURE
+
+
+def _order(logs: Matrix) -> Matrix:
+    """Return of every two mistakes 1 where the first is surely worse, -1 where it is surely slighter, else 0."""
+    worse = np.stack([(logs[:, [i]] > logs).mean(axis=0) for i in range(logs.shape[1])])
+    order: Matrix = (worse >= _SURE).astype(np.float64) - (worse.T >= _SURE)
+    return order
 
 
 def _centred_logs(metric: ElicitedMetric) -> Matrix | None:
@@ -308,6 +314,7 @@ def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
         quality=Quality(
             repeats_agreed=_sum([metric.quality.repeats_agreed for metric in metrics]),
             simulated=any(metric.quality.simulated for metric in metrics),
+            provisional=OPPOSED if opposed_pairs(metrics) else None,
         ),
     )
 

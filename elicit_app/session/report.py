@@ -57,6 +57,7 @@ _FITS = {
     "fits": "",
     "check": "one side plainly better",
     "worse side": "the other side was plainly better",
+    "level": "one side was plainly better",
     "does not fit": "does not fit the rest",
     "two answers": "answered twice, differently",
     "asked again": "",

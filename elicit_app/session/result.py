@@ -122,12 +122,14 @@ def models_under_prices(study: Study, outcome: Outcome) -> tuple[str, ...]:
     worth = np.array([np.diagonal(model.usual) for model in study.pack.models], dtype=np.float64)
     best = int((worth @ outcome.weights).argmax())
     draws = outcome.weights[None] if outcome.samples is None else outcome.samples
-    text = probability(float(((draws @ worth.T).argmax(axis=1) == best).mean()))
+    share = float(((draws @ worth.T).argmax(axis=1) == best).mean())
+    does = "does" if share >= 0.5 else "may do"
     rivals = f"{names[1 - best]}, as both" if len(names) == 2 else f"the other {len(names) - 1} models, as they"
     # There are totals only, so the doubt from the items is not known here.
     return (
-        f"Under these prices {names[best]} does better than {rivals} were counted: probability {text}, as far as the "
-        f"answers go. Other {study.wording.cases} would count otherwise: `elicit score` judges with both doubts.",
+        f"Under these prices {names[best]} {does} better than {rivals} were counted: probability "
+        f"{probability(share)}, as far as the answers go. Other {study.wording.cases} would count otherwise: "
+        "`elicit score` judges with both doubts.",
     )
 
 
@@ -172,6 +174,8 @@ def elicited(
     The version of the program and the study's digest are added to the provenance; it is `created` now by default.
     """
     true, predicted = study.yardstick
+    if study.wording.priced:
+        outcome = replace(outcome, weights=prices_of(outcome.weights, outcome.samples, true))
     when = {} if created is None else {"created": created}
     return ElicitedMetric.from_weights(
         study.classes,
@@ -192,6 +196,20 @@ def elicited(
         kind=study.wording.priced or "confusion",
         **when,
     )
+
+
+def prices_of(weights: Matrix, samples: Matrix | None, unit: int) -> Matrix:
+    """Return prices, shape (m,), whose ratios to that of `unit` are the medians of the draws, shape (n, m).
+
+    A score counts in these units, and a table of prices says the same number. Weights that are medians of ratios to the
+    largest of them have other quotients.
+    """
+    if samples is None:
+        return weights
+    ratios = samples / samples[:, [unit]]
+    # As the table takes its medians: one of the draws.
+    middle = np.quantile(np.sort(ratios, axis=0), 0.5, axis=0, method="inverted_cdf")
+    return np.asarray(middle / middle.sum())
 
 
 def consequences(study: Study, any_mistake: bool) -> tuple[Consequence, ...]:

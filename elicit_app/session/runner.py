@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, Unpack
 from elicit_app.elicitation.questions import Moved, Strength
 from elicit_app.problem import Problem
 from elicit_app.session.journal.events import Kept
-from elicit_app.session.journal.listing import finished_experts, sessions_of
+from elicit_app.session.journal.listing import experts_in_words, finished_experts, sessions_of
 from elicit_app.session.journal.writing import UnwrittenProblem
 from elicit_app.session.questions import Asking
 from elicit_app.session.session import Said, Session
@@ -310,7 +310,8 @@ class SessionRunner:
         view = ahead.completed()
         self._ahead = ahead
         sessions = sessions_of(self._session.path.parent, self._session.study.digests)
-        return replace(view, experts=max(len(finished_experts(sessions)), 1))
+        experts = finished_experts(sessions)
+        return replace(view, experts=experts_in_words(experts) if len(experts) > 1 else "")
 
     def _curves(self) -> None:
         from elicit_app.session.curves import curves_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -19,10 +19,11 @@ from elicit_app.session.pair_words import (
     compare_pair,
     difference_sentence,
     largest_rows,
+    nothing_traded,
     opposite,
     rest_words,
 )
-from elicit_app.session.views import AnsweredView, QuestionView, Reply, Side
+from elicit_app.session.views import AnsweredView, Fit, QuestionView, Reply, Side
 from elicit_app.study.model import Study, Wording
 from metrics.elicited.family import linear_family
 from metrics.text import amount, capitalised, counted, series, two_digits
@@ -73,6 +74,19 @@ def purpose_words(study: Study, questions: int, *, early: bool = True) -> tuple[
     )
 
 
+FIT_WORDS: Mapping[Fit, str] = {
+    "fits": "fits",
+    "check": "a check question",
+    "worse side": "the worse side",
+    "level": "one side was better",
+    "does not fit": "does not fit",
+    "two answers": "two answers",
+    "asked again": "asked again",
+    "left open": "left open",
+    "taken out": "taken out",
+}
+"""How an answer stands to the others, as the window and the terminal say it."""
+
 _IMAGINED = "No model of this study gives exactly these results; imagine one that does."
 _FAR = "No model of this study gives such results; only such a pair tells how these mistakes compare."
 
@@ -120,7 +134,7 @@ def preference(
     if reply == "equal" and moved is not None:
         return Preference(equal_point(left, right, wording, family), "", is_preference=False)
     if reply == "equal":
-        return Preference(f"About equal: {', '.join(_differences(rows))}", "", is_preference=False)
+        return Preference(_about_equal(left, right, wording, family), "", is_preference=False)
     chosen: Side = reply
     gained = series([row.change(chosen) for row in rows if row.worse != chosen])
     forgone = series([row.change(opposite(chosen)) for row in rows if row.worse == chosen])
@@ -128,8 +142,12 @@ def preference(
     return Preference(gained or more, forgone)
 
 
-def _differences(rows: tuple[Row, ...]) -> list[str]:
-    return [counted(row.surplus, row.mistake.one, row.mistake.many) for row in rows]
+def _about_equal(left: Counts, right: Counts, wording: Wording, family: Family) -> str:
+    """Say between which differences somebody was indifferent; where nothing was traded, that one side was better."""
+    rows = largest_rows(left, right, wording, family)
+    if nothing_traded(left, right, wording, family):
+        return f"About equal, though one side only had {series([row.excess for row in rows])}"
+    return f"About equal: {', '.join(counted(row.surplus, row.mistake.one, row.mistake.many) for row in rows)}"
 
 
 def preference_of(answer: AnsweredView, wording: Wording, family: Family) -> Preference:
@@ -152,7 +170,7 @@ def equal_point(left: Counts, right: Counts, wording: Wording, family: Family) -
     rows = largest_rows(left, right, wording, family)
     sides = [[row for row in rows if row.worse == side] for side in ("left", "right")]
     if not all(sides):
-        return f"About equal: {', '.join(_differences(rows))}"
+        return _about_equal(left, right, wording, family)
     fewer, more = sorted(sides, key=lambda side: sum(row.surplus for row in side))
     first, second = (", ".join(row.excess for row in side) for side in (fewer, more))
     are = "is" if len(fewer) == 1 and fewer[0].surplus == 1 else "are"
@@ -256,7 +274,14 @@ class Balance(NamedTuple):
     def sentence(self) -> str:
         """Return the whole: "A: 14 more misses are as bad as B: 120 more false alarms: one counts as 8.6"."""
         one, other = (f"{side}: {text or 'nothing more'}" for side, text in zip(self.letters, self.more, strict=True))
-        return f"{one} are as bad as {other}" + (f": one counts as {self.ratio}" if self.ratio else "")
+        return f"{one} {self.compared} {other}" + (f": one counts as {self.ratio}" if self.ratio else "")
+
+    @property
+    def compared(self) -> str:
+        """Return what stands between the two sides; nothing is as bad as what one side merely has on top."""
+        if not all(self.more):
+            return "against"
+        return f"{'is' if self.more[0].startswith('1 ') and ',' not in self.more[0] else 'are'} as bad as"
 
 
 def balance_of(rows: tuple[Row, ...]) -> Balance:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 _NAMED = 4
 _MOST_ODD = 0.25
-# Of people who err by a factor of 1.8, one in five gives two answers so far apart, among eighteen about two classes.
-_FAR_APART = 8.0
 
 # Headline and detail of what the answers together give away; see `Suspicion`.
 _SUSPICIONS = {
@@ -196,26 +194,24 @@ def _fits_well(explained: Tally) -> bool:
     return explained.of - explained.agreed <= _MOST_ODD * explained.of
 
 
-def far_apart(apart: FarApart | None, state: SessionState) -> str | None:
-    """Say which two answers lie far apart, or return None where none do: "Answers 2 and 5 are a factor of 9 apart"."""
-    if apart is None or apart.factor < _FAR_APART:
-        return None
+def far_apart_words(apart: FarApart, state: SessionState) -> str:
+    """Say which two counts lie far apart: "Answers 2 and 5 are a factor of 9 apart"."""
     first, second = sorted(state.used[place] + 1 for place in (apart.more, apart.fewer))
     return f"Answers {first} and {second} are a factor of {two_digits(apart.factor)} apart"
 
 
 def _apart_found(report: TrustReport, state: SessionState, rates: tuple[ExchangeRate, ...]) -> list[TrustView]:
     """Return the two answers about the same mistakes that lie farthest apart, where that is far."""
-    apart, headline = report.apart, far_apart(report.apart, state)
-    if apart is None or headline is None:
+    apart = report.apart
+    if apart is None:
         return []
     more, fewer = (state.used[place] + 1 for place in (apart.more, apart.fewer))
     grave, mild = rates[apart.grave].mistake, rates[apart.mild].mistake
     detail = (
-        f"By answer {more} one {grave.one} counts as at least {two_digits(apart.most)} {mild.many}, by answer {fewer} "
-        f"as at most {two_digits(apart.least)}. No one number is both."
+        f"By answer {more} one {grave.one} counts as {two_digits(apart.most)} {mild.many}, by answer {fewer} as "
+        f"{two_digits(apart.least)}. Most people's answers differ less."
     )
-    return [TrustView(False, headline, detail, max(more, fewer))]
+    return [TrustView(False, far_apart_words(apart, state), detail, max(more, fewer))]
 
 
 def _held_out(report: TrustReport, study: Study) -> tuple[HeldOutView, ...]:

@@ -12,17 +12,18 @@ from typing import Any, Literal
 import numpy as np
 
 from elicit_app.elicitation.agenda import BEST_PROBABILITY, KNOWN_FACTOR, better_side
-from elicit_app.elicitation.far_apart import farthest_apart
-from elicit_app.elicitation.questions import Counts, Outcome, Progress, Purpose, Side
+from elicit_app.elicitation.far_apart import far_apart
+from elicit_app.elicitation.questions import Choice, Counts, Outcome, Progress, Purpose, Side
 from elicit_app.elicitation.trust import misfits
 from elicit_app.problem import Problem
 from elicit_app.registry.entries import stated_orders
 from elicit_app.session.journal.events import Answered, Pair, as_counts
 from elicit_app.session.journal.state import Entry, StateBuilder
+from elicit_app.session.pair_words import nothing_traded
 from elicit_app.session.questions import Asking, on_screen, to_reply
-from elicit_app.session.sentences import last_words, progress_words, stated_words
+from elicit_app.session.sentences import last_words, progress_words, stated_words, with_moved
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
-from elicit_app.session.trusting import contradictions, far_apart, misfit_numbers
+from elicit_app.session.trusting import contradictions, far_apart_words, misfit_numbers
 from elicit_app.session.views import AnsweredView, Fit, QuestionView, RecapView, ReviewView, SittingOverView
 from elicit_app.study.writing import write_whole
 from metrics.files import csv_cell
@@ -163,6 +164,8 @@ def answered_views(session: Session, pairs: tuple[tuple[int, int], ...]) -> tupl
             fit = "left open" if _asked_again_as(state.entries, number) is None else "asked again"
         elif number in doubled:
             fit = "two answers"
+        elif entry.answer.choice is Choice.EQUAL and _nothing_traded(session, entry):
+            fit = "level"
         elif entry.event.pair.purpose is Purpose.CHECK:
             first, second = entry.event.pair.first, entry.event.pair.second
             better = better_side(np.array(first, dtype=float), np.array(second, dtype=float))
@@ -173,6 +176,14 @@ def answered_views(session: Session, pairs: tuple[tuple[int, int], ...]) -> tupl
             fit = "fits"
         views.append(_answered_view(state.entries, number, fit))
     return tuple(views)
+
+
+def _nothing_traded(session: Session, entry: Entry) -> bool:
+    """Return whether one side was merely better when a pair was answered, with the count that was moved."""
+    first, second = as_counts(entry.event.pair.first), as_counts(entry.event.pair.second)
+    if entry.answer.moved is not None:
+        first, second = with_moved(first, second, entry.answer.moved)
+    return nothing_traded(first, second, session.study.wording, session.procedure().family)
 
 
 def last_answer(session: Session) -> AnsweredView | None:
@@ -221,10 +232,14 @@ def _review_sentence(session: Session, answers: tuple[AnsweredView, ...], double
     worse = sum(view.fit == "worse side" for view in answers)
     if worse:
         parts.append("one took the plainly worse side" if worse == 1 else f"{worse} took the plainly worse side")
+    level = sum(view.fit == "level" for view in answers)
+    if level:
+        which = "one calls" if level == 1 else f"{level} call"
+        parts.append(f"{which} two results equal of which one was plainly better")
     state, procedure = session.state, session.procedure()
-    apart = far_apart(farthest_apart(procedure, state.history, misfits(procedure, state.history)), state)
-    if apart:
-        parts.append(apart)
+    apart = far_apart(procedure, state.history, misfits(procedure, state.history))
+    if apart is not None:
+        parts.append(far_apart_words(apart, state))
     total = f"{counted(len(answers), 'answer')}."
     found = f" {', and '.join(parts).capitalize()}." if parts else ""
     missing = FEWEST_TO_EXPORT - len(session.state.informative)

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 Side = Literal["left", "right"]
 Reply = Literal["left", "right", "equal", "unsure"]
-Fit = Literal["fits", "does not fit", "two answers", "asked again", "left open", "taken out", "check", "worse side"]
+Fit = Literal[
+    "fits", "does not fit", "two answers", "asked again", "left open", "taken out", "check", "worse side", "level"
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -349,8 +351,8 @@ class ResultView:
 
     `notes` are sentences about what was bounded, or read in which way; `judgement` is what one could do with the
     models, `scenarios` judges it at another prevalence, both None where the study has no models; `models` are the
-    models as they decide now; `experts` is how many experts have finished this study, this one included; `guesses` are
-    the first guesses of ratios; `practice` is what is done today, as it was typed.
+    models as they decide now; `experts` is how many experts have finished this study in words, empty where there are no
+    two; `guesses` are the first guesses of ratios; `practice` is what is done today, as it was typed.
     """
 
     metric: ElicitedMetric
@@ -368,7 +370,7 @@ class ResultView:
     unsaved: str = ""
     scenarios: Scenarios | None = None
     judgement: Judgement | None = None
-    experts: int = 1
+    experts: str = ""
     guesses: Mapping[MistakeKey, float] = field(default_factory=dict)
     practice: tuple[tuple[float, ...], ...] | None = None
 

@@ -69,7 +69,7 @@ class Opinions:
     mistake: tuple[int, int | None]  # true and predicted class; None for any wrong answer
     ratios: tuple[float, ...]  # how many of the yardstick's mistakes one of these counts as, ascending
     reasons: tuple[str, ...] = ()  # what they wrote about answers in which this mistake was traded
-    # for each ratio its range where the answers only bound it, None where it is known; empty where all are known
+    # for each ratio its 90 % range, None where nothing is known of it; empty where that is so of all
     bounds: tuple[tuple[float, float] | None, ...] = ()
 
 

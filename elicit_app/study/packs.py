@@ -68,7 +68,7 @@ class EarlierOpinions(StrictPart):
     ratios: tuple[NonNegative, ...]
     reasons: tuple[str, ...] = ()
     bounds: tuple[tuple[NonNegative, NonNegative | None] | None, ...] = Field(
-        default=(), description="The range of each ratio that is only bounded, null for no end; left out where none is"
+        default=(), description="The 90 % range of each ratio, null for no end; left out where none has one"
     )
 
 

@@ -33,7 +33,10 @@ ANSWERS_FOR: Mapping[AnswersFor, str] = {
 
 CHOICE_SETTLED = "the choice was settled before the costs were known"
 UNTRUSTED = "the answers do not hang together"
+OPPOSED = "experts of opposed values are pooled in them"
 """Why a metric is provisional: its questions ended with the choice, or its answers speak against each other."""
+NOT_TO_DECIDE_BY = (UNTRUSTED, OPPOSED)
+"""Of these the reasons for which nothing should be decided by a metric at all."""
 
 # How the reader of files takes these parts: no unknown field, no text for a number.
 _STRICT: ConfigDict = {"extra": "forbid", "strict": True}
@@ -236,14 +239,15 @@ class Quality:
         """Return what a reader has to know before the costs are used, as a sentence; empty where nothing is.
 
         >>> Quality(provisional=CHOICE_SETTLED).caveat
-        'The choice is settled, the costs are not.'
+        'More answers would hardly change the choice; the costs are not known closely.'
         >>> Quality(provisional="only 6 answers").caveat
         'The costs are provisional: only 6 answers.'
         """
         if self.provisional is None:
             return ""
         if self.provisional == CHOICE_SETTLED:
-            return "The choice is settled, the costs are not."
+            # Whether the choice is right is another doubt: that of the cases.
+            return "More answers would hardly change the choice; the costs are not known closely."
         return f"The costs are provisional: {self.provisional.rstrip('.')}."
 
 

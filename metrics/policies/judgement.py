@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from metrics.elicited.exchange import mistake_words
 from metrics.elicited.family import family_of
-from metrics.elicited.metric_parts import UNTRUSTED, CaseWords, Consequence, range_of_draws
+from metrics.elicited.metric_parts import NOT_TO_DECIDE_BY, CaseWords, Consequence, range_of_draws
 from metrics.inputs.arguments import Floats
 from metrics.policies.cases import Policy
 from metrics.policies.information import Information, information
@@ -170,8 +170,9 @@ class Judgement:
     @property
     def advice(self) -> str | None:
         """Return whether to decide now or to learn more first; None without draws."""
-        if self.information is not None and self.metric.quality.provisional == UNTRUSTED:
-            return f"Do not decide by these costs yet: {UNTRUSTED}"
+        reason = self.metric.quality.provisional
+        if self.information is not None and reason in NOT_TO_DECIDE_BY:
+            return f"Do not decide by these costs yet: {reason}"
         return None if self.information is None else self.information.advice
 
     @cached_property

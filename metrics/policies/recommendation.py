@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from metrics.elicited.exchange import exchange_rates, headline_of
-from metrics.elicited.metric_parts import UNTRUSTED, CaseWords
+from metrics.elicited.metric_parts import NOT_TO_DECIDE_BY, CaseWords
 from metrics.text import capitalised, percent, probability, threshold_text, total_cost, two_digits
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # A doubt whose range is this many times narrower than the other's is negligible.
 _HARDLY = 3.0
 _SETTLED = 0.95
+# Below this probability a sentence that stood alone would claim too much.
+_UNSURE = 0.5
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ class Recommendation:
     Parameters
     ----------
     pieces : tuple of Piece
-        The sentence: "Call it cancer where **Size and texture** says **22 % or more**."
+        The sentence: "Call it cancer where **Size and texture** says **22 % or more**."; where something else is
+        more likely better, or nothing should be decided by these costs, it begins with "Best guess only."
     spares : str
         What that brings, in whole cases, against present practice or the best policy without a model.
     sureness : str
@@ -59,11 +62,15 @@ class Recommendation:
 
 def recommendation(judgement: Judgement) -> Recommendation:
     """Return what a judgement recommends, in words."""
-    return Recommendation(_pieces(judgement), _spares(judgement), _sureness(judgement), _reservation(judgement))
+    pieces = _pieces(judgement)
+    unsure = judgement.sure is not None and judgement.sure < _UNSURE
+    if unsure or judgement.metric.quality.provisional in NOT_TO_DECIDE_BY:
+        pieces = (Piece("Best guess only. "), *pieces)
+    return Recommendation(pieces, _spares(judgement), _sureness(judgement), _reservation(judgement))
 
 
-def what_one_does(one: JudgedPolicy, words: CaseWords, positive: int | None) -> tuple[str, str]:
-    """Return name and manner for a table: "Size and texture", "cancer from 22 % (16 to 29)"."""
+def what_one_does(one: JudgedPolicy, words: CaseWords, positive: int | None, *, ranges: bool = True) -> tuple[str, str]:
+    """Return name and manner for a table: "Size and texture", "cancer from 22 % (16 to 29)", or without `ranges`."""
     policy = one.policy
     if policy.decides == "practice":
         return "Present practice", "as typed in"
@@ -76,7 +83,7 @@ def what_one_does(one: JudgedPolicy, words: CaseWords, positive: int | None) -> 
     if one.threshold is None or positive is None:
         return name, "with these costs"
     low, high = two_digits(100 * one.threshold.low), two_digits(100 * one.threshold.high)
-    range_ = f" ({low} to {high})" if low != high else ""
+    range_ = f" ({low} to {high})" if ranges and low != high else ""
     action = words.action(positive) or words.classes[positive]
     return name, f"{action} from {threshold_text(one.threshold.value)}{range_}"
 
@@ -94,8 +101,7 @@ def difference_words(one: JudgedPolicy) -> str:
 
 def in_short(judgement: Judgement) -> str:
     """Return what to do and how sure that is, in a few words: "Lamp position, as it decides now (61 % sure)"."""
-    name, manner = what_one_does(judgement.best, judgement.words, judgement.positive)
-    does = name[:1].lower() + name[1:] if judgement.best.policy.model is None else f"{name}, {manner}"
+    does = _what(judgement, judgement.best)
     return does if judgement.sure is None else f"{does} ({_sure(judgement.sure).lower()} sure)"
 
 
@@ -177,7 +183,7 @@ def _sureness(judgement: Judgement) -> str:
 
 def _reservation(judgement: Judgement) -> str:
     settled = judgement.sure is not None and judgement.sure >= _SETTLED
-    provisional = judgement.metric.quality.provisional not in (None, UNTRUSTED)
+    provisional = judgement.metric.quality.provisional not in (None, *NOT_TO_DECIDE_BY)
     return "The choice is settled, the costs are not." if settled and provisional else ""
 
 
@@ -297,10 +303,10 @@ def _other_values(judgement: Judgement) -> str:
 
 
 def _what(judgement: Judgement, one: JudgedPolicy) -> str:
-    name, manner = what_one_does(one, judgement.words, judgement.positive)
+    name, manner = what_one_does(one, judgement.words, judgement.positive, ranges=False)
     if one.policy.model is None:
         return name[:1].lower() + name[1:]
-    return f"{name}, {manner.split(' (')[0]}"
+    return f"{name}, {manner}"
 
 
 def _other_cases(judgement: Judgement) -> str:

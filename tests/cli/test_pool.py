@@ -32,6 +32,17 @@ def test_experts_are_compared_and_pooled(elicit, tmp_path):
     assert pooled.cost_matrix[0, 1] / pooled.cost_matrix[1, 0] == pytest.approx(4)
 
 
+def test_opposed_experts_are_not_pooled_without_a_word(elicit, tmp_path):
+    ada, ben, out = write(tmp_path, "Ada", 8), write(tmp_path, "Ben", 1 / 8), tmp_path / "both.metric.json"
+    done = elicit("metric", "pool", ada, ben, "--out", out)
+    warned = "The costs are provisional: experts of opposed values are pooled in them."
+    assert done.stdout.index(warned) < done.stdout.index("One of each counts as")
+    assert "Ada and Ben value the mistakes the other way round" in done.stdout
+    assert "within a factor of 8 of the pooled ones" in done.stdout
+    assert ElicitedMetric.load(out).quality.caveat == warned
+    assert warned in elicit("metric", "show", out).stdout
+
+
 def test_without_a_file_to_write_they_are_only_compared(elicit, tmp_path):
     done = elicit("metric", "pool", write(tmp_path, "Ada", 8), write(tmp_path, "Ben", 2))
     assert done.returncode == 0

@@ -16,7 +16,7 @@ from elicit_app.session.result import models_under_prices
 from elicit_app.session.sentences import preference
 from elicit_app.study import open_study
 from elicit_app.study.amounts import ItemAmounts, ReadAmounts, read_amounts, study_of_amounts
-from metrics import ElicitedMetric, penalized_multilabel_score, relevance_score
+from metrics import ElicitedMetric, exchange_rates, penalized_multilabel_score, relevance_score
 from metrics.elicited.kinds import multilabel_amounts
 
 
@@ -171,6 +171,8 @@ def test_from_files_of_labels_to_a_score(elicit, folder, tmp_path):
     )
     assert eager == pytest.approx(float(plain))
     page = elicit("metric show m.metric.json")
+    said = {rate.mistake.true: rate.ratio for rate in exchange_rates(metric)}
+    assert (false_positive, false_negative) == pytest.approx((said["false"], said["missed"])), "the table and the score"
     assert "In the multi-label score" in page
     assert "Cost matrix" not in page
     assert "| Amount | counts as |" in page

@@ -130,7 +130,7 @@ class TestKinds:
         assert ((gains @ weights > 0) == (gains @ truth > 0)).mean() > 0.9
 
     def test_clearly_says_more_than_slightly(self):
-        question = first(bayes(strength=True), [])
+        question = first(bayes(strength=True, worst_error=1.0), [])  # a large one: slightly says little of a small one
         gain = bayes().prior.gain(*question.rates)
         felt = [
             float(np.median(bayes(strength=True).belief([Asked(question, KINDS[kind])]).latent(gain[None])))

@@ -115,6 +115,13 @@ def test_models_that_are_mostly_wrong_are_replaced_by_better_ones():
         Region.around(models, 1.5)
 
 
+def test_the_first_questions_show_at_most_a_quarter_of_a_class_wrong():
+    region = Region.around(np.array([[[80, 10, 10], [5, 90, 5], [10, 14, 76]]]), 0.5)
+    quarter, more = (np.array([[[80, 10, 10], [n, 100 - n, 0], [10, 14, 76]]]) / 300 for n in (25, 26))
+    assert region.are_usual(np.concatenate([quarter, more])).tolist() == [True, False]
+    assert Region.around(np.array([[[80, 20], [30, 70]]]), 1.0).are_usual(np.array([[[0.0, 0.5], [0.5, 0.0]]])).all()
+
+
 @settings(deadline=None, max_examples=60)
 @given(SEEDS)
 def test_a_limit_is_the_most_that_a_plausible_result_allows(seed):

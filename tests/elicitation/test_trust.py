@@ -53,7 +53,7 @@ class Worse(LinearOracle):
 
 @pytest.fixture(scope="module")
 def honest(answers_of) -> tuple[Bayes, list[Asked]]:
-    procedure = sitting()
+    procedure = sitting(2)
     return procedure, answers_of(procedure, LinearOracle(-COSTS))
 
 

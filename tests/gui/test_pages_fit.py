@@ -14,6 +14,7 @@ from elicit_app.gui.pages.review import ReviewPage
 from elicit_app.gui.results.page import ResultsPage
 from elicit_app.gui.settings import Settings
 from elicit_app.gui.setup.begin_page import BeginPage
+from elicit_app.gui.setup.overview import example_row
 from elicit_app.gui.setup.start_page import ContinueView, RowButton, RowView, StartPage, StartView
 from elicit_app.gui.setup.study_page import StudyPage
 from elicit_app.problem import Finding
@@ -21,6 +22,7 @@ from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import recap_view, review_view, sitting_over_view
+from elicit_app.study import list_studies
 
 
 @pytest.fixture(scope="module")
@@ -201,7 +203,7 @@ def test_painted_plots_are_texts_to_a_screen_reader(qtbot, long_words, answered)
         assert len(seen.text(QAccessible.Text.Description)) > 50
     track = QAccessible.queryAccessibleInterface(page.prevalence.shares.track)
     assert track.role() == QAccessible.Role.Slider
-    assert "cheapest" in track.text(QAccessible.Text.Description)
+    assert "Best guess from" in track.text(QAccessible.Text.Description)
 
 
 def test_plots_say_what_they_show(qtbot, long_words, answered):
@@ -237,3 +239,18 @@ def test_rows_of_the_start_page_show_their_letters_whole(qtbot, compact):
     inked = np.flatnonzero((words < 150).any(axis=1))
     tall = QFontMetricsF(theme.font(theme.Role.STRONG)).tightBoundingRect("gjpqy").height()
     assert inked[-1] - inked[0] + 1 >= tall
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_every_example_of_the_start_page_is_told_whole_in_a_small_window(qtbot, appearance, scale):
+    theme.apply(appearance, family="DejaVu Sans", scale=scale)
+    page = StartPage()
+    qtbot.addWidget(page)
+    page.show_view(StartView(None, tuple(example_row(one) for one in list_studies() if one.minutes), ()))
+    page.resize(800, 600)
+    page.show()
+    qtbot.waitUntil(lambda: page.examples.rows[0].width() > 300)
+    for row in page.examples.rows:
+        width = row.width() - 2 * 16 - theme.em(14) - theme.S
+        for at, (text, role) in enumerate(((row.view.title, theme.Role.STRONG), (row.view.line, theme.Role.NOTE))):
+            assert QFontMetricsF(theme.font(role)).horizontalAdvance(text) <= row.own_width(at, width), text

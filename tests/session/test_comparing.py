@@ -1,6 +1,7 @@
 """Experts beside each other: which sessions count, where they disagree in words, and what is said of models."""
 
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,10 +18,11 @@ from elicit_app.session.comparing import (
     compare,
     compare_experts,
     disagreement,
+    spread_words,
     told_apart,
     wording_of,
 )
-from elicit_app.session.journal.listing import SessionSummary, finished_experts
+from elicit_app.session.journal.listing import SessionSummary, experts_in_words, finished_experts
 from elicit_app.session.pooling import Source
 from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
@@ -77,6 +79,18 @@ def test_agreement_is_said_and_nothing_is_infinitely_less():
     assert "For Ada one missed melanoma counts as much as 4 needless excisions, for Ben as at most 0.5. Their" in detail
 
 
+def test_how_far_experts_are_from_the_pool_is_said_of_the_numbers_that_are_shown():
+    pooled = ExchangeRate(0, None, 1.0, 0.5, 2.0, False, Consequence("0", None, "Missed melanoma"))
+    apart = rates(0, MISSED, (12.0, 10.0, 14.0), (1 / 12, 1 / 14, 1 / 10))
+    far = replace(apart, pooled=pooled)
+    assert spread_words((far, UNIT)) == "Their ratios lie within a factor of 12 of the pooled ones."
+    near = replace(rates(2, HARMLESS, (1.2, 1.0, 1.4), (1.0, 0.9, 1.1)), pooled=replace(pooled, true=2))
+    assert spread_words((far, UNIT, near)) == (
+        "Half of their ratios lie within a factor of 6.6 of the pooled ones, the furthest is a factor of 12 off."
+    )
+    assert spread_words((UNIT,)) == ""
+
+
 def test_what_is_best_for_whom_is_what_their_results_recommend(folder, lumps):
     ada, ben = (result_view(Session.look(folder / f"{n}.session.jsonl", lumps)).judgement for n in (1, 2))
     said = choice((ada, ben), ("Ada", "Ben"), ben)
@@ -91,6 +105,12 @@ def test_what_is_best_for_whom_is_what_their_results_recommend(folder, lumps):
 def test_the_order_that_experts_share_begins_with_the_worst_mistake():
     metrics = [ElicitedMetric.from_cost_matrix([*"abc"], [[0, worst, 1], [2, 0, 3], [4, 5, 0]]) for worst in (9, 8)]
     assert agreement_of(metrics).ranking == (0, 5, 4, 3, 2, 1)
+
+
+def test_experts_that_are_programs_are_counted_as_such():
+    programs = [replace(summary(name, name, 1), simulated=True) for name in "ab"]
+    assert experts_in_words(finished_experts(programs)) == "2 simulated experts"
+    assert experts_in_words(finished_experts([*programs, summary("c", "Cleo", 2)])) == "1 expert"
 
 
 def test_names_that_are_the_same_get_numbers():

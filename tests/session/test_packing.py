@@ -25,7 +25,6 @@ from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from elicit_app.study.folder import write_folder
 from elicit_app.study.packs import pack_bytes, parse_pack, read_pack
-from metrics.text import two_digits
 
 COSTS = setting_of("bayes", purpose="costs", questions=5)
 
@@ -253,7 +252,12 @@ def test_in_a_second_round_experts_see_where_the_others_stand_and_both_rounds_ar
     one = opinions[0]
     words = folder.wording.mistakes[one.mistake]
     assert first.mistake == words.name
-    assert first.sentence.startswith(f"One {words.one} counts as {two_digits(one.ratios[0])} and ")
+    assert first.sentence.startswith(f"One {words.one} counts as ")
+    (said,) = [row for row in compare_study(folder).mistakes if row.mistake.name == words.name]
+    for rate in said.rates:
+        assert all(
+            text in first.sentence for text in (rate.in_words(), rate.range_in_words().removeprefix("90 % plausible"))
+        )
     home = tmp_path / "home"
     home.mkdir()
     path = answer(again, home / "a.session.jsonl", 1.0, expert="Ada", seed=7)
@@ -271,7 +275,11 @@ def test_where_somebody_stands_is_a_bound_where_the_answers_only_bound_it(folder
     again = read_pack(write_pack(packed(folder, COSTS, (bounded, *rest)), tmp_path / "second"))
     assert again.pack.others[0] == bounded
     assert "counts as at most 0.075 and at least 4 " in stated_opinions(again)[0].sentence
-    assert '"bounds"' not in pack_bytes(packed(folder, COSTS, tuple(rest))).decode(), "as packs were before"
+    known = replace(one, ratios=(2.0, 12.0), bounds=((0.1, 7.1), (11.0, 14.0)))
+    again = packed(folder, COSTS, (known, *rest))
+    assert "counts as 0.1 to 7.1 and 12 (11 to 14) " in stated_opinions(again)[0].sentence
+    plain = [replace(said, bounds=()) for said in rest]
+    assert '"bounds"' not in pack_bytes(packed(folder, COSTS, plain)).decode(), "as packs were before"
 
 
 def test_reasons_go_round_without_names(folder, experts, tmp_path):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from elicit_app.problem import Problem
-from elicit_app.session.pooling import Source, aligned, doubts, pool
+from elicit_app.session.pooling import Source, aligned, doubts, opposed_pairs, pool
 from metrics import ElicitedMetric, Provenance, Quality, Tally
 from metrics.elicited.metric_parts import UNTRUSTED
 
@@ -137,6 +137,24 @@ def test_who_contradicts_themselves_or_another_is_named():
     assert "answers of Ben do not hang together" in said[0]
     assert "Ada and Ben value the mistakes the other way round" in said[1]
     assert doubts([one.metric for one in aligned([people[0], metric(ONE, "Cleo", draws=300)])], ["Ada", "Cleo"]) == ()
+
+
+def test_a_pool_of_opposed_experts_says_so_wherever_it_goes():
+    opposed = pool([metric(ONE, draws=300), metric(tuple(1 / np.array(ONE)), "Ben", draws=300)])
+    assert opposed.quality.caveat == "The costs are provisional: experts of opposed values are pooled in them."
+    assert pool([metric(ONE, draws=300), metric(OTHER, "Ben", draws=300)]).quality.caveat == ""
+
+
+def test_of_many_mistakes_only_those_that_both_tell_apart_make_experts_opposed():
+    def vague(source, seed):
+        blur = np.exp(1.2 * np.random.default_rng(seed).standard_normal(source.metric.samples.shape))
+        return replace(source.metric, samples=source.metric.samples * blur)
+
+    reverse = metric(tuple(1 / np.array(ONE)), "Ben", draws=400)
+    assert opposed_pairs([vague(metric(ONE, draws=400), 1), vague(reverse, 2)]) == ((0, 1),)
+    assert opposed_pairs([vague(metric(ONE, draws=400), 1), vague(metric(ONE, "Cleo", draws=400), 3)]) == ()
+    milder = tuple(np.array(ONE) ** 0.3)
+    assert opposed_pairs([metric(ONE, draws=400).metric, metric(milder, "Dan", draws=400).metric]) == ()
 
 
 def test_who_matters_most_is_named():

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from elicit_app.elicitation.questions import Moved, Progress
-from elicit_app.session.sentences import last_words, preference, progress_words, undo_words
+from elicit_app.session.pair_words import all_rows
+from elicit_app.session.sentences import balance_of, last_words, preference, progress_words, undo_words
 from elicit_app.session.views import AnsweredView, QuestionView
 from elicit_app.study.model import Mistake, Wording
 
@@ -70,6 +71,23 @@ def test_equal_and_unsure() -> None:
     assert preference(A, B, "unsure", WORDING, "lpm").preferred == "Cannot say"
     again = preference(A, B, "unsure", WORDING, "lpm", asked_again_as=14)
     assert again[:2] == ("Cannot say, asked again as 14", "")
+
+
+def test_about_equal_says_where_nothing_was_traded() -> None:
+    worse = A + np.array([[-5, 5], [0, 0]])
+    for left, right in ((A, worse), (worse, A)):
+        said = preference(left, right, "equal", WORDING, "lpm")
+        assert said.preferred == "About equal, though one side only had 5 more missed melanomas"
+    trade = preference(A, B, "equal", WORDING, "lpm").preferred
+    assert trade.startswith("About equal: 12")
+
+
+def test_nothing_is_as_bad_as_what_one_side_merely_has_on_top() -> None:
+    worse = A + np.array([[-5, 5], [0, 0]])
+    merely = balance_of(all_rows(A, worse, WORDING, "lpm"))
+    assert merely.sentence == "A: nothing more against B: 5 more missed melanomas"
+    one = balance_of(all_rows(A + np.array([[0, 0], [3, -3]]), A + np.array([[-1, 1], [0, 0]]), WORDING, "lpm"))
+    assert " 1 more missed melanoma is as bad as " in one.sentence
 
 
 def test_undo_says_what_it_takes_back() -> None:

@@ -65,7 +65,8 @@ MOST_WEIGHTS_OF_PARTICLES = 20  # the mistakes among five classes; on the sphere
 _FEW_WEIGHTS = 4  # so many weights can be pinned down in a sitting
 _POLICIES_TO_OTHERS = 4  # pairs of what can be chosen for one random pair, where the answers are for a choice
 _VALUES_TRIED = 100  # draws under which policies are made anew, to see whether the same one is chosen
-_SPREAD_OF_PRICES = 0.9  # of log sensitivity: less than for mistakes, whose ranges would be too wide for prices
+# Where amounts are priced, people who are right on 80 % of pairs would get too wide ranges by what holds of mistakes.
+_SENSITIVITY_ON_PRICES, _SPREAD_ON_PRICES = float(np.log(2.2)), 0.8
 _TARGETS = 300  # random pairs that stand for what the metric will be used for
 _REMEMBERED = 160  # beliefs kept for undo and looking ahead, fewer where they are large
 _REMEMBERED_NUMBERS, _FEWEST_REMEMBERED = 6_000_000, 6
@@ -286,7 +287,9 @@ class Bayes:
         sharp = space == "sphere" or is_fraction(self.family)
         kind = ResponseModel.of_an_oracle if sharp else ResponseModel.of_people
         expected = kind(self.prior, self._targets, _of_the_study(_SCALE))
-        return replace(expected, spread=_SPREAD_OF_PRICES) if self._asks_prices else expected
+        if not self._asks_prices:
+            return expected
+        return replace(expected, log_sensitivity=_SENSITIVITY_ON_PRICES, spread=_SPREAD_ON_PRICES)
 
     @property
     def _asks_prices(self) -> bool:

@@ -40,9 +40,11 @@ def show_tooltip(place: QPoint, text: str, widget: QWidget) -> None:
     QToolTip.showText(place, tooltip_text(text), widget)
 
 
-def elided(text: str, metrics: QFontMetricsF, width: float) -> str:
-    """Return `text` in one line, cut in its middle to `width` pixels: the ends of long names tell them apart."""
-    return metrics.elidedText(isolated(" ".join(text.split())), Qt.TextElideMode.ElideMiddle, width)
+def elided(
+    text: str, metrics: QFontMetricsF, width: float, where: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle
+) -> str:
+    """Return `text` in one line, cut to `width` pixels: a name in its middle, since the ends tell names apart."""
+    return metrics.elidedText(isolated(" ".join(text.split())), where, width)
 
 
 def write(
@@ -122,7 +124,8 @@ class StressedLabel(Label):
     def say(self, *parts: str) -> None:
         """Show `parts` one after another: the first plain, the second stressed, the third plain, and so on."""
         weights = (400, 600)
-        shown = (html_text(part) for part in parts)
+        # A number and its sign stay on one line.
+        shown = (html_text(part).replace(" %", "\N{NO-BREAK SPACE}%") for part in parts)
         spans = (f'<span style="font-weight:{weights[i % 2]}">{part}</span>' for i, part in enumerate(shown))
         QLabel.setText(self, "".join(spans))
         self.setAccessibleName(isolated("".join(parts)))

@@ -108,7 +108,8 @@ class ExpertPlot(LogPlot):
     def _columns(self) -> _Columns:
         body, strong, note = (QFontMetricsF(font(role)) for role in (Role.BODY, Role.STRONG, Role.NOTE))
         width = float(self.width())
-        names = min(max((body.horizontalAdvance(name) for name in self._names), default=0.0) + em(8), width * 0.26)
+        widths = [body.horizontalAdvance(name) for name in self._names[:-1]]  # the last is everybody
+        names = min(max([*widths, strong.horizontalAdvance(_EVERYBODY)]) + em(8), width * 0.26)
         rates = [rate for row in self._rows for _, rate in self._lines(row)]
         value = max((strong.horizontalAdvance(rate.in_words()) for rate in rates), default=0.0) + em(4)
         ranges = max((note.horizontalAdvance(rate.range_in_words()) for rate in rates), default=0.0) + em(4)
@@ -192,12 +193,13 @@ class ComparePage(HeadedPage):
         self.header.add_actions(self.report, self.save)
         self._trusted_only = False
         self.title, self.detail = Label(role=theme.Role.TITLE), Label()
+        self.caveat = Label(role=theme.Role.STRONG)
         self.choice, self.agreement = Label(ink=theme.INK2), Label(ink=theme.INK2)
         self.question, self.plot = Label(role=theme.Role.SECTION), ExpertPlot()
         self.rest = Label(role=theme.Role.NOTE, ink=theme.INK2)
         fill(
             self.body,
-            _card(self.title, self.detail, self.agreement, self.choice),
+            _card(self.title, self.detail, self.caveat, self.agreement, self.choice),
             _card(self.question, self.plot, self.rest),
         )
         self.meaning = Section("What pooled means")
@@ -222,6 +224,7 @@ class ComparePage(HeadedPage):
         self.title.setText(view.headline)
         self.detail.setText(view.detail)
         self.choice.show_text(view.choice)
+        self.caveat.show_text(view.pooled.quality.caveat)
         yardstick = view.yardstick.mistake.one
         self.question.setText(f"How bad does each expert find each mistake, compared with one {yardstick}?")
         shown = furthest(view.mistakes)

@@ -29,7 +29,7 @@ from elicit_app.gui.elements.surfaces import Card, Divider, Surface, fill, in_co
 from elicit_app.gui.elements.texts import Label, tell, write
 from elicit_app.gui.theme import LEFT, RIGHT
 from elicit_app.session.journal.events import Kept
-from elicit_app.session.sentences import preference_of, undo_words
+from elicit_app.session.sentences import FIT_WORDS, preference_of, undo_words
 from elicit_app.session.views import AnsweredView, Fit, ReviewView
 from elicit_app.study.model import Wording
 from metrics.text import counted
@@ -44,12 +44,12 @@ GLYPHS: dict[Fit, Glyph] = {
     "two answers": Glyph.SWAP,
     "does not fit": Glyph.WARNING,
     "worse side": Glyph.WARNING,
+    "level": Glyph.WARNING,
     "asked again": Glyph.DOT,
     "left open": Glyph.DOT,
     "taken out": Glyph.DOT,
 }
-STRESSED: tuple[Fit, ...] = ("two answers", "does not fit", "worse side")
-_FIT_WORDS: dict[Fit, str] = {"check": "a check question", "worse side": "the worse side"}
+STRESSED: tuple[Fit, ...] = ("two answers", "does not fit", "worse side", "level")
 
 
 class AnswerWords(NamedTuple):
@@ -65,7 +65,7 @@ class AnswerWords(NamedTuple):
     @property
     def cells(self) -> tuple[str, ...]:
         """Return the texts of all columns."""
-        fits = _FIT_WORDS.get(self.fit, self.fit)
+        fits = FIT_WORDS[self.fit]
         return str(self.number), self.preferred, self.rather_than, self.clearly, self.seconds, fits
 
 
@@ -210,10 +210,7 @@ class AnswersTable(QTableView):
             NUMBER: metrics.horizontalAdvance("No. 10") + 2 * _PAD,
             CLEARLY: metrics.horizontalAdvance("how clearly") + 3 * _PAD,
             SECONDS: metrics.horizontalAdvance("seconds") + 3 * _PAD,
-            FITS: max(map(metrics.horizontalAdvance, ("does not fit", "two answers", "a check question")))
-            + theme.em(24)
-            + _GAP
-            + 2 * _PAD,
+            FITS: max(map(metrics.horizontalAdvance, FIT_WORDS.values())) + theme.em(24) + _GAP + 2 * _PAD,
         }
         shown = {column: width for column, width in small.items() if not self.isColumnHidden(column)}
         rest = max(self.viewport().width() - sum(shown.values()), theme.em(120))

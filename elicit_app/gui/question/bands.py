@@ -138,7 +138,7 @@ def _is(glyph: Glyph, change: str) -> bool:
 def _balance_parts(balance: Balance) -> list[Part]:
     """Return the two sides of what is equally bad, each behind its badge."""
     (one, other), (few, many) = balance.letters, balance.more
-    first = (*_words_of(few or "nothing more"), Word("are as bad as", quiet=True))
+    first = (*_words_of(few or "nothing more"), Word(balance.compared, quiet=True))
     second = _words_of(f"{many or 'nothing more'}" + (":" if balance.ratio else ""))
     if balance.ratio:
         second = (*second, Word("one counts as", quiet=True), Word(balance.ratio))

@@ -162,7 +162,8 @@ class CurvePlot(QLabel):
         picture = self._picture
         metrics = QFontMetricsF(font(Role.CAPTION))
         left = max((metrics.horizontalAdvance(picture.y_text(tick)) for tick in picture.y.ticks(5)), default=0.0)
-        foot = em(48) + (0 if picture.second is None else em(44))
+        foot = em(26) + self._title_height(picture.x_title)
+        foot += 0 if picture.second is None else em(22) + self._title_height(picture.second[1])
         right = metrics.horizontalAdvance("100 %") / 2
         return QRectF(left + em(10), em(24), self.width() - left - em(10) - right, self.height() - em(24) - foot)
 
@@ -225,8 +226,9 @@ class CurvePlot(QLabel):
         self._paint_title(painter, colours, room, picture.x_title, room.bottom() + em(26))
         if picture.second is not None:
             as_text, title = picture.second
-            self._paint_numbers(painter, colours, room, as_text, room.bottom() + em(48))
-            self._paint_title(painter, colours, room, title, room.bottom() + em(68))
+            top = room.bottom() + em(26) + self._title_height(picture.x_title)
+            self._paint_numbers(painter, colours, room, as_text, top)
+            self._paint_title(painter, colours, room, title, top + em(20))
 
     def _paint_numbers(
         self, painter: QPainter, colours: Tokens, room: QRectF, as_text: Callable[[float], str], top: float
@@ -247,10 +249,19 @@ class CurvePlot(QLabel):
             taken = box.right() + em(6)
 
     def _paint_title(self, painter: QPainter, colours: Tokens, room: QRectF, title: str, top: float) -> None:
-        painter.setFont(font(Role.CAPTION, weight=500))
+        painter.setFont(_title_face())
         painter.setPen(colours.ink2)
-        text = elided(title, QFontMetricsF(painter.font()), self.width())
-        painter.drawText(self._within(painter.font(), room.center().x(), text, top), CENTRE, text)
+        if QFontMetricsF(painter.font()).horizontalAdvance(title) <= self.width():
+            painter.drawText(self._within(painter.font(), room.center().x(), title, top), CENTRE, title)
+        else:
+            box = QRectF(0, top, self.width(), self._title_height(title))
+            painter.drawText(box, int(CENTRE) | Qt.TextFlag.TextWordWrap, title)
+
+    def _title_height(self, title: str) -> float:
+        """Return the height of what stands under an axis: a line, or more where it is long."""
+        inside = QRectF(0, 0, max(self.width(), 1), 10_000)
+        high = QFontMetricsF(_title_face()).boundingRect(inside, Qt.TextFlag.TextWordWrap, title).height()
+        return max(float(em(22)), high + em(4))
 
     def _within(self, face: QFont, middle: float, text: str, top: float) -> QRectF:
         """Return the box of a text around `middle`, inside the widget."""
@@ -350,6 +361,10 @@ def _paint_over(painter: QPainter, colours: Tokens, room: QRectF, text: str) -> 
     ink = painter.pen().color()
     painter.strokePath(path, QPen(colours.surface, 4, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
     painter.fillPath(path, ink)
+
+
+def _title_face() -> QFont:
+    return font(Role.CAPTION, weight=500)
 
 
 def _pen(stroke: Stroke, colours: Tokens) -> QPen:

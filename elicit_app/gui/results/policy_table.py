@@ -19,6 +19,7 @@ from metrics.text import probability, total_cost
 
 _MOST_ROWS = 8
 _HEAD, _WIDEST_HEAD = 112, 160
+_PLOT, _LEAST_PLOT = 240, 170
 _EMPTY = PolicyTexts((), (), "", "", ())
 
 
@@ -182,10 +183,11 @@ class PolicyTable(QLabel):
         unit = max(em(_HEAD) if len(lines) > 1 else 0, *(note.horizontalAdvance(line) for line in lines))
         cost_width = max(cost_width, min(unit, em(_WIDEST_HEAD))) + em(14)
         bar = end - best - em(10) - em(72)
-        room = bar - em(24) - em(240) - em(30) - sum(heads) - cost_width - name
-        one_line = self._name_width(stacked=False)
-        two_lines = self._name_width(stacked=False, short=True) > room
-        name_end = name + min(self._name_width(stacked=True) if two_lines else one_line, room)
+        room = bar - em(24) - em(30) - sum(heads) - cost_width - name
+        two_lines = self._name_width(stacked=False, short=True) > room - em(_PLOT)
+        # A name that is cut says less than an axis that is shorter.
+        least = em(_LEAST_PLOT if two_lines else _PLOT)
+        name_end = name + min(self._name_width(stacked=two_lines), room - least)
         counts, x = [], name_end
         for one in heads:
             x += one

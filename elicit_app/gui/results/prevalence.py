@@ -106,7 +106,7 @@ class ShareTrack(IgnoresWheel, Sized, QSlider):
 
     def _description(self) -> str:
         as_text = self._scale.as_text
-        parts = [f"{s.name} is cheapest from {as_text(s.low)} to {as_text(s.high)}." for s in self._segments]
+        parts = [f"Best guess from {as_text(s.low)} to {as_text(s.high)}: {s.name}." for s in self._segments]
         note = self._note()
         return " ".join([*parts, f"{capitalised(note)}."])
 
@@ -158,13 +158,13 @@ class ShareTrack(IgnoresWheel, Sized, QSlider):
         self._paint_names(painter, colours)
 
     def _paint_names(self, painter: QPainter, colours: Tokens) -> None:
-        """Write who is best beside the changes; a name without room there is left out, the description says it."""
+        """Write who costs least, as estimated, beside the changes; who finds no room there is in the description."""
         painter.setFont(font(Role.LABEL, weight=600))
         painter.setPen(colours.ink)
         metrics, gap, taken = QFontMetricsF(painter.font()), em(10), list[QRectF]()
         order = sorted(self._segments, key=lambda one: self._x(one.low) - self._x(one.high))
         for segment in order:
-            text = f"{segment.name} is best"
+            text = f"Best guess: {segment.name}"
             width = metrics.horizontalAdvance(text) + 2
             # The first name ends at its change, the others begin at theirs: both sides of a tick are named.
             beside = self._x(segment.high) - gap - width if segment is self._segments[0] else self._x(segment.low) + gap

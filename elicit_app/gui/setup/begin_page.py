@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
@@ -20,6 +21,7 @@ from elicit_app.gui.setup.start_page import ContinueCard, ContinueView
 from elicit_app.registry import Setting
 from elicit_app.registry.entries import as_packed
 from elicit_app.session.journal.events import Guess
+from elicit_app.session.journal.listing import SessionSummary, experts_in_words
 from elicit_app.session.packing import INTRODUCTION, pseudonym, stated_opinions
 from elicit_app.session.sentences import USUAL, most_questions
 from elicit_app.study.model import Pack, Study
@@ -303,12 +305,17 @@ class BeginPage(HeadedPage):
         self._reading_order.timeout.connect(lambda: follow_the_eye(self))
 
     def show_study(
-        self, study: Study, folder: str, seed: int, current: ContinueView | None = None, experts: int = 0
+        self,
+        study: Study,
+        folder: str,
+        seed: int,
+        current: ContinueView | None = None,
+        experts: Sequence[SessionSummary] = (),
     ) -> None:
         """Ask about `study`, whose session will lie in `folder`; `seed` makes the questions repeatable.
 
         Going on with `current`, a session that is not finished, comes first. From two `experts` on who have finished,
-        they can be compared.
+        as `finished_experts` returns them, they can be compared.
         """
         if self._study is None or (self._study.digest, self._study.purpose) != (study.digest, study.purpose):
             self.purpose.choose(study.purpose or USUAL)
@@ -321,10 +328,10 @@ class BeginPage(HeadedPage):
         # Of others they stand on the page of words.
         self.notice.say("" if study.pack is None else " ".join(study.notes))
         self.words.setVisible(study.kind == "folder")
-        self.compare.setVisible(experts > 1)
-        self.compare.setText(f"Compare the {experts} experts who have finished")
+        self.compare.setVisible(len(experts) > 1)
+        self.compare.setText(f"Compare the {experts_in_words(experts)}")
         self.setAcceptDrops(study.kind == "folder")
-        self.elsewhere.show_study(study, experts)
+        self.elsewhere.show_study(study, len(experts))
         self.others.show_study(study)
         self._show_pack(study.pack)
         self.family.show_study(study)
@@ -419,7 +426,7 @@ class BeginPage(HeadedPage):
         rows = f"{study.n_cases:,} {study.wording.cases}, " if has_cases else ""
         time = f"About {self.asking.minutes} minutes; e" if questions else "E"
         where = "" if study.answered_elsewhere else ", on this computer only"
-        self.header.say(study.title, f"{rows}{models}. {time}very answer is kept{where}.")
+        self.header.say(study.title, f"{rows}{models}. {time}very answer, and what you type, is kept at once{where}.")
         self.briefing.show_study(study, self._folder, piles=Beginning(study, self._setting(), "", ()).may_pile)
 
     def _setting(self) -> Setting:

@@ -7,7 +7,13 @@ from datetime import datetime
 from pathlib import Path
 
 from elicit_app.gui.setup.start_page import ContinueView, RowView, StartView
-from elicit_app.session.journal.listing import SessionSummary, can_go_on, finished_experts, list_sessions
+from elicit_app.session.journal.listing import (
+    SessionSummary,
+    can_go_on,
+    experts_in_words,
+    finished_experts,
+    list_sessions,
+)
 from elicit_app.study import StudySummary, list_studies
 from elicit_app.study.folder import MOST_DOCUMENT_BYTES, STUDY_FILE
 from metrics.files import read_regular_file, real_path, strict_json
@@ -105,7 +111,9 @@ def compare_rows(sessions: Sequence[SessionSummary]) -> dict[tuple[Path, str], R
         experts = finished_experts(own)
         if len(experts) > 1:
             last = experts[-1]
-            rows[key] = RowView(last.title, f"Compare its {len(experts)} experts", "", str(last.path), compares=True)
+            rows[key] = RowView(
+                last.title, f"Compare its {experts_in_words(experts)}", "", str(last.path), compares=True
+            )
     return rows
 
 

@@ -26,7 +26,7 @@ from elicit_app.gui.elements.surfaces import (
     in_row,
     turn,
 )
-from elicit_app.gui.elements.texts import Label, tell, write
+from elicit_app.gui.elements.texts import Label, elided, tell, write
 from elicit_app.gui.theme import RIGHT
 
 
@@ -176,23 +176,39 @@ class RowButton(QPushButton):
         sign = theme.em(14)
         chevron = QRectF(room.right() - sign, room.center().y() - sign / 2, sign, sign)
         paint_glyph(painter, Glyph.CLOSED, chevron, colours.ink)
-        note = theme.font(theme.Role.NOTE)
-        aside = QFontMetricsF(note).horizontalAdvance(self.view.aside) + 2
-        right = chevron.left() - theme.S
-        beside = QRectF(right - aside, room.top(), aside, room.height())
-        write(painter, beside, self.view.aside, note, colours.ink2, RIGHT)
-        width = right - aside - theme.M - room.left()
+        width = chevron.left() - theme.S - room.left()
         top = room.center().y() - sum(self._heights()) / 2
-        for text, role, ink, height in zip(
-            (self.view.title, self.view.line), _ROLES, (colours.ink, colours.ink2), self._heights(), strict=True
-        ):
-            write(painter, QRectF(room.left(), top, width, height), text, theme.font(role), ink, elide=True)
+        lines = zip((self.view.title, self.view.line), (colours.ink, colours.ink2), self._heights(), strict=True)
+        for at, (text, ink, height) in enumerate(lines):
+            own = self.own_width(at, width)
+            face = theme.font(_ROLES[at])
+            cut = Qt.TextElideMode.ElideRight if at else Qt.TextElideMode.ElideMiddle
+            shown = elided(text, QFontMetricsF(face), own, cut)
+            write(painter, QRectF(room.left(), top, own, height), shown, face, ink)
+            if own < width:
+                beside = QRectF(room.left() + own, top, width - own, height)
+                write(painter, beside, self.view.aside, theme.font(theme.Role.NOTE), colours.ink2, RIGHT)
             top += height
+
+    def own_width(self, line: int, width: float) -> float:
+        """Return how much of `width` a line has for its text: what stands aside is on the line with more room to spare.
+
+        The first where it fits on both.
+        """
+        texts = self.view.title, self.view.line
+        spare = [width - _advance(text, role) for text, role in zip(texts, _ROLES, strict=True)]
+        aside = _advance(self.view.aside, theme.Role.NOTE) + theme.M
+        beside = 0 if spare[0] >= min(aside, spare[1]) else 1
+        return width - aside if line == beside and self.view.aside else width
 
     def _heights(self) -> list[float]:
         """Return the heights of both lines: never less than their letters, tails included, need."""
         least = 0 if self._compact else theme.em(23)
         return [max(least, QFontMetricsF(theme.font(role)).height()) for role in _ROLES]
+
+
+def _advance(text: str, role: theme.Role) -> float:
+    return QFontMetricsF(theme.font(role)).horizontalAdvance(text)
 
 
 class RowCard(Card):

@@ -18,6 +18,7 @@ from elicit_app.session.journal.state import OutOfPlaceError, Phase, SessionStat
 from elicit_app.study.model import LONGEST_TEXT, Study
 from elicit_app.study.writing import free_path
 from metrics.files import real_path
+from metrics.text import counted
 
 _YEARS = 1970, 2200
 
@@ -164,6 +165,12 @@ def finished_experts(sessions: Iterable[SessionSummary]) -> tuple[SessionSummary
         if other is None or (other.last is not None and one.last > other.last):
             newest[key] = one
     return tuple(sorted(newest.values(), key=lambda one: (one.last, one.path)))
+
+
+def experts_in_words(experts: Sequence[SessionSummary]) -> str:
+    """Return how many experts finished, as `finished_experts` returns them: "2 experts", "3 simulated experts"."""
+    kind = "simulated expert" if experts and experts[0].simulated else "expert"
+    return counted(len(experts), kind)
 
 
 def about_this_pack(sessions: Iterable[SessionSummary], study: Study) -> tuple[SessionSummary, ...]:

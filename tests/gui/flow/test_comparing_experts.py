@@ -141,7 +141,7 @@ def test_from_the_start_page_to_the_pooled_file_and_back(qtbot, window, dialogs,
 def test_from_the_study_and_from_a_result_and_back_there(window, finished, on):
     window.flow.open("breast-cancer")
     begin = on("begin")
-    assert begin.compare.text() == "Compare the 2 experts who have finished"
+    assert begin.compare.text() == "Compare the 2 experts"
     begin.compare.click()
     on("compare").back.click()
     assert window.pages.shown is begin
@@ -169,3 +169,14 @@ def test_one_expert_alone_is_offered_no_comparison(qtbot, window, finished, on):
     window.flow.show_start()
     start = on("start")
     qtbot.waitUntil(lambda: len(start.recent.rows) == 1)
+
+
+def test_what_speaks_against_a_pool_stands_above_everything_that_follows_from_it(qtbot):
+    costs = {"Ada": 9, "Ben": 1 / 9}
+    metrics = [ElicitedMetric.from_cost_matrix(["ill", "well"], [[0, cost], [1, 0]]) for cost in costs.values()]
+    page = ComparePage()
+    qtbot.addWidget(page)
+    page.show_view(compare([Expert(name, Source(name, one)) for name, one in zip(costs, metrics, strict=True)], "Ills"))
+    assert page.caveat.text().endswith("experts of opposed values are pooled in them.")
+    page.show_view(compare([Expert(name, Source(name, metrics[0])) for name in costs], "Ills"))
+    assert page.caveat.isHidden()

@@ -311,7 +311,7 @@ def test_a_study_without_models_has_no_scenarios(qtbot, views, study):
 
 
 def test_no_link_at_the_foot_is_cut_in_a_small_window(results, views, study, qtbot):
-    results.show_result(replace(views[1], experts=2), study)
+    results.show_result(replace(views[1], experts="2 experts"), study)
     results.resize(800, 600)
     for tab in range(len(TABS)):
         results.tabs.setCurrentIndex(tab)

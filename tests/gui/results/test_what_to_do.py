@@ -110,7 +110,9 @@ def test_the_page_begins_with_the_recommendation_of_the_judge(page, view):
 def test_settled_choices_with_open_costs_are_said(page, view, study):
     quality = replace(view.metric.quality, provisional=CHOICE_SETTLED, purpose="choose")
     page.show_result(replace(view, metric=replace(view.metric, quality=quality)), study)
-    assert page.to_do.card.costs.text() == "The choice is settled, the costs are not."
+    assert (
+        page.to_do.card.costs.text() == "More answers would hardly change the choice; the costs are not known closely."
+    )
     assert page.save.text() == "Save report…"
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from elicit_app.study import open_study
 from metrics import Consequence, ElicitedMetric, Quality, judge
-from metrics.elicited.metric_parts import UNTRUSTED, CaseWords
+from metrics.elicited.metric_parts import OPPOSED, UNTRUSTED, CaseWords
 from metrics.policies.cases import Practice, case_table, of_model
 from metrics.policies.information import information
 from metrics.policies.judging import Judge
@@ -131,12 +131,20 @@ def test_a_settled_choice_on_provisional_costs_is_said():
     assert judged([950, 50, 50, 950], metric(3.0, 0.2)).recommendation.reservation == ""
 
 
-def test_nothing_is_decided_by_answers_that_do_not_hang_together():
-    under = metric(3.0, 0.2, quality=Quality(provisional=UNTRUSTED))
+@pytest.mark.parametrize("reason", [UNTRUSTED, OPPOSED])
+def test_nothing_is_decided_by_answers_that_speak_against_each_other(reason):
+    under = metric(3.0, 0.2, quality=Quality(provisional=reason))
     table = [950, 50, 50, 950]
-    assert judged(table, under).advice == "Do not decide by these costs yet: the answers do not hang together"
+    assert judged(table, under).advice == f"Do not decide by these costs yet: {reason}"
     assert judged(table, under).recommendation.reservation == ""
+    assert judged(table, under).recommendation.sentence.startswith("Best guess only. Use m")
     assert judged(table, metric(3.0, 0.2)).advice.startswith("Decide now")
+
+
+def test_a_sentence_that_something_else_is_likelier_than_is_called_a_guess():
+    guess = [judged(table, metric(1.6, 0.6)) for table in ([70, 30, 45, 55], [950, 50, 50, 950])]
+    assert guess[0].sure < 0.5 < guess[1].sure
+    assert [one.recommendation.sentence.startswith("Best guess only. ") for one in guess] == [True, False]
 
 
 def test_what_one_does_names_every_policy():
@@ -151,6 +159,14 @@ def test_what_one_does_names_every_policy():
         "Present practice | as typed in",
     }
     assert cut.startswith("m | cancer from 25 % (")
+
+
+def test_brackets_in_a_name_are_kept_where_ranges_are_left_out():
+    words = CaseWords("patient", "patients", ("cancer (any)", "harmless"))
+    judgement = judged([80, 20, 30, 70], metric(3.0, 0.3), words)
+    cut = next(one for one in judgement.policies if one.threshold is not None)
+    assert what_one_does(cut, words, judgement.positive, ranges=False) == ("m", "cancer (any) from 25 %")
+    assert what_one_does(cut, words, judgement.positive)[1].startswith("cancer (any) from 25 % (")
 
 
 class TestInformation:
