@@ -75,7 +75,6 @@ def _costs(cases: CaseColumns, options: Options) -> Floats:
 def _places(cases: CaseColumns, options: Options) -> NDArray[np.intp]:
     """Return the place of each class of the file in the metric."""
     assert options.metric is not None
-    options.metric.require_kind("confusion")
     if set(cases.classes) - set(options.metric.classes):
         known = ", ".join(options.metric.classes)
         raise Problem(f"{cases.path.name} has classes that the metric does not know; its classes are {known}.")

@@ -27,6 +27,7 @@ from elicit_app.problem import Finding, Problem, WrongOption, file_problem, list
 from elicit_app.study.reading import ReadPredictions, read_predictions
 from elicit_app.study.tables import MOST_TYPED_BYTES, PREDICTED, PROBABILITY, TRUTH, open_table
 from metrics.elicited.elicited_metric import ElicitedMetric
+from metrics.elicited.kinds import WHAT_IS_PRICED, KindName
 from metrics.elicited.release import ReleaseForm
 from metrics.errors import InputError, RowError
 from metrics.files import cell_text, read_regular_file
@@ -341,6 +342,7 @@ class Measure:
     take: Take  # computes it
     draw: Draw  # draws it on axes
     options: tuple[str, ...] = field(default=())  # which of `Options` it takes
+    kind: KindName = "confusion"  # of which kind an elicited metric must be
 
     def of(self, path: Path, options: Options) -> Measurement:
         """Return the measure of a file.
@@ -367,6 +369,9 @@ class Measure:
             if name not in self.options:
                 taken = ", ".join(f"`{one}`" for one in self.options) or "no options"
                 raise WrongOption(f"`{name}` says nothing to the measure {self.name}, which takes {taken}.")
+        if options.metric is not None and options.metric.kind != self.kind:
+            found, wanted = WHAT_IS_PRICED[options.metric.kind], WHAT_IS_PRICED[self.kind]
+            raise WrongOption(f"`metric` prices {found}; {self.name} takes a metric that prices {wanted}.")
 
 
 @contextmanager

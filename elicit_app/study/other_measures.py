@@ -170,9 +170,7 @@ def _draw_relevance(cases: CaseColumns, options: Options, axes: Axes) -> object:
     bounds = found.bounds
     line = bounds.beta_only + _SHARES * (bounds.alpha_only - bounds.beta_only)
     axes.plot(_SHARES, line, color=FIRST, label="with other weights")
-    alpha, beta = (2.0 if options.alpha is None else options.alpha), (1.0 if options.beta is None else options.beta)
-    at = alpha / (alpha + beta) if options.metric is None else options.metric.alpha_share()
-    axes.plot([at], [float(found)], "o", color=SECOND, label=f"here: {float(found):.1f}")
+    axes.plot([found.alpha_share], [float(found)], "o", color=SECOND, label=f"here: {float(found):.1f}")
     axes.set(xlabel="alpha / (alpha + beta)", ylabel="relevance score")
     return tidy(axes, "upper left")
 
@@ -233,6 +231,7 @@ MEASURES = (
         _multilabel,
         lambda cases, options, axes: _penalised(cases, options).plot(axes),
         ("metric", *_PENALTIES),
+        "multilabel",
     ),
     Measure(
         "relevance",
@@ -243,5 +242,6 @@ MEASURES = (
         _relevance,
         _draw_relevance,
         ("metric", *_ALPHA_BETA),
+        "relevance",
     ),
 )

@@ -51,6 +51,11 @@ class PricedKind:
 MULTILABEL = PricedKind("multilabel", ("found", "missed", "false"), (True, False, False))
 RELEVANCE = PricedKind("relevance", ("from the most frequent", "from the actual"), (False, False))
 PRICED = {kind.name: kind for kind in (MULTILABEL, RELEVANCE)}
+WHAT_IS_PRICED: dict[KindName, str] = {
+    "confusion": "mistakes between classes",
+    "multilabel": "labels of items",
+    "relevance": "suggestions in contexts",
+}
 
 
 class Penalties(NamedTuple):
@@ -95,12 +100,8 @@ class PricedScores:
             What it prices, and how it is used.
         """
         if self.kind != kind:
-            use = {
-                "confusion": "mistakes between classes; use score and decide",
-                "multilabel": "labels of items; use multilabel_score",
-                "relevance": "suggestions in contexts; use relevance_score",
-            }[self.kind]
-            raise InputError(f"{self.name}: this metric prices {use}.")
+            use = {"confusion": "score and decide", "multilabel": "multilabel_score", "relevance": "relevance_score"}
+            raise InputError(f"{self.name}: this metric prices {WHAT_IS_PRICED[self.kind]}; use {use[self.kind]}.")
 
     def penalties(self) -> Penalties:
         """Return what a false and a missed label cost in units of a found one (kind "multilabel")."""

@@ -94,7 +94,7 @@ class ConcernScore(ProbabilityAccumulator):
         classes: int | ArrayLike | ClassIndex,
         *,
         top_k: int | None = None,
-        n_intervals: int = 50,
+        n_intervals: int = _INTERVALS,
         release_factors: ArrayLike | None = None,
         true_concern: TrueConcern = "sum",
         class_weight: Any = None,

@@ -66,11 +66,14 @@ class RelevanceScore(Measured):
         Which of the five cases it is, 1 to 5; see the module.
     bounds : RelevanceBounds
         The score where alpha alone, and where beta alone counts: for every alpha : beta it lies between the two.
+    alpha_share : float
+        alpha / (alpha + beta), the place of the score between them.
     """
 
     per_sample: NDArray[np.float64]
     case: NDArray[np.int8]
     bounds: RelevanceBounds
+    alpha_share: float
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw how many cases of each of the five kinds there are, with their mean scores.
@@ -185,6 +188,8 @@ class Relevance(Accumulator):
         self.alpha, self.beta = real_number(alpha, "alpha", 0), real_number(beta, "beta", 0)
         if self.alpha + self.beta == 0:
             raise InputError("alpha, beta: one of the two must be above 0.")
+        alpha, beta = (weight / max(self.alpha, self.beta) for weight in (self.alpha, self.beta))
+        self.alpha_share = alpha / (alpha + beta)
         super().__init__()
 
     def update(self, y_true: ArrayLike, y_pred: ArrayLike, context: ArrayLike) -> Self:
@@ -223,8 +228,8 @@ class Relevance(Accumulator):
 
     def of_distances(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the scores, shape (n,), of cases with the distances d_HP and d_PA, shape (n, 2)."""
-        alpha, beta = (weight / max(self.alpha, self.beta) for weight in (self.alpha, self.beta))
-        return np.asarray(100 * (1 - (alpha * distances[:, 0] + beta * distances[:, 1]) / (alpha + beta)))
+        share = self.alpha_share
+        return np.asarray(100 * (1 - (share * distances[:, 0] + (1 - share) * distances[:, 1])))
 
 
 def relevance_score(
@@ -276,7 +281,7 @@ def relevance_score(
     distances, case = frequencies.distances(y_true, y_pred, context)
     scores = relevance.of_distances(distances)
     bounds = RelevanceBounds(*map(float, 100 * (1 - distances.mean(axis=0))))
-    return RelevanceScore(scores.mean(), per_sample=scores, case=case, bounds=bounds)
+    return RelevanceScore(scores.mean(), per_sample=scores, case=case, bounds=bounds, alpha_share=relevance.alpha_share)
 
 
 def _names(labels: NDArray[Any]) -> list[str]:

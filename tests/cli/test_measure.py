@@ -136,6 +136,7 @@ def test_a_plot_takes_the_columns_of_its_measure_and_no_more(elicit, what):
         ("error predictions.csv --prevalence a=0.2,b=0.2", 2, "the rates add up to 0.4, not 1"),
         ("accuracy", 2, "a measure and at least one file are needed"),
         ("misclassification-cost three.csv --metric ab.metric.json", 1, "classes that the metric does not know"),
+        ("multilabel labels.csv --metric ab.metric.json", 2, "takes a metric that prices labels of items"),
         ("coverage numbers.csv --level 2", 2, "--level: a number in (0, 1) was expected, found 2.0"),
         ("accuracy three.csv --plot it.txt", 2, "ends in .png, .svg or .pdf"),
     ],

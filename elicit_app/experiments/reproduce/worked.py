@@ -305,12 +305,12 @@ def _mean_scores(shuffles: list[dict[str, Any]], name: str) -> list[float]:
 
 
 def _bend(shuffles: list[dict[str, Any]]) -> float:
-    """Return how far, at most, a score departs from the line through its two ends."""
+    """Return how far, at most, a score departs from the line through its two ends, without what is rounding."""
     shares = np.array([ratio / (ratio + 1) for ratio in _RATIOS])
     table = np.array([one["scores"][name] for one in shuffles for name in _MODELS])
     slope = (table[:, -1] - table[:, 0]) / shares[-1]
     line = table[:, :1] + slope[:, None] * shares
-    return float(np.abs(table - line).max())
+    return round(float(np.abs(table - line).max()), 9)
 
 
 EXPERIMENTS = (

@@ -99,3 +99,5 @@ def test_the_two_bounds_are_the_ends_of_the_line():
     ends = [relevance_score(TRUE, PREDICTED, ["c"] * 5, alpha=a, beta=1 - a, reference=REFERENCE) for a in (1, 0)]
     assert found.bounds == pytest.approx(tuple(map(float, ends)))
     assert found.bounds.beta_only < found < found.bounds.alpha_only
+    on_the_line = found.alpha_share * found.bounds.alpha_only + (1 - found.alpha_share) * found.bounds.beta_only
+    assert found == pytest.approx(on_the_line, abs=1e-12)
