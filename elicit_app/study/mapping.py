@@ -60,6 +60,13 @@ class FirstRows:
         """Return what the columns seem to be where `truth` is the true class."""
         return _guess_with(truth, self.columns, self.filled, self.values) if truth in self.values else None
 
+    @property
+    def nameless(self) -> bool:
+        """Return whether the first line seems to be the first case, not the names of the columns."""
+        return any(re.fullmatch(r"-?\d*[.,]\d+(e-?\d+)?", name, re.I) for name in self.columns) and any(
+            name in values for name, values in self.values.items()
+        )
+
     def holds(self, columns: ColumnMap) -> bool:
         """Return whether the file has the columns that a map names."""
         return {columns.truth, *columns.columns} <= set(self.columns)
@@ -100,7 +107,12 @@ def _sorted(values: list[Any]) -> list[str]:
 
 def _guess(names: Sequence[str], filled: dict[str, list[Any]], labels: dict[str, tuple[str, ...]]) -> ColumnMap | None:
     truth = _named(names, _TRUTHS, labels) or next((name for name in names if _holds_words(name, labels)), None)
-    return None if truth is None else _guess_with(truth, names, filled, labels)
+    if truth is not None:
+        return _guess_with(truth, names, filled, labels)
+    # Where names say nothing and classes are numbers: the one column of labels that the others can be the scores of.
+    found = [_guess_with(name, names, filled, labels) for name in names if _numbers_classes(name, labels)]
+    scored = [one for one in found if one is not None and one.kind != "labels"]
+    return scored[0] if len(scored) == 1 else None
 
 
 def _guess_with(
@@ -131,6 +143,10 @@ def _named(
 ) -> str | None:
     plain = {re.sub(r"[ .\-]+", "_", name.lower()): name for name in names if name in labels and name != other_than}
     return next((plain[name] for name in wanted if name in plain), None)
+
+
+def _numbers_classes(name: str, labels: dict[str, tuple[str, ...]]) -> bool:
+    return name in labels and all(re.fullmatch(r"\d{1,9}", value) for value in labels[name])
 
 
 def _holds_words(name: str, labels: dict[str, tuple[str, ...]]) -> bool:

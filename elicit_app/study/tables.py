@@ -250,6 +250,9 @@ def _read_header(path: Path) -> tuple[list[str], str]:
         text = line.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise file_problem(path, Finding("Line 1 is not UTF-8 text", _AS_UTF8)) from None
+    if len(mark := text.strip()) == 5 and mark.startswith("sep="):
+        remedy = "Take this line out; what separates the columns is found without it."
+        raise file_problem(path, Finding(f"Its first line is “{mark}”, not the names of the columns", remedy))
     try:
         # a semicolon inside a class name is fine as long as commas separate the columns
         read = [one for mark in _SEPARATORS if (one := _split(text.rstrip("\r\n"), mark)) is not None]

@@ -55,6 +55,20 @@ def test_columns_whose_names_say_no_class_belong_to_that_on_whose_cases_they_are
     assert look_at(one).guess == ColumnMap("target", ("well", "sick"), ("score",), "logits")
 
 
+def test_where_neither_names_nor_labels_say_anything_the_truth_is_what_the_others_score(tmp_path):
+    truth = [2, 1, 0, 2, 1, 0]
+    path = write(tmp_path, table("0123", *SCORES[:, [2, 1, 0]].T[:2], truth, SCORES[:, 0]))
+    assert look_at(path).guess == ColumnMap("2", ("0", "1", "2"), ("0", "1", "3"), "logits")
+    assert not look_at(path).nameless
+    either = write(tmp_path, table("ab", truth, truth))
+    assert look_at(either).guess is None
+
+
+def test_a_file_without_names_of_columns_is_known(tmp_path):
+    path = write(tmp_path, table(["cat", "0.25", "0.75"], TRUTH[3:], [0.5, 0.25, 0.4], [0.5, 0.75, 0.6]))
+    assert look_at(path).nameless
+
+
 def test_a_column_with_an_enormous_cell_is_not_taken_for_the_truth(tmp_path):
     path = tmp_path / "open quote.csv"
     path.write_text(f"y_true,proba_a,proba_b\n{'a' * 2_000},0.5,0.5\nb,0.4,0.6\n", encoding="utf-8")
