@@ -91,7 +91,7 @@ class PredictionsFile:
             found = [f"no column for {listed(missing)}"] if missing else []
             found += [f"a column for {listed(extra)}"] if extra else []
             remedy = f"The classes must be {listed(list(classes), 12)}."
-            raise file_problem(self.table.path, Finding(f"There is {' and '.join(found)}", remedy))
+            raise file_problem(self.table.path, Finding(f"There is {', but '.join(found)}", remedy))
         columns = dict(zip(self.classes, self.positions[1:], strict=True))
         return replace(self, classes=tuple(classes), positions=(self.positions[0], *(columns[n] for n in classes)))
 

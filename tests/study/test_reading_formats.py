@@ -170,7 +170,7 @@ def test_labels_give_the_order_and_must_be_the_classes(tmp_path):
     assert read.classes == ("b", "a")
     assert read.predictions.y_true.tolist() == [1, 0]
     assert read.predictions.y_proba.tolist() == [[0.1, 0.9], [0.8, 0.2]]
-    with pytest.raises(Problem, match="no column for “c” and a column for “a”"):
+    with pytest.raises(Problem, match="no column for “c”, but a column for “a”"):
         read_predictions(path, labels=("b", "c"))
     with pytest.raises(Problem, match="name a class twice"):
         read_predictions(path, labels=("a", "a"))
