@@ -140,12 +140,12 @@ class ColumnOptions(NamedTuple):
 
 def _columns_of(file: Path, options: ColumnOptions) -> ColumnMap | None:
     """Return what the columns of a file are as it was said; None where they have the usual names."""
-    from elicit_app.study.mapping import as_options, column_map, look_at
+    from elicit_app.study.mapping import as_options, column_map, look_at, needs_no_map
 
+    if options == ColumnOptions() and needs_no_map(file):
+        return None  # before its rows are looked at, which takes seconds of fifty classes
     look = look_at(file)
     if options == ColumnOptions():
-        if look.fits:
-            return None
         there = f"{file} has no columns y_true and proba_<class>; it has {listed([*look.columns], 8)}."
         if look.nameless:
             raise Problem(f"{there} These seem to be values: write the names of the columns into a line above them.")

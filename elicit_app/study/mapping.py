@@ -90,13 +90,31 @@ def look_at(path: Path) -> FirstRows:
     filled = {name: [value for value in values if _text(value)] for name, values in columns.items()}
     labels = {name: tuple(map(str, ClassIndex(_sorted(own)).names)) for name, own in filled.items() if _few(own)}
     rows = zip(*(map(_text, values[:SHOWN_ROWS]) for values in columns.values()), strict=True)
-    fits = TRUTH in names and sum(class_of_column(name) is not None for name in names) > 1
-    return FirstRows(path, names, tuple(rows), labels, _guess(names, filled, labels), fits, filled)
+    return FirstRows(path, names, tuple(rows), labels, _guess(names, filled, labels), _are_usual(names), filled)
+
+
+def needs_no_map(path: Path) -> bool:
+    """Tell by the header alone whether the columns are called `y_true` and `proba_<class>`.
+
+    Raises
+    ------
+    Problem
+        The file cannot be read.
+    """
+    return _are_usual([name.strip() for name in open_table(path).columns])
+
+
+def _are_usual(names: Sequence[str]) -> bool:
+    return TRUTH in names and sum(class_of_column(name) is not None for name in names) > 1
 
 
 def _few(values: list[Any]) -> bool:
-    found = {label_text(value) for value in values}
-    return 2 <= len(found) <= MOST_CLASSES and max(map(len, found)) <= LONGEST_CELL
+    found: set[str] = set()
+    for value in values:
+        found.add(label_text(value))
+        if len(found) > MOST_CLASSES:
+            return False  # most columns are numbers, of which a few rows show it
+    return len(found) >= 2 and max(map(len, found)) <= LONGEST_CELL
 
 
 def _sorted(values: list[Any]) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 from elicit_app.problem import Problem
 from elicit_app.study import create_study, open_study
 from elicit_app.study.making import change_models
-from elicit_app.study.mapping import as_options, column_map, look_at
+from elicit_app.study.mapping import as_options, column_map, look_at, needs_no_map
 from elicit_app.study.model import ColumnMap
 from elicit_app.study.reading import read_predictions
 
@@ -62,6 +62,16 @@ def test_where_neither_names_nor_labels_say_anything_the_truth_is_what_the_other
     assert not look_at(path).nameless
     either = write(tmp_path, table("ab", truth, truth))
     assert look_at(either).guess is None
+
+
+def test_usual_names_are_known_before_any_row_is_read(tmp_path):
+    usual = tmp_path / "usual.csv"
+    usual.write_bytes(b"y_true, proba_a,proba_b\na,0.5,0.5\n\xff,,\n")
+    assert needs_no_map(usual)
+    with pytest.raises(Problem, match="Line 3 is not UTF-8"):
+        look_at(usual)
+    for names in ("y_true,y_pred", "label,proba_a,proba_b", "y_true,proba_a"):
+        assert not needs_no_map(write(tmp_path, f"{names}\n"))
 
 
 def test_a_file_without_names_of_columns_is_known(tmp_path):
