@@ -20,6 +20,8 @@ def main() -> None:
             raise
         print(f"elicit: {sentence}", file=sys.stderr)
         sys.exit(1)
+    except KeyboardInterrupt:  # while packages are still being loaded; from there on `run` ends so itself
+        sys.exit(130)
 
 
 def _sentence(error: ImportError) -> str:

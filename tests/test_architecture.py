@@ -18,6 +18,7 @@ ROOMS_WITHOUT_QT = [
     "elicit_app.session.runner",
     "elicit_app.cli.main",
     "elicit_app.cli.asking",
+    "elicit_app.session.report",
     "elicit_app.experiments.simulation",
 ]
 MOST_LINES = 500
@@ -46,7 +47,7 @@ def test_the_metrics_library_stands_alone(loaded: dict[str, set[str]]) -> None:
     assert not [name for name in loaded["metrics"] if name.startswith("elicit_app")]
 
 
-@pytest.mark.parametrize("room", ["metrics", "elicit_app.study", "elicit_app.cli.asking"])
+@pytest.mark.parametrize("room", ["metrics", "elicit_app.study", "elicit_app.cli.asking", "elicit_app.session.report"])
 def test_neither_a_metric_nor_a_question_waits_for_plots_or_learning(loaded: dict[str, set[str]], room: str) -> None:
     assert not loaded[room] & PLOTS_AND_LEARNING
 

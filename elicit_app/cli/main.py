@@ -218,7 +218,9 @@ def ask(
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the questions; by default a new one.")] = None,
     simulate: Annotated[
         str | None,
-        typer.Option(metavar="WEIGHTS", help="Answers come from these weights (W1,W2,...), or from random ones."),
+        typer.Option(
+            metavar="W1,W2,...|random", help="A simulated expert answers, by these weights or by random ones."
+        ),
     ] = None,
     denominator: Annotated[
         str | None,

@@ -141,16 +141,17 @@ class ColumnOptions(NamedTuple):
 
 def _columns_of(file: Path, options: ColumnOptions) -> ColumnMap | None:
     """Return what the columns of a file are as it was said; None where they have the usual names."""
-    from elicit_app.study.mapping import as_options, column_map, look_at
+    from elicit_app.study.mapping import as_options, column_map, look_at, needs_no_map
 
+    if options == ColumnOptions() and needs_no_map(file):
+        return None  # before its rows are looked at, which takes seconds of fifty classes
     look = look_at(file)
     if options == ColumnOptions():
-        if look.fits or look.guess is None:
-            return None
-        raise Problem(
-            f"{file} has no columns y_true and proba_<class>; it has {listed([*look.columns], 8)}. Say which is which; "
-            f"it seems to be: {as_options(look.guess)}"
-        )
+        there = f"{file} has no columns y_true and proba_<class>; it has {listed([*look.columns], 8)}."
+        if look.nameless:
+            raise Problem(f"{there} These seem to be values: write the names of the columns into a line above them.")
+        meant = "--truth COLUMN --columns CLASS=COLUMN,..." if look.guess is None else as_options(look.guess)
+        raise Problem(f"{there} Say which is which{'' if look.guess is None else '; it seems to be'}: {meant}")
     stated = () if options.columns is None else _pairs(options.columns)
     return column_map(look, truth=options.truth, columns=stated, predicted=options.predicted, logits=options.logits)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from elicit_app.elicitation.questions import Asked, Choice, Procedure
 from elicit_app.elicitation.response import USUAL_ERROR
@@ -81,4 +81,4 @@ def far_apart(procedure: Procedure, history: Sequence[Asked], left_out: Sequence
 
 def _chance(logs: Sequence[float]) -> float:
     """Return how probable it is that counts which err as usual spread as much as these."""
-    return float(chi2.sf(len(logs) * np.var(logs) / USUAL_ERROR**2, len(logs) - 1)) if len(logs) > 1 else 1.0
+    return float(chdtrc(len(logs) - 1, len(logs) * np.var(logs) / USUAL_ERROR**2)) if len(logs) > 1 else 1.0

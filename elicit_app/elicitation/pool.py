@@ -51,7 +51,7 @@ class Pool:
         Exact rates of decisions under costs of any sign, also dominated ones: what mixtures can be made of.
     typical : ndarray of shape (t, k, k)
         Exact rates of the decisions under typical costs alone, log-normal with a standard deviation of 1.5: what
-        agreement is judged on.
+        agreement is judged on. Where all of them are one: the model as it decides, and each class for everybody.
     population : int or None
         What the matrices are shown for, or None in the laboratory.
     """
@@ -101,6 +101,8 @@ class Pool:
             made = [cases[n % len(cases)].least_cost(costs) for n, costs in enumerate(dominated)]
             corners = np.concatenate([rates, made])
         typical = rates[fixed + _SPREADS.index(_TYPICAL) :: len(_SPREADS)]
+        if not (np.abs(typical - typical[:1]) > SAME).any():
+            typical = rates[:fixed]  # what is known by its labels alone decides alike whatever mistakes cost
         if population is None:
             return cls(np.unique(np.round(rates, 15), axis=0), corners, typical, None)
         counts = [natural_frequencies(matrix, population) for matrix in rates]

@@ -60,6 +60,13 @@ class FirstRows:
         """Return what the columns seem to be where `truth` is the true class."""
         return _guess_with(truth, self.columns, self.filled, self.values) if truth in self.values else None
 
+    @property
+    def nameless(self) -> bool:
+        """Return whether the first line seems to be the first case, not the names of the columns."""
+        return any(re.fullmatch(r"-?\d*[.,]\d+(e-?\d+)?", name, re.I) for name in self.columns) and any(
+            name in values for name, values in self.values.items()
+        )
+
     def holds(self, columns: ColumnMap) -> bool:
         """Return whether the file has the columns that a map names."""
         return {columns.truth, *columns.columns} <= set(self.columns)
@@ -83,13 +90,31 @@ def look_at(path: Path) -> FirstRows:
     filled = {name: [value for value in values if _text(value)] for name, values in columns.items()}
     labels = {name: tuple(map(str, ClassIndex(_sorted(own)).names)) for name, own in filled.items() if _few(own)}
     rows = zip(*(map(_text, values[:SHOWN_ROWS]) for values in columns.values()), strict=True)
-    fits = TRUTH in names and sum(class_of_column(name) is not None for name in names) > 1
-    return FirstRows(path, names, tuple(rows), labels, _guess(names, filled, labels), fits, filled)
+    return FirstRows(path, names, tuple(rows), labels, _guess(names, filled, labels), _are_usual(names), filled)
+
+
+def needs_no_map(path: Path) -> bool:
+    """Tell by the header alone whether the columns are called `y_true` and `proba_<class>`.
+
+    Raises
+    ------
+    Problem
+        The file cannot be read.
+    """
+    return _are_usual([name.strip() for name in open_table(path).columns])
+
+
+def _are_usual(names: Sequence[str]) -> bool:
+    return TRUTH in names and sum(class_of_column(name) is not None for name in names) > 1
 
 
 def _few(values: list[Any]) -> bool:
-    found = {label_text(value) for value in values}
-    return 2 <= len(found) <= MOST_CLASSES and max(map(len, found)) <= LONGEST_CELL
+    found: set[str] = set()
+    for value in values:
+        found.add(label_text(value))
+        if len(found) > MOST_CLASSES:
+            return False  # most columns are numbers, of which a few rows show it
+    return len(found) >= 2 and max(map(len, found)) <= LONGEST_CELL
 
 
 def _sorted(values: list[Any]) -> list[str]:
@@ -100,7 +125,12 @@ def _sorted(values: list[Any]) -> list[str]:
 
 def _guess(names: Sequence[str], filled: dict[str, list[Any]], labels: dict[str, tuple[str, ...]]) -> ColumnMap | None:
     truth = _named(names, _TRUTHS, labels) or next((name for name in names if _holds_words(name, labels)), None)
-    return None if truth is None else _guess_with(truth, names, filled, labels)
+    if truth is not None:
+        return _guess_with(truth, names, filled, labels)
+    # Where names say nothing and classes are numbers: the one column of labels that the others can be the scores of.
+    found = [_guess_with(name, names, filled, labels) for name in names if _numbers_classes(name, labels)]
+    scored = [one for one in found if one is not None and one.kind != "labels"]
+    return scored[0] if len(scored) == 1 else None
 
 
 def _guess_with(
@@ -131,6 +161,10 @@ def _named(
 ) -> str | None:
     plain = {re.sub(r"[ .\-]+", "_", name.lower()): name for name in names if name in labels and name != other_than}
     return next((plain[name] for name in wanted if name in plain), None)
+
+
+def _numbers_classes(name: str, labels: dict[str, tuple[str, ...]]) -> bool:
+    return name in labels and all(re.fullmatch(r"\d{1,9}", value) for value in labels[name])
 
 
 def _holds_words(name: str, labels: dict[str, tuple[str, ...]]) -> bool:

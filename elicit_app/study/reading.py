@@ -91,7 +91,7 @@ class PredictionsFile:
             found = [f"no column for {listed(missing)}"] if missing else []
             found += [f"a column for {listed(extra)}"] if extra else []
             remedy = f"The classes must be {listed(list(classes), 12)}."
-            raise file_problem(self.table.path, Finding(f"There is {' and '.join(found)}", remedy))
+            raise file_problem(self.table.path, Finding(f"There is {', but '.join(found)}", remedy))
         columns = dict(zip(self.classes, self.positions[1:], strict=True))
         return replace(self, classes=tuple(classes), positions=(self.positions[0], *(columns[n] for n in classes)))
 
@@ -232,7 +232,10 @@ def _column_findings(names: list[str], classes: list[str]) -> Iterator[Finding]:
     if TRUTH not in names:
         yield Finding(f"There is no column {TRUTH}", f"It holds the true class of each row. {there}")
     if not classes:
-        remedy = "Each class needs one. `elicit study new` takes files whose columns have other names."
+        remedy = (
+            "Each class needs one. `elicit study new` takes files whose columns have other names, and the files in the "
+            "folder that it makes have these."
+        )
         yield Finding(f"There is no column {PROBABILITY}<class>", f"{remedy} {there}" if TRUTH in names else remedy)
     elif len(classes) == 1:
         remedy = "At least two classes are needed. With two classes, write the probability of each."

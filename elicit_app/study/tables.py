@@ -41,6 +41,7 @@ MOST_ARRAY_BYTES = 2 * 2**30
 MOST_TYPED_BYTES = 16 << 20
 """Bytes of a table that somebody fills in: words, costs, or what is done today."""
 
+_OTHERS = {".session.jsonl": "a session", ".metric.json": "a metric file"}
 _WHERE = "Choose a CSV, Parquet or NPZ file of predictions."
 _SEPARATORS = ",;\t|"
 _DECIMAL_COMMA = r"^(\s*[-+]?\d*),(\d+(?:[eE][-+]?\d+)?\s*)$"
@@ -106,6 +107,11 @@ def open_table(path: Path, *, own: bool = False) -> Table:
     try:
         require_regular_file(path)
         kind = kinds.get(path.suffix.lower())
+        for ending, what in _OTHERS.items():
+            if path.name.endswith(ending):
+                raise file_problem(
+                    path, Finding(f"It is {what}", "Name the study or the predictions that it is about.")
+                )
         if kind is None:
             raise file_problem(
                 path, Finding(f"The ending “{path.suffix}” is not one of .csv, .parquet and .npz", _WHERE)
@@ -250,6 +256,9 @@ def _read_header(path: Path) -> tuple[list[str], str]:
         text = line.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise file_problem(path, Finding("Line 1 is not UTF-8 text", _AS_UTF8)) from None
+    if len(mark := text.strip()) == 5 and mark.startswith("sep="):
+        remedy = "Take this line out; what separates the columns is found without it."
+        raise file_problem(path, Finding(f"Its first line is “{mark}”, not the names of the columns", remedy))
     try:
         # a semicolon inside a class name is fine as long as commas separate the columns
         read = [one for mark in _SEPARATORS if (one := _split(text.rstrip("\r\n"), mark)) is not None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import itertools
 import json
@@ -102,6 +103,8 @@ def write_problem(path: Path, error: OSError) -> Problem:
         return problem
     if not path.parent.is_dir():
         return Problem(f"{path} could not be written: there is no folder {path.parent}. Make it, or name another one.")
+    if error.errno == errno.ENOSPC:
+        return Problem(f"{path} could not be written: the disk is full. Free some space, or choose another place.")
     return Problem(f"{path} could not be written ({error.strerror or error}). Choose another place.")
 
 
@@ -148,6 +151,10 @@ def new_folder(path: Path) -> Iterator[Path]:
         temporary.rename(path)
     except OSError as error:
         raise _unmade(path, error) from error
+    except Problem as problem:
+        if str(temporary) not in problem.sentence:
+            raise
+        raise Problem(problem.sentence.replace(str(temporary), str(path))) from problem  # nobody knows the other name
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 

@@ -282,11 +282,11 @@ def read_text(path: str | os.PathLike[str]) -> str:
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: there is no such file; give the path of a .metric.json file.") from None
     except IsADirectoryError:
-        raise IsADirectoryError(f"{path}: is a folder; give the path of a .metric.json file.") from None
+        raise IsADirectoryError(f"{path} is a folder; give the path of a .metric.json file.") from None
     except OSError as error:
-        raise type(error)(f"{path}: cannot be read ({error.strerror}).") from None
+        raise type(error)(f"{path} cannot be read ({error.strerror}).") from None
     except InputError as error:
-        raise MetricFileError(f"{path}: {error}; give the path of a .metric.json file.") from None
+        raise MetricFileError(f"{path} {error}; give the path of a .metric.json file.") from None
     except UnicodeDecodeError as error:
         raise MetricFileError(f"{path}: byte {error.start} is not UTF-8 text; a JSON file was expected.") from None
 
@@ -310,7 +310,7 @@ def metric_from_text(text: str, source: str, make: type[Metric]) -> Metric:
     """
     try:
         if is_session(text):
-            raise InputError("is a session, with an expert's answers; the metric file made from it was expected")
+            raise InputError("this is a session, with an expert's answers; the metric file made from it was expected")
         draws = _draws_in(text)
         raw = strict_json(_without(text, draws))
         document = _checked_document(raw, text)
@@ -370,9 +370,12 @@ def worked_counts(k: int) -> NDArray[np.int64]:
     return counts + 10 * k * np.eye(k, dtype=np.int64)
 
 
+_KINDS = {list: "a list", str: "text", bool: "true or false", type(None): "null"}
+
+
 def _checked_document(raw: Any, text: str) -> MetricDocument:
     if not isinstance(raw, dict):
-        raise InputError(f"a JSON object was expected, found {type(raw).__name__}")
+        raise InputError(f"a JSON object was expected, found {_KINDS.get(type(raw), 'a number')}")
     if raw.get("format") != FORMAT:
         raise InputError(
             f"field format holds {raw.get('format')!r}, {FORMAT!r} was expected; this is another kind of file"

@@ -124,7 +124,8 @@ def same_length(n: int, other: int, name: str, reference: str = "y_true") -> Non
         With both lengths.
     """
     if n != other:
-        raise InputError(f"{name}: {n} cases were expected, as many as in {reference}, found {other}.")
+        was = "1 case was" if n == 1 else f"{n} cases were"
+        raise InputError(f"{name}: {was} expected, as many as in {reference}, found {other}.")
 
 
 def number_array(values: ArrayLike, name: str, *, finite: bool = True) -> Floats:

@@ -291,6 +291,8 @@ def _as_floats(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def _refuse_text(array: NDArray[Any], name: str) -> NDArray[Any]:
+    if array.ndim == 0:
+        raise InputError(f"{name}: a table of probabilities was expected, found {type(array.item()).__name__}.")
     for position, cell in np.ndenumerate(array):
         if isinstance(cell, str | bytes) or not np.isscalar(cell):
             where = f"row {position[0]}" + (f", column {position[1]}" if len(position) > 1 else "")

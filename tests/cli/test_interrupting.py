@@ -38,6 +38,19 @@ def interrupted(running):
     return None
 
 
+def test_while_packages_are_loaded():
+    code = (
+        "import sys\n"
+        "class Pressed:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'typer': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Pressed())\n"
+        "from elicit_command import main; main()"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert (ended.returncode, ended.stderr) == (130, b"")
+
+
 @pytest.mark.parametrize(("typed", "prompts"), PLACES)
 def test_while_somebody_should_type(tmp_path, typed, prompts):
     window, terminal = os.openpty()

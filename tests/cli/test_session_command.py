@@ -58,7 +58,7 @@ def test_a_sound_session_and_the_metric_made_from_it(answered, tmp_path):
     assert "was made from these answers." in said
     code, said = elicit("session", "check", path, path)
     assert code == 1
-    assert said.startswith(f"{path}: is a session, with an expert's answers; the metric file")
+    assert said.startswith(f"{path}: this is a session, with an expert's answers; the metric file")
     with Session.open(path) as session:
         session.more()
         session.answer("left")

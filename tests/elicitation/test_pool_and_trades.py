@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from elicit_app.elicitation import Bayes, LinearOracle, run
 from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.pool import Pool, imagined, mixtures
 from elicit_app.elicitation.prior import WeightPrior
@@ -92,6 +93,16 @@ class TestPool:
             least = (costs * exact.least_cost(costs)).sum()
             assert (costs * pool.matrices).sum(axis=(1, 2)).min() >= least - 1e-12
             assert (costs * pool.corners).sum(axis=(1, 2)).min() >= least - 1e-12
+
+    def test_pairs_are_told_apart_where_a_model_is_known_by_its_labels_alone(self):
+        # It decides alike under all costs: how people answer was then scaled by no pair, and nothing was a number.
+        rng = np.random.default_rng(1)
+        case = Cases.counted(rng.integers(3, size=60), np.eye(3)[rng.integers(3, size=60)])
+        with np.errstate(all="raise"):
+            bayes = Bayes([case], family="lpm", seed=1, population=POPULATION, questions=6)
+            outcome, _ = run(bayes, LinearOracle(-np.arange(9.0).reshape(3, 3) * (1 - np.eye(3))))
+        assert np.isfinite(outcome.intervals[~np.eye(3, dtype=bool)]).any(axis=1).all()
+        assert len(bayes.random_gains(50, rng)) > 10
 
     def test_a_class_that_never_occurs_has_an_empty_row(self):
         rng = np.random.default_rng(1)

@@ -8,7 +8,7 @@ import pytest
 from elicit_app.problem import Problem
 from elicit_app.study import create_study, open_study
 from elicit_app.study.making import change_models
-from elicit_app.study.mapping import as_options, column_map, look_at
+from elicit_app.study.mapping import as_options, column_map, look_at, needs_no_map
 from elicit_app.study.model import ColumnMap
 from elicit_app.study.reading import read_predictions
 
@@ -53,6 +53,30 @@ def test_columns_whose_names_say_no_class_belong_to_that_on_whose_cases_they_are
     }
     one = write(tmp_path, table(["target", "score"], ["well", "sick", "well", "sick"], [-1.5, 2, 0.2, 1.1]), "1.csv")
     assert look_at(one).guess == ColumnMap("target", ("well", "sick"), ("score",), "logits")
+
+
+def test_where_neither_names_nor_labels_say_anything_the_truth_is_what_the_others_score(tmp_path):
+    truth = [2, 1, 0, 2, 1, 0]
+    path = write(tmp_path, table("0123", *SCORES[:, [2, 1, 0]].T[:2], truth, SCORES[:, 0]))
+    assert look_at(path).guess == ColumnMap("2", ("0", "1", "2"), ("0", "1", "3"), "logits")
+    assert not look_at(path).nameless
+    either = write(tmp_path, table("ab", truth, truth))
+    assert look_at(either).guess is None
+
+
+def test_usual_names_are_known_before_any_row_is_read(tmp_path):
+    usual = tmp_path / "usual.csv"
+    usual.write_bytes(b"y_true, proba_a,proba_b\na,0.5,0.5\n\xff,,\n")
+    assert needs_no_map(usual)
+    with pytest.raises(Problem, match="Line 3 is not UTF-8"):
+        look_at(usual)
+    for names in ("y_true,y_pred", "label,proba_a,proba_b", "y_true,proba_a"):
+        assert not needs_no_map(write(tmp_path, f"{names}\n"))
+
+
+def test_a_file_without_names_of_columns_is_known(tmp_path):
+    path = write(tmp_path, table(["cat", "0.25", "0.75"], TRUTH[3:], [0.5, 0.25, 0.4], [0.5, 0.75, 0.6]))
+    assert look_at(path).nameless
 
 
 def test_a_column_with_an_enormous_cell_is_not_taken_for_the_truth(tmp_path):

@@ -141,6 +141,13 @@ def test_other_separators_come_with_decimal_commas_or_points(tmp_path, mark):
         read_predictions(path)
 
 
+def test_a_line_that_names_the_separator_is_told(tmp_path):
+    path = tmp_path / "excel.csv"
+    path.write_text("\ufeffsep=;\r\ny_true;proba_a;proba_b\r\na;0,75;0,25\r\n", encoding="utf-8")
+    with pytest.raises(Problem, match="Its first line is “sep=;”, not the names of the columns"):
+        read_predictions(path)
+
+
 def test_npz_without_names_numbers_its_classes(tmp_path):
     path = tmp_path / "p.npz"
     np.savez(path, y_true=np.array([0, 1, 2]), y_proba=np.eye(3, dtype=">f4"))
@@ -163,7 +170,7 @@ def test_labels_give_the_order_and_must_be_the_classes(tmp_path):
     assert read.classes == ("b", "a")
     assert read.predictions.y_true.tolist() == [1, 0]
     assert read.predictions.y_proba.tolist() == [[0.1, 0.9], [0.8, 0.2]]
-    with pytest.raises(Problem, match="no column for “c” and a column for “a”"):
+    with pytest.raises(Problem, match="no column for “c”, but a column for “a”"):
         read_predictions(path, labels=("b", "c"))
     with pytest.raises(Problem, match="name a class twice"):
         read_predictions(path, labels=("a", "a"))

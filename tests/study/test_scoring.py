@@ -279,7 +279,7 @@ def test_rows_that_were_rescaled_are_counted_over_all_batches(tmp_path):
 def test_a_file_with_other_classes_is_refused(tmp_path):
     path = tmp_path / "m.csv"
     path.write_text("y_true,proba_red,proba_blue\nred,1,0\nblue,0,1\n")
-    with pytest.raises(Problem, match="no column for “yellow”, “green” and a column for “blue”"):
+    with pytest.raises(Problem, match="no column for “yellow”, “green”, but a column for “blue”"):
         tally_models(rows_of(path), metric())
 
 
@@ -292,7 +292,7 @@ def test_numbered_classes_are_the_metrics_in_their_order_unless_names_and_number
     assert (one.models[0].numbered, other.models[0].numbered) == ([], [numbered])
     assert (one.cases.counts == other.cases.counts).all()
     mixed = ElicitedMetric.from_cost_matrix(("1", "2", "3"), COSTS)
-    with pytest.raises(Problem, match="no column for “3” and a column for “0”"):
+    with pytest.raises(Problem, match="no column for “3”, but a column for “0”"):
         tally_models(rows_of(numbered), mixed)
     two = ElicitedMetric.from_cost_matrix(("red", "green"), COSTS[:2, :2])
     with pytest.raises(Problem, match="no column for “red”"):

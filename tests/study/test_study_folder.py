@@ -16,6 +16,7 @@ from elicit_app.problem import Problem
 from elicit_app.study import Mistake, create_study, open_study, save_study
 from elicit_app.study.making import distinct_names, with_models
 from elicit_app.study.model import default_wording
+from elicit_app.study.writing import new_folder, write_whole
 from metrics.inputs.labels import has_line_end
 
 THREE = "y_true,proba_a,proba_b,proba_c\n" + "a,0.7,0.2,0.1\nb,0.6,0.3,0.1\nc,0.1,0.2,0.7\nb,0.1,0.8,0.1\n"
@@ -323,3 +324,10 @@ def test_texts_that_no_window_can_lay_out_are_refused(tmp_path, files):
     path.write_text(path.read_text().replace(study.title, "x" * 9_000))
     with pytest.raises(Problem, match="at most 2,000 can be shown"):
         open_study(tmp_path / "made")
+
+
+def test_what_cannot_be_written_is_named_as_it_was_asked_for(tmp_path):
+    with pytest.raises(Problem) as told, new_folder(tmp_path / "mine") as made:
+        write_whole(made / "no folder" / "model.parquet", b"")
+    assert f"{tmp_path / 'mine' / 'no folder' / 'model.parquet'} could not be written" in str(told.value)
+    assert not [*tmp_path.iterdir()]

@@ -60,6 +60,8 @@ def test_row_sums_have_the_stated_tolerance():
         ([[1.0]], "at least two classes"),
         (np.ones((2, 2, 2)), "the shape is"),
         (0.5, "the shape is"),
+        ("0.5", "y_proba: a table of probabilities was expected, found str."),
+        ({"a": [0.5], "b": [0.5]}, "y_proba: a table of probabilities was expected, found dict."),
         (np.array([[1j, 0]]), "complex"),
         ([0.2, 1.2], "row 1: a probability in [0, 1] was expected, found 1.2"),
     ],

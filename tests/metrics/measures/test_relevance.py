@@ -66,13 +66,13 @@ def test_the_score_is_linear_in_the_share_of_alpha(seed, share):
     [
         ({"alpha": 0, "beta": 0}, "one of the two must be above 0"),
         ({"alpha": -1}, "alpha: a number >= 0"),
-        ({"context": ["c", "c"]}, "context: 1 cases were expected, as many as in y_true"),
+        ({"context": ["c", "c"]}, "context: 1 case was expected, as many as in y_true"),
         ({"context": [None]}, "context, row 0: a feature is missing"),
         ({"context": [np.nan]}, "context, row 0: a feature is missing"),
         ({"y_true": ["a"] * 2, "y_pred": ["a"] * 2, "context": [[1], [1, 2]]}, "the same number of features"),
         ({"reference": 3}, "reference: a pair"),
         ({"reference": (["a"],)}, "reference: a pair"),
-        ({"reference": (["a"], ["c", "c"])}, "context_reference: 1 cases were expected"),
+        ({"reference": (["a"], ["c", "c"])}, "context_reference: 1 case was expected"),
     ],
 )
 def test_what_is_refused(options, said):

@@ -90,7 +90,7 @@ def test_lists_and_frames_are_taken_as_the_judge_takes_them():
     ("labels", "rows", "said"),
     [
         (["benign", "ill"], [[0.3, 0.7], [0.8, 0.2]], "y_true, row 1: ill is not one of the classes"),
-        (["benign"], [[0.3, 0.7], [0.8, 0.2]], "y_proba, 'a': 1 cases were expected, as many as in y_true, found 2"),
+        (["benign"], [[0.3, 0.7], [0.8, 0.2]], "y_proba, 'a': 1 case was expected, as many as in y_true, found 2"),
         (["benign", "malignant"], [[0.3, 0.7], [0.8, 0.4]], "y_proba, 'a', row 1: the probabilities add up to 1.2"),
         (["benign", "malignant"], [[0.3, 0.7, 0], [0.8, 0.2, 0]], "y_proba, 'a': 2 columns were expected"),
     ],
