@@ -174,8 +174,7 @@ def elicited(
     The version of the program and the study's digest are added to the provenance; it is `created` now by default.
     """
     true, predicted = study.yardstick
-    if study.wording.priced:
-        outcome = replace(outcome, weights=prices_of(outcome.weights, outcome.samples, true))
+    outcome = replace(outcome, weights=_by_the_yardstick(outcome, study))
     when = {} if created is None else {"created": created}
     return ElicitedMetric.from_weights(
         study.classes,
@@ -198,18 +197,19 @@ def elicited(
     )
 
 
-def prices_of(weights: Matrix, samples: Matrix | None, unit: int) -> Matrix:
-    """Return prices, shape (m,), whose ratios to that of `unit` are the medians of the draws, shape (n, m).
+def _by_the_yardstick(outcome: Outcome, study: Study) -> Matrix:
+    """Return weights whose ratios to that of the yardstick are the medians of the draws, as every table has them.
 
-    A score counts in these units, and a table of prices says the same number. Weights that are medians of ratios to the
-    largest of them have other quotients.
+    Those of an outcome are medians of ratios to the largest weight, whose quotients are other numbers.
     """
-    if samples is None:
-        return weights
-    ratios = samples / samples[:, [unit]]
+    if outcome.samples is None:
+        return outcome.weights
+    family = family_of(outcome.family)
+    unit = family.index(*study.yardstick, study.n_classes)
+    ratios = outcome.samples / outcome.samples[:, [unit]]
     # As the table takes its medians: one of the draws.
     middle = np.quantile(np.sort(ratios, axis=0), 0.5, axis=0, method="inverted_cdf")
-    return np.asarray(middle / middle.sum())
+    return family.normalise(family.sign * middle)
 
 
 def consequences(study: Study, any_mistake: bool) -> tuple[Consequence, ...]:

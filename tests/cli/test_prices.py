@@ -185,7 +185,7 @@ def test_from_files_of_labels_to_a_score(elicit, folder, tmp_path):
     )
     (tmp_path / "classes.csv").write_text("y_true,y_pred\na,b\nb,b\n")
     assert "classes.csv is neither about several labels" in elicit("score m.metric.json classes.csv", 1)
-    assert "prices labels of items" in elicit("measure misclassification-cost classes.csv --metric m.metric.json", 1)
+    assert "prices labels of items" in elicit("measure misclassification-cost classes.csv --metric m.metric.json", 2)
 
 
 def test_from_suggestions_to_alpha_and_beta(elicit, folder, tmp_path):
