@@ -44,7 +44,8 @@ Answers = Literal["choice", "equal", "mixed"]
 CHOICES_FIRST = 3  # informative questions before a count is asked for
 COUNTS_IN_A_ROW = 3  # then comes a choice: the two kinds are known to differ
 FAR_AFTER = 4  # informative questions before a pair far from the models may come
-_ENOUGH_USUAL = 100  # pairs among which a good one of those first questions is found
+_USUAL_FIRST = 2  # informative questions in which results are as usual; they tell less about who errs by differences
+_ENOUGH_USUAL = 100  # pairs among which a good one of those is found
 _SECONDS = {"choice": 14.0, "equal": 22.0}  # what an answer takes before anything is known about the person
 _SECONDS_KNOWN = 3  # answers that this is worth
 _START = (0.2, 0.9)  # of the scale, counted in logarithms, where a count may stand at first
@@ -149,11 +150,10 @@ class Asker:
         if asked < FAR_AFTER:
             near = np.flatnonzero(~pairs.far)
             pairs = pairs[near] if 0 < len(near) < len(pairs) else pairs
-            if self.source.region is not None:
-                usual = np.flatnonzero(
-                    self.source.region.are_usual(pairs.first) & self.source.region.are_usual(pairs.second)
-                )
-                pairs = pairs[usual] if len(usual) >= _ENOUGH_USUAL else pairs
+        region = self.source.region
+        if region is not None and asked < _USUAL_FIRST:
+            usual = np.flatnonzero(region.are_usual(pairs.first) & region.are_usual(pairs.second))
+            pairs = pairs[usual] if len(usual) >= _ENOUGH_USUAL else pairs
         if self.piles is not None and asked < _BETWEEN_PILES * len(np.unique(self.piles)[1:]):
             piles = self.piles
             across = np.array([len(np.unique(piles[gain != 0])) > 1 for gain in pairs.gains], dtype=bool)

@@ -64,11 +64,14 @@ class AnswerRows(QWidget):
         """Return the height of both lines of answers."""
         if self._plan is None:
             return 0
-        return self._first_height(self._plan) + self._plan.frame.answer_gap + self._plan.frame.minor
+        return self._first_height(self._plan) + self._plan.frame.answer_gap + self._second_height(self._plan)
 
     def _first_height(self, plan: Plan) -> int:
         wrapped = [b.text_height(span.width) for b, span in zip(self.main, answer_spans(plan), strict=True)]
         return max(plan.frame.answer, *wrapped)
+
+    def _second_height(self, plan: Plan) -> int:
+        return plan.frame.minor
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -181,25 +184,37 @@ class Answers(AnswerRows):
     def main(self) -> tuple[Button, Button, Button]:
         return self.a, self.equal, self.b
 
+    def _second_height(self, plan: Plan) -> int:
+        if self.level.isHidden():
+            return plan.frame.minor
+        widths = self._middle_widths(answer_spans(plan)[1].width)
+        wrapped = [one.text_height(width) for one, width in zip((self.level, self.unsure), widths, strict=True)]
+        return max(plan.frame.minor, *wrapped)
+
     def place_below(self, plan: Plan, spans: Sequence[Span], y: int) -> None:
+        high = self._second_height(plan)
         for pair, (x, width) in (
             ((self.clearly_a, self.slightly_a), spans[0]),
             ((self.slightly_b, self.clearly_b), spans[2]),
         ):
             half = (width - theme.S) // 2
-            pair[0].setGeometry(x, y, half, plan.frame.minor)
-            pair[1].setGeometry(x + width - half, y, half, plan.frame.minor)
-        self._place_middle(spans[1], y, plan.frame.minor)
+            pair[0].setGeometry(x, y, half, high)
+            pair[1].setGeometry(x + width - half, y, half, high)
+        self._place_middle(spans[1], y, high)
 
     def _place_middle(self, span: Span, y: int, high: int) -> None:
         """Place "Make them equal" and "Cannot say", each as wide as its words ask for."""
         if self.level.isHidden():
             self.unsure.setGeometry(span.x, y, span.width, high)
             return
-        wanted = self.level.sizeHint().width(), self.unsure.sizeHint().width()
-        first = round((span.width - theme.S) * wanted[0] / sum(wanted))
+        first, second = self._middle_widths(span.width)
         self.level.setGeometry(span.x, y, first, high)
-        self.unsure.setGeometry(span.x + first + theme.S, y, span.width - first - theme.S, high)
+        self.unsure.setGeometry(span.x + first + theme.S, y, second, high)
+
+    def _middle_widths(self, width: int) -> tuple[int, int]:
+        wanted = self.level.sizeHint().width(), self.unsure.sizeHint().width()
+        first = round((width - theme.S) * wanted[0] / sum(wanted))
+        return first, width - theme.S - first
 
 
 ANSWER_KEYS = {
