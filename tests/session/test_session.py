@@ -164,7 +164,7 @@ def test_neither_side_wins_much_more_often_and_counts_stand_on_both(study, journ
             else:
                 lead += 1 if reply == "left" else -1
             assert abs(lead) <= 4
-            assert abs(counts) <= 2
+            assert abs(counts) <= 3  # evened out from two on, but a repeat stands the other way round in any case
             session.answer(reply)
 
 
