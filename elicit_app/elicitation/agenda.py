@@ -385,13 +385,13 @@ def enough(
     answers : int
         Informative answers so far, "cannot say" left out.
     linearity : callable
-        Gives what rivals of linear costs say, or None where that is not judged. Asked only where linear costs alone
-        would decide on a model: it takes half a second.
+        Gives what rivals of linear costs say, or None where that is not judged. Asked last, where linear costs alone
+        would decide: it takes longer than the question itself.
     purpose : {"choose", "costs", "both"} or None
         What the answers are for; None stops for either reason.
     stays : callable
         Gives the probability that the choice would be the same if the values were known, and what can be chosen made
-        the best of them. Asked only where the choice among `models` is settled.
+        the best of them. Asked only where linear costs settle the choice among `models`.
     """
     if answers < FEWEST_ANSWERS:
         return None
@@ -401,9 +401,10 @@ def enough(
     if len(models) < 2 or purpose == "costs" or (purpose == "both" and not known):
         return None
     best = probability_best(belief, models)
-    if best.max() >= BEST_PROBABILITY and (judged := linearity()) is not None:
-        best = judged.probability_best(best)
     if best.max() < BEST_PROBABILITY or stays() < BEST_PROBABILITY:
+        return None
+    judged = linearity()
+    if judged is not None and judged.probability_best(best).max() < BEST_PROBABILITY:
         return None
     return "known" if purpose == "both" else "best-model"
 
