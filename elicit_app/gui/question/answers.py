@@ -426,13 +426,16 @@ def _around(x: float, y: float, side: float) -> QRectF:
     return QRectF(x - side / 2, y - side / 2, side, side)
 
 
+EQUAL_NOW = "Equally bad now"
+
+
 class MoveAnswers(AnswerRows):
     """The answers while a number is moved, in the places of the others: back, equally bad now, a bound, cannot say."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.back = AnswerButton(None, "Back to A or B", keys=("Esc",), parent=self)
-        self.equal = PrimaryButton("Equally bad now", keys=("Enter",), parent=self)
+        self.equal = PrimaryButton(EQUAL_NOW, keys=("Enter",), parent=self)
         self.bound = AnswerButton(None, "", keys=("N",), parent=self)
         self.unsure = MinorButton("Cannot say, ask later", keys=("S",), parent=self)
         self.equal.role = theme.Role.LEAD

@@ -15,7 +15,7 @@ from elicit_app.elicitation.questions import Counts, Family, Moved, Proposal
 from elicit_app.gui import theme
 from elicit_app.gui.elements.page import Page, QuietArea, bind
 from elicit_app.gui.elements.texts import Label, tell
-from elicit_app.gui.question.answers import ANSWER_KEYS, Answers, MoveAnswers, Moving, Pressed
+from elicit_app.gui.question.answers import ANSWER_KEYS, EQUAL_NOW, Answers, MoveAnswers, Moving, Pressed
 from elicit_app.gui.question.bands import StripBand, TopBar
 from elicit_app.gui.question.comparison_card import ComparisonCard
 from elicit_app.gui.question.measures import Plan, frame, plan, sizes
@@ -263,7 +263,10 @@ class PairPage(Page):
 
     def _allow_equal(self) -> None:
         waited = self._since_moving.isValid() and self._since_moving.hasExpired(MOVE_LOCK_MS - 1)
-        self.move_answers.equal.setEnabled(self._touched and waited and self.card.field.valid)
+        equal, on_scale = self.move_answers.equal, self.card.field.valid
+        equal.setEnabled(self._touched and waited and on_scale)
+        moving = self._moving
+        equal.setText(EQUAL_NOW if moving is None or on_scale else f"Only {moving.least:,} to {moving.most:,}")
 
     def _speak(self) -> None:
         """Name the number for a screen reader, with the sentence of the strip."""

@@ -78,6 +78,15 @@ def test_more_digits_than_the_scale_has_are_not_taken(qtbot, moving) -> None:
     assert moving.card.field.valid
 
 
+def test_what_is_typed_beyond_the_scale_is_answered_by_the_scale(qtbot, moving) -> None:
+    for key in (K.Key_3, K.Key_0):
+        qtbot.keyClick(moving.card.field, key)
+    equal = moving.move_answers.equal
+    assert (equal.text(), equal.isEnabled()) == ("Only 48 to 330", False)
+    qtbot.keyClick(moving.card.field, K.Key_0)
+    assert (equal.text(), number(moving)) == ("Equally bad now", 300)
+
+
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
