@@ -33,7 +33,7 @@ _FEW_WEIGHTS = 20  # whose prior is quickly drawn from
 _FOLDS, _FEWEST = 5, 8  # parts that are held out in turn; preferences that this takes
 # A search: an answer does not fit when the other side is better by more than this share of all that is at stake.
 _MARGIN = 0.05
-# "About equal" fits while neither side weighs more than twice the other.
+# "About equal" fits while neither side weighs more than twice the other: (2 - 1) / (2 + 1).
 _EQUAL = 1 / 3
 
 

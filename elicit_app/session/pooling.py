@@ -34,6 +34,7 @@ _DRAWS_A_WEIGHT = 4  # that a Gaussian takes: its covariance has to be inverted
 _OF_ONE_MIND = 0.15  # a spread of log-costs that nobody would argue about
 _SURE = 0.9  # probability from which on an expert finds one mistake worse than another
 _OPPOSED = 2 / 3  # share of the pairs that both find so, from which on they value them the other way round
+_COMPARED = 6e8  # draws of two mistakes that are compared: of more than 28 classes all would take seven seconds
 _APART = float(np.log(2.0))  # typical difference of a log-cost, below which nobody is opposed
 _MOVED = 1.5  # a factor by which leaving one expert out is worth a sentence
 
@@ -122,29 +123,32 @@ def _why_provisional(metrics: Sequence[ElicitedMetric]) -> str | None:
 
 def opposed_pairs(metrics: Sequence[ElicitedMetric]) -> tuple[tuple[int, int], ...]:
     """Return the places of experts, two by two, who value the mistakes the other way round, as far as is known."""
-    logs = [_centred_logs(metric) for metric in metrics]
+    logs = {place: known for place, metric in enumerate(metrics) if (known := _centred_logs(metric)) is not None}
+    orders = {place: _order(draws) for place, draws in logs.items()}
     return tuple(
         (one, other)
-        for (one, first), (other, second) in combinations(enumerate(logs), 2)
-        if first is not None and second is not None and _opposed(first, second)
+        for one, other in combinations(logs, 2)
+        if _opposed((logs[one], orders[one]), (logs[other], orders[other]))
     )
 
 
-def _opposed(first: Matrix, second: Matrix) -> bool:
+def _opposed(one: tuple[Matrix, Matrix], other: tuple[Matrix, Matrix]) -> bool:
     """Return whether one expert finds worse what the other finds slighter, of most mistakes that both tell apart.
 
-    Of many mistakes a few answers leave most comparisons open: those do not count.
+    Of each the draws and their order are given. Of many mistakes a few answers leave most comparisons open: those do
+    not count.
     """
+    (first, ours), (second, theirs) = one, other
     n = min(len(first), len(second))
     shuffled = np.random.default_rng(_SEED).permutation(second)
     apart = np.sqrt(((first[:n] - shuffled[:n]) ** 2).mean(axis=1))
-    ours, theirs = (_order(draws) for draws in (first, second))
     told, reverse = int((ours * theirs != 0).sum()), int((ours * theirs < 0).sum())
     return reverse > _OPPOSED * told and float((apart > _APART).mean()) >= _SURE
 
 
 def _order(logs: Matrix) -> Matrix:
     """Return of every two mistakes 1 where the first is surely worse, -1 where it is surely slighter, else 0."""
+    logs = logs[:: max(1, round(logs.size * logs.shape[1] / _COMPARED))]
     worse = np.stack([(logs[:, [i]] > logs).mean(axis=0) for i in range(logs.shape[1])])
     order: Matrix = (worse >= _SURE).astype(np.float64) - (worse.T >= _SURE)
     return order

@@ -32,6 +32,7 @@ from metrics.elicited.metric_parts import intervals_around
 from metrics.policies.cases import Practice
 from metrics.policies.judging import Judge, ModelPolicies
 from metrics.policies.recalibration import Calibration, calibration
+from metrics.policies.recommendation import UNSURE
 from metrics.text import day, in_zone, probability
 
 
@@ -123,7 +124,7 @@ def models_under_prices(study: Study, outcome: Outcome) -> tuple[str, ...]:
     best = int((worth @ outcome.weights).argmax())
     draws = outcome.weights[None] if outcome.samples is None else outcome.samples
     share = float(((draws @ worth.T).argmax(axis=1) == best).mean())
-    does = "does" if share >= 0.5 else "may do"
+    does = "may do" if share < UNSURE else "does"
     rivals = f"{names[1 - best]}, as both" if len(names) == 2 else f"the other {len(names) - 1} models, as they"
     # There are totals only, so the doubt from the items is not known here.
     return (

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _HARDLY = 3.0
 _SETTLED = 0.95
 # Below this probability a sentence that stood alone would claim too much.
-_UNSURE = 0.5
+UNSURE = 0.5
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Recommendation:
 def recommendation(judgement: Judgement) -> Recommendation:
     """Return what a judgement recommends, in words."""
     pieces = _pieces(judgement)
-    unsure = judgement.sure is not None and judgement.sure < _UNSURE
+    unsure = judgement.sure is not None and judgement.sure < UNSURE
     if unsure or judgement.metric.quality.provisional in NOT_TO_DECIDE_BY:
         pieces = (Piece("Best guess only. "), *pieces)
     return Recommendation(pieces, _spares(judgement), _sureness(judgement), _reservation(judgement))
