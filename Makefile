@@ -21,8 +21,8 @@ types:
 imports:
 	.venv/bin/lint-imports
 
-tests:
-	.venv/bin/pytest -n 2 --dist worksteal
+tests: # with bytecode kept, also where Python was told to write none: each of many processes would compile everything anew
+	PYTHONDONTWRITEBYTECODE= .venv/bin/pytest -n 2 --dist worksteal
 
 docs:
 	@tools/prepare.sh docs

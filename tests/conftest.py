@@ -41,22 +41,26 @@ def one_thread_of_linear_algebra():
 
 @pytest.fixture(scope="module")
 def few_draws():
-    """A result has as many draws as its questions were chosen by.
+    """Questions are chosen by a third of the draws, and a result has no more of them.
 
     What is shown has so many more that making it takes as long as ten questions. Where a test is about what is done
-    with a result, and not about how well it is known, that says nothing more.
+    with a question or a result, and not about how well something is known, that says nothing more.
     """
     from elicit_app.elicitation import belief
+    from elicit_app.elicitation.procedures import bayes
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(belief, "ENOUGH_TO_SHOW", (0.0, 0.0))
+        patch.setattr(bayes, "PARTICLES", 150)
         yield
 
 
 @pytest.fixture(autouse=True, scope="module")
 def few_draws_where_results_are_only_used(request):
     """What is known after answers is tested in `tests/elicitation` and `tests/acceptance`; the other rooms use it."""
-    if request.path.relative_to(Path(__file__).parent).parts[0] in ("cli", "experiments", "gui", "registry", "session"):
+    room = request.path.relative_to(Path(__file__).parent).parts[0]
+    others = ("cli", "experiments", "gui", "registry", "session", "test_old_files.py")
+    if room in others and request.node.get_closest_marker("usual_draws") is None:
         request.getfixturevalue("few_draws")
 
 

@@ -42,11 +42,7 @@ fi
 
 export UV_PYTHON_DOWNLOADS=never
 case "$purpose" in
-test)
-    "$uv" sync --locked --quiet --compile-bytecode --extra app
-    # Where Python may write no bytecode, each of the many processes would compile everything anew.
-    .venv/bin/python -m compileall -q datasets elicit_app metrics
-    ;;
+test) "$uv" sync --locked --quiet --compile-bytecode --extra app ;;
 tools) ;;
 docs) "$uv" sync --locked --quiet --inexact --extra docs ;;
 *) "$uv" sync --locked --quiet --no-dev --inexact --extra app ;;

@@ -22,6 +22,7 @@ from elicit_app.session.view_builders import question_view
 from elicit_app.study import open_study
 from metrics import ElicitedMetric
 
+pytestmark = pytest.mark.usual_draws
 MISSING = [name for name in ("Xvfb", "xdotool") if shutil.which(name) is None]
 ELICIT = [sys.executable, "-c", "from elicit_app.cli.main import run; run()"]
 PATIENCE, AGAIN, LOOK = 300.0, 8.0, 0.1

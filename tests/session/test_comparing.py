@@ -32,6 +32,7 @@ from metrics import Consequence, ElicitedMetric, Provenance
 from metrics.elicited.exchange import ExchangeRate
 from metrics.policies.recommendation import in_short
 
+pytestmark = pytest.mark.usual_draws
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MISSED = Mistake("Missed melanoma", "missed melanoma", "missed melanomas")
 NEEDLESS = Mistake("Needless excision", "needless excision", "needless excisions")

@@ -7,6 +7,7 @@ from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view
 
+pytestmark = pytest.mark.usual_draws
 SCRIPT = ("left", "equal", "right", "unsure", "right", "left", "left", "equal")
 
 CHILD = """

@@ -214,7 +214,7 @@ def named(study, path, rates):
 
 def test_answers_that_plainly_disagree_are_named_whatever_the_fit_makes_of_them(tmp_path):
     study = open_study("breast-cancer")
-    session, given = named(study, tmp_path / "apart.session.jsonl", [0.3, 3.4, 0.3, 3.4, 0.3, 3.4, 0.3])
+    session, given = named(study, tmp_path / "apart.session.jsonl", [0.3, 5.0, 0.3, 5.0, 0.3, 5.0, 0.3])
     with session:
         view = result_view(session)
         assert max(given) / min(given) > 8
