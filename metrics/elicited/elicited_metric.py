@@ -18,7 +18,7 @@ from metrics.elicited.kinds import KindName, check_kind
 from metrics.elicited.metric_parts import CaseWords, Consequence, MetricDetails, Provenance, Quality
 from metrics.elicited.scoring import CostsOfCases
 from metrics.errors import ArgumentTypeError, InputError
-from metrics.inputs.arguments import Floats, matrix_by_name, number_array, square_matrix, whole_number
+from metrics.inputs.arguments import Floats, by_class, matrix_by_name, number_array, square_matrix, whole_number
 from metrics.inputs.class_index import ClassIndex, class_names
 from metrics.inputs.labels import label_text
 from metrics.text import costs_html, in_zone
@@ -228,6 +228,8 @@ class ElicitedMetric(CostsOfCases):
         if yardstick is not None and (isinstance(yardstick, str) or len(yardstick) != 2):
             raise InputError(f"yardstick: a pair (true class, predicted class) was expected, found {yardstick!r}")
         given: dict[str, Any] = {"name": "elicited metric", "consequences": (), **details}
+        if given.get("prevalence") is not None:
+            given["prevalence"] = by_class(given["prevalence"], ClassIndex(names), "prevalence")
         for name in ("intervals", "samples", "prevalence"):
             given[name] = None if given.get(name) is None else number_array(given[name], name, finite=False)
         given["created"] = given.get("created") or datetime.now(UTC)

@@ -259,7 +259,7 @@ class MetricDetails(TypedDict, total=False):
     created: datetime
     intervals: ArrayLike | None
     samples: ArrayLike | None
-    prevalence: ArrayLike | None
+    prevalence: ArrayLike | Mapping[Any, float] | None
     population: int | None
     consequences: Sequence[Consequence]
     words: CaseWords | None

@@ -15,20 +15,24 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.batches import total_weight, weighted_sum
 from metrics.elicited.family import family_of
 from metrics.elicited.kinds import PricedScores
 from metrics.elicited.release import ReleaseForm, ReleaseList, release_factors, release_list, two_level_factors
 from metrics.errors import InputError, require
 from metrics.inputs.arguments import (
+    Columns,
     Floats,
     aligned,
     case_weights,
     column_names,
     labelled_table,
     number_array,
+    required_weight,
     same_length,
 )
 from metrics.inputs.class_index import ClassIndex, LabelledWeights
+from metrics.inputs.labels import Probabilities
 from metrics.measures.costs import least_cost_decisions
 
 if TYPE_CHECKING:
@@ -188,8 +192,7 @@ class CostsOfCases(PricedScores):
         """
         from metrics.measures.costs import cost_sensitive_decisions
 
-        labels = self._labels_of(y_proba, labels)
-        proba, columns = labelled_table(self.class_index, y_proba, labels)
+        proba, columns = self.table_of(y_proba, labels)
         names: Any = [self.labels[j] for j in columns] if labels is None else labels
         return cost_sensitive_decisions(proba, self.cost_matrix[np.ix_(columns, columns)], labels=names)
 
@@ -301,6 +304,12 @@ class CostsOfCases(PricedScores):
             return ExpectedCostScorer(self)
         raise InputError(f"response_method: predict or predict_proba was expected, found {response_method!r}.")
 
+    def table_of(
+        self, y_proba: ArrayLike, labels: Sequence[object] | None = None, name: str = "y_proba"
+    ) -> tuple[Probabilities, Columns]:
+        """Return probabilities and the class of each column, as `decide` reads them; errors call them `name`."""
+        return labelled_table(self.class_index, y_proba, self._labels_of(y_proba, labels), name)
+
     def _labels_of(self, y_proba: ArrayLike, labels: Sequence[object] | None) -> Sequence[object] | None:
         """Return `labels`; of a frame whose columns keep the names of the classes, the metric's labels in its order."""
         named = column_names(y_proba) if labels is None else None
@@ -362,7 +371,7 @@ class Referral:
         ndarray of shape (n,)
             Elements of `labels`, or the label of referring; of equal costs the earlier, and referring last.
         """
-        proba, columns = labelled_table(self.metric.class_index, y_proba, labels)
+        proba, columns = self.metric.table_of(y_proba, labels)
         names = [self.metric.labels[j] for j in columns] if labels is None else [*labels]
         costs = np.column_stack([self.metric.cost_matrix[np.ix_(columns, columns)], self.cost[columns]])
         decided = ClassIndex([*names, self.label])  # type: ignore[arg-type]  # labels of any type
@@ -389,4 +398,5 @@ class Referral:
         every = ClassIndex([*self.metric.labels, self.label])
         decided = every.indices(decisions, "decisions")
         same_length(len(true), len(decided), "decisions")
-        return float(np.average(self.cost_matrix[true, decided], weights=case_weights(sample_weight, len(true))))
+        weight, costs = case_weights(sample_weight, len(true)), self.cost_matrix[true, decided]
+        return weighted_sum(costs, weight) / required_weight(total_weight(true, weight))

@@ -210,6 +210,24 @@ def required_weight(total: float) -> float:
     return total
 
 
+def by_class(values: ArrayLike | Mapping[Any, float], classes: ClassIndex, name: str) -> ArrayLike:
+    """Return numbers that are given by label in the order of the classes, and others as they are.
+
+    Raises
+    ------
+    InputError
+        Where a class has none.
+    """
+    values = weights_by_label(values)
+    if not isinstance(values, Mapping):
+        return values
+    by_place = {classes.place(label): value for label, value in values.items()}
+    found = [by_place.get(index) for index in range(len(classes))]
+    if None in found:
+        raise InputError(f"{name}: no weight for the class {classes.names[found.index(None)]!r}.")
+    return np.array(found)
+
+
 def class_weights(values: ArrayLike | Mapping[Any, float], classes: ClassIndex, name: str = "class_weight") -> Floats:
     """Return one weight per class.
 
@@ -232,14 +250,7 @@ def class_weights(values: ArrayLike | Mapping[Any, float], classes: ClassIndex, 
     InputError
         Where a class has no weight, or a weight is negative, missing or infinite.
     """
-    values = weights_by_label(values)
-    if isinstance(values, Mapping):
-        by_place = {classes.place(label): weight for label, weight in values.items()}
-        found = [by_place.get(index) for index in range(len(classes))]
-        if None in found:
-            raise InputError(f"{name}: no weight for the class {classes.names[found.index(None)]!r}.")
-        values = np.array(found)
-    weights = number_array(values, name)
+    weights = number_array(by_class(values, classes, name), name)
     if weights.shape != (len(classes),):
         raise InputError(f"{name}: {len(classes)} weights were expected, one per class; the shape is {weights.shape}.")
     if weights.min() < 0 or not weights.any():

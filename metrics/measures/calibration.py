@@ -201,7 +201,7 @@ class CalibrationBins(_Bins):
         InputError
             In words: which argument, which row, what was expected.
         """
-        truth, proba = np.asarray(positive, dtype=bool), probability_array(y_prob, "y_prob", flat="expected")
+        truth, proba = _truth(positive), probability_array(y_prob, "y_prob", flat="expected")
         same_length(len(truth), len(proba), "y_prob")
         weight = case_weights(sample_weight, len(truth))
         parts = (
@@ -210,6 +210,13 @@ class CalibrationBins(_Bins):
         )
         self.add(summed(parts), weight is not None)
         return self
+
+
+def _truth(positive: ArrayLike) -> NDArray[np.bool_]:
+    array = label_array(positive, "positive")
+    if array.dtype.kind != "b" and not np.isin(array, (0, 1)).all():  # as a truth value every text would be True
+        raise InputError(f"positive: whether each case is of the class was expected, found {few(distinct(array))}.")
+    return array.astype(bool, copy=False)
 
 
 class TopLabelCalibration(_Bins, ProbabilityAccumulator):

@@ -37,7 +37,8 @@ Normalize = Literal["true", "pred", "all"]
 class ConfusionMatrix(np.ndarray[Any, np.dtype[Any]]):
     """A k x k array that knows its labels and draws itself; an ordinary array otherwise.
 
-    The difference of two matrices is one too. What has another shape, such as a sum over rows, has no labels.
+    Copies, and what is computed cell by cell, such as the difference of two matrices, have the labels too. What has
+    another shape or may have moved rows and columns, such as a sum, `swapaxes` or `take`, has none.
 
     Attributes
     ----------
@@ -54,15 +55,28 @@ class ConfusionMatrix(np.ndarray[Any, np.dtype[Any]]):
         return self
 
     def __array_finalize__(self, source: Any) -> None:
-        labels = getattr(source, "labels", None)
-        self.labels = labels if labels is not None and self.shape == (len(labels),) * 2 else None
+        self.labels = None
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        if array.shape == self.shape:
-            parts = [part for part in (context[1] if context else ()) if isinstance(part, ConfusionMatrix)]
+        # Cell by cell: running sums come without a context, and the product of two matrices has a signature.
+        if array.shape == self.shape and context and not context[0].signature:
+            parts = [part for part in context[1] if isinstance(part, ConfusionMatrix)]
             alike = all(part.labels == self.labels for part in parts)
             return ConfusionMatrix(array, self.labels if alike else None)
         return array[()] if array.ndim == 0 else np.asarray(array)
+
+    def copy(self, order: Any = "C") -> Self:
+        """Return a copy with the same labels."""
+        return type(self)(np.array(self, order=order), self.labels)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self.copy()
+
+    def astype(self, dtype: Any, *options: Any, **more: Any) -> Self:
+        """Return the matrix in another type of number, with the same labels."""
+        return type(self)(np.asarray(self).astype(dtype, *options, **more), self.labels)
 
     def transpose(self, *axes: Any) -> NDArray[Any]:  # type: ignore[override]
         """Return the transposed numbers as a plain array: its rows are no true classes any more."""

@@ -117,7 +117,7 @@ class DecisionCounts(CellCounts, ProbabilityAccumulator):
 
     def __init__(self, classes: int | ArrayLike | ClassIndex, rule: LeastCost | None = None) -> None:
         super().__init__(classes)
-        self.cost_matrix = None if rule is None else rule.cost_matrix
+        self.cost_matrix = None if rule is None else cost_matrix_for(rule.cost_matrix, self.classes)
         self._rule = rule
 
     def totals(self, true: Codes, proba: Probabilities, weight: Floats | None) -> Totals:

@@ -13,7 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.batches import Accumulator, Measured
 from metrics.errors import InputError
-from metrics.inputs.arguments import Floats, column_names, number_array, real_number, required_weight
+from metrics.inputs.arguments import (
+    Floats,
+    column_names,
+    named_classes,
+    number_array,
+    real_number,
+    require_order,
+    required_weight,
+    whole_number,
+)
 from metrics.inputs.labels import label_text
 
 if TYPE_CHECKING:
@@ -91,7 +100,7 @@ class MultilabelTally(Accumulator):
         false_negative_penalty: float = 1.0,
         true_negative_reward: float = 1.0,
     ) -> None:
-        self.n_labels = n_labels
+        self.n_labels = whole_number(n_labels, "n_labels", 1)
         self.penalty = (
             real_number(false_positive_penalty, "false_positive_penalty", 0),
             real_number(false_negative_penalty, "false_negative_penalty", 0),
@@ -112,8 +121,7 @@ class MultilabelTally(Accumulator):
         InputError
             In words: which argument, which row, what was expected.
         """
-        true, predicted = _bits(y_true, "y_true"), _bits(y_pred, "y_pred")
-        _same_shape(true, predicted)
+        true, predicted = label_bits(y_true, y_pred)
         if true.shape[1] != self.n_labels:
             raise InputError(f"y_true: {self.n_labels} labels were expected, found {true.shape[1]}.")
         cells = {
@@ -197,7 +205,7 @@ def penalized_multilabel_score(
     """
     named = column_names(y_true) if labels is None else labels
     names = None if named is None else tuple(map(label_text, named))
-    true, predicted = _bits(y_true, "y_true"), _bits(y_pred, "y_pred")
+    true, predicted = label_bits(y_true, y_pred)
     if names is not None and len(names) != true.shape[1]:
         raise InputError(f"labels: {true.shape[1]} names were expected, one per column, found {len(names)}.")
     tally = MultilabelTally(
@@ -221,6 +229,8 @@ def penalized_multilabel_score(
 
 def _bits(values: ArrayLike, name: str) -> Bits:
     """Return a table of zeros and ones as booleans."""
+    if hasattr(values, "toarray"):  # as scikit-learn's MultiLabelBinarizer(sparse_output=True) makes it
+        values = values.toarray()
     if getattr(values, "dtype", None) == np.bool_:
         array = np.asarray(values)
     else:
@@ -237,10 +247,9 @@ def _bits(values: ArrayLike, name: str) -> Bits:
 def label_bits(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[Bits, Bits]:
     """Return true and predicted labels as booleans of the same shape (n, L); refused as in the score."""
     true, predicted = _bits(y_true, "y_true"), _bits(y_pred, "y_pred")
-    _same_shape(true, predicted)
-    return true, predicted
-
-
-def _same_shape(true: Bits, predicted: Bits) -> None:
     if true.shape != predicted.shape:
         raise InputError(f"y_pred: the shape of y_true, {true.shape}, was expected, found {predicted.shape}.")
+    named = named_classes(y_true)
+    if named is not None:
+        require_order(y_pred, named, "y_pred")
+    return true, predicted

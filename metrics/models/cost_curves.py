@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.drawing import FIRST, INK, LINE, QUIET, SECOND, LogAxis, axes_for, line_look, over_ratio, tidy
 from metrics.elicited.exchange import exchange_rates
 from metrics.errors import InputError, require
-from metrics.inputs.arguments import Floats, case_weights, matrix_by_name, number_array, same_length
+from metrics.inputs.arguments import Floats, case_weights, matrix_by_name, number_array, required_weight, same_length
 from metrics.inputs.class_index import ClassIndex
 from metrics.text import two_digits
 
@@ -339,14 +339,18 @@ def operating_point(
         raise InputError(f"metric: two classes were expected, it has {len(metric.classes)}.")
     p = int(metric.class_index.indices_of([pos_label], "pos_label")[0])
     positive = metric.class_index.indices(y_true, "y_true") == p
-    if positive.all() or not positive.any():
-        raise InputError(f"y_true: all cases are {metric.classes[p if positive.all() else 1 - p]!r}; both must occur.")
     score, weight = number_array(y_score, "y_score"), case_weights(sample_weight, len(positive))
+    required_weight(1.0 if weight is None else float(weight.sum()))
+    share = float(np.average(positive, weights=weight))
+    if share in (0.0, 1.0):
+        only = metric.classes[p if share else 1 - p]
+        raise InputError(
+            f"y_true: all cases are {only!r}{'' if weight is None else ', or weigh nothing'}; both must occur."
+        )
     if score.ndim != 1:
         raise InputError(f"y_score: one score per case was expected, the shape is {score.shape}.")
     same_length(len(positive), len(score), "y_score")
     curve = roc_curve(positive, score, sample_weight=weight)
-    share = float(np.average(positive, weights=weight))
     alarm = (1 - share) * float(metric.cost_matrix[1 - p, p])
     miss = share * float(metric.cost_matrix[p, 1 - p])
     costs = alarm * curve[0] + miss * (1 - curve[1])

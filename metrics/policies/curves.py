@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.drawing import LogAxis, axes_for, line_look, over_ratio, tidy
 from metrics.elicited.exchange import ExchangeRate, exchange_rates
 from metrics.errors import InputError
-from metrics.inputs.arguments import Floats, number_array
+from metrics.inputs.arguments import Floats, by_class, number_array, whole_number
 from metrics.measures.costs import cost_sensitive_decisions
 from metrics.policies.cases import PRACTICE, Policy, Practice, always, case_table
 from metrics.policies.costs import UnitCosts, policy_costs
@@ -95,7 +95,7 @@ def policy_curves(
     *,
     labels: Sequence[object] | None = None,
     ratios: ArrayLike | None = None,
-    prevalence: ArrayLike | None = None,
+    prevalence: ArrayLike | Mapping[Any, float] | None = None,
     practice: ArrayLike | None = None,
     draws: int = 1_000,
     seed: int = 0,
@@ -114,7 +114,7 @@ def policy_curves(
         Indices (true, predicted) as in `exchange_rates`; by default the one that counts most.
     ratios : array-like of shape (r,), optional
         Ascending, > 0; by default from a fifth of the smallest to five times the largest plausible ratio.
-    prevalence : array-like of shape (k,), optional
+    prevalence : array-like of shape (k,) or mapping of label to share, optional
         Stated shares of the true classes.
     practice : array-like of shape (k, k), optional
         Counts or rates of what is done today, as in `judge`; it is one more policy.
@@ -127,10 +127,12 @@ def policy_curves(
         As `judge`; where the mistake is the yardstick or unknown, or a ratio is not above 0.
     """
     rate = _rate(exchange_rates(metric), mistake)
+    whole_number(draws, "draws", 1)
     true, models = models_of(metric, y_true, y_proba, labels)
     today = None if practice is None else Practice.of(practice, metric.classes)
+    shares = None if prevalence is None else by_class(prevalence, metric.class_index, "prevalence")
     return curves_of_models(
-        metric, true, models, rate, ratios=ratios, prevalence=prevalence, practice=today, draws=draws, seed=seed
+        metric, true, models, rate, ratios=ratios, prevalence=shares, practice=today, draws=draws, seed=seed
     )
 
 
@@ -195,7 +197,9 @@ def _rate(rates: Sequence[ExchangeRate], mistake: tuple[int, int | None] | None)
         return max(others, key=lambda rate: rate.ratio)
     found = [rate for rate in others if rate.true == mistake[0] and rate.predicted in (mistake[1], None)]
     if not found:
-        raise InputError(f"mistake: {mistake} is the yardstick or no mistake; choose another one.")
+        raise InputError(
+            f"mistake: {mistake} is the yardstick or no mistake; choose another one, as indices (true, predicted)."
+        )
     return found[0]
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.elicited.metric_parts import CaseWords, range_of_draws
-from metrics.errors import InputError
-from metrics.inputs.arguments import Floats, labelled_table, same_length
+from metrics.errors import ArgumentTypeError, InputError
+from metrics.inputs.arguments import Floats, by_class, same_length
 from metrics.inputs.labels import checked_rows
 from metrics.measures.confusion import natural_frequencies
 from metrics.measures.costs import cost_sensitive_decisions
@@ -164,7 +164,9 @@ class Judge:
         if draws and costs.grouped:
             notes = (*notes, "The doubt of the cases comes from 512 groups of cases a class, dealt out in turn.")
         words = words or metric.words or CaseWords.plain(metric.classes)
-        return cls(metric, costs, population or metric.population or DEFAULT_POPULATION, words, notes)
+        if population is None:
+            population = metric.population or DEFAULT_POPULATION
+        return cls(metric, costs, population, words, notes)
 
     @classmethod
     def of_models(
@@ -270,7 +272,7 @@ def judge(
     y_proba: Mapping[str, ArrayLike],
     *,
     labels: Sequence[object] | None = None,
-    prevalence: ArrayLike | None = None,
+    prevalence: ArrayLike | Mapping[Any, float] | None = None,
     practice: ArrayLike | None = None,
     population: int | None = None,
     draws: int = DRAWS,
@@ -294,7 +296,7 @@ def judge(
     labels : sequence of k labels, optional
         What the columns stand for, such as an estimator's ``classes_``. By default what those of a frame are named
         after, else the classes of the metric in their order.
-    prevalence : array-like of shape (k,), optional
+    prevalence : array-like of shape (k,) or mapping of label to share, optional
         Stated shares of the true classes; by default those of the cases.
     practice : array-like of shape (k, k), optional
         Counts or rates of what is done today; rows are true classes.
@@ -328,7 +330,8 @@ def judge(
     true, models = models_of(metric, y_true, y_proba, labels)
     today = None if practice is None else Practice.of(practice, metric.classes)
     options = {"practice": today, "population": population, "draws": draws, "seed": seed}
-    return Judge.of_models(metric, true, models, **options).at(prevalence)
+    shares = None if prevalence is None else by_class(prevalence, metric.class_index, "prevalence")
+    return Judge.of_models(metric, true, models, **options).at(shares)
 
 
 def models_of(
@@ -342,12 +345,14 @@ def models_of(
         A label is none of the metric's classes, there is no model, or a table holds no probabilities of these cases.
     """
     true = metric.class_index.indices(y_true, "y_true").astype(np.int64)
+    if not isinstance(y_proba, Mapping):
+        raise ArgumentTypeError("y_proba: the probabilities of each model by its name were expected, {name: y_proba}.")
     if not y_proba:
         raise InputError("y_proba: the probabilities of at least one model were expected.")
     models = []
     for model, given in y_proba.items():
         name = f"y_proba, {model!r}"
-        proba, columns = labelled_table(metric.class_index, given, labels, name)
+        proba, columns = metric.table_of(given, labels, name)
         same_length(len(true), len(proba), name)
         checked_rows(proba, name)
         table = np.zeros((len(proba), len(metric.class_index)))  # a class that no column stands for is never predicted

@@ -8,15 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.drawing import INK, LINE, QUIET, SECOND, axes_for, line_look, tidy
 from metrics.errors import InputError
-from metrics.inputs.arguments import Floats, case_weights, number_array, real_number, same_length, whole_number
-from metrics.inputs.labels import label_array, label_text, require_probabilities
+from metrics.inputs.arguments import (
+    Floats,
+    case_weights,
+    named_classes,
+    number_array,
+    real_number,
+    required_weight,
+    same_length,
+    whole_number,
+)
+from metrics.inputs.class_index import ClassIndex
+from metrics.inputs.labels import Probabilities, checked_rows, distinct, label_array, label_text, probability_array
 from metrics.measures.calibration import positive_cases
 
 if TYPE_CHECKING:
@@ -47,7 +57,7 @@ def net_benefit(
     y_true : array-like of shape (n,)
         True labels, of two classes.
     y_proba : array-like of shape (n,) or (n, 2)
-        Probability of the positive class; of two columns, which sum to 1, the second.
+        Probability of the positive class; or those of both classes, in the order of the labels or named after them.
     threshold : float
         t, in [0, 1).
     pos_label : label, optional
@@ -70,10 +80,10 @@ def net_benefit(
     >>> round(net_benefit([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8], threshold=0.2), 4)
     0.4375
     """
-    positive, weight = _outcomes(y_true, pos_label, sample_weight)
-    proba = _probabilities(y_proba, len(positive), "y_proba")
+    true, positive, weight = _outcomes(y_true, pos_label, sample_weight)
+    proba = _of_positive(y_proba, "y_proba", true, pos_label)
     t = _threshold(threshold)
-    treated = proba >= t
+    treated = proba >= proba.dtype.type(t)  # in the precision of the probabilities, as bins of calibration are
     gain = np.where(positive, 1.0, -t / (1 - t))
     return float(np.average(gain * treated, weights=weight))
 
@@ -193,7 +203,8 @@ def decision_curve(
     y_true : array-like of shape (n,)
         True labels, of two classes, both of which occur.
     y_proba : mapping of str to array-like, or array-like, of shape (n,) or (n, 2)
-        Per model the probability of the positive class; one alone is called "model".
+        Per model the probability of the positive class, or those of both as in `net_benefit`; one alone is called
+        "model".
     thresholds : array-like of shape (t,), optional
         In [0, 1), ascending; by default 0.01, 0.02, ..., 0.99.
     pos_label, sample_weight
@@ -222,17 +233,19 @@ def decision_curve(
     >>> curve.net_benefit
     array([[0.4375, 0.    ]])
     """
-    positive, weight = _outcomes(y_true, pos_label, sample_weight)
-    if positive.all() or not positive.any():
-        raise InputError("y_true: positive and negative cases were expected, there is only one kind.")
+    true, positive, weight = _outcomes(y_true, pos_label, sample_weight)
+    if not weight[positive].any() or not weight[~positive].any():
+        raise InputError(
+            "y_true: positive and negative cases with weights above 0 were expected, there is only one kind."
+        )
     cuts = _thresholds(thresholds)
     whole_number(draws, "draws", 0, _MOST_DRAWS)
     models = y_proba if isinstance(y_proba, Mapping) else {"model": y_proba}
     if not models:
         raise InputError("y_proba: the probabilities of at least one model were expected.")
     # a case is treated at all thresholds up to its probability; everybody is treated at all of them
-    columns = [_probabilities(proba, len(positive), f"y_proba, {name!r}") for name, proba in models.items()]
-    reached = np.array([np.searchsorted(cuts, column, side="right") for column in columns])
+    columns = [_of_positive(proba, f"y_proba, {name!r}", true, pos_label) for name, proba in models.items()]
+    reached = np.array([np.searchsorted(cuts.astype(column.dtype), column, side="right") for column in columns])
     reached = np.vstack([reached, np.full(len(positive), len(cuts))])
     share = float(np.average(positive, weights=weight))
     shares = _drawn_shares(positive, weight, draws, seed)
@@ -250,7 +263,7 @@ def decision_curve(
         net_benefit=curves[:-1],
         treat_all=curves[-1],
         prevalence=share,
-        positive=label_text(label_array(y_true, "y_true")[positive.argmax()]),
+        positive=label_text(true[positive.argmax()]),
         draws=shares * drawn[0] - (1 - shares) * price * drawn[1],
     )
 
@@ -273,22 +286,33 @@ def _drawn_shares(positive: NDArray[np.bool_], weight: Floats, draws: int, seed:
 
 def _outcomes(
     y_true: ArrayLike, pos_label: object, sample_weight: ArrayLike | None
-) -> tuple[NDArray[np.bool_], Floats]:
-    """Return which cases are positive, and their weights."""
+) -> tuple[NDArray[Any], NDArray[np.bool_], Floats]:
+    """Return the labels, which cases are positive, and their weights."""
     true = label_array(y_true, "y_true")
     weight = case_weights(sample_weight, len(true))
-    return positive_cases(true, pos_label), np.ones(len(true)) if weight is None else weight
+    weights = np.ones(len(true)) if weight is None else weight
+    required_weight(float(weights.sum()))
+    return true, positive_cases(true, pos_label), weights
 
 
-def _probabilities(values: ArrayLike, n: int, name: str) -> Floats:
-    proba = number_array(values, name)
-    if proba.ndim == 2 and proba.shape[1] == 2:
-        proba = proba[:, 1]
-    if proba.ndim != 1:
+def _of_positive(values: ArrayLike, name: str, true: NDArray[Any], pos_label: object) -> Probabilities:
+    """Return the probability of the positive class, shape (n,)."""
+    proba = probability_array(values, name)
+    same_length(len(true), len(proba), name)
+    if np.ndim(values) == 1:
+        return proba[:, 1]
+    if proba.shape[1] != 2:
         raise InputError(f"{name}: one probability per case was expected, or two columns, the shape is {proba.shape}.")
-    same_length(n, len(proba), name)
-    require_probabilities(proba, name)
-    return proba
+    checked_rows(proba, name)
+    found, named = distinct(true), named_classes(values)
+    if named is None or not named.hold(true):
+        named = ClassIndex(found if len(found) == 2 else 2)
+    column = named.place(pos_label if pos_label is not None else found[1] if len(found) == 2 else 1)
+    if column < 0:
+        raise InputError(
+            f"{name}: pass the probability of {pos_label!r} alone; y_true does not tell which column it is."
+        )
+    return proba[:, column]
 
 
 def _threshold(value: float) -> float:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.batches import OnePass
+from metrics.errors import InputError
 from metrics.measures.calibration import CalibrationBins, TopLabelCalibration
 from metrics.measures.concern import ConcernScore, meta_pattern_concern_score, release_matrix
 from metrics.measures.confusion import ConfusionCounts, ErrorCounts
@@ -224,3 +225,8 @@ def test_a_thousand_classes_in_bounded_memory():
     np.testing.assert_array_equal(np.flatnonzero(counts), np.unique(y * k + proba.argmax(axis=1)))
     expected = ExpectedCost(k).update(y, proba)
     np.testing.assert_allclose(expected.matrix()[y[0]], proba[y == y[0]].sum(axis=0, dtype=float), atol=1e-9)
+
+
+def test_a_rule_is_of_as_many_classes():
+    with pytest.raises(InputError, match="cost_matrix: 3 x 3 costs were expected"):
+        DecisionCounts(3, LeastCost(COSTS, K))

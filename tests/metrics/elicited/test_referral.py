@@ -1,6 +1,7 @@
 """Decisions with "refer to a person" among them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from metrics import ElicitedMetric, InputError
@@ -67,3 +68,14 @@ def test_labels_that_are_none_are_said_in_words():
         METRIC.refer(0.1).score(["a", "b"], ["refer", "d"])
     with pytest.raises(InputError, match="2 cases were expected"):
         METRIC.refer(0.1).score(["a", "b"], ["refer"])
+
+
+def test_columns_named_after_the_classes_are_read_by_name_where_data_call_them_otherwise():
+    encoded = METRIC.with_labels({"a": 2, "b": 0, "c": 1})
+    frame = pd.DataFrame(PROBA, columns=[*"abc"])[[*"bca"]]
+    np.testing.assert_array_equal(encoded.refer(0.1).decide(frame), encoded.refer(0.1).decide(PROBA))
+
+
+def test_cases_that_weigh_nothing_have_no_mean():
+    with pytest.raises(InputError, match="no case with a weight above zero"):
+        METRIC.refer(0.1).score(TRUE, TRUE, sample_weight=np.zeros(len(TRUE)))

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.measures.calibration import bin_indices, calibration_curve, expected_calibration_error
+from metrics.errors import InputError
+from metrics.measures.calibration import CalibrationBins, bin_indices, calibration_curve, expected_calibration_error
 
 
 def literal_error(y, p, m, weight):
@@ -134,3 +135,9 @@ def test_classes_of_changed_probabilities_are_refused():
     proba[0] = proba[0][::-1]
     with pytest.raises(ValueError, match="was changed since the error was taken"):
         _ = error.per_class
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], ["0", "1"], [1, 2], [[True, False], [False, True]], [True, None]])
+def test_labels_are_no_truth_values(labels):
+    with pytest.raises(InputError, match=r"^positive"):
+        CalibrationBins(5).update(labels, [0.2, 0.9])

@@ -1,5 +1,6 @@
 """Confusion matrices, error rates, costs and decisions."""
 
+import copy
 import pickle
 import warnings
 
@@ -295,3 +296,19 @@ def test_matrices_of_different_classes_give_one_without_labels():
     one, other = confusion_matrix(["a", "b"], ["a", "a"]), confusion_matrix(["b", "c"], ["b", "b"])
     assert (one - other).labels is None
     assert (one - one).labels == (one / 2).labels == ("a", "b")
+
+
+def test_rows_and_columns_that_may_have_moved_have_no_labels():
+    matrix = confusion_matrix(["a", "a", "a", "b"], ["a", "b", "b", "b"])
+    turned = (matrix.mT, matrix.swapaxes(0, 1), matrix.take([1, 0], axis=0), np.roll(matrix, 1, axis=1))
+    other = (matrix @ matrix, matrix.cumsum(axis=1))
+    assert not any(getattr(changed, "labels", None) for changed in (*turned, *other))
+    kept = (
+        matrix.copy(),
+        copy.copy(matrix),
+        copy.deepcopy(matrix),
+        matrix.astype(float),
+        matrix + 1,
+        matrix.clip(0, 1),
+    )
+    assert all(same.labels == ("a", "b") for same in kept)

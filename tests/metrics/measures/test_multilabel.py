@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.sparse import csr_array
 from sklearn.metrics import hamming_loss
 
+from metrics.errors import InputError
 from metrics.measures.multilabel import MultilabelTally, penalized_multilabel_score
 
 Y, P = [[1, 0, 0, 1], [0, 0, 1, 0], [1, 1, 0, 0]], [[1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 0, 0]]
@@ -86,3 +88,14 @@ def test_labels_have_names_and_scores_of_their_own_under_the_penalties():
         penalized_multilabel_score(Y, P, labels=["a"])
     names = [text.get_text() for text in score.plot().get_yticklabels()]
     assert names == [*score.labels]
+
+
+def test_a_sparse_table_is_a_table():
+    assert penalized_multilabel_score(csr_array(Y), csr_array(P), false_negative_penalty=5) == pytest.approx(-2 / 3)
+
+
+def test_columns_of_another_order_are_refused():
+    true, predicted = (pd.DataFrame(table, columns=[*"abcd"]) for table in (Y, P))
+    assert penalized_multilabel_score(true, predicted) == penalized_multilabel_score(Y, P)
+    with pytest.raises(InputError, match="y_pred: the columns are named b, a, c, d, but a, b, c, d was expected"):
+        penalized_multilabel_score(true, predicted[[*"bacd"]])

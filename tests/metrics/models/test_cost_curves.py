@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 
-from metrics import ElicitedMetric, cost_curve, operating_point
+from metrics import ElicitedMetric, InputError, cost_curve, operating_point
 
 NAMES = ["melanoma", "naevus", "keratosis"]
 COSTS = np.array([[0, 1, 0.91], [0.13, 0, 0.013], [0.11, 0.03, 0]])
@@ -137,3 +137,13 @@ def test_of_equally_cheap_points_the_one_with_the_fewest_alarms_is_taken(rest):
     y = ["malign"] + ["benign"] * (10 + rest)
     point = operating_point(y, [0.9] * 11 + [0.1] * rest, tenth, pos_label="malign")
     assert point.threshold == np.inf
+
+
+def test_classes_that_weigh_nothing_have_no_operating_point():
+    metric = ElicitedMetric.from_cost_matrix(["ill", "well"], [[0, 4], [1, 0]])
+    for weight, message in (
+        ([0, 0, 0], "no case with a weight"),
+        ([0, 1, 1], "all cases are 'well', or weigh nothing"),
+    ):
+        with pytest.raises(InputError, match=message):
+            operating_point(["ill", "well", "well"], [0.9, 0.2, 0.1], metric, pos_label="ill", sample_weight=weight)

@@ -1,11 +1,12 @@
 """The judge: the checked values of the bundled breast study, a direct bootstrap, and laws."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metrics import ElicitedMetric, judge
+from metrics import ElicitedMetric, judge, policy_curves
 from metrics.errors import InputError
 from metrics.policies import cases
 from metrics.policies.cases import MOST_PATTERNS, CaseTally, Policy, Practice, case_table, of_model
@@ -325,3 +326,40 @@ def test_what_makes_no_sense_is_refused():
         Practice.of([[1, 2]], metric.classes)
     with pytest.raises(InputError, match=">= 0"):
         Practice.of([[1, -2], [1, 1]], metric.classes)
+
+
+def three_classes():
+    """Return a metric, true labels and probabilities of a frame."""
+    rng = np.random.default_rng(8)
+    proba = pd.DataFrame(rng.dirichlet([1, 1, 1], 60), columns=[*"abc"])
+    metric = ElicitedMetric.from_cost_matrix([*"abc"], [[0, 9, 1], [2, 0, 3], [4, 5, 0]])
+    return metric, [*"abc"] * 20, proba
+
+
+def costs_of(judgement):
+    return {policy.policy.name: policy.cost_per_population for policy in judgement.policies}
+
+
+def test_columns_and_shares_are_read_by_name():
+    metric, true, proba = three_classes()
+    plain = costs_of(judge(metric, true, {"m": proba}, draws=0, prevalence=[0.2, 0.7, 0.1]))
+    shares = pd.Series({"b": 0.7, "a": 0.2, "c": 0.1})  # as value_counts orders them
+    assert costs_of(judge(metric, true, {"m": proba[[*"cab"]]}, draws=0, prevalence=shares)) == plain
+    encoded, codes = metric.with_labels([2, 0, 1]), [2, 0, 1] * 20
+    assert costs_of(judge(encoded, codes, {"m": proba[[*"bca"]]}, draws=0, prevalence=[0.2, 0.7, 0.1])) == plain
+    stated = ElicitedMetric.from_cost_matrix([*"abc"], metric.cost_matrix, prevalence=shares)
+    assert stated.prevalence.tolist() == [0.2, 0.7, 0.1]
+    curves = (
+        policy_curves(metric, true, {"m": proba}, prevalence=given, draws=1).cost for given in (shares, [0.2, 0.7, 0.1])
+    )
+    np.testing.assert_array_equal(*curves)
+
+
+def test_what_is_no_model_and_no_population_is_refused_in_words():
+    metric, true, proba = three_classes()
+    with pytest.raises(TypeError, match="y_proba: the probabilities of each model by its name were expected"):
+        judge(metric, true, proba, draws=0)
+    with pytest.raises(InputError, match="population: at least 1"):
+        judge(metric, true, {"m": proba}, draws=0, population=0)
+    with pytest.raises(InputError, match="draws: at least 1"):
+        policy_curves(metric, true, {"m": proba}, draws=0)

@@ -1,6 +1,7 @@
 """Net benefit: its laws, the values of the dcurves packages, and bands that a direct bootstrap gives."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -202,3 +203,34 @@ def test_a_curve_that_makes_no_sense_is_refused():
         decision_curve([0, 1], [0.2, 0.7], draws=0).band("model")
     with pytest.raises(InputError, match="is not one of model, treat all, treat none"):
         decision_curve([0, 1], [0.2, 0.7], draws=0).of("other")
+
+
+def test_of_two_columns_the_one_of_the_positive_class_counts():
+    labels, ill = ["ill", "well", "ill", "well", "well"], np.array([0.9, 0.2, 0.6, 0.4, 0.1])
+    both = np.column_stack([ill, 1 - ill])
+    frame = pd.DataFrame(both, columns=["ill", "well"])
+    for label, alone in (("ill", ill), ("well", 1 - ill), (None, 1 - ill)):
+        expected = net_benefit(labels, alone, threshold=0.3, pos_label=label)
+        for proba in (both, frame, frame[["well", "ill"]]):
+            assert net_benefit(labels, proba, threshold=0.3, pos_label=label) == pytest.approx(expected)
+            curve = decision_curve(labels, proba, thresholds=[0.3], pos_label=label, draws=0)
+            assert curve.net_benefit[0, 0] == pytest.approx(expected)
+    assert net_benefit([1, 1], [[0.2, 0.8], [0.9, 0.1]], threshold=0.5) == 0.5
+    with pytest.raises(InputError, match="y_proba: pass the probability of 'ill' alone"):
+        net_benefit(["ill", "ill"], both[:2], threshold=0.3, pos_label="ill")
+    with pytest.raises(InputError, match=r"y_proba, row 0: the probabilities add up to 1\.8"):
+        net_benefit(labels, np.column_stack([ill, ill]), threshold=0.3)
+
+
+def test_probabilities_at_a_threshold_count_in_their_own_precision():
+    proba = np.arange(1, 100) / 100
+    labels = np.arange(99) % 2
+    exact, single = (decision_curve(labels, p, draws=0).net_benefit for p in (proba, proba.astype(np.float32)))
+    np.testing.assert_array_equal(single, exact)
+
+
+def test_weights_of_zero_are_refused_in_words():
+    with pytest.raises(InputError, match="no case with a weight above zero"):
+        net_benefit([0, 1], [0.2, 0.8], threshold=0.5, sample_weight=[0, 0])
+    with pytest.raises(InputError, match="only one kind"):
+        decision_curve([0, 1, 1], [0.2, 0.8, 0.7], sample_weight=[0, 1, 1])
