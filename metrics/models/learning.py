@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics.errors import InputError
-from metrics.inputs.arguments import Floats, real_number, whole_number
+from metrics.inputs.arguments import Floats, case_weights, real_number, whole_number
 from metrics.inputs.class_index import ClassIndex
 from metrics.measures.concern import meta_pattern_concern_score
 
@@ -202,6 +202,7 @@ class ExpectedCostObjective:
     def __init__(self, metric: ElicitedMetric) -> None:
         order = metric.class_index.indices_of(metric.class_index.sorted_names(), "labels")
         self.cost_matrix: Floats = metric.cost_matrix[np.ix_(order, order)]
+        self._classes = ClassIndex(len(order))
 
     def __call__(
         self, y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None = None
@@ -225,10 +226,11 @@ class ExpectedCostObjective:
         Raises
         ------
         InputError
-            Where the number of margins is not that of the classes.
+            Where the number of margins is not that of the classes, or a class is none of the metric's.
         """
-        margins, true = np.asarray(y_pred, dtype=np.float64), np.asarray(y_true).astype(np.intp)
-        weight = 1.0 if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).reshape(-1, 1)
+        margins, true = np.asarray(y_pred, dtype=np.float64), self._classes.indices(y_true, "y_true")
+        weights = case_weights(sample_weight, len(true))
+        weight = 1.0 if weights is None else weights[:, np.newaxis]
         table = margins.reshape(len(true), -1)
         two = table.shape[1] == 1
         if (2 if two else table.shape[1]) != len(self.cost_matrix):

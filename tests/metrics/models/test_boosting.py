@@ -37,6 +37,19 @@ def test_two_classes_have_one_margin():
         ExpectedCostObjective(METRIC)([0, 1], [0.5, 0.1])
 
 
+@pytest.mark.parametrize(
+    ("true", "weight", "message"),
+    [
+        ([0, -1], None, "y_true, row 1: -1 is not one of the classes"),
+        ([3, 0], None, "y_true, row 0: 3 is not one of the classes"),
+        ([0, 1], [1, 2, 3], "sample_weight: 2 cases were expected, as many as in y_true, found 3"),
+    ],
+)
+def test_classes_and_weights_that_do_not_fit_are_refused_in_words(true, weight, message):
+    with pytest.raises(InputError, match=message):
+        ExpectedCostObjective(METRIC)(true, np.zeros((2, 3)), weight)
+
+
 @pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
 def test_boosting_by_costs_costs_less_than_without(library):
     module = pytest.importorskip(library, reason=f"{library} is not installed")
