@@ -18,7 +18,7 @@ from metrics.elicited.kinds import KindName, check_kind
 from metrics.elicited.metric_parts import CaseWords, Consequence, MetricDetails, Provenance, Quality
 from metrics.elicited.scoring import CostsOfCases
 from metrics.errors import ArgumentTypeError, InputError
-from metrics.inputs.arguments import Floats, by_class, matrix_by_name, number_array, square_matrix, whole_number
+from metrics.inputs.arguments import Floats, by_class, matrix_of, number_array, whole_number
 from metrics.inputs.class_index import ClassIndex, class_names
 from metrics.inputs.labels import label_text
 from metrics.text import costs_html, in_zone
@@ -209,9 +209,7 @@ class ElicitedMetric(CostsOfCases):
             In one sentence, for anything that does not fit.
         """
         names = class_names(classes)
-        costs, k = square_matrix(matrix_by_name(cost_matrix, ClassIndex(names), "cost_matrix")), len(names)
-        if len(costs) != k:
-            raise InputError(f"cost_matrix: {k} x {k} costs were expected, one per class, the shape is {costs.shape}.")
+        costs = matrix_of(cost_matrix, ClassIndex(names))
         weights = family_of(family).weights(costs)
         return cls._made(classes, weights, family, costs / costs.max(), details)
 

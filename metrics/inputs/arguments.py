@@ -349,8 +349,8 @@ def whole_number(value: object, name: str, lowest: int, highest: int | None = No
     return number
 
 
-def cost_matrix_for(cost_matrix: ArrayLike, classes: ClassIndex | int) -> Floats:
-    """Return a cost matrix of k classes, given as such or as their number.
+def matrix_of(values: ArrayLike, classes: ClassIndex | int, name: str = "cost_matrix") -> Floats:
+    """Return a matrix of k classes, given as such or as their number, in their order; `matrix_by_name` reads names.
 
     Raises
     ------
@@ -358,11 +358,13 @@ def cost_matrix_for(cost_matrix: ArrayLike, classes: ClassIndex | int) -> Floats
         Where it is not k x k or an entry is no finite number.
     """
     if isinstance(classes, ClassIndex):
-        cost_matrix = matrix_by_name(cost_matrix, classes, "cost_matrix")
-    costs, k = square_matrix(cost_matrix), classes if isinstance(classes, int) else len(classes)
-    if len(costs) != k:
-        raise InputError(f"cost_matrix: {k} x {k} costs were expected, the shape is {costs.shape}.")
-    return costs
+        values = matrix_by_name(values, classes, name)
+    matrix, k = square_matrix(values, name), classes if isinstance(classes, int) else len(classes)
+    if len(matrix) != k:
+        raise InputError(
+            f"{name}: {k} x {k} numbers were expected, one row and one column per class; the shape is {matrix.shape}."
+        )
+    return matrix
 
 
 Columns = NDArray[np.intp]

@@ -41,15 +41,7 @@ from metrics.batches import (
     weighted_sum,
 )
 from metrics.errors import ArgumentTypeError, InputError
-from metrics.inputs.arguments import (
-    Floats,
-    case_weights,
-    class_weights,
-    matrix_by_name,
-    real_number,
-    square_matrix,
-    whole_number,
-)
+from metrics.inputs.arguments import Floats, case_weights, class_weights, matrix_of, real_number, whole_number
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import Probabilities
 
@@ -466,11 +458,10 @@ def _set_by_partition(rows: NDArray[Any], size: int) -> NDArray[np.bool_]:
 
 def _wrong_factors(release_factors: ArrayLike | None, classes: ClassIndex) -> NDArray[np.float64]:
     """Return the release factors with a zero diagonal: the concern of each wrong class."""
-    name, k = "release_factors", len(classes)
-    given = np.ones((k, k)) if release_factors is None else matrix_by_name(release_factors, classes, name)
-    factors = square_matrix(given, name).copy()
-    if factors.shape != (k, k):
-        raise InputError(f"release_factors: {k} x {k} factors were expected, the shape is {factors.shape}.")
+    k = len(classes)
+    factors = (
+        np.ones((k, k)) if release_factors is None else matrix_of(release_factors, classes, "release_factors").copy()
+    )
     np.fill_diagonal(factors, 0)
     if factors.min() < 0 or factors.max() > 1:
         i, j = np.argwhere((factors < 0) | (factors > 1))[0].tolist()

@@ -24,7 +24,7 @@ from metrics.errors import InputError, require
 from metrics.inputs.arguments import (
     Floats,
     class_weights,
-    cost_matrix_for,
+    matrix_of,
     named_classes,
     require_order,
     required_weight,
@@ -52,7 +52,7 @@ class LeastCost:
     """
 
     def __init__(self, cost_matrix: ArrayLike, classes: ClassIndex | int) -> None:
-        self.cost_matrix = cost_matrix_for(cost_matrix, classes)
+        self.cost_matrix = matrix_of(cost_matrix, classes)
 
     def decide(self, proba: Probabilities) -> Codes:
         """Return the decisions.
@@ -117,7 +117,7 @@ class DecisionCounts(CellCounts, ProbabilityAccumulator):
 
     def __init__(self, classes: int | ArrayLike | ClassIndex, rule: LeastCost | None = None) -> None:
         super().__init__(classes)
-        self.cost_matrix = None if rule is None else cost_matrix_for(rule.cost_matrix, self.classes)
+        self.cost_matrix = None if rule is None else matrix_of(rule.cost_matrix, self.classes)
         self._rule = rule
 
     def totals(self, true: Codes, proba: Probabilities, weight: Floats | None) -> Totals:
@@ -142,7 +142,7 @@ class ExpectedCost(ProbabilityAccumulator):
 
     def __init__(self, classes: int | ArrayLike | ClassIndex, *, cost_matrix: ArrayLike | None = None) -> None:
         super().__init__(classes)
-        self.cost_matrix = None if cost_matrix is None else cost_matrix_for(cost_matrix, self.classes)
+        self.cost_matrix = None if cost_matrix is None else matrix_of(cost_matrix, self.classes)
 
     def totals(self, true: Codes, proba: Probabilities, weight: Floats | None) -> Totals:
         """Return G over some cases: the product of the k x b matrix of true classes with their probabilities."""
@@ -170,7 +170,7 @@ class ExpectedCost(ProbabilityAccumulator):
         InputError
             Where the matrix is of another size, or no case with a weight above zero was seen.
         """
-        costs = cost_matrix_for(cost_matrix, self.classes)
+        costs = matrix_of(cost_matrix, self.classes)
         return float((self.matrix() * costs).sum()) / self.weight()
 
     def result(self) -> float:
@@ -199,7 +199,7 @@ class MisclassificationCost(ConfusionCounts):
 
     def __init__(self, classes: int | ArrayLike | ClassIndex, *, cost_matrix: ArrayLike) -> None:
         super().__init__(classes)
-        self.cost_matrix = cost_matrix_for(cost_matrix, self.classes)
+        self.cost_matrix = matrix_of(cost_matrix, self.classes)
 
     def result(self) -> float:  # type: ignore[override]
         """Return the mean cost, in units of the cost matrix; lower is better.
@@ -277,7 +277,7 @@ def mean_cost(counts: ArrayLike, cost_matrix: ArrayLike) -> float:
         Where nothing was counted or the shapes differ.
     """
     cases = square_matrix(counts, "counts")
-    return float((cases * cost_matrix_for(cost_matrix, len(cases))).sum()) / required_weight(float(cases.sum()))
+    return float((cases * matrix_of(cost_matrix, len(cases))).sum()) / required_weight(float(cases.sum()))
 
 
 def expected_misclassification_cost(
@@ -352,7 +352,7 @@ def cost_sensitive_decisions(
     classes = column_classes(k, labels, np.arange(k))
     require_order(y_proba, classes, "y_proba")
     named = named_classes(y_proba) if labels is None else None
-    costs = cost_matrix_for(cost_matrix, classes if named is None else named)
+    costs = matrix_of(cost_matrix, classes if named is None else named)
     return np.asarray(classes.labels.take(least_cost_decisions(proba, costs)))
 
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.drawing import FIRST, INK, LINE, QUIET, SECOND, LogAxis, axes_for, line_look, over_ratio, tidy
 from metrics.elicited.exchange import exchange_rates
 from metrics.errors import InputError, require
-from metrics.inputs.arguments import Floats, case_weights, matrix_by_name, number_array, required_weight, same_length
+from metrics.inputs.arguments import Floats, case_weights, matrix_of, number_array, required_weight, same_length
 from metrics.inputs.class_index import ClassIndex
 from metrics.text import two_digits
 
@@ -220,10 +220,7 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
 
 
 def _shares(name: str, matrix: ArrayLike, classes: ClassIndex) -> Floats:
-    values = number_array(matrix_by_name(matrix, classes, f"matrices, {name!r}"), f"matrices, {name!r}")
-    shape = (len(classes),) * 2
-    if values.shape != shape:
-        raise InputError(f"matrices, {name!r}: the shape {shape} was expected, found {values.shape}.")
+    values = matrix_of(matrix, classes, f"matrices, {name!r}")
     if (values < 0).any() or not values.any():
         raise InputError(f"matrices, {name!r}: numbers >= 0, not all 0, were expected.")
     return np.asarray(values / values.sum())

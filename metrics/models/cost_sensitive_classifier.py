@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from metrics.elicited.elicited_metric import ElicitedMetric
 from metrics.elicited.family import checked_cost_matrix
-from metrics.errors import ArgumentTypeError, CostsCountTwice, InputError
-from metrics.inputs.arguments import matrix_by_name
+from metrics.errors import ArgumentTypeError, CostsCountTwice
+from metrics.inputs.arguments import matrix_of
 from metrics.inputs.class_index import ClassIndex, class_names
 from metrics.measures.costs import cost_sensitive_decisions, misclassification_cost
 
@@ -227,7 +227,4 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             class_names(self.classes_)
             order = self.metric.class_index.indices_of(self.classes_, "y")
             return np.asarray(self.metric.cost_matrix[np.ix_(order, order)])
-        costs = checked_cost_matrix(matrix_by_name(self.metric, ClassIndex(self.classes_), "metric"))
-        if len(costs) != k:
-            raise InputError(f"metric: the costs are of {len(costs)} classes, y has {k}.")
-        return costs
+        return checked_cost_matrix(matrix_of(self.metric, ClassIndex(self.classes_), "metric"))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.errors import InputError
-from metrics.inputs.arguments import Floats, matrix_by_name, number_array
+from metrics.inputs.arguments import Floats, matrix_of
 from metrics.inputs.class_index import ClassIndex
 
 Decides = Literal["as-is", "least-cost", "always", "practice"]
@@ -104,12 +104,7 @@ class Practice:
         InputError
             Where the shape differs, a number is negative, or a row is empty.
         """
-        values = number_array(matrix_by_name(table, ClassIndex(list(classes)), "practice"), "practice")
-        k = len(classes)
-        if values.shape != (k, k):
-            raise InputError(
-                f"practice: {k} x {k} numbers were expected, one row per true class, found {values.shape}."
-            )
+        values = matrix_of(table, ClassIndex(list(classes)), "practice")
         if (values < 0).any():
             raise InputError(f"practice: counts or rates >= 0 were expected, found {values.min():g}.")
         rows = values.sum(axis=1, keepdims=True)

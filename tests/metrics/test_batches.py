@@ -228,5 +228,5 @@ def test_a_thousand_classes_in_bounded_memory():
 
 
 def test_a_rule_is_of_as_many_classes():
-    with pytest.raises(InputError, match="cost_matrix: 3 x 3 costs were expected"):
+    with pytest.raises(InputError, match="cost_matrix: 3 x 3 numbers were expected"):
         DecisionCounts(3, LeastCost(COSTS, K))

@@ -142,7 +142,7 @@ def test_decisions_are_elements_of_the_labels():
         (lambda m: m.expected_score(["a"], [[0.5, 0.5, 0.5]]), "y_proba"),
         (lambda m: m.decide([[0.5, np.nan, 0.5]]), "y_proba"),
         (lambda m: m.decision_threshold("a"), "the metric has 3"),
-        (lambda m: ElicitedMetric.from_cost_matrix(["a", "b"], COSTS), "2 x 2 costs were expected, one per class"),
+        (lambda m: ElicitedMetric.from_cost_matrix(["a", "b"], COSTS), "2 x 2 numbers were expected"),
         (lambda m: ElicitedMetric.from_weights(["a", "b", "c"], [-1, 2], "lpm"), "wrong sign"),
         (lambda m: ElicitedMetric.from_weights(["a", "b", "c"], [1, 2], "dlpm"), "3 numbers were expected for 3"),
         (lambda m: ElicitedMetric.from_cost_matrix(["a", "b", "c"], COSTS, population=0), "population"),

@@ -316,7 +316,7 @@ def test_on_right_rows_the_limit_is_cross_entropy():
         ({"confidence_threshold": 1.0}, "confidence_threshold: a number in"),
         ({"confidence_threshold": 0.2}, "confidence_threshold: 0.2 leaves one interval"),
         ({"confidence_threshold": 0.9, "n_intervals": 20}, "n_intervals: confidence_threshold=0.9 means 10"),
-        ({"release_factors": np.ones((2, 2))}, "release_factors: 3 x 3 factors"),
+        ({"release_factors": np.ones((2, 2))}, "release_factors: 3 x 3 numbers"),
         ({"release_factors": np.full((3, 3), 1.5)}, r"release_factors, entry \[0, 1\]: a factor in \[0, 1\]"),
         ({"class_weight": [1, 2]}, "class_weight: 3 weights"),
     ],

@@ -246,7 +246,7 @@ def test_mean_cost_of_counts_and_rates():
         ([[0]], "at least 2 x 2"),
         ([[0, np.nan], [1, 0]], r"entry \[0, 1\]: a finite number"),
         ([["x", 1], [1, 0]], "numbers were expected"),
-        (np.zeros((2, 2)), "3 x 3 costs were expected"),
+        (np.zeros((2, 2)), "3 x 3 numbers were expected"),
     ],
 )
 def test_cost_matrices(costs, said):

@@ -160,7 +160,7 @@ def test_what_does_not_fit_is_said_in_words():
     CostSensitiveClassifier(CalibratedClassifierCV(LinearSVC(), cv=2), COSTS).fit(X, y)
     with pytest.raises(ValueError, match="y, row 2: 2 is not one of the classes"):
         CostSensitiveClassifier(GaussianNB(), ElicitedMetric.from_cost_matrix([0, 1], [[0, 1], [1, 0]])).fit(X, y)
-    with pytest.raises(ValueError, match="costs are of 2 classes, y has 3"):
+    with pytest.raises(ValueError, match="metric: 3 x 3 numbers were expected"):
         CostSensitiveClassifier(GaussianNB(), [[0, 1], [1, 0]]).fit(X, y)
     with pytest.raises(ValueError, match="diagonal"):
         CostSensitiveClassifier(GaussianNB(), np.ones((3, 3))).fit(X, y)

@@ -322,7 +322,7 @@ def test_what_makes_no_sense_is_refused():
         judge(metric, ["benign"], {})
     with pytest.raises(InputError, match="2 columns were expected"):
         judge(metric, ["benign"], {"m": np.ones((1, 3))})
-    with pytest.raises(InputError, match="2 x 2 numbers"):
+    with pytest.raises(InputError, match="practice: a square matrix was expected"):
         Practice.of([[1, 2]], metric.classes)
     with pytest.raises(InputError, match=">= 0"):
         Practice.of([[1, -2], [1, 1]], metric.classes)
