@@ -159,14 +159,14 @@ class Bayes:
         self._shown: LRUCache[Posterior] = LRUCache(int(np.clip(results, 1, _RESULTS_REMEMBERED)))
         self._linearities: LRUCache[Linearity] = LRUCache(_RESULTS_REMEMBERED)
         self._choices: LRUCache[Matrix] = LRUCache(_RESULTS_REMEMBERED)
-        self._stay: LRUCache[float] = LRUCache(_RESULTS_REMEMBERED)
+        self._ends: LRUCache[Literal["known", "best-model"] | None] = LRUCache(_REMEMBERED)
         self._foretold: LRUCache[tuple[float, float]] = LRUCache(_ANSWERS_REMEMBERED)
         self._against_chance: LRUCache[AgainstChance | None] = LRUCache(_RESULTS_REMEMBERED)
 
     def begin(self, history: Sequence[Asked] = ()) -> Elicitation:
         """Start, or go on after answers already given; see `Procedure.begin`."""
         so_far = list(history)
-        while (reason := self._reason_to_stop(so_far)) is None:
+        while (reason := self.stops(so_far)) is None:
             step = self._step(so_far)
             answer = yield step
             so_far.append(Asked(step.question, answer))
@@ -201,6 +201,10 @@ class Bayes:
         )
         belief.forget()
         return outcome
+
+    def stops(self, history: Sequence[Asked]) -> StopReason | None:
+        """Return why nothing is asked after `history`; None where it is."""
+        return None if self._item(history) is not None else self._enough(history) or "budget"
 
     def belief(self, history: Sequence[Asked]) -> Posterior:
         """Return the posterior after `history`, from the longest remembered beginning of it."""
@@ -255,10 +259,11 @@ class Bayes:
         None on the sphere, of a fraction, where more than twenty weights are asked about, where amounts are priced
         instead of mistakes, and under eight answers.
         """
-        if self._asks_prices:
-            return None
+        return self._judged_linearity(history, FEWEST_ANSWERS)
+
+    def _judged_linearity(self, history: Sequence[Asked], fewest: int) -> Linearity | None:
         source = self.source
-        if isinstance(source, SpherePairs | FractionPairs) or n_answered(history) < FEWEST_ANSWERS:
+        if isinstance(source, SpherePairs | FractionPairs) or self._asks_prices or n_answered(history) < fewest:
             return None
         belief = self.belief(history)
         if not isinstance(belief, ParticlePosterior):
@@ -312,20 +317,29 @@ class Bayes:
             weights = positive(self.belief([]).log_weights[:50])  # without the covariance of thousands of weights
         return widest_rate(self.source.candidates(weights, rng).gains)
 
-    def _reason_to_stop(self, history: Sequence[Asked]) -> StopReason | None:
-        return None if self._item(history) is not None else self._enough(history) or "budget"
-
     def _enough(self, history: Sequence[Asked]) -> StopReason | None:
         if not self.stop:
             return None
-        return enough(
-            self.belief(history),
-            self._choice(history),
-            n_answered(history),
-            lambda: self.linearity(history),
-            self._purpose,
-            lambda: self._stay.recall(history, lambda: self._stays(history)),
-        )
+
+        def judged() -> Literal["known", "best-model"] | None:
+            return enough(
+                self.belief(history),
+                self._choice(history),
+                n_answered(history),
+                lambda: self._rivals_before(history),
+                self._purpose,
+                lambda: self._stays(history),
+            )
+
+        return self._ends.recall(history, judged)
+
+    def _rivals_before(self, history: Sequence[Asked]) -> Linearity | None:
+        """Return what rivals said of all answers but the last, which hardly turns them.
+
+        It takes longer than the next question does; so it is done once, while somebody thinks, for whatever they say.
+        """
+        said = [n for n, asked in enumerate(history) if asked.answer.choice is not Choice.UNSURE]
+        return self._judged_linearity(history[: said[-1]], FEWEST_ANSWERS - 1)
 
     def _choice(self, history: Sequence[Asked]) -> Matrix:
         """Return the matrices, shape (n, k, k), of what can be chosen.
@@ -471,10 +485,12 @@ class LRUCache(Generic[Value]):
     def recall(self, history: Sequence[Asked], make: Callable[[], Value]) -> Value:
         """Return the value of a whole history, made where it is not known."""
         key = prefix_digests(history)[-1]
-        found = self.get(key)
-        if found is None:
-            found = make()
-            self.put(key, found)
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+        found = make()
+        self.put(key, found)
         return found
 
     def put(self, key: bytes, value: Value) -> None:
