@@ -384,19 +384,22 @@ def _balanced(log_ratios: Matrix, rows: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.flatnonzero(inside)
 
 
-def builds_on(n: int) -> int:
+def builds_on(n: int, stride: int = 1) -> int:
     """Return how many answers the belief knew that the belief after `n` >= 1 answers is made from.
 
     A belief looks at all answers so far, so that making one after another takes the square of their number in time.
-    That is done for as many as anybody gives; from then on each is made from the last of those after 125, 156, 195, ...
-    answers, and the longest session goes on after a number of steps that grows with its logarithm.
+    That is done for as many as anybody gives, or for every `stride`-th of them where it takes long; from then on each
+    is made from the last of those after 125, 156, 195, ... answers, and the longest session goes on after a number of
+    steps that grows with its logarithm.
 
     >>> [builds_on(n) for n in (1, 100, 101, 125, 126, 1_000)]
     [0, 99, 100, 100, 125, 921]
+    >>> [builds_on(n, 5) for n in (1, 5, 6, 100, 101)]
+    [0, 0, 5, 95, 100]
     """
     known = _ONE_BY_ONE
     if n <= known:
-        return n - 1
+        return (n - 1) // stride * stride
     while (further := known + known // 4) < n:
         known = further
     return known

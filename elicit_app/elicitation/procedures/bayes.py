@@ -61,6 +61,8 @@ from metrics.elicited.family import is_fraction, linear_family
 PARTICLES, _WEIGHTS_OF_THEM = 500, 7  # more weights have wider ranges, which take more draws to know as well
 SWEEPS = 4  # moves of every particle, before it is looked whether more are needed
 MOST_WEIGHTS_OF_PARTICLES = 20  # the mistakes among five classes; on the sphere there is no other way
+MOST_FOLLOWED_CLOSELY = 90  # the mistakes among ten classes; of more, an answer tells little about the others
+_STRIDE_OF_MANY = 5  # answers from one belief that others are made from to the next
 
 _FEW_WEIGHTS = 4  # so many weights can be pinned down in a sitting
 _POLICIES_TO_OTHERS = 4  # pairs of what can be chosen for one random pair, where the answers are for a choice
@@ -151,6 +153,7 @@ class Bayes:
             self.source, self.prior, self._models, self._goal, self._targets, answers, strength, piles=labels
         )
         self.response = self._response(space)
+        self._stride = _STRIDE_OF_MANY if linear.size > MOST_FOLLOWED_CLOSELY else 1
         particles = PARTICLES * -(-min(linear.size, MOST_WEIGHTS_OF_PARTICLES) // _WEIGHTS_OF_THEM)
         self._draws = particles if self._by_particles else draws_while_asking(linear.size)
         beliefs, results = (_REMEMBERED_NUMBERS // (draws * self.prior.size) for draws in (self._draws, KEPT))
@@ -210,7 +213,7 @@ class Bayes:
         """Return the posterior after `history`, from the longest remembered beginning of it."""
         keys, stages = prefix_digests(history), [len(history)]
         while (belief := self._beliefs.get(keys[stages[-1]])) is None and stages[-1]:
-            stages.append(builds_on(stages[-1]))
+            stages.append(builds_on(stages[-1], self._stride))
         if belief is None:
             belief = self._from_prior()
             self._beliefs.put(keys[0], belief)
@@ -244,7 +247,7 @@ class Bayes:
         for n, key in enumerate(prefix_digests(history)[1:]):
             known = self._foretold.get(key)
             if known is None:
-                known = foretold(history[n], self.belief(history[: builds_on(n + 1)]))
+                known = foretold(history[n], self.belief(history[: builds_on(n + 1, self._stride)]))
                 self._foretold.put(key, known)
             found[:, n] = known
         return Foretold(*found)
