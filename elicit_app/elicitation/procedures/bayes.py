@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Generic, Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 
@@ -30,7 +27,15 @@ from elicit_app.elicitation.agenda import (
     still_to_settle,
 )
 from elicit_app.elicitation.asking import Answers, Asker
-from elicit_app.elicitation.belief import KEPT, ParticlePosterior, Posterior, builds_on, open_ends
+from elicit_app.elicitation.belief import (
+    KEPT,
+    LRUCache,
+    ParticlePosterior,
+    Posterior,
+    builds_on,
+    open_ends,
+    prefix_digests,
+)
 from elicit_app.elicitation.cases import Decider, Tally
 from elicit_app.elicitation.choosing import Goal
 from elicit_app.elicitation.foretelling import AgainstChance, Foretold, against_chance, foretold
@@ -77,8 +82,6 @@ _ANSWERS_REMEMBERED = 1_000
 _BELIEF, _PAIR, _SCALE, _TARGET, _RESULT, _RIVALS, _WIDEST = range(7)  # separate streams of chance
 
 _STUDY_SEED = 21
-
-Value = TypeVar("Value")
 
 
 class Bayes:
@@ -468,49 +471,3 @@ class Bayes:
 def _of_the_study(stream: int) -> np.random.Generator:
     """Return chance that is the same in every session: what is believed beforehand must not depend on the seed."""
     return np.random.default_rng([_STUDY_SEED, stream])
-
-
-class LRUCache(Generic[Value]):
-    """Values by digest of a history, the least recently used forgotten; may be used from several threads."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._values: OrderedDict[bytes, Value] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: bytes) -> Value | None:
-        """Return the value of a key, or None where it is not (or no longer) known."""
-        with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-            return self._values.get(key)
-
-    def recall(self, history: Sequence[Asked], make: Callable[[], Value]) -> Value:
-        """Return the value of a whole history, made where it is not known."""
-        key = prefix_digests(history)[-1]
-        with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-                return self._values[key]
-        found = make()
-        self.put(key, found)
-        return found
-
-    def put(self, key: bytes, value: Value) -> None:
-        """Remember a value."""
-        with self._lock:
-            self._values[key] = value
-            self._values.move_to_end(key)
-            while len(self._values) > self._most:
-                self._values.popitem(last=False)
-
-
-def prefix_digests(history: Sequence[Asked]) -> list[bytes]:
-    """Return one digest for every beginning of a history, the empty one first; times taken do not count."""
-    digests = [b""]
-    for question, answer in history:
-        shown = b"".join(np.ascontiguousarray(side).tobytes() for side in (question.first, question.second))
-        said = f"{answer.choice}/{answer.strength}/{answer.moved}/{question.population}/"
-        why = f"{question.purpose}/{question.repeat_of}/"
-        digests.append(hashlib.sha256(digests[-1] + (said + why).encode() + shown).digest())
-    return digests
