@@ -1,18 +1,21 @@
-"""What is believed after some answers: draws of weights and of how the person answers, and what follows from them."""
+"""What is believed after some answers: draws of weights and of how the person answers; and values kept by history."""
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from threading import Lock
+from typing import Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.elicitation.prior import WeightPrior, positive
-from elicit_app.elicitation.questions import Belief, Matrix
+from elicit_app.elicitation.questions import Asked, Belief, Matrix
 from elicit_app.elicitation.response import N_PARAMETERS, Evidence, Person, ResponseModel
 from elicit_app.elicitation.sampler import LogDensity, annealed, assimilated, gathered, moved
 from metrics.elicited.family import family_of
@@ -35,6 +38,9 @@ _PARTS = 20  # of which the levels of ranges are whole numbers
 _REFIT_PARTICLES = 240  # enough to predict one side or the other
 _REFIT_ROUNDS, _REFIT_SWEEPS = 3, 6  # the sampler adapts itself anew in every round
 _REFIT_WIDENED = 1.5  # fewer answers leave more open, and draws contract faster than they spread
+
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -384,22 +390,71 @@ def _balanced(log_ratios: Matrix, rows: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.flatnonzero(inside)
 
 
-def builds_on(n: int) -> int:
+def builds_on(n: int, stride: int = 1) -> int:
     """Return how many answers the belief knew that the belief after `n` >= 1 answers is made from.
 
     A belief looks at all answers so far, so that making one after another takes the square of their number in time.
-    That is done for as many as anybody gives; from then on each is made from the last of those after 125, 156, 195, ...
-    answers, and the longest session goes on after a number of steps that grows with its logarithm.
+    That is done for as many as anybody gives, or for every `stride`-th of them where it takes long; from then on each
+    is made from the last of those after 125, 156, 195, ... answers, and the longest session goes on after a number of
+    steps that grows with its logarithm.
 
     >>> [builds_on(n) for n in (1, 100, 101, 125, 126, 1_000)]
     [0, 99, 100, 100, 125, 921]
+    >>> [builds_on(n, 5) for n in (1, 5, 6, 100, 101)]
+    [0, 0, 5, 95, 100]
     """
     known = _ONE_BY_ONE
     if n <= known:
-        return n - 1
+        return (n - 1) // stride * stride
     while (further := known + known // 4) < n:
         known = further
     return known
+
+
+class LRUCache(Generic[Value]):
+    """Values by digest of a history, the least recently used forgotten; may be used from several threads."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: OrderedDict[bytes, Value] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: bytes) -> Value | None:
+        """Return the value of a key, or None where it is not (or no longer) known."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+            return self._values.get(key)
+
+    def recall(self, history: Sequence[Asked], make: Callable[[], Value]) -> Value:
+        """Return the value of a whole history, made where it is not known."""
+        key = prefix_digests(history)[-1]
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+        found = make()
+        self.put(key, found)
+        return found
+
+    def put(self, key: bytes, value: Value) -> None:
+        """Remember a value."""
+        with self._lock:
+            self._values[key] = value
+            self._values.move_to_end(key)
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)
+
+
+def prefix_digests(history: Sequence[Asked]) -> list[bytes]:
+    """Return one digest for every beginning of a history, the empty one first; times taken do not count."""
+    digests = [b""]
+    for question, answer in history:
+        shown = b"".join(np.ascontiguousarray(side).tobytes() for side in (question.first, question.second))
+        said = f"{answer.choice}/{answer.strength}/{answer.moved}/{question.population}/"
+        why = f"{question.purpose}/{question.repeat_of}/"
+        digests.append(hashlib.sha256(digests[-1] + (said + why).encode() + shown).digest())
+    return digests
 
 
 def open_ends(posterior: Posterior, widest: float) -> tuple[Matrix, tuple[tuple[float, float] | None, ...]]:

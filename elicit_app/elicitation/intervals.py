@@ -10,8 +10,7 @@ the log-weights to first order about the present mean.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -23,7 +22,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from elicit_app.elicitation.belief import KEPT, Posterior, at_a_time, by_columns
-from elicit_app.elicitation.prior import SharedPart, WeightPrior
+from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.propagation import FEWEST_SETS, LEAST, Intervals, Sites, product, propagated
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.elicitation.response import USUAL_ERROR, Evidence, Person, ResponseModel, point_lapse
@@ -38,6 +37,7 @@ _MOST_OF_WEIGHTS = 90  # the mistakes among ten classes
 _POPULATION, _POPULATION_TO_SHOW = 160, 800
 _FITS_TO_SHOW = 3  # at most, .4 s each with ten classes
 _PASSES, _FIRST_PASSES = 3, 12  # of expectation propagation, from sites that nearly fit, and from none
+_NEWEST = 6  # answers that may join sites that nearly fit
 _DEGREES = 8.0  # of the proposal
 _WIDENED = 1.15  # its covariance, times that of the fit
 _CURVATURES = (0.6, 60.0)  # least and most precision of the fit; that of the prior is 1
@@ -109,7 +109,8 @@ class IntervalPosterior(Posterior):
     def updated(self, answers: Evidence, newest: Evidence, rng: Generator) -> Self:
         """Fit all answers again, from where the fit stood before the newest."""
         n = draws_while_asking(self.prior.size)
-        return self._fitted(answers, rng, _POPULATION, n, self._start(answers, newest))
+        passes = _PASSES + max(newest.n_answers - 1, 0)
+        return self._fitted(answers, rng, _POPULATION, n, self._start(answers, newest), passes)
 
     def refined(self, answers: Evidence, rng: Generator) -> Self:
         """Fit with more hyperparameters, and draw more; where few of them explain the answers, from there again."""
@@ -126,20 +127,21 @@ class IntervalPosterior(Posterior):
 
     def only(self, rows: NDArray[np.intp], effective: float) -> Self:
         """Return the belief by some of the draws, which are worth `effective`."""
-        drawn = _Drawn(self.prior, self.log_weights[rows])
+        drawn = _Drawn(self.prior, self.log_weights[rows], None)
         return replace(self, drawn=drawn, people=self.people.only(rows), means=effective)
 
     def _start(self, answers: Evidence, newest: Evidence) -> Matrix | None:
-        """Return the sites so far with an empty one where the newest answer stands: at the end of its kind."""
+        """Return the sites so far with empty ones where the newest answers stand: at the end of their kinds."""
         before = self.site.shape[1] - len(self.prior.order)
-        if newest.n_answers > 1 or answers.n_answers != before + newest.n_answers:
+        if newest.n_answers > _NEWEST or answers.n_answers != before + newest.n_answers:
             return None
-        if not newest.n_answers:
-            return self.site
-        place = len(answers.choices.gain) - 1 if len(newest.choices.gain) else answers.n_answers - 1
-        return np.insert(self.site, place, [LEAST, 0.0], axis=1)
+        new_choices, new_points = len(newest.choices.gain), len(newest.points.cell)
+        places = [len(answers.choices.gain) - new_choices] * new_choices + [before] * new_points
+        return np.insert(self.site, places, [[LEAST], [0.0]], axis=1)
 
-    def _fitted(self, answers: Evidence, rng: Generator, h: int, n: int, start: Matrix | None) -> Self:
+    def _fitted(
+        self, answers: Evidence, rng: Generator, h: int, n: int, start: Matrix | None, passes: int = _PASSES
+    ) -> Self:
         if answers.n_answers > MOST_ANSWERS:
             raise Problem(
                 f"Of so many mistakes at most {MOST_ANSWERS} answers can be weighed together, these are "
@@ -150,17 +152,15 @@ class IntervalPosterior(Posterior):
         at, about = np.zeros(self.prior.size), answers.about
         at[about] = self.log_weights_of(about).mean(axis=0)
         answered = as_intervals(answers, self.prior, hyper, at)
-        passes = _PASSES
         if start is None:
             passes = _FIRST_PASSES
             start = np.repeat([[LEAST], [0.0]], len(answered.share), axis=1)
         squares = squares_of(answered.projection, self.prior)
-        with ThreadPoolExecutor(1) as beside:  # a million normals take as long as the fit
-            chance = beside.submit(_Chance.of, self.prior, len(answered.share), n, rng)
-            sites = propagated(answered, spreads_of(self.prior, hyper), squares, start, passes)
+        chance = _Chance.of(self.prior, len(answered.share), n, rng)
+        sites = propagated(answered, spreads_of(self.prior, hyper), squares, start, passes)
         logs = np.round(sites.evidence - 0.5 * (hyper**2).sum(axis=1) - log_proposal, 9)
         shares = np.exp(logs - logs.max())
-        return self._of(self.prior, answered.projection, hyper, shares / shares.sum(), sites, chance.result())
+        return self._of(self.prior, answered.projection, hyper, shares / shares.sum(), sites, chance)
 
     def _proposed(self, h: int, rng: Generator) -> tuple[Matrix, Matrix]:
         """Draw hyperparameters from a t that fits their posterior so far; return them with their log-densities."""
@@ -186,64 +186,98 @@ class IntervalPosterior(Posterior):
         return cls(prior, ResponseModel.of_ratios(), drawn, people, means, hyper, sites.evidence, site)
 
 
+class _Normals:
+    """Standard normal numbers, n for each weight: streams of their own, of which those are drawn that are looked at."""
+
+    def __init__(self, n: int, rng: Generator) -> None:
+        self._n, self._seed = n, int(rng.integers(2**63))
+
+    def of(self, weights: NDArray[np.intp]) -> Matrix:
+        """Return those of some weights, shape (n, c)."""
+        bits, found = np.random.PCG64(self._seed), np.empty((len(weights), self._n))
+        numbers, start = Generator(bits), bits.state
+        for own, weight in zip(found, weights.tolist(), strict=True):
+            bits.state = start
+            bits.advance(weight << 64)
+            numbers.standard_normal(out=own)
+        return found.T
+
+
 class _Chance(NamedTuple):
     """Standard normal numbers behind n draws: for the labels of each shared part, the weights, and the answers."""
 
     tick: float
     shared: list[Matrix]
-    own: Matrix
+    own: _Normals
     noise: Matrix
 
     @classmethod
     def of(cls, prior: WeightPrior, n_answers: int, n: int, rng: Generator) -> _Chance:
         tick = rng.random()
         shared = [rng.standard_normal((n, int(part.labels.max()) + 1)) for part in prior.parts[:-1]]
-        return cls(tick, shared, rng.standard_normal((n, prior.size)), rng.standard_normal((n, n_answers)))
+        return cls(tick, shared, _Normals(n, rng), rng.standard_normal((n, n_answers)))
 
 
-class _Drawn:
-    """Draws of log-weights, shape (n, m), added up from their parts for as many weights as are looked at.
-
-    Of thousands of weights, a belief on the way to another one is asked about a few.
+class _Parts(NamedTuple):
+    """Of what n draws of log-weights are made: what answers told of each weight's own part, else chance, and the rest.
 
     Parameters
     ----------
-    prior : WeightPrior
-        Of what parts they are.
-    logs : ndarray of shape (n, m)
-        Every weight's own part, or all of them together.
-    shared : list of ndarray of shape (n, labels), optional
+    normals : _Normals
+        Chance, in units of `spread`.
+    spread : ndarray of shape (n, 1)
+        Of the weights' own parts.
+    about, told : ndarray of shape (c,) and (n, c)
+        Which weights were asked about, and their own parts.
+    shared : list of ndarray of shape (n, labels)
         The values of the other parts.
     """
 
-    def __init__(self, prior: WeightPrior, logs: Matrix, shared: Sequence[Matrix] | None = None) -> None:
-        self._prior, self._logs, self._shared, self._lock = prior, logs, shared, Lock()
+    normals: _Normals
+    spread: Matrix
+    about: NDArray[np.intp]
+    told: Matrix
+    shared: Sequence[Matrix]
+
+    def of(self, some: NDArray[np.intp], prior: WeightPrior) -> Matrix:
+        """Return the draws of some of the weights, shape (n, c)."""
+        logs = self.normals.of(some) * self.spread
+        _, known, places = np.intersect1d(self.about, some, return_indices=True)
+        logs[:, places] = self.told[:, known]
+        for part, value in zip(prior.parts, self.shared, strict=False):
+            logs += value[:, part.labels[some]]
+        return logs
+
+
+class _Drawn:
+    """Draws of log-weights, shape (n, m), or the parts of them.
+
+    Of thousands of weights, a belief on the way to another one is asked about a few.
+    """
+
+    def __init__(self, prior: WeightPrior, logs: Matrix | None, parts: _Parts | None) -> None:
+        self._prior, self._logs, self._parts, self._lock = prior, logs, parts, Lock()
 
     def of(self, some: NDArray[np.intp]) -> Matrix:
         """Return the draws of some of the weights, shape (n, c)."""
-        if len(self._prior.order):
-            return self.all()[:, some]
         with self._lock:
-            logs = self._logs[:, some]
-            for part, value in self._parts():
-                logs += value[:, part.labels[some]]
-            return np.round(logs, 9)
+            if self._parts is not None and not len(self._prior.order):
+                return np.round(self._parts.of(some, self._prior), 9)
+        return self.all()[:, some]
 
     def all(self) -> Matrix:
         """Return the draws of all weights."""
         with self._lock:
-            if self._shared is not None:
-                logs = self._logs
-                for part, value in self._parts():
-                    for some in at_a_time(*logs.shape):
-                        logs[some] += part.on_weights(value[some])
+            if self._logs is None:
+                assert self._parts is not None
+                n, everything = len(self._parts.spread), np.arange(self._prior.size)
+                logs = np.empty((len(everything), n)).T
+                for some in at_a_time(len(everything), n):
+                    logs[:, some] = self._parts.of(everything[some], self._prior)
                 if len(self._prior.order):
                     logs = self._prior.in_order(logs)
-                self._logs, self._shared = np.round(logs, 9, out=logs), None
+                self._logs, self._parts = np.round(logs, 9, out=logs), None
             return self._logs
-
-    def _parts(self) -> Iterator[tuple[SharedPart, Matrix]]:
-        return zip(self._prior.parts, self._shared or (), strict=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -411,20 +445,19 @@ def _conditional_draws(
 ) -> tuple[NDArray[np.intp], _Drawn, _Means]:
     """Draw log-weights from the mixture; return under which hyperparameters, the draws, and the means under all.
 
-    A draw of the prior is corrected by what the answers say about its projections (Matheron's rule). What is drawn is
-    made of the chance itself, in its place.
+    A draw of the prior is corrected by what the answers say about its projections (Matheron's rule).
     """
-    n = len(chance.own)
+    n = len(chance.noise)
     ticks = (chance.tick + np.arange(n)) / n
     chosen = np.minimum(np.searchsorted(np.cumsum(shares), ticks), len(shares) - 1)
     variance = spreads**2
     values = [spreads[chosen, place][:, None] * value for place, value in enumerate(chance.shared)]
-    logs = chance.own
-    logs *= spreads[chosen, -1:]
     on_labels, about, few = _on_labels(projection, prior)
+    spread = spreads[chosen, -1:]
+    told = chance.own.of(about) * spread
     wanted = off = np.zeros((len(spreads), 0))
     if len(projection):
-        projected = product(logs[:, about], few.T)
+        projected = product(told, few.T)
         for value, one in zip(values, on_labels, strict=True):
             projected += product(value, one.T)
         root = np.sqrt(sites.precision)
@@ -435,9 +468,9 @@ def _conditional_draws(
         for h, (start, stop) in enumerate(pairwise(ends)):
             for some in (off[start:stop], wanted[h : h + 1]):  # times the inverse of I + root covariance root, and root
                 some[:] = (some - product(some * root[h], sites.left[h]) * root[h]) * root[h]
-        logs[:, about] += product(off, few) * variance[chosen, -1:]
+        told += product(off, few) * variance[chosen, -1:]
         for place, one in enumerate(on_labels):
             values[place] += product(off, one) * variance[chosen, place][:, None]
     shared = [product(wanted, one) * variance[:, place][:, None] for place, one in enumerate(on_labels)]
     means = _Means(shares, about, product(wanted, few) * variance[:, -1:], shared)
-    return chosen, _Drawn(prior, logs, values), means
+    return chosen, _Drawn(prior, None, _Parts(chance.own, spread, about, told, values)), means

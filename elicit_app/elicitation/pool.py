@@ -302,7 +302,8 @@ def widest_rate(gains: Matrix) -> float:
     widest = 0.0
     for some in at_a_time(*gains.shape):
         amounts = np.abs(gains[some])
-        two = amounts[(amounts > SAME).sum(axis=1) == 2]
-        less, more = np.partition(two, -2, axis=1)[:, -2:].T
-        widest = max(widest, float((more / less).max(initial=0.0)))
+        traded = amounts > SAME
+        two = traded.sum(axis=1) == 2
+        rates = amounts[two][traded[two]].reshape(-1, 2)
+        widest = max(widest, float((rates.max(axis=1) / rates.min(axis=1)).max(initial=0.0)))
     return widest

@@ -448,6 +448,10 @@ class Procedure(Protocol):
     def conclude(self, history: Sequence[Asked], reason: StopReason = "expert") -> Outcome:
         """Return what is known after `history` when the expert stops here."""
 
+    def stops(self, history: Sequence[Asked]) -> StopReason | None:
+        """Return why nothing is asked after `history`; None where it is, or where only running the procedure tells."""
+        return None
+
     def belief(self, history: Sequence[Asked]) -> Posterior | None:
         """Return what is believed after `history`; None for a procedure without a belief."""
         return None

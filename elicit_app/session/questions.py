@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -22,6 +22,7 @@ from elicit_app.elicitation.questions import (
     Purpose,
     Side,
     Step,
+    StopReason,
 )
 from elicit_app.registry import Setting, entry_named, procedure_for
 from elicit_app.session.journal.events import Answered, Pair, Subject
@@ -155,13 +156,20 @@ def sides_of_repeat(original: Answered, pair: Pair, subject: Subject) -> tuple[S
 _REMEMBERED = 64
 
 
+@dataclass(frozen=True)
+class Over:
+    """That there is no further question, and why."""
+
+    stopped: StopReason
+
+
 class Steps:
     """The steps of one session, so that undo and what was computed before a click cost nothing."""
 
     def __init__(self, study: Study, setting: Setting) -> None:
         self._study, self._setting = study, setting
         self._procedures: dict[tuple[int | None, bool], Procedure] = {}  # one at most: what it remembers takes room
-        self._steps: dict[object, Step | Outcome] = {}
+        self._steps: dict[object, Step | Over] = {}
 
     def procedure(self, state: SessionState) -> Procedure:
         """Return the procedure with the number of questions that the expert asked for."""
@@ -170,14 +178,29 @@ class Steps:
             self._procedures = {key: procedure_for(self._study, self._setting.with_budget(*key))}
         return self._procedures[key]
 
-    def after(self, state: SessionState) -> Step | Outcome:
-        """Return the next step after a state, or what was learned when there is no further question."""
+    def after(self, state: SessionState) -> Step | Over:
+        """Return the next step after a state, or why there is no further question."""
         key = _key(state)
         if key not in self._steps:
             while len(self._steps) >= _REMEMBERED:
                 del self._steps[next(iter(self._steps))]
-            self._steps[key] = first_step(self.procedure(state), state.history)
+            self._steps[key] = self._made(state)
         return self._steps[key]
+
+    def ahead(self, state: SessionState) -> Iterator[None]:
+        """Make the step after a state ready, in parts that take some hundredths of a second each."""
+        procedure = self.procedure(state)
+        procedure.belief(state.history)
+        yield
+        procedure.stops(state.history)
+        yield
+        self.after(state)
+
+    def _made(self, state: SessionState) -> Step | Over:
+        procedure = self.procedure(state)
+        reason = procedure.stops(state.history)  # what was learned takes longer than a question, and can wait
+        step = Over(reason) if reason is not None else first_step(procedure, state.history)
+        return Over(step.stopped) if isinstance(step, Outcome) else step
 
 
 def _key(state: SessionState) -> object:
@@ -203,11 +226,11 @@ def first_step(procedure: Procedure, history: Sequence[Asked]) -> Step | Outcome
         elicitation.close()
 
 
-def note_about(setting: Setting, step: Step | Outcome) -> str:
+def note_about(setting: Setting, step: Step | Over) -> str:
     """Return how many questions a published search needs, or why more are asked than planned; else nothing."""
     if isinstance(step, Step) and step.progress.beyond_plan:
         return "One question more than planned, to be sure of your answers."
-    if isinstance(step, Outcome) or not entry_named(setting.procedure).narrows:
+    if isinstance(step, Over) or not entry_named(setting.procedure).narrows:
         return ""
     total = step.progress.asked + step.progress.most
     return f"This procedure asks about {total:,} questions; the late ones look alike."

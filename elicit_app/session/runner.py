@@ -9,7 +9,8 @@ from __future__ import annotations
 import itertools
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -59,6 +60,7 @@ _REPLIES: Final[tuple[tuple[Reply, Strength | None], ...]] = (
     ("right", Strength.SLIGHTLY),
     ("unsure", None),
 )
+_PAINTING = 0.05  # seconds
 _log = logging.getLogger(__name__)
 
 
@@ -82,8 +84,10 @@ class SessionRunner:
         self._to_calibrate = list(session.study.models)
         self._looking_at: int | None = None
         self._ahead: ResultInParts | None = None
-        # Counts what the expert did; look-aheads of an earlier count are outdated. Read and written under the lock.
+        # Counts what the expert did, and what is to be done until the next of it. Read and written under the lock.
         self._turn = 0
+        self._meanwhile: deque[Act] = deque()
+        self._request_came = threading.Event()
         # The turn that the worker is at, known to the worker alone.
         self._working_on = 0
         self._closed = threading.Event()
@@ -119,7 +123,7 @@ class SessionRunner:
         """Make the next question ready for a count that stands, should it be taken; its first side is the left one."""
         with self._lock:
             turn = self._turn
-        self._later(lambda: self._look_at_count(request, moved), turn)
+        self._later(lambda: self._look_at_count(request, moved), turn, first=True)
 
     def undo(self) -> None:
         """Take back the last action; while looking at an answer again, leave it as it was."""
@@ -181,6 +185,7 @@ class SessionRunner:
         with self._lock:
             closed = self._closed.is_set()
             self._closed.set()
+            self._request_came.set()
             if not closed:
                 # Queued after everything that is still to be written.
                 self._worker.submit(self._session.close)
@@ -193,6 +198,8 @@ class SessionRunner:
             if self._closed.is_set():
                 return
             self._turn += 1
+            self._meanwhile.clear()
+            self._request_came.set()
             self._worker.submit(self._guarded, work, self._turn)
 
     def _guarded(self, work: Act, turn: int) -> None:
@@ -356,20 +363,32 @@ class SessionRunner:
         asking = self._session.asking()
         if asking is None:
             return
+        self._later(self._give_way)
         if asking.pair.proposal is not None and asking.pair.proposal.at_once:
             self._later(partial(self._prepare_counts, asking))
         else:
             self._prepare_choices(asking)
 
+    def _give_way(self) -> None:
+        """Wait until the question is painted, unless it is answered before: both together take longer."""
+        self._request_came.clear()
+        self._request_came.wait(_PAINTING)
+
     def _prepare_choices(self, asking: Asking) -> None:
         for reply, strength in _REPLIES:
-            self._later(partial(self._session.look_ahead, asking, reply, strength))
+            self._later(partial(self._look_ahead, self._session.look_ahead(asking, reply, strength)))
 
     def _prepare_counts(self, asking: Asking) -> None:
         """Make ready for the likely counts first: choices are what somebody falls back to."""
         for moved in self._session.likely_counts(asking):
-            self._later(partial(self._session.look_ahead, asking, "equal", moved=moved))
+            self._later(partial(self._look_ahead, self._session.look_ahead(asking, "equal", moved=moved)))
         self._prepare_choices(asking)
+
+    def _look_ahead(self, parts: Iterator[None]) -> None:
+        """Do one part; an answer that comes meanwhile has to wait for no more than that."""
+        with suppress(StopIteration):
+            next(parts)
+            self._later(partial(self._look_ahead, parts), first=True)
 
     def _calibrate(self) -> None:
         """Look at the probabilities of one model after another, which a result needs whatever is answered."""
@@ -385,21 +404,23 @@ class SessionRunner:
         if not isinstance(view, QuestionView) or view.request != request or view.again is not None or asking is None:
             return
         with suppress(Problem):  # a count that cannot be named is told when it is named
-            self._session.look_ahead(asking, "equal", moved=moved)
+            self._look_ahead(self._session.look_ahead(asking, "equal", moved=moved))
 
-    def _later(self, work: Callable[[], object], turn: int | None = None) -> None:
-        """Do something when nothing else is to do; dropped as soon as the expert does anything after `turn`.
+    def _later(self, work: Act, turn: int | None = None, *, first: bool = False) -> None:
+        """Do something when nothing else is to do, before or after what waits already.
 
-        Without a turn it is the one that the worker is at, which the worker alone may ask for.
+        It is dropped as soon as the expert does anything after `turn`. Without a turn it is the one that the worker is
+        at, which the worker alone may ask for.
         """
         turn = self._working_on if turn is None else turn
-
-        def unless_outdated() -> None:
-            with self._lock:
-                outdated = self._turn != turn or self._closed.is_set()
-            if not outdated:
-                work()
-
         with self._lock:
-            if not self._closed.is_set():
-                self._worker.submit(self._guarded, unless_outdated, turn)
+            if turn == self._turn and not self._closed.is_set():
+                (self._meanwhile.appendleft if first else self._meanwhile.append)(work)
+                self._worker.submit(self._guarded, partial(self._next_of_meanwhile, turn), turn)
+
+    def _next_of_meanwhile(self, turn: int) -> None:
+        with self._lock:
+            if turn != self._turn or self._closed.is_set():
+                return
+            work = self._meanwhile.popleft()
+        work()

@@ -6,7 +6,7 @@ A session is used by one thread at a time. Every method that changes it writes t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,7 +43,17 @@ from elicit_app.session.journal.events import (
 from elicit_app.session.journal.files import DamagedProblem, look_into, read
 from elicit_app.session.journal.state import OutOfPlaceError, apply
 from elicit_app.session.journal.writing import ChangedElsewhereProblem, Journal, UnwrittenProblem, write_copy
-from elicit_app.session.questions import Asking, Steps, favoured, first_step, note_about, on_screen, stand, to_choice
+from elicit_app.session.questions import (
+    Asking,
+    Over,
+    Steps,
+    favoured,
+    first_step,
+    note_about,
+    on_screen,
+    stand,
+    to_choice,
+)
 from elicit_app.session.views import Reply
 from elicit_app.study.model import Study
 
@@ -197,8 +207,8 @@ class Session:
         """Return the procedure with the number of questions that the expert asked for."""
         return self._steps.procedure(self.state)
 
-    def next(self) -> Step | Outcome:
-        """Return the next step of the procedure, or what was learned when it has no further question."""
+    def next(self) -> Step | Over:
+        """Return the next step of the procedure, or why it has no further question."""
         return self._steps.after(self.state)
 
     def asking(self) -> Asking | None:
@@ -212,16 +222,16 @@ class Session:
         if isinstance(back, Answered):
             progress = step.progress if isinstance(step, Step) else Progress(number - 1, 1, 1)
             return Asking(number, back.pair, back.left, back.subject, back.reversed_rows, progress)
-        if isinstance(step, Outcome):
+        if isinstance(step, Over):
             return None
         pair = Pair.of(step.question, tuple(index + 1 for index in self.state.used))
         return stand(self.state, pair, step.progress, favoured(step, self.setting.family))
 
     def look_ahead(
         self, asking: Asking, reply: Reply, strength: Strength | None = None, *, moved: Moved | None = None
-    ) -> None:
-        """Compute what follows a reply before it is given, so that the answer finds it ready."""
-        self._steps.after(apply(self.state, self._answered(asking, reply, strength, {"moved": moved})))
+    ) -> Iterator[None]:
+        """Compute what follows a reply before it is given, so that the answer finds it ready; see `Steps.ahead`."""
+        yield from self._steps.ahead(apply(self.state, self._answered(asking, reply, strength, {"moved": moved})))
 
     def likely_counts(self, asking: Asking) -> tuple[Moved, ...]:
         """Return the counts that this person would most likely name, as they stand on the screen, likeliest first."""
@@ -240,7 +250,7 @@ class Session:
     def outcome(self) -> Outcome:
         """Return what is known after the answers so far."""
         step = self.next()
-        return step if isinstance(step, Outcome) else self.procedure().conclude(self.state.history)
+        return self.procedure().conclude(self.state.history, step.stopped if isinstance(step, Over) else "expert")
 
     # --- what the expert does
 

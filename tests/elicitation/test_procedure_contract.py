@@ -133,6 +133,7 @@ def test_beginning_after_any_part_of_a_history_asks_what_was_asked_next(procedur
     for n in [*range(0, len(asked), max(1, len(asked) // 12)), len(asked) - 1]:
         step = first(procedure, asked[:n])
         assert isinstance(step, Step)
+        assert procedure.stops(asked[:n]) is None
         assert step.progress.asked == n
         np.testing.assert_array_equal(step.question.first, asked[n].question.first)
         np.testing.assert_array_equal(step.question.second, asked[n].question.second)
@@ -143,6 +144,7 @@ def test_beginning_after_any_part_of_a_history_asks_what_was_asked_next(procedur
     finished = first(procedure, asked)
     assert isinstance(finished, Outcome)
     assert same_outcome(finished, outcome)
+    assert procedure.stops(asked) in (finished.stopped, None)
 
 
 def test_it_can_be_stopped_after_any_answer(procedure, truthful):

@@ -81,7 +81,7 @@ def test_an_answer_to_a_question_that_no_longer_stands_is_dropped(window):
 def looked_ahead(window):
     """Wait until everything is ready that is computed ahead.
 
-    What showed the question may still be at work; it queues what looks ahead, which queues what looks at counts.
+    What showed the question may still be at work; then each part queues the next.
     """
     for _ in range(3):
         done = threading.Event()

@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from elicit_app.elicitation.agenda import SITTING
+from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Choice, Outcome, Purpose, Step
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting, DlfpmSetting
 from elicit_app.session.journal.events import Guess, Noted
 from elicit_app.session.journal.files import DamagedProblem, read
 from elicit_app.session.journal.writing import Journal, UnwrittenProblem
+from elicit_app.session.questions import Over
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view
 from elicit_app.study import open_study
@@ -172,13 +174,28 @@ def test_looking_ahead_changes_nothing_and_what_follows_is_what_was_computed(ses
     before, standing = read(session.path).events, seen(session)
     asking = session.asking()
     for reply in REPLIES:
-        session.look_ahead(asking, reply)
+        for _ in session.look_ahead(asking, reply):
+            assert seen(session) == standing
     assert seen(session) == standing
     assert read(session.path).events == before
     ready = len(session._steps._steps)
     session.answer("right", seconds=12.0)
     seen(session)
     assert len(session._steps._steps) == ready, "nothing had to be computed after the click"
+
+
+def test_looking_ahead_of_the_last_answer_leaves_what_was_learned_until_it_is_asked_for(
+    study, journal_path, monkeypatch
+):
+    with Session.create(study, BayesSetting(seed=1, questions=4), journal_path) as session:
+        with monkeypatch.context() as patched:
+            patched.setattr(Bayes, "conclude", None)  # not to be called
+            while (asking := session.asking()) is not None:
+                parts = sum(1 for _ in session.look_ahead(asking, "left"))
+                assert parts > 1, "an answer to something else would have to wait for all of it"
+                session.answer("left")
+            assert session.next() == Over("budget")
+        assert session.outcome().stopped == "budget"
 
 
 def test_a_sitting_ends_and_more_begins_another(study, journal_path, monkeypatch):

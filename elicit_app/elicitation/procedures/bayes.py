@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Generic, Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 
@@ -30,7 +27,15 @@ from elicit_app.elicitation.agenda import (
     still_to_settle,
 )
 from elicit_app.elicitation.asking import Answers, Asker
-from elicit_app.elicitation.belief import KEPT, ParticlePosterior, Posterior, builds_on, open_ends
+from elicit_app.elicitation.belief import (
+    KEPT,
+    LRUCache,
+    ParticlePosterior,
+    Posterior,
+    builds_on,
+    open_ends,
+    prefix_digests,
+)
 from elicit_app.elicitation.cases import Decider, Tally
 from elicit_app.elicitation.choosing import Goal
 from elicit_app.elicitation.foretelling import AgainstChance, Foretold, against_chance, foretold
@@ -61,6 +66,8 @@ from metrics.elicited.family import is_fraction, linear_family
 PARTICLES, _WEIGHTS_OF_THEM = 500, 7  # more weights have wider ranges, which take more draws to know as well
 SWEEPS = 4  # moves of every particle, before it is looked whether more are needed
 MOST_WEIGHTS_OF_PARTICLES = 20  # the mistakes among five classes; on the sphere there is no other way
+MOST_FOLLOWED_CLOSELY = 90  # the mistakes among ten classes; of more, an answer tells little about the others
+_STRIDE_OF_MANY = 5  # answers from one belief that others are made from to the next
 
 _FEW_WEIGHTS = 4  # so many weights can be pinned down in a sitting
 _POLICIES_TO_OTHERS = 4  # pairs of what can be chosen for one random pair, where the answers are for a choice
@@ -75,8 +82,6 @@ _ANSWERS_REMEMBERED = 1_000
 _BELIEF, _PAIR, _SCALE, _TARGET, _RESULT, _RIVALS, _WIDEST = range(7)  # separate streams of chance
 
 _STUDY_SEED = 21
-
-Value = TypeVar("Value")
 
 
 class Bayes:
@@ -151,6 +156,7 @@ class Bayes:
             self.source, self.prior, self._models, self._goal, self._targets, answers, strength, piles=labels
         )
         self.response = self._response(space)
+        self._stride = _STRIDE_OF_MANY if linear.size > MOST_FOLLOWED_CLOSELY else 1
         particles = PARTICLES * -(-min(linear.size, MOST_WEIGHTS_OF_PARTICLES) // _WEIGHTS_OF_THEM)
         self._draws = particles if self._by_particles else draws_while_asking(linear.size)
         beliefs, results = (_REMEMBERED_NUMBERS // (draws * self.prior.size) for draws in (self._draws, KEPT))
@@ -159,14 +165,14 @@ class Bayes:
         self._shown: LRUCache[Posterior] = LRUCache(int(np.clip(results, 1, _RESULTS_REMEMBERED)))
         self._linearities: LRUCache[Linearity] = LRUCache(_RESULTS_REMEMBERED)
         self._choices: LRUCache[Matrix] = LRUCache(_RESULTS_REMEMBERED)
-        self._stay: LRUCache[float] = LRUCache(_RESULTS_REMEMBERED)
+        self._ends: LRUCache[Literal["known", "best-model"] | None] = LRUCache(_REMEMBERED)
         self._foretold: LRUCache[tuple[float, float]] = LRUCache(_ANSWERS_REMEMBERED)
         self._against_chance: LRUCache[AgainstChance | None] = LRUCache(_RESULTS_REMEMBERED)
 
     def begin(self, history: Sequence[Asked] = ()) -> Elicitation:
         """Start, or go on after answers already given; see `Procedure.begin`."""
         so_far = list(history)
-        while (reason := self._reason_to_stop(so_far)) is None:
+        while (reason := self.stops(so_far)) is None:
             step = self._step(so_far)
             answer = yield step
             so_far.append(Asked(step.question, answer))
@@ -202,11 +208,15 @@ class Bayes:
         belief.forget()
         return outcome
 
+    def stops(self, history: Sequence[Asked]) -> StopReason | None:
+        """Return why nothing is asked after `history`; None where it is."""
+        return None if self._item(history) is not None else self._enough(history) or "budget"
+
     def belief(self, history: Sequence[Asked]) -> Posterior:
         """Return the posterior after `history`, from the longest remembered beginning of it."""
         keys, stages = prefix_digests(history), [len(history)]
         while (belief := self._beliefs.get(keys[stages[-1]])) is None and stages[-1]:
-            stages.append(builds_on(stages[-1]))
+            stages.append(builds_on(stages[-1], self._stride))
         if belief is None:
             belief = self._from_prior()
             self._beliefs.put(keys[0], belief)
@@ -240,7 +250,7 @@ class Bayes:
         for n, key in enumerate(prefix_digests(history)[1:]):
             known = self._foretold.get(key)
             if known is None:
-                known = foretold(history[n], self.belief(history[: builds_on(n + 1)]))
+                known = foretold(history[n], self.belief(history[: builds_on(n + 1, self._stride)]))
                 self._foretold.put(key, known)
             found[:, n] = known
         return Foretold(*found)
@@ -255,10 +265,11 @@ class Bayes:
         None on the sphere, of a fraction, where more than twenty weights are asked about, where amounts are priced
         instead of mistakes, and under eight answers.
         """
-        if self._asks_prices:
-            return None
+        return self._judged_linearity(history, FEWEST_ANSWERS)
+
+    def _judged_linearity(self, history: Sequence[Asked], fewest: int) -> Linearity | None:
         source = self.source
-        if isinstance(source, SpherePairs | FractionPairs) or n_answered(history) < FEWEST_ANSWERS:
+        if isinstance(source, SpherePairs | FractionPairs) or self._asks_prices or n_answered(history) < fewest:
             return None
         belief = self.belief(history)
         if not isinstance(belief, ParticlePosterior):
@@ -312,20 +323,29 @@ class Bayes:
             weights = positive(self.belief([]).log_weights[:50])  # without the covariance of thousands of weights
         return widest_rate(self.source.candidates(weights, rng).gains)
 
-    def _reason_to_stop(self, history: Sequence[Asked]) -> StopReason | None:
-        return None if self._item(history) is not None else self._enough(history) or "budget"
-
     def _enough(self, history: Sequence[Asked]) -> StopReason | None:
         if not self.stop:
             return None
-        return enough(
-            self.belief(history),
-            self._choice(history),
-            n_answered(history),
-            lambda: self.linearity(history),
-            self._purpose,
-            lambda: self._stay.recall(history, lambda: self._stays(history)),
-        )
+
+        def judged() -> Literal["known", "best-model"] | None:
+            return enough(
+                self.belief(history),
+                self._choice(history),
+                n_answered(history),
+                lambda: self._rivals_before(history),
+                self._purpose,
+                lambda: self._stays(history),
+            )
+
+        return self._ends.recall(history, judged)
+
+    def _rivals_before(self, history: Sequence[Asked]) -> Linearity | None:
+        """Return what rivals said of all answers but the last, which hardly turns them.
+
+        It takes longer than the next question does; so it is done once, while somebody thinks, for whatever they say.
+        """
+        said = [n for n, asked in enumerate(history) if asked.answer.choice is not Choice.UNSURE]
+        return self._judged_linearity(history[: said[-1]], FEWEST_ANSWERS - 1)
 
     def _choice(self, history: Sequence[Asked]) -> Matrix:
         """Return the matrices, shape (n, k, k), of what can be chosen.
@@ -451,47 +471,3 @@ class Bayes:
 def _of_the_study(stream: int) -> np.random.Generator:
     """Return chance that is the same in every session: what is believed beforehand must not depend on the seed."""
     return np.random.default_rng([_STUDY_SEED, stream])
-
-
-class LRUCache(Generic[Value]):
-    """Values by digest of a history, the least recently used forgotten; may be used from several threads."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._values: OrderedDict[bytes, Value] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: bytes) -> Value | None:
-        """Return the value of a key, or None where it is not (or no longer) known."""
-        with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-            return self._values.get(key)
-
-    def recall(self, history: Sequence[Asked], make: Callable[[], Value]) -> Value:
-        """Return the value of a whole history, made where it is not known."""
-        key = prefix_digests(history)[-1]
-        found = self.get(key)
-        if found is None:
-            found = make()
-            self.put(key, found)
-        return found
-
-    def put(self, key: bytes, value: Value) -> None:
-        """Remember a value."""
-        with self._lock:
-            self._values[key] = value
-            self._values.move_to_end(key)
-            while len(self._values) > self._most:
-                self._values.popitem(last=False)
-
-
-def prefix_digests(history: Sequence[Asked]) -> list[bytes]:
-    """Return one digest for every beginning of a history, the empty one first; times taken do not count."""
-    digests = [b""]
-    for question, answer in history:
-        shown = b"".join(np.ascontiguousarray(side).tobytes() for side in (question.first, question.second))
-        said = f"{answer.choice}/{answer.strength}/{answer.moved}/{question.population}/"
-        why = f"{question.purpose}/{question.repeat_of}/"
-        digests.append(hashlib.sha256(digests[-1] + (said + why).encode() + shown).digest())
-    return digests
