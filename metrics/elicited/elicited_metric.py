@@ -318,7 +318,7 @@ class ElicitedMetric(CostsOfCases):
                 raise InputError(f"labels: class {left[0]!r} has none; every class of the metric needs one.")
             given = [found[index] for index in range(len(self.classes))]
         else:
-            given = [*labels]
+            given = labels
         if len(class_names(given)) != len(self.classes):
             raise InputError(f"labels: {len(self.classes)} labels were expected, one per class, found {len(given)}.")
         return replace(self, labels=tuple(given))

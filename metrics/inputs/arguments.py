@@ -41,16 +41,17 @@ def named_classes(table: object) -> ClassIndex | None:
 
 
 def require_order(table: object, classes: ClassIndex, name: str) -> None:
-    """Refuse a frame whose columns are named after the classes, but in another order.
+    """Refuse a frame whose columns are named after the classes, all or some of them, but stand in another order.
 
     Raises
     ------
     InputError
         With both orders.
     """
-    names = column_names(table)
-    order = None if names is None else classes.order_of(names)
-    if names is not None and order is not None and (np.diff(order) < 0).any():
+    names = column_names(table) or []
+    order = classes.order_of(names)
+    some = any(isinstance(one, str) and classes.place(one) not in (-1, place) for place, one in enumerate(names))
+    if some or (order is not None and (np.diff(order) < 0).any()):
         raise InputError(
             f"{name}: the columns are named {few(names)}, but {few(classes.names)} was expected; bring both into one "
             "order."
@@ -399,6 +400,8 @@ def labelled_table(
     if labels is None:
         named = column_names(y_proba)
         order = None if named is None else classes.order_of(named)
+        if order is None:
+            require_order(y_proba, classes, name)
         columns = np.arange(len(classes)) if order is None else np.argsort(order)
     else:
         columns = _columns(classes, labels)

@@ -157,3 +157,12 @@ def test_a_series_of_class_weights_is_read_by_its_labels():
     assert class_weighted_error_rate(TRUE, PREDICTED, pd.Series([1, 2, 3])) == class_weighted_error_rate(
         TRUE, PREDICTED, [1, 2, 3]
     )
+
+
+@pytest.mark.parametrize("names", [["b", "x", "c"], ["x", "y", "a"], ["proba_c", "proba_x", "proba_y"]])
+def test_a_class_that_some_column_is_named_after_is_in_its_place(make, names):
+    metric, table = ElicitedMetric.from_cost_matrix(NAMES, COSTS), make(PROBA, names)
+    for score in (*OF_PROBABILITIES, metric.expected_score):
+        with pytest.raises(ValueError, match="but a, b, c was expected; bring both into one order"):
+            score(TRUE, table)
+    assert metric.decide(make(PROBA, ["a", "x", "c"])).tolist() == metric.decide(PROBA).tolist()

@@ -138,6 +138,7 @@ def test_new_labels_keep_draws_words_and_provenance():
         ({"malignant": 1, "naevus": 0}, "naevus is not one of the classes"),
         ({"malignant": 1, "benign": "1"}, "'1' stands for two classes"),
         ([0, 1, 2], "2 labels were expected, one per class, found 3"),
+        ("mb", "a sequence of labels was expected, found 'mb'"),
     ],
 )
 def test_labels_that_do_not_fit_are_said_in_words(labels, words):
