@@ -11,11 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics.drawing import plot_confusion, plot_cost_matrix, plot_difference, tidy
-from metrics.errors import InputError
-from metrics.inputs.arguments import case_weights, number_array, same_length
 from metrics.inputs.labels import label_array, label_text
 from metrics.measures.calibration import CalibrationCurve
-from metrics.models.cost_curves import CostCurve, OperatingPoint, operating_point, roc_axes
+from metrics.models.cost_curves import CostCurve, OperatingPoint, operating_point, roc_axes, roc_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,15 +73,7 @@ def plot_roc(
     """
     if metric is not None:
         return operating_point(y_true, y_score, metric, pos_label=pos_label, sample_weight=sample_weight).plot(ax)
-    from sklearn.metrics import roc_curve
-
     name = label_text(pos_label)
     positive = np.array([label_text(label) == name for label in label_array(y_true, "y_true").tolist()])
-    score, weight = number_array(y_score, "y_score"), case_weights(sample_weight, len(positive))
-    same_length(len(positive), len(score), "y_score")
-    if positive.all() or not positive.any():
-        raise InputError(
-            f"y_true: cases of {name!r} and others were expected, found {int(positive.sum())} of the one and "
-            f"{int((~positive).sum())} of the others."
-        )
-    return tidy(roc_axes(roc_curve(positive, score, sample_weight=weight), ax, "others", name), "lower right")
+    _, curve = roc_of(positive, y_score, sample_weight, (f"not {name}", name))
+    return tidy(roc_axes(curve, ax, "others", name), "lower right")

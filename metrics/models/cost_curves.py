@@ -285,6 +285,35 @@ def roc_axes(curve: tuple[Floats, Floats, Floats], ax: Axes | None, negative: st
     return axes
 
 
+def roc_of(
+    positive: NDArray[np.bool_], y_score: ArrayLike, sample_weight: ArrayLike | None, names: tuple[str, str]
+) -> tuple[float, tuple[Floats, Floats, Floats]]:
+    """Return the share of positive cases, and false rates, true rates and thresholds of the ROC curve.
+
+    Parameters
+    ----------
+    positive : ndarray of bool, shape (n,)
+        Whether each case is of the positive class.
+    y_score, sample_weight
+        As in `operating_point`, and refused as there.
+    names : tuple of str
+        What negative and positive cases are called in an error.
+    """
+    require("sklearn")
+    from sklearn.metrics import roc_curve
+
+    score, weight = number_array(y_score, "y_score"), case_weights(sample_weight, len(positive))
+    if score.ndim != 1:
+        raise InputError(f"y_score: one score per case was expected, the shape is {score.shape}.")
+    same_length(len(positive), len(score), "y_score")
+    required_weight(1.0 if weight is None else float(weight.sum()))
+    share = float(np.average(positive, weights=weight))
+    if share in (0.0, 1.0):
+        others = "" if weight is None else ", or weigh nothing"
+        raise InputError(f"y_true: all cases are {names[int(share)]!r}{others}; both must occur.")
+    return share, roc_curve(positive, score, sample_weight=weight)
+
+
 def operating_point(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -329,25 +358,11 @@ def operating_point(
     >>> operating_point(['well', 'well', 'ill', 'ill'], [0.1, 0.6, 0.4, 0.9], metric, pos_label='ill').threshold
     0.4
     """
-    require("sklearn")
-    from sklearn.metrics import roc_curve
-
     if len(metric.classes) != 2:
         raise InputError(f"metric: two classes were expected, it has {len(metric.classes)}.")
     p = int(metric.class_index.indices_of([pos_label], "pos_label")[0])
     positive = metric.class_index.indices(y_true, "y_true") == p
-    score, weight = number_array(y_score, "y_score"), case_weights(sample_weight, len(positive))
-    required_weight(1.0 if weight is None else float(weight.sum()))
-    share = float(np.average(positive, weights=weight))
-    if share in (0.0, 1.0):
-        only = metric.classes[p if share else 1 - p]
-        raise InputError(
-            f"y_true: all cases are {only!r}{'' if weight is None else ', or weigh nothing'}; both must occur."
-        )
-    if score.ndim != 1:
-        raise InputError(f"y_score: one score per case was expected, the shape is {score.shape}.")
-    same_length(len(positive), len(score), "y_score")
-    curve = roc_curve(positive, score, sample_weight=weight)
+    share, curve = roc_of(positive, y_score, sample_weight, (metric.classes[1 - p], metric.classes[p]))
     alarm = (1 - share) * float(metric.cost_matrix[1 - p, p])
     miss = share * float(metric.cost_matrix[p, 1 - p])
     costs = alarm * curve[0] + miss * (1 - curve[1])

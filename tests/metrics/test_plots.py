@@ -101,7 +101,7 @@ def test_roc_without_a_metric(ax):
     drawn(plot_roc(["ill", "well", "well", "ill"], [0.9, 0.2, 0.6, 0.4], ax=ax, pos_label="ill"))
     assert ax.get_ylabel() == "share of ill called ill"
     assert "area 0.750" in ax.get_legend().get_texts()[0].get_text()
-    with pytest.raises(ValueError, match="found 0 of the one and 2 of the others"):
+    with pytest.raises(ValueError, match="y_true: all cases are 'not b'; both must occur"):
         plot_roc(["a", "a"], [0.1, 0.2], pos_label="b")
 
 
