@@ -331,7 +331,7 @@ class SessionRunner:
     # --- the next question, before the click
 
     def _prepare(self) -> None:
-        """Compute what follows every reply, one reply a piece of work, so that the expert never waits."""
+        """Compute what follows every reply, part by part, so that the expert never waits."""
         if not self._looks_ahead:
             return
         view = self._view
