@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics.drawing import plot_confusion, plot_cost_matrix, plot_difference, tidy
-from metrics.inputs.labels import label_array, label_text
+from metrics.inputs.class_index import ClassIndex
+from metrics.inputs.labels import distinct, label_array, label_text
 from metrics.measures.calibration import CalibrationCurve
 from metrics.models.cost_curves import CostCurve, OperatingPoint, operating_point, roc_axes, roc_of
 
@@ -74,6 +74,8 @@ def plot_roc(
     if metric is not None:
         return operating_point(y_true, y_score, metric, pos_label=pos_label, sample_weight=sample_weight).plot(ax)
     name = label_text(pos_label)
-    positive = np.array([label_text(label) == name for label in label_array(y_true, "y_true").tolist()])
+    true = label_array(y_true, "y_true")
+    occurring = ClassIndex(distinct(true))
+    positive = occurring.places(true, "y_true") == occurring.place(pos_label)
     _, curve = roc_of(positive, y_score, sample_weight, (f"not {name}", name))
     return tidy(roc_axes(curve, ax, "others", name), "lower right")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.drawing import FIRST, INK, LINE, QUIET, SECOND, LogAxis, axes_for, line_look, over_ratio, tidy
 from metrics.elicited.exchange import exchange_rates
-from metrics.errors import InputError, require
+from metrics.errors import ArgumentTypeError, InputError, require
 from metrics.inputs.arguments import Floats, case_weights, matrix_of, number_array, required_weight, same_length
 from metrics.inputs.class_index import ClassIndex
 from metrics.text import two_digits
@@ -194,8 +194,10 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
     >>> [round(point.ratio, 2) for point in curve.break_even_points()]
     [4.5]
     """
-    if isinstance(mistake, str) or len(mistake) != 2:
+    if isinstance(mistake, str) or not isinstance(mistake, Sequence) or len(mistake) != 2:
         raise InputError(f"mistake: a pair (true class, predicted class) was expected, found {mistake!r}.")
+    if not isinstance(matrices, Mapping):
+        raise ArgumentTypeError("matrices: each model's by its name were expected, {name: matrix}.")
     if not matrices:
         raise InputError("matrices: the confusion matrix of at least one model was expected.")
     true, predicted = map(int, metric.class_index.indices_of(mistake, "mistake"))

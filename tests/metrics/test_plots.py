@@ -105,6 +105,13 @@ def test_roc_without_a_metric(ax):
         plot_roc(["a", "a"], [0.1, 0.2], pos_label="b")
 
 
+@pytest.mark.parametrize("kind", [bool, int, str])
+@pytest.mark.parametrize("positive", [True, 1, "1"])
+def test_truth_values_are_the_classes_0_and_1(ax, kind, positive):
+    drawn(plot_roc([kind(y) for y in (1, 0, 0, 1)], [0.9, 0.2, 0.6, 0.4], ax=ax, pos_label=positive))
+    assert "area 0.750" in ax.get_legend().get_texts()[0].get_text()
+
+
 def test_roc_with_the_elicited_optimal_point(ax):
     metric = ElicitedMetric.from_cost_matrix(["ok", "ill"], [[0, 0.12], [1, 0]])
     y, score = ["ok"] * 3 + ["ill"], [0.1, 0.4, 0.6, 0.5]

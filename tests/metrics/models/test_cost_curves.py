@@ -147,3 +147,10 @@ def test_classes_that_weigh_nothing_have_no_operating_point():
     ):
         with pytest.raises(InputError, match=message):
             operating_point(["ill", "well", "well"], [0.9, 0.2, 0.1], metric, pos_label="ill", sample_weight=weight)
+
+
+def test_one_matrix_and_one_class_are_refused_in_words():
+    with pytest.raises(TypeError, match="matrices: each model's by its name were expected"):
+        cost_curve(metric(), A, ("melanoma", "naevus"))
+    with pytest.raises(InputError, match=r"mistake: a pair \(true class, predicted class\) was expected, found 5"):
+        cost_curve(metric(), {"A": A}, 5)
