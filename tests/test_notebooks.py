@@ -18,6 +18,7 @@ def cells(name: str, kind: str) -> list[nbformat.NotebookNode]:
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("few_draws")
 @pytest.mark.parametrize("name", NAMES)
 def test_every_cell_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     mpl.use("agg")
