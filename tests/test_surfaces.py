@@ -17,7 +17,7 @@ from metrics import Consequence, ElicitedMetric, Quality, exchange_rates, export
 from metrics.elicited.exchange import headline
 from metrics.elicited.family import DLPM, LPM
 
-N_METRICS = 120
+N_METRICS = 300
 
 
 def random_metric(seed):
