@@ -28,7 +28,7 @@ from elicit_app.session.journal.listing import finished_experts, new_session_pat
 from elicit_app.session.journal.state import Entry, fold
 from elicit_app.session.result import answers_digest
 from elicit_app.session.session import Session
-from elicit_app.study.model import Opinions, Pack, Study, TalliedModel
+from elicit_app.study.model import Key, Opinions, Pack, Study, TalliedModel
 from elicit_app.study.packs import ENDING, pack_bytes, with_pack
 from elicit_app.study.writing import write_whole
 from metrics import Consequence
@@ -252,7 +252,7 @@ def _stand_words(ratio: float, ends: tuple[float, float] | None) -> str:
     return f"{known} ({range_})" if range_ and known == rate.in_words() else rate.in_words()
 
 
-def _key(one: MistakeRates) -> tuple[int, int | None]:
+def _key(one: MistakeRates) -> Key:
     return one.pooled.true, one.pooled.predicted
 
 
@@ -274,7 +274,7 @@ def _opinions(view: ComparisonView, one: MistakeRates, study: Study, reasons: tu
     return Opinions(_key(one), tuple(ratio for ratio, _ in stands), reasons, bounds if any(bounds) else ())
 
 
-def _reasons(answers: Sequence[Entry], mistake: tuple[int, int | None]) -> tuple[str, ...]:
+def _reasons(answers: Sequence[Entry], mistake: Key) -> tuple[str, ...]:
     """Return what was written about answers in which a mistake was traded, each text once, in no order of experts."""
     true, predicted = mistake
     texts = set()

@@ -347,9 +347,8 @@ def _asked(session: Session, view: ResultView) -> Asked:
 
 def _in_words(answer: AnsweredView, study: Study, family: str) -> tuple[str, str]:
     preference = preference_of(answer, study.wording, family)  # type: ignore[arg-type]
-    rather = f" rather than {preference.rather_than}" if preference.rather_than else ""
-    strength = f" ({answer.strength.value})" if answer.strength else ""
-    text = f"Preferred {preference.preferred}{rather}{strength}" if preference.is_preference else preference.preferred
+    strength = f" ({answer.strength.value})" if answer.strength and preference.is_preference else ""
+    text = capitalised(preference.both.removeprefix("you ")) + strength
     reason = f"“{answer.reason}”" if answer.reason else ""
     return f"{text}.", "; ".join(one for one in (_FITS[answer.fit], reason) if one)
 

@@ -10,7 +10,7 @@ import numpy as np
 from elicit_app.elicitation.questions import Counts, Family, Proposal
 from elicit_app.session.pair_words import PairComparison, compare_pair, letter_of
 from elicit_app.session.views import Reply, Side
-from elicit_app.study.model import Study
+from elicit_app.study.model import Key, Study
 from metrics.elicited.family import linear_family
 from metrics.measures.confusion import natural_frequencies
 
@@ -147,8 +147,6 @@ def practice_comparison(pair: PracticePair, study: Study, family: Family) -> Pai
     """Return the words for a practice pair; the sentence is about its better side."""
     return compare_pair(pair.left, pair.right, study.wording, study.population, family, subject=pair.better)
 
-
-Key = tuple[int, int | None]
 
 MOST_GUESSES = 6
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+")

@@ -19,8 +19,8 @@ from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.setup.words import MistakesSection, NounsSection, Preview, StudySection, cases_of_each, flow
 from elicit_app.gui.theme import RIGHT
 from elicit_app.problem import Problem
-from elicit_app.study.making import Key, with_models
-from elicit_app.study.model import Mistake, Study, check_wording
+from elicit_app.study.making import with_models
+from elicit_app.study.model import Key, Mistake, Study, check_wording
 from elicit_app.study.reading import POPULATIONS, population_for
 from metrics.measures.confusion import natural_frequencies
 from metrics.text import counted

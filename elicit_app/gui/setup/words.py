@@ -16,8 +16,8 @@ from elicit_app.gui.elements.texts import Label, StressedLabel, tell
 from elicit_app.gui.setup.grid import Column, Grid, GridView
 from elicit_app.gui.theme import RIGHT
 from elicit_app.session.pair_words import ARROW
-from elicit_app.study.making import Key, keys_of, with_mistakes
-from elicit_app.study.model import LONGEST_CONSEQUENCE, Mistake, Study, Wording, default_wording
+from elicit_app.study.making import keys_of, with_mistakes
+from elicit_app.study.model import LONGEST_CONSEQUENCE, Key, Mistake, Study, Wording, default_wording
 
 SEARCHED_FROM = 20
 """So many classes on, there is a field to search in."""
