@@ -15,9 +15,16 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 
 from elicit_app.gui.elements.page import Page
-from elicit_app.gui.flow.bridge import Background
+from elicit_app.gui.flow.background import (
+    METRIC_ENDING,
+    Background,
+    Dialogs,
+    documents,
+    save_pixels,
+    say_saved,
+    with_ending,
+)
 from elicit_app.gui.flow.pages import Pages
-from elicit_app.gui.flow.saving import METRIC_ENDING, Dialogs, documents, save_pixels, say_saved, with_ending
 from elicit_app.problem import Problem
 from elicit_app.study.writing import write_whole
 
@@ -29,9 +36,8 @@ if TYPE_CHECKING:
 
 
 class LaboratoryFlow(QObject):
-    """Emits `left` when one goes back, and `words_requested` for what the words mean."""
+    """Emits `words_requested` for what the words mean."""
 
-    left = Signal()
     words_requested = Signal()
     _arrived = Signal(object, object)
 
@@ -54,7 +60,6 @@ class LaboratoryFlow(QObject):
         page = self._pages.laboratory
         page.run_requested.connect(self._run)
         page.stop_requested.connect(self._stopped)
-        page.back_requested.connect(self._leave)
         page.words_requested.connect(self.words_requested)
         page.picture_requested.connect(self._save_picture)
         page.rows_requested.connect(self._save_rows)
@@ -95,10 +100,6 @@ class LaboratoryFlow(QObject):
     def _stopped(self) -> None:
         self.stop()
         self._page.end()
-
-    def _leave(self) -> None:
-        self.stop()
-        self.left.emit()
 
     # --- saving
 
@@ -148,7 +149,6 @@ class Comparing(QObject):
 
     reading = Signal()
     failed = Signal(object)
-    left = Signal()
 
     def __init__(self, pages: Pages, background: Background, dialogs: Dialogs, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -189,7 +189,7 @@ class Comparing(QObject):
 
     def _back(self) -> None:
         if self._before is None or self._before is self._pages.start:
-            self.left.emit()
+            self._pages.to_start()
         else:
             self._pages.show(self._before)
 

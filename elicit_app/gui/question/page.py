@@ -10,9 +10,8 @@ from elicit_app.elicitation.questions import Family, Moved
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, FlatButton, PrimaryButton
 from elicit_app.gui.elements.page import bind
-from elicit_app.gui.elements.painting import Glyph, GlyphSign
+from elicit_app.gui.elements.painting import Glyph, GlyphSign, Label, tell
 from elicit_app.gui.elements.surfaces import Card, Notice, Surface, in_column, in_row, turn
-from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.question.answers import GivenAnswer, Pressed, ReasonField
 from elicit_app.gui.question.bands import TopBar
 from elicit_app.gui.question.pair_page import Pair, PairPage
@@ -65,11 +64,6 @@ class QuestionPage(PairPage):
     notice: Notice
     answered = Signal(object)  # a GivenAnswer
     considered = Signal(int, object)  # a request, and the count (Moved) that has stood for a moment: the likely answer
-    undo_requested = Signal()
-    redo_requested = Signal()
-    stop_requested = Signal()  # stop asking, and see the result
-    retry_requested = Signal()  # write the answer again
-    start_requested = Signal()  # stop for now
 
     def __init__(self, *, lock_ms: int = LOCK_MS) -> None:
         self.undo = FlatButton("Undo", glyph=Glyph.UNDO)

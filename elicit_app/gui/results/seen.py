@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
 
 from elicit_app.gui import theme
+from elicit_app.gui.elements.painting import Label, tell
 from elicit_app.gui.elements.surfaces import Block, Card, Divider, in_column, in_row, turn
-from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.results.curve_plot import Curve, CurvePlot, Mark, Picture, Stroke
 from elicit_app.gui.results.plotting import Cell, MatrixCard
 from elicit_app.gui.theme import RIGHT

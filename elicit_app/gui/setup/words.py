@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button
 from elicit_app.gui.elements.fields import Field, named
+from elicit_app.gui.elements.painting import Label, StressedLabel, tell
 from elicit_app.gui.elements.surfaces import Divider, Section, fill, in_row, turn
-from elicit_app.gui.elements.texts import Label, StressedLabel, tell
 from elicit_app.gui.setup.grid import Column, Grid, GridView
 from elicit_app.gui.theme import RIGHT
 from elicit_app.session.pair_words import ARROW

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
-from elicit_app.gui.flow.saving import proposed_name, save_pictures, title_of
+from elicit_app.gui.flow.background import proposed_name, save_pictures, title_of
 from elicit_app.gui.results.page import PracticeDialog, ResultsPage
 from elicit_app.gui.results.policy_table import PolicyTable
 from elicit_app.problem import Problem
