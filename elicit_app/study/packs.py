@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -26,6 +25,7 @@ from elicit_app.problem import Problem
 from elicit_app.study.folder import Described, StrictPart, Text, check_study, description_of, document_of, study_fields
 from elicit_app.study.model import MOST_CLASSES, Opinions, Pack, Study, TalliedModel
 from elicit_app.study.tables import require_regular_file
+from elicit_app.study.writing import file_name
 from metrics.files import json_text
 
 ENDING = ".elicit"
@@ -131,12 +131,8 @@ def _content_digest(fields: dict[str, Any]) -> str:
 
 
 def pack_name(title: str) -> str:
-    """Return what a packed study is called: made of its title, because a folder's name is nobody else's business.
-
-    >>> pack_name("Skin lesions (2nd clinic)")
-    'skin-lesions-2nd-clinic'
-    """
-    return re.sub(r"[^\w]+", "-", title.lower()).strip("-")[:60] or "study"
+    """Return what a packed study is called: made of its title, because a folder's name is nobody else's business."""
+    return file_name(title, "study")
 
 
 def with_pack(study: Study, pack: Pack) -> Study:

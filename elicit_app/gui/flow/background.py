@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import logging
-import re
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -14,10 +13,11 @@ from PySide6.QtCore import QBuffer, QObject, QStandardPaths, Qt, QUrl, Signal, S
 from PySide6.QtGui import QDesktopServices, QPixmap
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from elicit_app.gui.elements.page import Page
 from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.problem import Problem
 from elicit_app.session.views import CurvesView, ResultView
-from elicit_app.study.writing import write_picture, write_whole
+from elicit_app.study.writing import file_name, write_picture, write_whole
 
 if TYPE_CHECKING:
     from elicit_app.session.views import View
@@ -199,9 +199,8 @@ def documents() -> Path:
 
 
 def proposed_name(view: ResultView, ending: str) -> str:
-    """Return a file name for something made from a result: "skin-lesions-dermatology (provisional).metric.json"."""
-    plain = re.sub(r"[^\w]+", "-", view.metric.name.lower()).strip("-")
-    return (plain or "result") + (PROVISIONAL if is_provisional(view, ending) else "") + ending
+    """Return what a file made from a result is called, before its ending: "skin-lesions-dermatology (provisional)"."""
+    return file_name(view.metric.name, "result") + (PROVISIONAL if is_provisional(view, ending) else "")
 
 
 def is_provisional(view: ResultView, ending: str) -> bool:
@@ -222,6 +221,30 @@ def say_saved(notice: Notice, path: Path, dialogs: Dialogs, then: str = "") -> N
             notice.say(f"There is no program here that opens it. Saved: {path}", good=True)
 
     notice.say(f"Saved: {path}. {then}" if then else f"Saved: {path}", good=True, button="Open", then=show)
+
+
+def save_as(
+    page: Page,
+    name: str,
+    ending: str,
+    write: Callable[[Path], Path],
+    background: Background,
+    dialogs: Dialogs,
+    *,
+    title: str = "Save",
+    then: str = "",
+) -> None:
+    """Ask where to save a file, `write` it there, and say on the page where it is, or why it is not."""
+    notice = page.notice
+    path = dialogs.save(page, documents() / f"{name}{ending}", title)
+    if path is None or notice is None:
+        return
+    target = with_ending(path, ending)
+    background.run(
+        lambda: write(target),
+        lambda saved: say_saved(notice, saved, dialogs, then),
+        lambda problem: notice.say(problem.sentence),
+    )
 
 
 def with_ending(path: Path, ending: str) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -20,13 +19,14 @@ from elicit_app.gui.flow.background import (
     Background,
     Dialogs,
     documents,
+    save_as,
     save_pixels,
     say_saved,
     with_ending,
 )
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.problem import Problem
-from elicit_app.study.writing import write_whole
+from elicit_app.study.writing import file_name, write_whole
 
 if TYPE_CHECKING:
     from elicit_app.experiments.watching import LabSettings, SimulatedPerson
@@ -194,19 +194,9 @@ class Comparing(QObject):
             self._pages.show(self._before)
 
     def _save(self, ending: str, write: Callable[[ComparisonView, Path], Path]) -> None:
-        view, page = self._view, self._page
-        if view is None:
-            return
-        name = re.sub(r"[^\w]+", "-", view.pooled.name.lower()).strip("-")[:80] or "pooled"
-        path = self._dialogs.save(page, documents() / f"{name}{ending}")
-        if path is None:
-            return
-        target = with_ending(path, ending)
-        self._background.run(
-            lambda: write(view, target),
-            lambda saved: say_saved(page.notice, saved, self._dialogs),
-            lambda problem: page.notice.say(problem.sentence),
-        )
+        if (view := self._view) is not None:
+            name = file_name(view.pooled.name, "pooled")
+            save_as(self._page, name, ending, lambda path: write(view, path), self._background, self._dialogs)
 
 
 def _compared(path: Path, *, trusted_only: bool) -> ComparisonView:

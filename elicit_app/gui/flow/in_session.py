@@ -16,14 +16,12 @@ from elicit_app.gui.flow.background import (
     Background,
     Bridge,
     Dialogs,
-    documents,
     proposed_name,
+    save_as,
     save_format,
     save_pictures,
-    say_saved,
     sklearn_lines,
     title_of,
-    with_ending,
 )
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.settings import Settings
@@ -297,14 +295,15 @@ class SessionFlow(QObject):
             page.costs.files.say_copied()
             return
         ending, back = format_of(key).ending, SEND_BACK if key == TO_SEND_BACK.key else ""
-        path = self._dialogs.save(page, documents() / proposed_name(view, ending), title_of(view, ending))
-        if path is None:
-            return
-        target = with_ending(path, ending)
-        self._background.run(
-            lambda: self._save(key, view, session, target),
-            lambda saved: say_saved(page.notice, saved, self._dialogs, back),
-            lambda problem: page.notice.say(problem.sentence),
+        save_as(
+            page,
+            proposed_name(view, ending),
+            ending,
+            lambda path: self._save(key, view, session, path),
+            self._background,
+            self._dialogs,
+            title=title_of(view, ending),
+            then=back,
         )
 
     def _save(self, key: str, view: ResultView, session: Session, path: Path) -> Path:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from elicit_app.gui.flow.background import Background, Dialogs, documents, say_saved, with_ending
+from elicit_app.gui.flow.background import Background, Dialogs, documents, save_as, with_ending
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.problem import Problem
 from elicit_app.study.writing import free_path
@@ -276,15 +276,15 @@ class Preparation(QObject):
         """Write the study into a file for an expert elsewhere; in a second round with where the others stand."""
         from elicit_app.study.packs import ENDING, pack_name
 
-        page, study = self._begin_page, self._study
-        if study is None:
-            return
-        path = self._dialogs.save(page, documents() / f"{pack_name(study.title)}{ENDING}", "Send to an expert")
-        if path is not None:
-            self._background.run(
-                lambda: _packed(study, setting, path, again=again),
-                lambda saved: say_saved(page.notice, saved, self._dialogs),
-                lambda problem: page.say_problem(problem.sentence),
+        if (study := self._study) is not None:
+            save_as(
+                self._begin_page,
+                pack_name(study.title),
+                ENDING,
+                lambda path: _packed(study, setting, path, again=again),
+                self._background,
+                self._dialogs,
+                title="Send to an expert",
             )
 
     def _add(self, files: Sequence[Path]) -> None:

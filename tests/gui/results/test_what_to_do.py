@@ -154,7 +154,7 @@ def test_a_provisional_metric_is_called_so_where_it_is_saved(view):
         return proposed_name(changed, ending), title_of(changed, ending)
 
     name, title = of(CHOICE_SETTLED, ".metric.json")
-    assert name.endswith(" (provisional).metric.json")
+    assert name.endswith(" (provisional)")
     assert title == "Save: provisional, its costs are not settled yet"
     for others in (of(None, ".metric.json"), of(CHOICE_SETTLED, ".pdf")):
         assert "provisional" not in "".join(others)
