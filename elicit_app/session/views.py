@@ -116,7 +116,6 @@ class SittingOverView:
     "Try again" where the last change could not be written, or empty.
     """
 
-    answers: int
     reason: str
     sentence: str
     can_continue: bool = True

@@ -25,7 +25,6 @@ _MOST_TRIED = 2 * 10**9
 class SessionCheck:
     """What is sound in a session file."""
 
-    path: Path
     lines: int  # sound lines
     # answers in them, and all that the file holds or held
     answers: int
@@ -58,7 +57,6 @@ def check_session(path: Path) -> SessionCheck:
                 break
     answers = sum(isinstance(event, events.Answered) for event in sound)
     return SessionCheck(
-        path=path,
         lines=len(sound),
         answers=answers,
         all_answers=max(answers, contents.answers, contents.sound_answers),
