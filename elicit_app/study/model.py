@@ -5,7 +5,6 @@ generic.
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -152,7 +151,6 @@ class Distribution:
     """A finite distribution of class probabilities: what a synthetic study is made of."""
 
     eta: NDArray[np.float64]  # shape (n, k): conditional class probabilities P(Y = i | x) at n points of equal weight
-    radius: float = math.nan  # the radius lambda of the sphere; NaN until it has been computed from `radius_points`
     # shape (m, k) or None: the points that stand for the distribution where the radius is computed; None: all of `eta`
     radius_points: NDArray[np.float64] | None = None
 

@@ -27,7 +27,7 @@ def study(k: int = 3, *, seed: int = 0, skill: float = 1.0, distribution: bool =
         wording=default_wording(list("abcdefghij"[:k]), "patient", "patients"),
         yardstick=(1, 0),
         kind="synthetic" if distribution else "file",
-        distribution=Distribution(proba, 0.01) if distribution else None,
+        distribution=Distribution(proba) if distribution else None,
     )
 
 
