@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QRectF, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QRectF, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QIntValidator, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QSlider, QWidget
 
@@ -14,7 +14,7 @@ from elicit_app.elicitation.questions import Moved, Proposal, Strength
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import AnswerButton, Button, MinorButton, PrimaryButton
 from elicit_app.gui.elements.fields import Field, IgnoresWheel
-from elicit_app.gui.elements.painting import Painted, box, side_colours, tell
+from elicit_app.gui.elements.painting import Painted, Sized, box, side_colours, tell
 from elicit_app.gui.question.measures import GAP, Plan, Span, answer_spans
 from elicit_app.gui.theme import em
 from elicit_app.session.journal.events import LONGEST_REASON
@@ -368,8 +368,10 @@ class MoveField(IgnoresWheel, QLineEdit):
                 box(painter, QRectF(self.rect()), theme.BUTTON_RADIUS, border=hue, width=2)
 
 
-class MoveSlider(Painted, IgnoresWheel, QSlider):
+class MoveSlider(Painted, IgnoresWheel, Sized, QSlider):
     """The scale of the number under its squares: the handle stands under the edge of their block."""
+
+    size_asked = size_least = (100, _RING)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
@@ -402,9 +404,6 @@ class MoveSlider(Painted, IgnoresWheel, QSlider):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         event.accept()
-
-    def sizeHint(self) -> QSize:
-        return QSize(em(100), em(_RING))
 
     def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
         if self._moving is None:

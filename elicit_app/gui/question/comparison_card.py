@@ -21,6 +21,7 @@ from elicit_app.gui.elements.painting import (
     focus_ring,
     side_colours,
     tell,
+    write,
 )
 from elicit_app.gui.elements.surfaces import Divider
 from elicit_app.gui.question.answers import MoveField, MoveSlider, Moving
@@ -143,11 +144,9 @@ class Legend(Painted, QLabel):
         side, wide, far = em(8), em(26 if self._solid else 8), theme.XL
         x = (self.width() - (wide + 12 + widths[0] + far + 2 * (wide + 18) + widths[1])) / 2
         middle = self.height() / 2
-        painter.setFont(face)
         painter.fillRect(QRectF(x, middle - side / 2, wide, side), colours.unit)
         x += wide + 12
-        painter.setPen(colours.ink2)
-        painter.drawText(QRectF(x, 0, widths[0] + 2, self.height()), Qt.AlignmentFlag.AlignVCenter, words[0])
+        write(painter, QRectF(x, 0, widths[0] + 2, self.height()), words[0], face, colours.ink2)
         x += widths[0] + far
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for hue, soft in (side_colours(colours, "A"), side_colours(colours, "B")):
@@ -157,8 +156,7 @@ class Legend(Painted, QLabel):
             painter.setPen(QPen(hue, 1.5))
             painter.drawRect(mark.adjusted(-2.25, -2.25, 2.25, 2.25))
             x += wide + 18
-        painter.setPen(colours.ink2)
-        painter.drawText(QRectF(x, 0, widths[1] + 2, self.height()), Qt.AlignmentFlag.AlignVCenter, words[1])
+        write(painter, QRectF(x, 0, widths[1] + 2, self.height()), words[1], face, colours.ink2)
 
 
 _INSET = theme.S

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QFont, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QLabel, QWidget
 
@@ -14,6 +14,7 @@ from elicit_app.gui.elements.painting import (
     Glyph,
     Label,
     Painted,
+    Sized,
     elided,
     key_caps_width,
     paint_glyph,
@@ -87,8 +88,10 @@ def _label_font(sizes: Sizes) -> QFont:
     return font(Role.MINOR if sizes.tight else Role.STRONG, weight=600)
 
 
-class CountBar(Painted, QLabel):
+class CountBar(Painted, Sized, QLabel):
     """A painted label whose accessible name says what it shows, as a text; the left side grows to the left."""
+
+    size_asked = size_least = (100, 48)
 
     def __init__(self, side: Side, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -114,12 +117,6 @@ class CountBar(Painted, QLabel):
         self._row, self._sizes, self._scale, self._digits = row, sizes, scale, digits
         tell(self, name=row.spoken(self.side))
         self.update()
-
-    def sizeHint(self) -> QSize:
-        return self.minimumSizeHint()
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(em(100), em(48))
 
     def place(self) -> BarPlace | None:
         """Return where everything is painted now; None before there is a row."""

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import LinkButton
-from elicit_app.gui.elements.painting import Glyph, GlyphSign, Label, Painted, StressedLabel, box, tell, write
+from elicit_app.gui.elements.painting import Glyph, GlyphSign, Label, Painted, Sized, StressedLabel, box, tell, write
 from elicit_app.gui.elements.surfaces import Block, Card, Divider, FoldedCard, in_column, in_grid, in_row, turn
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogPlot, PlotColumns
@@ -253,17 +253,15 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 _SHORT = 32
 
 
-class GuessSign(Painted, QWidget):
+class GuessSign(Painted, Sized, QWidget):
     """The hollow diamond of the first guess, beside its words."""
 
+    size_asked = size_least = (18, 18)
     smooth = True
 
     def __init__(self) -> None:
         super().__init__()
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-
-    def sizeHint(self) -> QSize:
-        return QSize(theme.em(18), theme.em(18))
 
     def paint(self, painter: QPainter, colours: Tokens) -> None:
         plotting.diamond(painter, colours, self.width() / 2, self.height() / 2)
