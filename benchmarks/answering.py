@@ -33,7 +33,7 @@ from elicit_app.elicitation.oracles import LogitOracle, Matching
 from elicit_app.elicitation.questions import Answer, Choice, Moved, Question
 from elicit_app.gui import theme
 from elicit_app.gui.app import application
-from elicit_app.gui.flow.bridge import Bridge
+from elicit_app.gui.flow.background import Bridge
 from elicit_app.gui.flow.in_session import hand_on
 from elicit_app.gui.question.answers import GivenAnswer, Pressed
 from elicit_app.gui.question.page import QuestionPage

@@ -3,21 +3,240 @@
 python reliability/attack.py [--quick] [--kills N] [--window-kills N] [--rows PART ...]
 
 A row is: what was tried, how often, how many went unnoticed, how many answers were lost. Anything but 0 in the last two
-columns is a fault, and the exit code is 1. With --quick every row is tried on a sample.
+columns is a fault, and the exit code is 1. With --quick every row is tried on a sample. Here stand the attacks on the
+real command and the real window, in `file_attacks.py` those on the file of a session.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import importlib.util
 import os
+import random
+import shutil
+import signal
+import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from file_attacks import PARTS, Sound
-from process_attacks import kills, leaving, window_kills
+from file_attacks import PARTS, REPLIES, Row, Sound, answers_of
+
+from elicit_app.problem import Problem
+from elicit_app.registry.procedures import BayesSetting
+from elicit_app.session.journal.events import Answered
+from elicit_app.session.journal.files import examine, read
+from elicit_app.session.session import Session
+from elicit_app.study import open_study
+
+ELICIT = [sys.executable, "-c", "from elicit_app.cli.main import run; run()"]
+_PATIENCE = 120.0
+_WINDOW_SESSION = "window.session.jsonl"
+
+
+class Killed:
+    """The real command on a pipe, one session after the other, each killed and gone on with again and again."""
+
+    def __init__(self, folder: Path, rng: random.Random) -> None:
+        self.folder, self._rng = folder, rng
+        self.row = Row("SIGKILL, the real command")
+        self.acknowledged = 0
+        self._new()
+
+    def _new(self) -> None:
+        self.path = self.folder / f"killed-{self.row.tried}.session.jsonl"
+        self.sent: list[str] = []
+
+    def once(self) -> None:
+        """Start the command, answer for a while, kill it, and compare what is in the file."""
+        if len(self.sent) > 20:
+            self._new()
+        command = [*ELICIT, "ask", "traffic-light", "--session", str(self.path), "--questions", "60", "--seed", "5"]
+        pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE, "stdout": subprocess.DEVNULL}
+        with subprocess.Popen(command, **pipes) as child:
+            told = self._converse(child)
+            child.kill()
+        self.row.tried += 1
+        self.acknowledged += told - self._before
+        self._compare(told)
+
+    def _converse(self, child: subprocess.Popen) -> int:
+        """Answer until the moment of the kill; return how many answers the command confirmed by asking on."""
+        self._before = confirmed = self._kept()
+        del self.sent[confirmed:]
+        ends = None
+        waiting = 0
+        for line in iter(child.stderr.readline, b""):
+            if not line.startswith(b"1 A   2 B"):
+                continue
+            confirmed += waiting
+            waiting = 1
+            ends = ends or time.monotonic() + self._rng.expovariate(1)
+            if time.monotonic() > ends:
+                return confirmed
+            self.sent.append(self._rng.choice([*REPLIES]))
+            child.stdin.write(f"{REPLIES[self.sent[-1]]}\n".encode())
+            child.stdin.flush()
+            time.sleep(self._rng.uniform(0, 0.004))
+            if self._rng.random() < 0.1:
+                # not waited for: the answer may or may not be on the disk
+                return confirmed
+        return confirmed
+
+    def _kept(self) -> int:
+        return len(answers_of(read(self.path).events)) if self.path.exists() else 0
+
+    def _compare(self, told: int) -> None:
+        if not self.path.exists():
+            self.row.lost += told
+            return
+        try:
+            found = examine(self.path.read_bytes(), self.path)
+        except Problem:
+            self.row.lost += told > 0
+            return
+        kept = [event for event in found.events if isinstance(event, Answered)]
+        said = [_reply(event) for event in kept]
+        self.row.lost += max(told - len(said), 0) + (said != self.sent[: len(said)])
+        self.row.silent += bool(found.damage)
+
+
+def _reply(event: Answered) -> str:
+    if event.choice.value == "equal":
+        return "equal"
+    return "left" if event.choice.value == event.left else "right"
+
+
+def kills(folder: Path, number: int) -> Iterator[Row]:
+    killed = Killed(folder, random.Random(7))
+    # what was counted until Ctrl+C counts
+    with contextlib.suppress(KeyboardInterrupt):
+        for _ in range(number):
+            killed.once()
+    killed.row.note = f"{killed.acknowledged} answers confirmed"
+    yield killed.row
+
+
+def window_kills(folder: Path, number: int) -> Iterator[Row]:
+    row = Row("SIGKILL, the real window")
+    missing = [name for name in ("Xvfb", "xdotool") if shutil.which(name) is None]
+    if missing:
+        row.note = f"{' and '.join(missing)} not installed"
+        yield row
+        return
+    with _Display() as display, contextlib.suppress(KeyboardInterrupt):
+        for number_ in range(number):
+            lost = not _window_killed(folder / f"home-{number_}", display, random.Random(number_))
+            row.tried += 1
+            row.lost += lost
+    yield row
+
+
+def leaving(folder: Path) -> Iterator[Row]:
+    """Leave the window while a question of ten classes is computed: by its keys, Ctrl+C and SIGTERM."""
+    row = Row("window left while it computes: Ctrl+Q, Ctrl+C, SIGTERM")
+    if any(shutil.which(name) is None for name in ("Xvfb", "xdotool")):
+        row.note = "Xvfb or xdotool not installed"
+        yield row
+        return
+    took = []
+    with _Display() as display:
+        for way in ("ctrl+q", signal.SIGINT, signal.SIGTERM):
+            hidden, ended = _left(folder / f"leaving-{way}", display, way)
+            row.tried += 1
+            row.silent += ended is None
+            row.lost += read(folder / f"leaving-{way}" / _WINDOW_SESSION).sound_answers < 1
+            took.append(f"{hidden:.1f} / {ended or float('nan'):.1f}")
+    row.note = f"hidden / ended after {', '.join(took)} s"
+    yield row
+
+
+def _left(home: Path, display: str, way: str | signal.Signals) -> tuple[float, float | None]:
+    """Leave a window while it computes; return after how many seconds it was hidden, and had ended."""
+    real = _real_window()
+    home.mkdir()
+    with Session.create(open_study("digits"), BayesSetting(seed=3), home / _WINDOW_SESSION) as begun:
+        begun.answer("left")
+    desk = real.Desk(home, display)
+    desk.start("open", str(home / _WINDOW_SESSION))
+    desk.press_until(("Return",), desk.on("Question"), "the question")
+    time.sleep(real.THOUGHT)
+    desk.press("Left")
+    began = time.monotonic()
+    desk.press(way) if isinstance(way, str) else desk.app.send_signal(way)
+    hidden = None
+    while desk.app.poll() is None and time.monotonic() < began + _PATIENCE:
+        if hidden is None and not desk.windows("[-] elicit$"):
+            hidden = time.monotonic() - began
+    ended = time.monotonic() - began
+    alive = desk.app.poll() is None
+    desk.app.kill()
+    desk.app.wait(10)
+    return hidden or ended, None if alive else ended
+
+
+def _real_window():
+    """Return the module that drives the window by keys, which is a test."""
+    place = Path(__file__).parents[1] / "tests" / "gui" / "test_real_window.py"
+    spec = importlib.util.spec_from_file_location("real_window", place)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class _Display:
+    """An X server without a screen; gives its name."""
+
+    def __enter__(self) -> str:
+        reading, writing = os.pipe()
+        screen = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1400x900x24", "-nolisten", "tcp", "-noreset"]
+        self._server = subprocess.Popen(screen, pass_fds=(writing,), stderr=subprocess.DEVNULL)
+        os.close(writing)
+        with os.fdopen(reading) as numbers:
+            return f":{numbers.readline().strip()}"
+
+    def __exit__(self, *_: object) -> None:
+        self._server.terminate()
+        self._server.wait(10)
+
+
+def _window_killed(home: Path, display: str, rng: random.Random) -> bool:
+    """Answer some questions by keys in a real window, kill it at some moment; return whether nothing is lost."""
+    real = _real_window()
+    home.mkdir()
+    path = home / "window.session.jsonl"
+    with Session.create(
+        open_study("traffic-light"), BayesSetting(seed=3, questions=18, answers="choice"), path
+    ) as begun:
+        begun.answer("left")
+    desk = real.Desk(home, display)
+    desk.start("open", str(path))
+    try:
+        desk.press_until(("Return",), desk.on("Question"), "the question")
+        confirmed = _number(desk.title) - 1
+        for _ in range(rng.randrange(3)):
+            time.sleep(real.THOUGHT)
+            desk.press_until(
+                (rng.choice(("Left", "Right")),), desk.on(f"Question {confirmed + 2}"), "the next question"
+            )
+            confirmed += 1
+        time.sleep(real.THOUGHT)
+        desk.press(rng.choice(("Left", "Right")))
+        time.sleep(rng.uniform(0, 0.3))
+    finally:
+        desk.app.kill()
+        desk.app.wait(10)
+    found = examine(path.read_bytes(), path)
+    return not found.damage and found.sound_answers >= confirmed
+
+
+def _number(title: str) -> int:
+    return int(title.split()[1].rstrip(":,"))
 
 
 def main() -> int:

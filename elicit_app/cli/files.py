@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.output import Force, TrustedOnly, require_new, typed
-from elicit_app.cli.usage import Commands
+from elicit_app.cli.output import Commands, Force, TrustedOnly, require_new, typed
 from elicit_app.problem import Problem
 from metrics.text import counted
 
@@ -244,11 +243,11 @@ def recover(
     saved = recover_session(file, out)
     print(f"{counted(saved.answers, 'answer')} saved in {saved.path}.")
     if saved.restored:
-        print(f"{_lines(saved.restored)} damaged or out of place, and put right exactly.")
+        print(f"{counted(saved.restored, 'line was', 'lines were')} damaged or out of place, and put right exactly.")
     if saved.gaps:
-        print(f"{_lines(saved.gaps)} lost.")
+        print(f"{counted(saved.gaps, 'line was', 'lines were')} lost.")
     if saved.left_out:
-        print(f"{_lines(saved.left_out)} left out: about something that is lost.")
+        print(f"{counted(saved.left_out, 'line was', 'lines were')} left out: about something that is lost.")
 
 
 def require_report_name(out: Path) -> None:
@@ -286,7 +285,3 @@ def report(
         view = result_view(session)
         save_report(report_of(session, view), view.metric, out)
     print(f"Wrote {out}.", file=sys.stderr)
-
-
-def _lines(number: int) -> str:
-    return "1 line was" if number == 1 else f"{number} lines were"

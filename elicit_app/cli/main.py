@@ -15,9 +15,8 @@ from typing import Annotated, Literal
 import typer
 
 from elicit_app.cli import experiments, files, output, score, study
-from elicit_app.cli.output import Force, show_as_text
+from elicit_app.cli.output import Commands, Force, show_as_text
 from elicit_app.cli.study import NeverWorseOption, StudyRef
-from elicit_app.cli.usage import Commands
 from elicit_app.problem import Problem
 from metrics import __version__
 from metrics.errors import InputError, MissingPackage, require

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.output import Force, TrustedOnly, require_new
-from elicit_app.cli.usage import Commands
+from elicit_app.cli.output import Commands, Force, TrustedOnly, require_new
 from elicit_app.problem import Problem, listed
 from metrics.text import counted
 

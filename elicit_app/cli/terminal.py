@@ -369,7 +369,7 @@ def print_contradiction(
     """Print two answers to the same pair, and the keys that say which was meant."""
     console.print("The same pair, two answers. Which do you mean?")
     for key, answer in (("1", first), ("2", second)):
-        console.print(f"{key}  question {answer.number}: {_preference_words(answer, wording, family)}")
+        console.print(f"{key}  question {answer.number}: {preference_of(answer, wording, family).both}")
     console.print("0  about equal        k or Enter  keep both answers")
 
 
@@ -379,12 +379,6 @@ def print_review(console: Console, view: ReviewView, wording: Wording, family: F
     for answer in reversed(view.answers):
         seconds = "" if answer.seconds is None else f"{answer.seconds:.0f}"
         strength = answer.strength.value if answer.strength else ""
-        table.add_row(
-            str(answer.number), _preference_words(answer, wording, family), strength, seconds, FIT_WORDS[answer.fit]
-        )
+        words = preference_of(answer, wording, family).both
+        table.add_row(str(answer.number), words, strength, seconds, FIT_WORDS[answer.fit])
     console.print(table)
-
-
-def _preference_words(answer: AnsweredView, wording: Wording, family: Family) -> str:
-    preference = preference_of(answer, wording, family)
-    return preference.sentence + (f" rather than {preference.rather_than}" if preference.rather_than else "")

@@ -22,6 +22,7 @@ from elicit_app.study.model import Study
 from elicit_app.study.opening import open_study
 from metrics.files import csv_cell
 from metrics.measures.confusion import natural_frequencies
+from metrics.text import counted
 
 EVERY = 4
 """Answers from one look to the next."""
@@ -151,7 +152,7 @@ def width_sentence(people: Sequence[SimulatedPerson]) -> tuple[str, str]:
     factors = [one.looks[-1].range_factor for one in people if one.looks[-1].range_factor is not None]
     values = np.array(factors or [one.looks[-1].otherwise for one in people])
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
-    so_far = f"So far {len(people)} {'person' if len(people) == 1 else 'people'}"
+    so_far = f"So far {counted(len(people), 'person', 'people')}"
     if factors:
         sentence = f"With {asked} answers the ranges reach a factor of {middle:.1f} each way."
         return sentence, f"{so_far}; half of them between {low:.1f} and {high:.1f}."

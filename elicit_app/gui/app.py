@@ -15,9 +15,9 @@ from PySide6.QtGui import QCloseEvent, QFileOpenEvent, QGuiApplication, QKeySequ
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QStyle
 
 from elicit_app.gui import theme
+from elicit_app.gui.flow.background import Dialogs
 from elicit_app.gui.flow.between_sessions import AppPaths, Flow
 from elicit_app.gui.flow.pages import Pages
-from elicit_app.gui.flow.saving import Dialogs
 from elicit_app.gui.settings import Settings, load_settings, save_settings
 
 SIZE = QSize(1280, 800)

@@ -21,8 +21,8 @@ from elicit_app.elicitation.oracles import Matching, WobblingOracle
 from elicit_app.elicitation.questions import Question
 from elicit_app.gui import theme
 from elicit_app.gui.app import Window, application, make_window
+from elicit_app.gui.flow.background import save_pixels
 from elicit_app.gui.flow.between_sessions import AppPaths
-from elicit_app.gui.flow.saving import save_pixels
 from elicit_app.gui.question.answers import GivenAnswer, Pressed
 from elicit_app.gui.setup.begin_page import PILES_FROM
 from elicit_app.problem import Problem

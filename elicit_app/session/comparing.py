@@ -17,7 +17,7 @@ from elicit_app.session.journal.listing import SessionSummary, finished_experts,
 from elicit_app.session.pooling import ONE_BELIEF, Source, aligned, doubts, of_one_mind, pool, untrusted, who_counts
 from elicit_app.session.result import result_view, scenarios_of
 from elicit_app.session.session import Session
-from elicit_app.study.model import Mistake, Study, Wording, default_wording
+from elicit_app.study.model import Key, Mistake, Study, Wording, default_wording
 from metrics import ElicitedMetric, exchange_rates
 from metrics.elicited.exchange import ExchangeRate
 from metrics.elicited.metric_parts import range_of_draws
@@ -120,7 +120,7 @@ def told_apart(names: Sequence[str]) -> tuple[str, ...]:
 def wording_of(metric: ElicitedMetric) -> Wording:
     """Return the words that a metric carries, completed by plain ones."""
     plain, place = default_wording(metric.classes), {name: i for i, name in enumerate(metric.classes)}
-    words: dict[tuple[int, int | None], Mistake] = {}
+    words: dict[Key, Mistake] = {}
     for stated in metric.consequences:
         key = place[stated.true], None if stated.predicted is None else place[stated.predicted]
         usual = plain.mistake(key)

@@ -28,7 +28,7 @@ from elicit_app.session.journal.listing import finished_experts, new_session_pat
 from elicit_app.session.journal.state import Entry, fold
 from elicit_app.session.result import answers_digest
 from elicit_app.session.session import Session
-from elicit_app.study.model import Opinions, Pack, Study, TalliedModel
+from elicit_app.study.model import Key, Opinions, Pack, Study, TalliedModel
 from elicit_app.study.packs import ENDING, pack_bytes, with_pack
 from elicit_app.study.writing import write_whole
 from metrics import Consequence
@@ -107,7 +107,6 @@ class Filed:
     """What became of one file of answers."""
 
     source: Path  # the file that was given
-    path: Path  # where its answers lie among the study's sessions
     sentence: str  # what was done, in words
     new: bool  # whether anything was written
 
@@ -134,7 +133,7 @@ def collect(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
         twin = next(alike, None) if before is None and state.used else None
         if twin is not None:
             text = f"Not filed: the same answers as in {twin.name}, filed before. An expert counts once."
-            filed.append(Filed(file, twin, text, False))
+            filed.append(Filed(file, text, False))
         else:
             filed.append(_file(study, file, contents, before))
     return tuple(filed)
@@ -180,10 +179,10 @@ def _file(study: Study, file: Path, contents: Contents, before: Path | None) -> 
             write_new(path, data)
         except OSError as error:
             raise Problem(f"{path} could not be written ({reason(error)}).") from error
-        return Filed(file, path, f"Filed {answers}.", True)
+        return Filed(file, f"Filed {answers}.", True)
     kept = read_bytes(before)
     if kept.startswith(data):
-        return Filed(file, before, f"Filed before, and not again: {answers}.", False)
+        return Filed(file, f"Filed before, and not again: {answers}.", False)
     if not data.startswith(kept):
         raise Problem(f"{file} and {before.name}, filed before, were one session and went on differently. Keep one.")
     try:
@@ -193,7 +192,7 @@ def _file(study: Study, file: Path, contents: Contents, before: Path | None) -> 
             os.fsync(journal.fileno())
     except OSError as error:
         raise Problem(f"{before} could not be written ({reason(error)}).") from error
-    return Filed(file, before, f"Added what is new: {answers}.", True)
+    return Filed(file, f"Added what is new: {answers}.", True)
 
 
 MOST_SHOWN = 3
@@ -252,7 +251,7 @@ def _stand_words(ratio: float, ends: tuple[float, float] | None) -> str:
     return f"{known} ({range_})" if range_ and known == rate.in_words() else rate.in_words()
 
 
-def _key(one: MistakeRates) -> tuple[int, int | None]:
+def _key(one: MistakeRates) -> Key:
     return one.pooled.true, one.pooled.predicted
 
 
@@ -274,7 +273,7 @@ def _opinions(view: ComparisonView, one: MistakeRates, study: Study, reasons: tu
     return Opinions(_key(one), tuple(ratio for ratio, _ in stands), reasons, bounds if any(bounds) else ())
 
 
-def _reasons(answers: Sequence[Entry], mistake: tuple[int, int | None]) -> tuple[str, ...]:
+def _reasons(answers: Sequence[Entry], mistake: Key) -> tuple[str, ...]:
     """Return what was written about answers in which a mistake was traded, each text once, in no order of experts."""
     true, predicted = mistake
     texts = set()

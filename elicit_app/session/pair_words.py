@@ -25,7 +25,7 @@ from metrics.text import counted
 Letter = Literal["A", "B"]
 ARROW = "\N{RIGHTWARDS ARROW}"
 SOMETHING_ELSE = "something else"
-_MOST_ROWS = 4
+_MOST_ROWS = 4  # of what differs; the rest is folded
 
 
 def letter_of(side: Side) -> Letter:
@@ -184,11 +184,10 @@ def compare_pair(
     wording: Wording,
     population: int,
     family: Family,
-    max_rows: int = _MOST_ROWS,
     subject: Side = "right",
     reversed_rows: bool = False,
 ) -> PairComparison:
-    """Say in words how two confusion matrices differ.
+    """Say in words how two confusion matrices differ: the largest differences have rows, the rest is one folded line.
 
     Parameters
     ----------
@@ -200,8 +199,6 @@ def compare_pair(
         The number of cases of either matrix.
     family : str
         dlpm and dlfpm count any wrong answer for a class as one kind of mistake, lpm and lfpm tell them apart.
-    max_rows : int
-        The largest differences get rows, at most this many; the rest is one folded line.
     subject : {"left", "right"}
         The side that the strip's sentence is about.
     reversed_rows : bool
@@ -215,7 +212,7 @@ def compare_pair(
     kinds = all_rows(left, right, wording, family)
     amounts = wording.priced is not None
     differing = [row for row in kinds if row.surplus]
-    largest = _largest(differing, max_rows)
+    largest = _largest(differing)
     rows = largest[:: -1 if reversed_rows else 1]
     rest = [row for row in differing if row not in largest]
     same = [row for row in kinds if not row.surplus]
@@ -245,7 +242,7 @@ def compare_pair(
 def largest_rows(left: Counts, right: Counts, wording: Wording, family: Family) -> tuple[Row, ...]:
     """Return the kinds of mistake that differ most, in study order: the rows of `compare_pair`."""
     differing = all_rows(left, right, wording, family, only_differing=True)
-    return _largest([row for row in differing if row.surplus], _MOST_ROWS)
+    return _largest([row for row in differing if row.surplus])
 
 
 def nothing_traded(left: Counts, right: Counts, wording: Wording, family: Family) -> bool:
@@ -254,8 +251,8 @@ def nothing_traded(left: Counts, right: Counts, wording: Wording, family: Family
     return len({row.worse for row in rows if row.surplus}) == 1
 
 
-def _largest(differing: Sequence[Row], max_rows: int) -> tuple[Row, ...]:
-    largest = sorted(differing, key=lambda row: -row.surplus)[:max_rows]
+def _largest(differing: Sequence[Row]) -> tuple[Row, ...]:
+    largest = sorted(differing, key=lambda row: -row.surplus)[:_MOST_ROWS]
     return tuple(row for row in differing if row in largest)
 
 

@@ -16,7 +16,7 @@ from elicit_app.session.trusting import contradictions
 from elicit_app.session.view_builders import answered_views
 from elicit_app.session.views import AnsweredView, ResultView
 from elicit_app.study.model import Study
-from elicit_app.study.writing import write_whole
+from elicit_app.study.writing import file_name, write_whole
 from metrics import ElicitedMetric
 from metrics.drawing import LinearAxis
 from metrics.elicited.exchange import beside_name, exchange_rates, flow_of, headline_of
@@ -312,7 +312,7 @@ def _again(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | N
         ("Seed", "" if source.seed is None else str(source.seed)),
     ]
     if judgement is not None:
-        command = f"elicit score {_file(metric.name)}.metric.json PREDICTIONS --draws {judgement.n_draws}"
+        command = f"elicit score {file_name(metric.name, 'metric')}.metric.json PREDICTIONS --draws {judgement.n_draws}"
         rows.append(("Command", f"{command}, with the predictions of {', '.join(_models(judgement))}"))
     return tuple(row for row in rows if row[1])
 
@@ -347,9 +347,8 @@ def _asked(session: Session, view: ResultView) -> Asked:
 
 def _in_words(answer: AnsweredView, study: Study, family: str) -> tuple[str, str]:
     preference = preference_of(answer, study.wording, family)  # type: ignore[arg-type]
-    rather = f" rather than {preference.rather_than}" if preference.rather_than else ""
-    strength = f" ({answer.strength.value})" if answer.strength else ""
-    text = f"Preferred {preference.preferred}{rather}{strength}" if preference.is_preference else preference.preferred
+    strength = f" ({answer.strength.value})" if answer.strength and preference.is_preference else ""
+    text = capitalised(preference.both.removeprefix("you ")) + strength
     reason = f"“{answer.reason}”" if answer.reason else ""
     return f"{text}.", "; ".join(one for one in (_FITS[answer.fit], reason) if one)
 
@@ -390,8 +389,3 @@ def _shown(session: Session) -> str:
 
 def _start(digest: str | None) -> str:
     return "" if digest is None else f"{digest[:4]} {digest[4:8]} {digest[8:12]} {digest[12:16]}"
-
-
-def _file(name: str) -> str:
-    plain = "".join(letter if letter.isalnum() else "-" for letter in name.lower())
-    return "-".join(part for part in plain.split("-") if part) or "model"

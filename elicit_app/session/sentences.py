@@ -108,6 +108,11 @@ class Preference(NamedTuple):
             return self.preferred[:1].lower() + self.preferred[1:]
         return f"you preferred {self.preferred}"
 
+    @property
+    def both(self) -> str:
+        """Return the answer with what was forgone: "you preferred 12 fewer missed melanomas rather than 85 fewer"."""
+        return f"{self.sentence} rather than {self.rather_than}" if self.rather_than else self.sentence
+
 
 def preference(
     left: Counts,
@@ -189,10 +194,8 @@ def undo_words(previous: AnsweredView | None, wording: Wording, family: Family) 
 
 
 def last_words(last: AnsweredView, wording: Wording, family: Family) -> str:
-    """Say an answer and what was forgone: "You preferred 12 fewer missed melanomas rather than 85 fewer ..."."""
-    preference = preference_of(last, wording, family)
-    rather = f" rather than {preference.rather_than}" if preference.rather_than else ""
-    return f"{capitalised(preference.sentence)}{rather}."
+    """Say an answer and what was forgone as a sentence of its own."""
+    return f"{capitalised(preference_of(last, wording, family).both)}."
 
 
 class ProgressWords(NamedTuple):
@@ -254,7 +257,7 @@ def scenario_sentence(there: str, here: str) -> str:
 def cases_words(cases: Sequence[int], wording: Wording) -> str:
     """Return the cases of each true class in words: "120 melanomas, 880 naevi"; with many classes the largest six."""
     order = sorted(range(len(cases)), key=lambda i: -cases[i])[:6] if len(cases) > 6 else range(len(cases))
-    named = [f"{cases[i]:,} {wording.class_one[i] if cases[i] == 1 else wording.class_many[i]}" for i in sorted(order)]
+    named = [counted(cases[i], wording.class_one[i], wording.class_many[i]) for i in sorted(order)]
     left = sum(cases) - sum(cases[i] for i in order)
     return ", ".join([*named, f"{left:,} others"] if left else named)
 

@@ -128,12 +128,11 @@ def sitting_over_view(session: Session) -> SittingOverView:
     """Return the end of a sitting: why it is over, and whether there can be more."""
     step = session.next()
     reason = step.stopped if isinstance(step, Over) else "expert"
-    answers = len(session.state.entries)
     what = "how bad each mistake is, compared with the worst one"
     if session.study.wording.priced:
         what = "how much each amount counts, compared with the one that counts most"
-    sentence = _OVER[reason].format(answers=answers, what=what)
-    return SittingOverView(answers, reason, sentence, can_continue=session.continuation() is not None)
+    sentence = _OVER[reason].format(answers=len(session.state.entries), what=what)
+    return SittingOverView(reason, sentence, can_continue=session.continuation() is not None)
 
 
 def review_view(session: Session) -> ReviewView:

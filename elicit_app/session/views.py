@@ -116,7 +116,6 @@ class SittingOverView:
     "Try again" where the last change could not be written, or empty.
     """
 
-    answers: int
     reason: str
     sentence: str
     can_continue: bool = True
@@ -236,7 +235,10 @@ class Scenarios:
         return tuple(int(i) for i in np.flatnonzero(self.judge.costs.cases))
 
     def judgement(self, shares: ArrayLike | None = None) -> Judgement:
-        """Return the judgement at a prevalence, by default the study's own."""
+        """Return the judgement at a prevalence, by default the study's own.
+
+        `shares` are those of the true classes, >= 0; only their proportions matter.
+        """
         of = self.own if shares is None else proportions(shares)
         return self._at_own if np.allclose(of, self.own, rtol=0, atol=_SAME_SHARE) else self.judge.at(of)
 
@@ -245,15 +247,8 @@ class Scenarios:
         # shares that are counted are as uncertain as all other counts
         return self.judge.at(None if self.stated is None else self.own)
 
-    def at(self, shares: ArrayLike | None = None) -> tuple[ModelView, ...]:
-        """Return the models as they decide now, the cheapest first.
-
-        `shares` are those of the true classes, >= 0; only their proportions matter. By default those of the study.
-        """
-        return self.models(self.judgement(shares))
-
     def models(self, judgement: Judgement) -> tuple[ModelView, ...]:
-        """Return the models as they decide now, as a judgement of this judge has them among each other."""
+        """Return the models as they decide now, the cheapest first, as a judgement of this judge has them."""
         as_is = judgement.among(lambda policy: policy.decides == "as-is")
         return tuple(self._model(one, judgement.prevalence) for one in as_is.policies)
 

@@ -1,4 +1,4 @@
-"""What comes before the first question: first guesses of the ratios, and two practice pairs with a better side."""
+"""What comes before the first question: first guesses of the ratios, and what the answers are practised with."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from elicit_app.elicitation.questions import Counts, Family, Proposal
-from elicit_app.session.pair_words import PairComparison, compare_pair, letter_of
-from elicit_app.session.views import Reply, Side
-from elicit_app.study.model import Study
+from elicit_app.session.pair_words import PairComparison
+from elicit_app.session.views import Reply
+from elicit_app.study.model import Key, Study
 from metrics.elicited.family import linear_family
 from metrics.measures.confusion import natural_frequencies
 
@@ -19,19 +19,11 @@ _SHARE_ADDED = 0.1
 
 
 class PracticePair(NamedTuple):
-    """A pair in which one side has fewer of one mistake and nothing else differs."""
+    """Two results to practise with, and in a trade the count that may be moved to make them equally bad."""
 
     left: Counts
     right: Counts
-    better: Side
-
-
-class PracticeTrade(NamedTuple):
-    """A pair in which each side has fewer of one mistake, and the count that may be moved to make them equally bad."""
-
-    left: Counts
-    right: Counts
-    proposal: Proposal
+    proposal: Proposal | None = None
 
 
 class Feedback(NamedTuple):
@@ -42,19 +34,15 @@ class Feedback(NamedTuple):
     sentence: str
 
 
-def practice_pairs(study: Study) -> tuple[PracticePair, PracticePair]:
-    """Return two practice pairs: the study's yardstick mistake with B better, the next most frequent one with A better.
+def practice_pair(study: Study) -> PracticePair:
+    """Return a pair in which B has fewer of the study's yardstick mistake and nothing else differs.
 
-    They start from the most probable answers of its first model, or of its distribution.
+    It starts from the most probable answers of its first model, or of its distribution.
     """
-    usual = _usual_result(study)
-    first, second = _two_mistakes(study, usual)
-    worse, better = _apart(usual, first)
-    also_worse, also_better = _apart(usual, second)
-    return PracticePair(worse, better, "right"), PracticePair(also_better, also_worse, "left")
+    return PracticePair(*_apart(_usual_result(study), study.yardstick))
 
 
-def practice_trade(study: Study) -> PracticeTrade:
+def practice_trade(study: Study) -> PracticePair:
     """Return a trade to practise with: A has more of the yardstick mistake, B more of another one, which may be moved.
 
     The count starts a third of the way along its scale, which ends where half of that class would be wrong.
@@ -67,7 +55,7 @@ def practice_trade(study: Study) -> PracticeTrade:
     least = int(left[second])
     most = max(least + 1, min(int(right[second] + right[true, true]), int(right[true].sum()) // 2))
     proposal = Proposal("second", true, second[1], min(most, max(least, int(right[second]))), least, most)
-    return PracticeTrade(left, right, proposal)
+    return PracticePair(left, right, proposal)
 
 
 def _two_mistakes(study: Study, usual: Counts) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -106,20 +94,19 @@ def _apart(usual: Counts, mistake: tuple[int, int]) -> tuple[Counts, Counts]:
     return more, fewer
 
 
-def practice_feedback(pair: PracticePair, reply: Reply, study: Study, family: Family) -> Feedback:
-    """Say what the better side of a practice pair has, and whether it was chosen."""
-    letter = letter_of(pair.better)
-    gain = practice_comparison(pair, study, family).strip.changes
-    if reply == pair.better:
+def practice_feedback(words: PairComparison, reply: Reply) -> Feedback:
+    """Say what B has in a practice pair, of which these are the words, and whether it was chosen."""
+    gain = words.strip.changes
+    if reply == "right":
         return Feedback(
             True,
-            f"You chose {letter}, and {letter} is better whatever you value",
-            f"{letter} has {gain} and nothing else differs. In the real questions each side is better at something, "
-            "and there is no right answer: only yours counts.",
+            "You chose B, and B is better whatever you value",
+            f"B has {gain} and nothing else differs. In the real questions each side is better at something, and there "
+            "is no right answer: only yours counts.",
         )
     return Feedback(
         False,
-        f"Look once more: {letter} has {gain} and nothing else differs",
+        f"Look once more: B has {gain} and nothing else differs",
         "Outlined squares are how many more there are on that side.",
     )
 
@@ -142,13 +129,6 @@ def trade_feedback(reply: Reply, ratio: str | None, *, moved: bool) -> Feedback:
     undo = "Ctrl+Z takes an answer back, as often as you like."
     return Feedback(True, headline, f"Any answer is right here. {undo} {more}")
 
-
-def practice_comparison(pair: PracticePair, study: Study, family: Family) -> PairComparison:
-    """Return the words for a practice pair; the sentence is about its better side."""
-    return compare_pair(pair.left, pair.right, study.wording, study.population, family, subject=pair.better)
-
-
-Key = tuple[int, int | None]
 
 MOST_GUESSES = 6
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+")

@@ -287,11 +287,11 @@ def _plotted(of: Callable[[CaseColumns, Options], Any]) -> Draw:
 
 
 def _decisions(name: str, title: str, take: Take, better: Any = "lower", *options: str) -> Measure:
-    return Measure(name, title, "M589", "decisions", better, take, _draw_confusion, options)
+    return Measure(name, title, "decisions", better, take, _draw_confusion, options)
 
 
 def _probabilities(name: str, title: str, take: Take, draw: Draw, *options: str, better: Any = "lower") -> Measure:
-    return Measure(name, title, "M589", "probabilities", better, take, draw, options)
+    return Measure(name, title, "probabilities", better, take, draw, options)
 
 
 _ANY = "prevalence"
@@ -355,19 +355,11 @@ MEASURES = (
         "calibration", "Expected calibration error", _calibration_error, _CALIBRATION, "bins", *_BINARY, _ANY
     ),
     Measure(
-        "mpcs",
-        "Meta Pattern Concern Score",
-        "W22",
-        "probabilities",
-        "lower",
-        _concern_score,
-        _plotted(_concern),
-        _CONCERN,
+        "mpcs", "Meta Pattern Concern Score", "probabilities", "lower", _concern_score, _plotted(_concern), _CONCERN
     ),
     Measure(
         "mpcs-by-class-weight",
         "Meta Pattern Concern Score, each case by its class",
-        "W22",
         "probabilities",
         "lower",
         _weighted_concern,

@@ -25,6 +25,7 @@ from elicit_app.problem import Finding, Problem, shortened
 from elicit_app.study.model import (
     LONGEST_TEXT,
     ColumnMap,
+    Key,
     Mistake,
     Predictions,
     Study,
@@ -41,9 +42,6 @@ from metrics.errors import InputError
 from metrics.files import read_regular_file, real_path, strict_json, version_of
 from metrics.inputs.labels import has_line_end
 
-FORMAT = "elicit-study"
-CURRENT_VERSION = 1
-
 Text = Annotated[str, Field(min_length=1)]
 
 
@@ -54,7 +52,7 @@ def _on_one_line(name: str) -> str:
 
 
 ClassName = Annotated[Text, AfterValidator(_on_one_line)]
-Document = TypeVar("Document", bound=BaseModel)
+Document = TypeVar("Document", bound="Described")
 Pair = tuple[Text, Text]
 
 _REMEDY = "Put a backup copy in its place, or make a new study with `elicit study new`."
@@ -140,38 +138,40 @@ def parse_document(path: Path, content: bytes) -> StudyDocument:
     Problem
         It is cut short, of a newer version, or a field is not as expected.
     """
-    found = parsed(path, content, _REMEDY)
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise Problem(f'{path} is not a study file: its "format" must be "{FORMAT}".')
-    version_of(
-        found,
-        CURRENT_VERSION,
-        lambda sentence: Problem(f"{path} {sentence}"),
-        invalid='has no valid "version": a whole number from 1 to {newest} is expected.',
-        newer="was written by a newer elicit (version {version}, known up to {newest}): update elicit.",
-    )
-    return validated(path, found, StudyDocument, f"a proper study file: {{}}. {_REMEDY}")
+    return document_of(path, content, StudyDocument, "study file", _REMEDY)
 
 
-def parsed(path: Path, content: bytes, remedy: str) -> Any:
-    """Return what JSON in UTF-8 holds; a Problem with a remedy where it is none."""
+def document_of(path: Path, content: bytes, schema: type[Document], called: str, remedy: str) -> Document:
+    """Return a document by its schema, whose defaults are its format and its newest version.
+
+    Raises
+    ------
+    Problem
+        It is no such document, of a newer version, or damaged: then `remedy` says what to do.
+    """
     try:
-        return strict_json(content.decode("utf-8-sig"))
+        found = strict_json(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise Problem(f"{path} is not UTF-8 text (byte {error.start + 1}). {remedy}") from error
     except ValueError as error:
         raise Problem(f"{path} cannot be read: {error}. {remedy}") from error
-
-
-def validated(path: Path, found: object, schema: type[Document], otherwise: str) -> Document:
-    """Return a parsed document by its schema; `otherwise` says what it is not, with a place for the first finding."""
+    form, newest = (schema.model_fields[name].default for name in ("format", "version"))
+    if not isinstance(found, dict) or found.get("format") != form:
+        raise Problem(f'{path} is not a {called}: its "format" must be "{form}". {remedy}')
+    version_of(
+        found,
+        newest,
+        lambda sentence: Problem(f"{path} {sentence}"),
+        invalid='has no valid "version": a whole number from 1 to {newest} is expected.',
+        newer="was written by a newer elicit (version {version}, known up to {newest}): update elicit.",
+    )
     try:
         # strict JSON: a list stands for a tuple, but no text stands for a number
         return schema.model_validate_json(json.dumps(found))
     except ValidationError as error:
         findings = tuple(Finding(_worded(fault["loc"], fault["msg"])) for fault in error.errors())
         more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
-        raise Problem(f"{path} is not {otherwise.format(findings[0].what + more)}", findings) from error
+        raise Problem(f"{path} is not a proper {called}: {findings[0].what}{more}. {remedy}", findings) from error
 
 
 def _worded(place: tuple[int | str, ...], message: str) -> str:
@@ -251,7 +251,7 @@ def _wording_of(path: Path, document: Described) -> Wording:
     index = {name: position for position, name in enumerate(document.classes)}
     wording = default_wording(document.classes, words.case, words.cases)
     one, many, actions = list(wording.class_one), list(wording.class_many), [""] * len(index)
-    mistakes: dict[tuple[int, int | None], Mistake] = {}
+    mistakes: dict[Key, Mistake] = {}
     try:
         for name, stated in words.classes.items():
             one[index[name]], many[index[name]] = stated.one, stated.many

@@ -15,13 +15,22 @@ import numpy as np
 from elicit_app.problem import Finding, Problem, listed, shortened
 from elicit_app.study.folder import check_study, read_folder, rewrite_folder, write_folder
 from elicit_app.study.mapping import look_at
-from elicit_app.study.model import ColumnMap, Distribution, Mistake, Predictions, Study, default_wording, study_digest
+from elicit_app.study.model import (
+    ColumnMap,
+    Distribution,
+    Key,
+    Mistake,
+    Predictions,
+    Study,
+    default_wording,
+    study_digest,
+)
 from elicit_app.study.packs import AMOUNTS_FILE, pack_bytes
 from elicit_app.study.reading import (
+    POPULATIONS,
     ReadPredictions,
     open_predictions,
     population_for,
-    prevalence_of,
     read_predictions,
     require_askable,
     yardstick_for,
@@ -160,17 +169,18 @@ def with_defaults(
     classes: tuple[str, ...], models: tuple[Predictions, ...], distribution: Distribution | None = None, **said: Any
 ) -> Study:
     """Return a study with the words, the population and the yardstick that one has of which nothing is stated."""
-    return Study(
+    study = Study(
         classes=classes,
         models=models,
         distribution=distribution,
-        population=population_for(prevalence_of(models, distribution, len(classes))),
+        population=POPULATIONS[0],
         stated_prevalence=None,
         wording=default_wording(classes),
-        yardstick=yardstick_for(models, distribution),
+        yardstick=(0, 1),
         digest=study_digest(classes, models, distribution),
         **said,
     )
+    return replace(study, population=population_for(study.prevalence), yardstick=yardstick_for(study))
 
 
 def _maps(
@@ -354,9 +364,6 @@ def _same(one: Predictions, other: Predictions) -> bool:
 
 HEADS = ("truth", "called", "name", "one", "several", "what follows")
 ANYTHING_ELSE = "(anything else)"
-
-Key = tuple[int, int | None]
-"""(true, predicted); None stands for any wrong answer for that truth."""
 
 
 def keys_of(study: Study) -> tuple[Key, ...]:

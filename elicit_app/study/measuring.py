@@ -5,8 +5,8 @@ A file of classes has `y_true` and one column `proba_<class>` a class, or `y_tru
 `pred_<label>` (or `proba_<label>`); one of outcomes in contexts `y_true`, `y_pred`, and `context` or
 `context_<feature>`.
 
-Sources: Wang, Du and Liu, "Meta Pattern Concern Score" [W22]; B. Marlin, COMPSCI 589 lecture 14 [M589]; a blog post on
-a multi-label score with two penalties [ML]; Kota Gopalakrishna et al., "Relevance As a Metric" [G13].
+Sources: Wang, Du and Liu, "Meta Pattern Concern Score"; B. Marlin, COMPSCI 589 lecture 14; a blog post on a multi-label
+score with two penalties; Kota Gopalakrishna et al., "Relevance As a Metric".
 """
 
 from __future__ import annotations
@@ -336,7 +336,6 @@ class Measure:
 
     name: str  # on the command line
     title: str  # what it is, in a few words
-    source: str  # where it is described
     needs: Needs  # what the file must hold; a key of `COLUMNS`
     better: Literal["lower", "higher"]  # which values are better
     take: Take  # computes it

@@ -5,7 +5,6 @@ generic.
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,6 +26,9 @@ LONGEST_TEXT = 2_000
 
 MOST_CLASSES = 50
 """So many classes can be asked about: 2,450 mistakes, each with words, a weight and a doubt of its own."""
+
+Key = tuple[int, int | None]
+"""A mistake, (true, predicted); None stands for any wrong answer for that truth."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +68,7 @@ class TalliedModel:
 class Opinions:
     """What the experts of an earlier round said about one mistake; no expert is named."""
 
-    mistake: tuple[int, int | None]  # true and predicted class; None for any wrong answer
+    mistake: Key
     ratios: tuple[float, ...]  # how many of the yardstick's mistakes one of these counts as, ascending
     reasons: tuple[str, ...] = ()  # what they wrote about answers in which this mistake was traded
     # for each ratio its 90 % range, None where nothing is known of it; empty where that is so of all
@@ -132,12 +134,12 @@ class Wording:
         """Return a number of cases with its noun: "1,000 patients", "1 patient"."""
         return counted(cases, self.case, self.cases)
 
-    def mistake(self, key: tuple[int, int | None]) -> Mistake:
+    def mistake(self, key: Key) -> Mistake:
         """Return the words of a mistake (true, predicted); any wrong answer for a truth where the second is None."""
         true, predicted = key
         return self.any_mistake[true] if predicted is None else self.mistakes[true, predicted]
 
-    def with_mistakes(self, words: Mapping[tuple[int, int | None], Mistake]) -> Wording:
+    def with_mistakes(self, words: Mapping[Key, Mistake]) -> Wording:
         """Return the wording with other words for some mistakes, named as in `mistake`."""
         pairs = {(true, predicted): mistake for (true, predicted), mistake in words.items() if predicted is not None}
         named = tuple(words.get((at, None), mistake) for at, mistake in enumerate(self.any_mistake))
@@ -149,7 +151,6 @@ class Distribution:
     """A finite distribution of class probabilities: what a synthetic study is made of."""
 
     eta: NDArray[np.float64]  # shape (n, k): conditional class probabilities P(Y = i | x) at n points of equal weight
-    radius: float = math.nan  # the radius lambda of the sphere; NaN until it has been computed from `radius_points`
     # shape (m, k) or None: the points that stand for the distribution where the radius is computed; None: all of `eta`
     radius_points: NDArray[np.float64] | None = None
 

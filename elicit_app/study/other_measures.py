@@ -176,7 +176,7 @@ def _draw_relevance(cases: CaseColumns, options: Options, axes: Axes) -> object:
 
 
 def _regression(name: str, title: str, function: Callable[..., float], better: Any = "lower") -> Measure:
-    return Measure(name, title, "M589", "numbers", better, _of_numbers(function), _draw_numbers)
+    return Measure(name, title, "numbers", better, _of_numbers(function), _draw_numbers)
 
 
 MEASURES = (
@@ -187,7 +187,6 @@ MEASURES = (
     Measure(
         "gaussian-nll",
         "Negative log-likelihood of normal distributions",
-        "M589",
         "numbers with std",
         "lower",
         _gaussian,
@@ -196,7 +195,6 @@ MEASURES = (
     Measure(
         "density-nll",
         "Negative log-likelihood of any distribution of scipy",
-        "M589",
         "numbers",
         "lower",
         _density,
@@ -206,7 +204,6 @@ MEASURES = (
     Measure(
         "coverage",
         "Share of the numbers inside their intervals",
-        "M589",
         "intervals",
         "higher",
         _coverage,
@@ -216,7 +213,6 @@ MEASURES = (
     Measure(
         "label-accuracy",
         "Share of the labels that are right",
-        "ML",
         "several labels",
         "higher",
         _label_accuracy,
@@ -225,7 +221,6 @@ MEASURES = (
     Measure(
         "multilabel",
         "Multi-label score with two penalties",
-        "ML",
         "several labels",
         "higher",
         _multilabel,
@@ -236,7 +231,6 @@ MEASURES = (
     Measure(
         "relevance",
         "Relevance score",
-        "G13",
         "contexts",
         "higher",
         _relevance,

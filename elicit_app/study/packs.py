@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -23,24 +22,14 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from elicit_app.problem import Problem
-from elicit_app.study.folder import (
-    Described,
-    StrictPart,
-    Text,
-    check_study,
-    description_of,
-    parsed,
-    study_fields,
-    validated,
-)
+from elicit_app.study.folder import Described, StrictPart, Text, check_study, description_of, document_of, study_fields
 from elicit_app.study.model import MOST_CLASSES, Opinions, Pack, Study, TalliedModel
 from elicit_app.study.tables import require_regular_file
-from metrics.files import json_text, version_of
+from elicit_app.study.writing import file_name
+from metrics.files import json_text
 
 ENDING = ".elicit"
 AMOUNTS_FILE = f"study{ENDING}"  # in the folder of a study of amounts
-FORMAT = "elicit-pack"
-CURRENT_VERSION = 1
 
 _MOST_BYTES = 64 * 2**20
 _REMEDY = "Ask for the file to be sent again."
@@ -142,12 +131,8 @@ def _content_digest(fields: dict[str, Any]) -> str:
 
 
 def pack_name(title: str) -> str:
-    """Return what a packed study is called: made of its title, because a folder's name is nobody else's business.
-
-    >>> pack_name("Skin lesions (2nd clinic)")
-    'skin-lesions-2nd-clinic'
-    """
-    return re.sub(r"[^\w]+", "-", title.lower()).strip("-")[:60] or "study"
+    """Return what a packed study is called: made of its title, because a folder's name is nobody else's business."""
+    return file_name(title, "study")
 
 
 def with_pack(study: Study, pack: Pack) -> Study:
@@ -177,17 +162,7 @@ def read_pack(path: Path) -> Study:
 
 def parse_pack(path: Path, content: bytes) -> Study:
     """Return the packed study in the bytes of a pack; `path` is for the sentences."""
-    found = parsed(path, content, _REMEDY)
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise Problem(f'{path} is not a study to answer: its "format" must be "{FORMAT}". {_REMEDY}')
-    version_of(
-        found,
-        CURRENT_VERSION,
-        lambda sentence: Problem(f"{path} {sentence}"),
-        invalid='has no valid "version": a whole number from 1 to {newest} is expected.',
-        newer="was made by a newer elicit (version {version}): update elicit to open it.",
-    )
-    document = validated(path, found, PackDocument, f"a proper study to answer: {{}}. {_REMEDY}")
+    document = document_of(path, content, PackDocument, "study to answer", _REMEDY)
     fields = _content(document)
     if document.content_digest != _content_digest(fields):
         raise Problem(f"{path} was changed since it was made. {_REMEDY}")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
 from elicit_app.study.checking import SUM_RANGE, Batch, RowCheck, require_comparable
 from elicit_app.study.mapping import MappedTable
-from elicit_app.study.model import MOST_CLASSES, ColumnMap, Distribution, Predictions
+from elicit_app.study.model import MOST_CLASSES, ColumnMap, Predictions, Study
 from elicit_app.study.tables import PREDICTED, PROBABILITY, TRUTH, Table, class_of_column, open_table
 from metrics.elicited.family import error_cells
 from metrics.inputs.labels import has_line_end
@@ -255,22 +255,6 @@ def _column_findings(names: list[str], classes: list[str]) -> Iterator[Finding]:
 POPULATIONS = (100, 1_000, 10_000, 100_000)
 _RAREST = 50
 
-Rates = NDArray[np.float64]
-
-
-def confusion_rates(y_true: NDArray[np.int64], decisions: NDArray[np.int64], n_classes: int) -> Rates:
-    """Return the confusion matrix of counted decisions as rates, shape (k, k), sum 1; rows are true classes."""
-    cells = np.bincount(y_true * n_classes + decisions, minlength=n_classes * n_classes)
-    return cells.reshape(n_classes, n_classes) / max(len(y_true), 1)
-
-
-def prevalence_of(models: Sequence[Predictions], distribution: Distribution | None, n_classes: int) -> Rates:
-    """Return the prevalence of each class, shape (k,), sum 1: counted from the cases, or that of the distribution."""
-    if distribution is not None:
-        mean: Rates = distribution.eta.mean(axis=0)
-        return mean
-    return np.bincount(models[0].y_true, minlength=n_classes) / len(models[0].y_true)
-
 
 def normalised_prevalence(stated: Sequence[float], n_classes: int) -> tuple[float, ...]:
     """Return a stated prevalence, which may add up to 0.99 to 1.01, so that it adds up to 1.
@@ -297,17 +281,13 @@ def population_for(prevalence: NDArray[np.float64] | Sequence[float]) -> int:
     return next((size for size in POPULATIONS if round(rarest * size, 6) >= _RAREST), POPULATIONS[-1])
 
 
-def yardstick_for(models: Sequence[Predictions], distribution: Distribution | None) -> tuple[int, int]:
+def yardstick_for(study: Study) -> tuple[int, int]:
     """Return (true, predicted) of the most frequent mistake of the models' most probable answers, added up.
 
     For a synthetic study it is that of the rule that always gives the most probable class. Of equally frequent
     mistakes it is the first in row-major order.
     """
-    if distribution is not None:
-        rates = distribution.usual
-    else:
-        k = models[0].y_proba.shape[1]
-        rates = np.sum([confusion_rates(one.y_true, one.y_proba.argmax(axis=1), k) for one in models], axis=0)
-    errors = np.where(error_cells(len(rates)), rates, -1.0)
-    true, predicted = divmod(int(errors.argmax()), len(rates))
+    counted = np.sum(study.usual_counts, axis=0) if study.distribution is None else study.distribution.usual
+    errors = np.where(error_cells(study.n_classes), counted, -1)
+    true, predicted = divmod(int(errors.argmax()), study.n_classes)
     return true, predicted

@@ -7,6 +7,7 @@ import io
 import itertools
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -34,6 +35,15 @@ def write_whole(path: Path, content: str | bytes) -> None:
         write_atomically(path, content)
     except OSError as error:
         raise write_problem(path, error) from error
+
+
+def file_name(title: str, otherwise: str) -> str:
+    """Return a name for a file, made of a title; `otherwise` where no letter of it can stand in one.
+
+    >>> file_name("Skin lesions (2nd clinic)", "study")
+    'skin-lesions-2nd-clinic'
+    """
+    return re.sub(r"[^\w]+", "-", title.lower()).strip("-")[:60] or otherwise
 
 
 def free_path(folder: Path, stem: str, ending: str = "") -> Path:

@@ -8,8 +8,15 @@ from PySide6.QtGui import QAccessible, QFontMetricsF, QImage
 from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QAbstractSpinBox, QComboBox, QLineEdit, QTableView
 
 from elicit_app.gui import theme
-from elicit_app.gui.pages.aside import HelpPage, SettingsPage
-from elicit_app.gui.pages.messages import ErrorDetails, ErrorPage, OpeningPage, RecapPage, SittingOverPage
+from elicit_app.gui.pages.messages import (
+    ErrorDetails,
+    ErrorPage,
+    HelpPage,
+    OpeningPage,
+    RecapPage,
+    SettingsPage,
+    SittingOverPage,
+)
 from elicit_app.gui.pages.review import ReviewPage
 from elicit_app.gui.results.page import ResultsPage
 from elicit_app.gui.settings import Settings

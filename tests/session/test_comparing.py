@@ -120,7 +120,7 @@ def test_names_that_are_the_same_get_numbers():
 
 def summary(name, expert, hours, *, phase="finished", problem=""):
     last = None if problem else NOON + timedelta(hours=hours)
-    return SessionSummary(Path(name), "Lumps", "lumps", expert, 12, last=last, phase=phase, problem=problem)
+    return SessionSummary(Path(name), "Lumps", expert, 12, last=last, phase=phase, problem=problem)
 
 
 def test_each_expert_counts_once_by_the_newest_finished_session():

@@ -61,7 +61,7 @@ def test_it_is_read_again_undone_and_changed(offered, study, journal_path):
     offered.close()
     with Session.open(journal_path, study) as opened:
         entry = opened.state.entries[0]
-        assert entry.given == given
+        assert entry.event.answer == given
         assert (entry.answer.choice, entry.answer.moved.count) == (Choice.EQUAL, given.moved.start + 9)
         row = answers_csv(opened).splitlines()[1]
         assert ",changed," in row

@@ -141,11 +141,15 @@ def test_dlpm_says_how_closely_it_searched(traffic, journal_path):
             assert wider.ninety[0] <= view.ninety[0] or math.isinf(wider.ninety[1])
 
 
+def models_as_is(scenarios):
+    return scenarios.models(scenarios.judgement())
+
+
 def test_models_are_judged_by_counted_decisions_in_units_of_the_yardstick(traffic):
     costs = np.array([[0, 1.0, 0.8], [0.1, 0, 0.2], [0.05, 0.02, 0]])
     yardstick = tuple(traffic.classes[i] for i in traffic.yardstick)
     metric = ElicitedMetric.from_cost_matrix(traffic.classes, costs, yardstick=yardstick)
-    views = scenarios_of(traffic, metric).at()
+    views = models_as_is(scenarios_of(traffic, metric))
     assert [view.judged.cost_per_population for view in views] == sorted(
         view.judged.cost_per_population for view in views
     )
@@ -179,7 +183,7 @@ def test_models_that_the_draws_cannot_tell_apart_share_a_rank(traffic):
     for spread, tied in ((0.01, False), (3.0, True)):
         draws = -costs[off] * np.exp(spread * rng.standard_normal((400, 6)))
         metric = ElicitedMetric.from_weights(traffic.classes, -costs[off], "lpm", samples=draws)
-        first, second = scenarios_of(traffic, metric).at()
+        first, second = models_as_is(scenarios_of(traffic, metric))
         assert (second.judged.rank == 1) == tied
         assert first.judged.probability_best + second.judged.probability_best == pytest.approx(1)
         low, high = second.judged.difference_interval
@@ -190,7 +194,7 @@ def test_a_stated_prevalence_replaces_the_one_of_the_data(traffic):
     stated = replace(traffic, stated_prevalence=(0.2, 0.3, 0.5))
     assert stated.prevalence == pytest.approx([0.2, 0.3, 0.5])
     metric = ElicitedMetric.from_cost_matrix(traffic.classes, 1 - np.eye(3))
-    for view in scenarios_of(stated, metric).at():
+    for view in models_as_is(scenarios_of(stated, metric)):
         assert view.judged.cost_per_population == pytest.approx(stated.population * (1 - view.accuracy))
 
 

@@ -44,7 +44,6 @@ def test_the_softmax_laws_come_from_an_additive_recurrence(name, k):
 def test_a_synthetic_study_is_a_law_without_models(name):
     study = open_study(name)
     assert (study.kind, study.models, study.name, study.population) == ("synthetic", (), name, 1_000)
-    assert np.isnan(study.distribution.radius)
     np.testing.assert_allclose(study.distribution.eta.sum(axis=1), 1)
     assert study.wording.mistakes[0, 1].name == "Class 1 called class 2"
     assert study.description.startswith(f"{study.n_classes} classes, {len(study.distribution.eta):,} points")

@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 
 import metrics
 from elicit_app.elicitation.questions import Matrix
-from elicit_app.experiments.reproduce.data import Data, bundled, turns_of_perceptron, turns_of_torch
+from elicit_app.experiments.reproduce.concern_case import (
+    Data,
+    bundled,
+    plain_scores,
+    turns_of_perceptron,
+    turns_of_torch,
+)
 from elicit_app.experiments.reproduce.shape import (
     Curve,
     Experiment,
@@ -140,16 +146,9 @@ _OURS_WITH_TORCH = {
 
 def _scores(true: Any, proba: Matrix) -> list[float]:
     """Return MPCS, then the five measures it is compared with, of one turn."""
-    k = proba.shape[1]
-    predicted = proba.argmax(axis=1)
-    return [
-        float(metrics.meta_pattern_concern_score(true, proba, top_k=_TOP_K, n_intervals=_INTERVALS, labels=range(k))),
-        float(metrics.accuracy_score(true, predicted)),
-        float(metrics.f1_score(true, predicted, average="macro", zero_division=0)),
-        float(metrics.matthews_corrcoef(true, predicted)),
-        float(metrics.probability_squared_error(true, proba, labels=range(k))),
-        float(metrics.negative_log_likelihood(true, proba, labels=range(k))),
-    ]
+    labels = range(proba.shape[1])
+    concern = metrics.meta_pattern_concern_score(true, proba, top_k=_TOP_K, n_intervals=_INTERVALS, labels=labels)
+    return [float(concern), *plain_scores(true, proba)]
 
 
 def _correlations(model: str, data: str, seed: int, turns: int) -> dict[str, Any]:

@@ -2,22 +2,145 @@
 
 Source: [W22] Wang, Du & Liu, "Meta Pattern Concern Score", IEEE SMC 2023, section IV-C. The paper trains on MNIST;
 here it is the digits that ship with scikit-learn. Classes whose clusters lie beside each other in a t-SNE picture are
-released for each other; an error that is not released is destructive.
+released for each other; an error that is not released is destructive. The small models that both tables and case study
+are about are trained turn by turn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import metrics
 from elicit_app.elicitation.questions import Matrix
-from elicit_app.experiments.reproduce.data import Data, Perceptron, bundled
 from elicit_app.experiments.reproduce.shape import Curve, Experiment, Finding, Options, Panel, Part, Row, mean_and_error
 from metrics.models.learning import ConcernLearningRate
+
+_TEST = 0.3
+_UNITS = 32
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Features and labels, split in two."""
+
+    # shape (n, f): standardised features
+    train: Matrix
+    # shape (n,): class indices
+    train_labels: NDArray[np.int64]
+    test: Matrix
+    test_labels: NDArray[np.int64]
+    n_outputs: int  # outputs of a model; more than there are classes where the source has more
+
+
+def bundled(name: str, seed: int, test_share: float = _TEST) -> Data:
+    """Return the digits, or the breast cancer data with ten outputs (the paper's "IRIS"), split at random."""
+    from sklearn.datasets import load_breast_cancer, load_digits
+    from sklearn.model_selection import train_test_split
+    from sklearn.preprocessing import StandardScaler
+
+    features, labels = (load_digits if name == "digits" else load_breast_cancer)(return_X_y=True)
+    train, test, train_labels, test_labels = train_test_split(
+        features, labels, test_size=test_share, random_state=seed, stratify=labels
+    )
+    scale = StandardScaler().fit(train)
+    return Data(scale.transform(train), train_labels, scale.transform(test), test_labels, 10)
+
+
+class Perceptron:
+    """A perceptron with one hidden layer that is trained pass by pass, at any rate of learning.
+
+    The seed is that of its weights and of the order of the cases.
+    """
+
+    def __init__(self, data: Data, seed: int, rate: float = 1e-3, hidden: int = _UNITS) -> None:
+        from sklearn.neural_network import MLPClassifier
+
+        self.data = data
+        self._model: Any = MLPClassifier((hidden,), solver="adam", learning_rate_init=rate, random_state=seed)
+
+    def turn(self, rate: float | None = None) -> None:
+        """Pass once over the training cases."""
+        if rate is not None and hasattr(self._model, "_optimizer"):
+            # scikit-learn has no public way to change the rate between two calls of partial_fit.
+            self._model._optimizer.learning_rate_init = rate
+        self._model.partial_fit(self.data.train, self.data.train_labels, classes=range(self.data.n_outputs))
+
+    def proba(self, features: Matrix) -> Matrix:
+        """Return class probabilities, shape (n, outputs)."""
+        return np.asarray(self._model.predict_proba(features), dtype=np.float64)
+
+
+def turns_of_perceptron(data: Data, seed: int, turns: int, model: str = "MLP") -> Iterator[Matrix]:
+    """Yield the probabilities of the test cases after every pass over the training cases."""
+    del model
+    perceptron = Perceptron(data, seed)
+    for _ in range(turns):
+        perceptron.turn()
+        yield perceptron.proba(data.test)
+
+
+def turns_of_torch(data: Data, seed: int, turns: int, model: str) -> Iterator[Matrix]:
+    """Yield the same for a CNN, RNN or LSTM of pictures of 8 x 8 (rows as steps); needs the extra torch."""
+    import torch
+
+    torch.manual_seed(seed)
+    torch.set_num_threads(1)
+    network = _network(model, data.n_outputs)
+    optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
+    pictures, labels = torch.tensor(data.train, dtype=torch.float32), torch.tensor(data.train_labels)
+    test = torch.tensor(data.test, dtype=torch.float32)
+    order = torch.Generator().manual_seed(seed)
+    for _ in range(turns):
+        for batch in torch.randperm(len(labels), generator=order).split(64):
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(network(pictures[batch]), labels[batch]).backward()
+            optimizer.step()
+        with torch.no_grad():
+            yield network(test).double().softmax(dim=1).numpy()
+
+
+def _network(model: str, n_outputs: int) -> Any:
+    from torch import nn
+
+    if model == "CNN":
+        return nn.Sequential(
+            nn.Unflatten(1, (1, 8, 8)),
+            nn.Conv2d(1, 8, 3),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Flatten(),
+            nn.Linear(8 * 3 * 3, n_outputs),
+        )
+
+    class Recurrent(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.steps = (nn.RNN if model == "RNN" else nn.LSTM)(8, _UNITS, batch_first=True)
+            self.last = nn.Linear(_UNITS, n_outputs)
+
+        def forward(self, pictures: Any) -> Any:
+            return self.last(self.steps(pictures.view(-1, 8, 8))[0][:, -1])
+
+    return Recurrent()
+
+
+def plain_scores(true: Any, proba: Matrix) -> list[float]:
+    """Return accuracy, F1, MCC, MS and CE: the measures that the score is compared with."""
+    predicted, labels = proba.argmax(axis=1), range(proba.shape[1])
+    return [
+        float(metrics.accuracy_score(true, predicted)),
+        float(metrics.f1_score(true, predicted, average="macro", zero_division=0)),
+        float(metrics.matthews_corrcoef(true, predicted)),
+        float(metrics.probability_squared_error(true, proba, labels=labels)),
+        float(metrics.negative_log_likelihood(true, proba, labels=labels)),
+    ]
+
 
 _PAPER = "Wang, Du and Liu, SMC 2023"
 _FACTOR, _TOP_K, _INTERVALS, _RELEASED = 0.5, 5, 200, 28
@@ -79,16 +202,7 @@ def _measured(true: Any, proba: Matrix, factors: Matrix) -> list[float]:
     predicted = proba.argmax(axis=1)
     wrong = predicted != true
     destructive = wrong & (factors[true, predicted] == 1)
-    return [
-        float(metrics.accuracy_score(true, predicted)),
-        float(metrics.f1_score(true, predicted, average="macro")),
-        float(metrics.matthews_corrcoef(true, predicted)),
-        float(metrics.probability_squared_error(true, proba, labels=range(10))),
-        float(metrics.negative_log_likelihood(true, proba, labels=range(10))),
-        _concern(true, proba, factors),
-        float(wrong.sum()),
-        float(destructive.sum()),
-    ]
+    return [*plain_scores(true, proba), _concern(true, proba, factors), float(wrong.sum()), float(destructive.sum())]
 
 
 def _choose(seed: int, turns: int, base_seed: int) -> dict[str, Any]:

@@ -4,6 +4,10 @@ Source: [HBMK19] Hiranandani, Boodaghians, Mehta & Koyejo, "Multiclass Performan
 section 6.2 and figure 3: a softmax regression of one part of the data, confusions counted on the other, 100 random
 metrics; the share of them that is recovered within omega. The paper does not state the split, how strong the
 regularisation is, or the law of the random metrics.
+
+The data are taken from a folder that is named, or downloaded once from the LIBSVM data page. A file that was downloaded
+before is checked against the SHA-256 that was written beside it at its first use, so that a file that changes, here or
+there, is noticed.
 """
 
 from __future__ import annotations
@@ -20,9 +24,10 @@ from numpy.typing import NDArray
 from elicit_app.elicitation import DLPM, Cases, Dlpm, LinearOracle
 from elicit_app.elicitation import run as drive
 from elicit_app.elicitation.questions import Matrix
-from elicit_app.experiments.reproduce.data import SENSIT, VEHICLE, DataFile, fetched, labelled_cases
 from elicit_app.experiments.reproduce.shape import Curve, Experiment, Finding, Options, Panel, Part, Row, mean_and_error
 from elicit_app.problem import Problem
+from metrics.errors import require
+from metrics.files import write_atomically
 
 _PAPER = "Hiranandani et al., NeurIPS 2019, figure 3"
 OMEGAS = (0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.10, 0.11, 0.12, 0.13, 0.14)
@@ -81,6 +86,105 @@ _DRAWN = (
 )
 # The packed file numbers the classes; how many cases each has tells which is which. The order is that of the archive.
 _CLASSES = {"opel": 212, "saab": 217, "bus": 218, "van": 199}
+
+
+_PAGE = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/multiclass/"
+_SECONDS = 30
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file of labelled cases."""
+
+    name: str  # its name in a folder
+    url: str  # where it is downloaded from
+    what: str  # what it is, for a sentence
+    features: int  # how many features a case has
+
+
+VEHICLE = DataFile("vehicle.scale", _PAGE + "vehicle.scale", "Statlog Vehicle Silhouettes", 18)
+SENSIT = DataFile("acoustic.bz2", _PAGE + "vehicle/acoustic.bz2", "SensIT Vehicle (acoustic)", 50)
+
+
+def fetched(source: DataFile, folder: Path | None) -> Path:
+    """Return the path of a data file; it is downloaded where it is not in the folder (by default the user's cache) yet.
+
+    Raises
+    ------
+    Problem
+        It cannot be downloaded, or is not the file that it was at its first use.
+    """
+    require("pooch", "platformdirs")
+    import platformdirs
+    import pooch
+
+    pooch.get_logger().setLevel("WARNING")
+    where = folder or Path(platformdirs.user_cache_dir("elicit", appauthor=False))
+    path, digest = where / source.name, where / f"{source.name}.sha256"
+    known = digest.read_text(encoding="ascii").strip() if digest.exists() else None
+    try:
+        where.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            downloader = pooch.HTTPDownloader(progressbar=False, timeout=_SECONDS)
+            pooch.retrieve(source.url, known_hash=known, fname=source.name, path=where, downloader=downloader)
+    except ValueError as error:
+        raise _changed(source, path, digest) from error
+    except OSError as error:  # also every error of a connection
+        raise Problem(
+            f"{source.what} could not be downloaded from {source.url}: there is no connection, or the page has moved. "
+            f"Download {source.name} by other means and name its folder with --data."
+        ) from error
+    found = pooch.file_hash(str(path))
+    if known is None:
+        write_atomically(digest, found + "\n")
+    elif found != known:
+        raise _changed(source, path, digest)
+    return path
+
+
+def _changed(source: DataFile, path: Path, digest: Path) -> Problem:
+    return Problem(
+        f"{path}: this is not the file of {source.what} that was used first (its SHA-256 differs from the one in "
+        f"{digest.name}). Delete both to begin with the file as it is now."
+    )
+
+
+def labelled_cases(source: DataFile, path: Path) -> tuple[Matrix, NDArray[np.int64]]:
+    """Return features, shape (n, f), and class indices, shape (n,), of a file.
+
+    It is in the format of LIBSVM (``label index:value ...``), also packed by bzip2; or CSV with a heading and the class
+    in the last column.
+
+    Raises
+    ------
+    Problem
+        The file cannot be read as such, or does not hold what `source` says.
+    """
+    try:
+        features, labels = _from_csv(path) if path.suffix == ".csv" else _from_libsvm(path, source.features)
+    except (OSError, EOFError, ValueError, IndexError) as error:
+        raise Problem(
+            f"{path} does not hold {source.what}, {source.features} numbers and a class per row: {error}. "
+            "Download the file again."
+        ) from error
+    if features.shape[1] != source.features or len(features) < 2:
+        raise Problem(
+            f"{path} does not hold {source.what}: {source.features} features were expected, found {features.shape[1]} "
+            f"in {len(features)} rows."
+        )
+    return features, np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+
+def _from_csv(path: Path) -> tuple[Matrix, NDArray[np.str_]]:
+    table = np.loadtxt(path, delimiter=",", skiprows=1, dtype=str, ndmin=2)
+    return table[:, :-1].astype(np.float64), table[:, -1]
+
+
+def _from_libsvm(path: Path, features: int) -> tuple[Matrix, NDArray[np.float64]]:
+    from sklearn.datasets import load_svmlight_file
+
+    cells, labels = load_svmlight_file(str(path), n_features=features, zero_based=False)
+    return cells.toarray(), labels
 
 
 @cache

@@ -128,10 +128,6 @@ class Options:
     seed: int = 0  # of everything random
     data: Path | None = None  # folder of data files that are not part of the project; None: where downloads are kept
 
-    def rng(self, *stream: int) -> np.random.Generator:
-        """Return the chance of one stream; streams do not depend on each other."""
-        return np.random.default_rng([self.seed, *stream])
-
 
 @dataclass(frozen=True)
 class Part:

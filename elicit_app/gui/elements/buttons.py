@@ -11,7 +11,7 @@ from math import ceil
 from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, SignalInstance
-from PySide6.QtGui import QColor, QEnterEvent, QFont, QFontMetrics, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QEnterEvent, QFont, QFontMetrics, QFontMetricsF, QKeyEvent, QPainter
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from elicit_app.gui import theme
@@ -19,14 +19,15 @@ from elicit_app.gui.elements.painting import (
     GAP,
     Glyph,
     Letter,
+    Painted,
     box,
     focus_ring,
     key_caps_width,
     paint_glyph,
     paint_key_caps,
     side_colours,
+    write,
 )
-from elicit_app.gui.elements.texts import write
 
 _GAP = theme.S
 _WRAP = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignCenter
@@ -42,7 +43,7 @@ class Look(NamedTuple):
     border_width: float = 1.0
 
 
-class Button(QPushButton):
+class Button(Painted, QPushButton):
     """An ordinary action, and base of the others: text, key caps, glyph, hover, off, a focus ring inside the border.
 
     `does` is what a press does: a function to call, or a signal to emit. "&" in the text is not a shortcut. Of the key
@@ -134,16 +135,14 @@ class Button(QPushButton):
         fill = colours.sunken if self.isDown() else colours.hover if self._hovered else colours.surface
         return Look(fill, colours.line2, colours.ink, colours.ink)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colours = theme.tokens(self)
+    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
         look, rect = self.look(colours), QRectF(self.rect())
-        with QPainter(self) as painter:
-            if look.fill is not None or look.border is not None:
-                box(painter, rect, theme.BUTTON_RADIUS, fill=look.fill, border=look.border, width=look.border_width)
-            if self.hasFocus():
-                width = look.border_width if look.border is not None else 1.0
-                focus_ring(painter, rect, theme.BUTTON_RADIUS, look.ring, width, self.ring_gap)
-            self.paint_content(painter, rect, look, colours)
+        if look.fill is not None or look.border is not None:
+            box(painter, rect, theme.BUTTON_RADIUS, fill=look.fill, border=look.border, width=look.border_width)
+        if self.hasFocus():
+            width = look.border_width if look.border is not None else 1.0
+            focus_ring(painter, rect, theme.BUTTON_RADIUS, look.ring, width, self.ring_gap)
+        self.paint_content(painter, rect, look, colours)
 
     def paint_content(self, painter: QPainter, rect: QRectF, look: Look, colours: theme.Tokens) -> None:
         """Paint glyph, text and key caps as one group in the middle."""

@@ -21,9 +21,8 @@ from PySide6.QtWidgets import (
 )
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements.painting import Glyph, Sized, box, paint_glyph
+from elicit_app.gui.elements.painting import Glyph, Label, Painted, Sized, box, paint_glyph, tell, write
 from elicit_app.gui.elements.surfaces import in_column, in_row
-from elicit_app.gui.elements.texts import Label, tell, write
 
 HEIGHT = 36
 """Height of a field in pixels at the base font."""
@@ -38,38 +37,34 @@ class IgnoresWheel:
         event.ignore()
 
 
-class RadioDot(Sized, QRadioButton):
+class RadioDot(Painted, Sized, QRadioButton):
     """A radio button without text; its words stand beside it."""
 
     size_asked = size_least = (_SIDE, _SIDE)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colours = theme.tokens(self)
+    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
         room = _square(self)
-        with QPainter(self) as painter:
-            _frame(painter, self, room, room.width() / 2)
-            if self.isChecked():
-                painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(colours.ink if self.isEnabled() else colours.ink3)
-                painter.drawEllipse(room.center(), room.width() * 0.25, room.width() * 0.25)
+        _frame(painter, self, room, room.width() / 2)
+        if self.isChecked():
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colours.ink if self.isEnabled() else colours.ink3)
+            painter.drawEllipse(room.center(), room.width() * 0.25, room.width() * 0.25)
 
 
-class CheckSquare(Sized, QCheckBox):
+class CheckSquare(Painted, Sized, QCheckBox):
     """A check box without text; its words stand beside it."""
 
     size_asked = size_least = (_SIDE, _SIDE)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colours = theme.tokens(self)
+    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
         room = _square(self)
-        with QPainter(self) as painter:
-            _frame(painter, self, room, theme.KEY_RADIUS)
-            if self.isChecked():
-                ink = colours.ink if self.isEnabled() else colours.ink3
-                paint_glyph(painter, Glyph.CHECK, room.adjusted(3, 3, -3, -3), ink, 2.2)
+        _frame(painter, self, room, theme.KEY_RADIUS)
+        if self.isChecked():
+            ink = colours.ink if self.isEnabled() else colours.ink3
+            paint_glyph(painter, Glyph.CHECK, room.adjusted(3, 3, -3, -3), ink, 2.2)
 
 
-class ListBox(IgnoresWheel, QComboBox):
+class ListBox(Painted, IgnoresWheel, QComboBox):
     """A list to choose from that may become narrower than its longest entry.
 
     `name` is for screen readers; `widest` is in pixels at the base font, and 0 takes the width there is.
@@ -91,17 +86,16 @@ class ListBox(IgnoresWheel, QComboBox):
     def minimumSizeHint(self) -> QSize:
         return QSize(theme.em(90), theme.em(HEIGHT))
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colours, room = theme.tokens(self), QRectF(self.rect())
+    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
+        room = QRectF(self.rect())
         side = theme.em(14)
-        with QPainter(self) as painter:
-            _frame(painter, self, room, theme.BUTTON_RADIUS)
-            ink = colours.ink if self.isEnabled() else colours.ink3
-            text, face = room.adjusted(10, 0, -side - 16, 0), theme.font(theme.Role.BODY)
-            fitting = QFontMetrics(face).elidedText(self.currentText(), Qt.TextElideMode.ElideRight, int(text.width()))
-            write(painter, text, fitting, face, ink)
-            chevron = QRectF(room.right() - side - 8, room.center().y() - side / 2, side, side)
-            paint_glyph(painter, Glyph.OPEN, chevron, ink)
+        _frame(painter, self, room, theme.BUTTON_RADIUS)
+        ink = colours.ink if self.isEnabled() else colours.ink3
+        text, face = room.adjusted(10, 0, -side - 16, 0), theme.font(theme.Role.BODY)
+        fitting = QFontMetrics(face).elidedText(self.currentText(), Qt.TextElideMode.ElideRight, int(text.width()))
+        write(painter, text, fitting, face, ink)
+        chevron = QRectF(room.right() - side - 8, room.center().y() - side / 2, side, side)
+        paint_glyph(painter, Glyph.OPEN, chevron, ink)
 
 
 class NumberBox(IgnoresWheel, QSpinBox):

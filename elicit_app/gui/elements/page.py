@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QRectF, QSize, Qt, QTimer, Signal, SignalInstance
-from PySide6.QtGui import QDropEvent, QKeySequence, QPainter, QPaintEvent, QPalette, QResizeEvent, QShortcut
+from PySide6.QtGui import QDropEvent, QKeySequence, QPainter, QPalette, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
@@ -24,13 +24,22 @@ from PySide6.QtWidgets import (
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton
-from elicit_app.gui.elements.painting import box
+from elicit_app.gui.elements.painting import Label, Painted, box
 from elicit_app.gui.elements.surfaces import Notice, fill, in_column, in_row
-from elicit_app.gui.elements.texts import Label
 
 
 class Page(QWidget):
-    """Base of the pages: call `settle` at the end of `__init__`; `arrange` comes with every new breakpoint or font."""
+    """Base of the pages: call `settle` at the end of `__init__`; `arrange` comes with every new breakpoint or font.
+
+    It has the signals of what several pages ask for, each where it has a button or a key for it.
+    """
+
+    start_requested = Signal()  # back to the start, or stop for now
+    stop_requested = Signal()  # stop asking, and see the result
+    more_requested = Signal()  # ask more questions
+    undo_requested = Signal()
+    redo_requested = Signal()
+    retry_requested = Signal()  # write again what could not be written
 
     notice: Notice | None = None
     """The band that says what could not be done; a page without one leaves that to the error page."""
@@ -38,13 +47,10 @@ class Page(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAutoFillBackground(True)
+        # What takes the focus when the page is shown: the page itself, so that nothing is preselected.
+        self.first_focus: QWidget = self
         self._settled = False
         self._last: tuple[theme.Breakpoint, int] | None = None
-
-    @property
-    def first_focus(self) -> QWidget:
-        """Return what takes the focus when the page is shown: the page itself, so that nothing is preselected."""
-        return self
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """Arrange the widgets for this much room; the base class does nothing."""
@@ -81,7 +87,7 @@ class Page(QWidget):
             self.arrange(now[0])
 
 
-class QuietScrollBar(QScrollBar):
+class QuietScrollBar(Painted, QScrollBar):
     """A vertical scroll bar of ten pixels: a rounded handle, no arrows, no track; `on_card` is what it lies on."""
 
     def __init__(self, *, on_card: bool = False) -> None:
@@ -91,15 +97,13 @@ class QuietScrollBar(QScrollBar):
     def sizeHint(self) -> QSize:
         return QSize(10, super().sizeHint().height())
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
         option = QStyleOptionSlider()
         self.initStyleOption(option)
         part = QStyle.SubControl.SC_ScrollBarSlider
         handle = QRectF(self.style().subControlRect(QStyle.ComplexControl.CC_ScrollBar, option, part, self))
-        colours = theme.tokens(self)
-        with QPainter(self) as painter:
-            painter.fillRect(self.rect(), colours.surface if self._on_card else colours.bg)
-            box(painter, handle.adjusted(1, 2, -1, -2), 4, fill=colours.line2)
+        painter.fillRect(self.rect(), colours.surface if self._on_card else colours.bg)
+        box(painter, handle.adjusted(1, 2, -1, -2), 4, fill=colours.line2)
 
 
 class QuietArea(QScrollArea):
@@ -158,10 +162,7 @@ class ScrolledPage(Page):
     """A page with a fixed head and foot and a body that scrolls; with a large font all of it scrolls.
 
     Build the page into `head`, `body` and `foot` (vertical layouts; the foot may stay empty), then call `settle`.
-    A page with `link_to_start` emits `start_requested`.
     """
-
-    start_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,16 +1,148 @@
-"""What everything painted is made of: boxes, glyphs, badges of the sides, key caps."""
+"""What is painted and written: texts, boxes, glyphs, badges of the sides, key caps.
+
+Text from a file becomes a tooltip or a name in one way, `tell`: always as text, never as markup. Qt reads a tooltip
+or a label that looks like markup as markup, and then opens the files it names. Labels are plain.
+"""
 
 from __future__ import annotations
 
 from enum import Enum
 from typing import Literal
 
-from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPalette, QPen, QPolygonF
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, QSizeF, Qt
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QGuiApplication,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+    QPolygonF,
+)
+from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QSizePolicy, QToolTip, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements.texts import write
+from metrics.text import html_text, isolated
+
+
+def tell(widget: QWidget, *, tooltip: str | None = None, name: str | None = None, more: str | None = None) -> None:
+    """Give `widget` a tooltip, its accessible name, or (`more`) its accessible description; None leaves it."""
+    if tooltip is not None:
+        widget.setToolTip(tooltip_text(tooltip))
+    if name is not None:
+        widget.setAccessibleName(isolated(name))
+    if more is not None:
+        widget.setAccessibleDescription(isolated(more))
+
+
+def tooltip_text(text: str) -> str:
+    """Return `text` for a tooltip: escaped, its lines kept; empty stays empty."""
+    lines = "<br>".join(map(html_text, text.split("\n")))
+    return f"<qt>{lines}</qt>" if text else ""
+
+
+def tell_item(box: QComboBox, at: int, tooltip: str) -> None:
+    """Give one item of a box its tooltip."""
+    box.setItemData(at, tooltip_text(tooltip), Qt.ItemDataRole.ToolTipRole)
+
+
+def show_tooltip(place: QPoint, text: str, widget: QWidget) -> None:
+    """Show a tooltip over a part of a painted widget; `place` is on the screen."""
+    QToolTip.showText(place, tooltip_text(text), widget)
+
+
+def elided(
+    text: str, metrics: QFontMetricsF, width: float, where: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle
+) -> str:
+    """Return `text` in one line, cut to `width` pixels: a name in its middle, since the ends tell names apart."""
+    return metrics.elidedText(isolated(" ".join(text.split())), where, width)
+
+
+def write(
+    painter: QPainter,
+    room: QRectF,
+    text: str,
+    face: QFont,
+    ink: QColor,
+    align: int = theme.LEFT,
+    *,
+    elide: bool = False,
+) -> None:
+    """Paint a text into `room`, in one line that is cut in its middle where it has no room (`elide`)."""
+    painter.setFont(face)
+    painter.setPen(ink)
+    painter.drawText(room, align, elided(text, QFontMetricsF(face), room.width()) if elide else text)
+
+
+class Label(QLabel):
+    """A text in one of the roles of the type scale; it follows font and palette by itself.
+
+    One that does not `wrap` keeps the window from becoming narrower than its text: only for short ones.
+    """
+
+    def __init__(
+        self,
+        text: str = "",
+        role: theme.Role = theme.Role.BODY,
+        ink: QPalette.ColorRole = theme.INK,
+        *,
+        wrap: bool = True,
+        align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(isolated(text), parent)
+        self._role, self._compact = role, False
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(wrap)
+        self.setAlignment(align | Qt.AlignmentFlag.AlignVCenter)
+        self.setForegroundRole(ink)
+        self._refresh()
+        app = QApplication.instance()
+        if isinstance(app, QGuiApplication):
+            app.fontChanged.connect(self._refresh)
+
+    def setText(self, text: str) -> None:
+        """Show `text`, names in it isolated."""
+        super().setText(isolated(text))
+
+    def show_text(self, text: str) -> None:
+        """Show `text`; where it is empty, the label takes no room."""
+        self.setText(text)
+        self.setVisible(bool(text))
+
+    def set_role(self, role: theme.Role, *, compact: bool | None = None) -> None:
+        """Change the role, and whether the page is compact."""
+        self._role = role
+        self._compact = self._compact if compact is None else compact
+        self._refresh()
+
+    def set_compact(self, compact: bool) -> None:
+        """Take the size for a compact page, or for a wide one."""
+        self._compact = compact
+        self._refresh()
+
+    def _refresh(self) -> None:
+        self.setFont(theme.font(self._role, compact=self._compact))
+
+
+class StressedLabel(Label):
+    """A text with some parts stressed; the words of a study are shown as they are."""
+
+    def __init__(self, role: theme.Role = theme.Role.BODY, ink: QPalette.ColorRole = theme.INK) -> None:
+        super().__init__(role=role, ink=ink)
+        self.setTextFormat(Qt.TextFormat.RichText)
+
+    def say(self, *parts: str) -> None:
+        """Show `parts` one after another: the first plain, the second stressed, the third plain, and so on."""
+        weights = (400, 600)
+        # A number and its sign stay on one line.
+        shown = (html_text(part).replace(" %", "\N{NO-BREAK SPACE}%") for part in parts)
+        spans = (f'<span style="font-weight:{weights[i % 2]}">{part}</span>' for i, part in enumerate(shown))
+        QLabel.setText(self, "".join(spans))
+        self.setAccessibleName(isolated("".join(parts)))
+
 
 FOCUS_WIDTH, FOCUS_GAP = 2.0, 3.0
 
@@ -48,6 +180,22 @@ def focus_ring(
     inset = border + gap
     inner = max(2.0, radius - inset)
     box(painter, rect.adjusted(inset, inset, -inset, -inset), inner, border=colour, width=FOCUS_WIDTH)
+
+
+class Painted:
+    """A widget that paints itself, in the colours that its palette has then. To be named before Qt's own class."""
+
+    smooth = False  # whether edges that lie between pixels are blended from the beginning
+
+    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
+        """Paint the widget."""
+        raise NotImplementedError
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        assert isinstance(self, QWidget)
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing, self.smooth)
+            self.paint(painter, theme.tokens(self))
 
 
 class Sized:
@@ -139,7 +287,7 @@ def _strokes(painter: QPainter, glyph: Glyph) -> None:
             painter.drawPolyline([QPointF(x, y) for x, y in stroke])
 
 
-class GlyphSign(Sized, QWidget):
+class GlyphSign(Painted, Sized, QWidget):
     """A sign beside a text; it has no accessible name, the text beside it says what it means.
 
     `size` is its side in pixels at the base font, with which it grows.
@@ -159,9 +307,8 @@ class GlyphSign(Sized, QWidget):
         self._glyph = glyph
         self.update()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        with QPainter(self) as painter:
-            paint_glyph(painter, self._glyph, QRectF(self.rect()), self.palette().color(self.foregroundRole()))
+    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
+        paint_glyph(painter, self._glyph, QRectF(self.rect()), self.palette().color(self.foregroundRole()))
 
 
 Letter = Literal["A", "B"]
@@ -181,7 +328,7 @@ def paint_badge(painter: QPainter, letter: Letter, rect: QRectF, colours: theme.
     write(painter, rect, letter, face, hue, theme.CENTRE)
 
 
-class Badge(Sized, QWidget):
+class Badge(Painted, Sized, QWidget):
     """The badge of a side; it has no accessible name, the text beside it says which side is meant."""
 
     size_asked = size_least = (30, 30)
@@ -191,9 +338,8 @@ class Badge(Sized, QWidget):
         self._letter: Letter = letter
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        with QPainter(self) as painter:
-            paint_badge(painter, self._letter, QRectF(self.rect()), theme.tokens(self))
+    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
+        paint_badge(painter, self._letter, QRectF(self.rect()), colours)
 
 
 GAP = theme.XS
@@ -237,7 +383,7 @@ def paint_key_caps(
         left += size.width() + GAP
 
 
-class KeyCap(QWidget):
+class KeyCap(Painted, QWidget):
     """The caps of one or several keys, beside a text that says what they do."""
 
     def __init__(self, *keys: str) -> None:
@@ -251,9 +397,7 @@ class KeyCap(QWidget):
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colours = theme.tokens(self)
-        with QPainter(self) as painter:
-            paint_key_caps(
-                painter, self._keys, 0, self.height() / 2, ink=colours.ink2, border=colours.line2, fill=colours.surface
-            )
+    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
+        paint_key_caps(
+            painter, self._keys, 0, self.height() / 2, ink=colours.ink2, border=colours.line2, fill=colours.surface
+        )

@@ -22,8 +22,18 @@ from PySide6.QtWidgets import (
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button
-from elicit_app.gui.elements.painting import Glyph, GlyphSign, Sized, box, focus_ring, paint_glyph
-from elicit_app.gui.elements.texts import Label, tell, write
+from elicit_app.gui.elements.painting import (
+    Glyph,
+    GlyphSign,
+    Label,
+    Painted,
+    Sized,
+    box,
+    focus_ring,
+    paint_glyph,
+    tell,
+    write,
+)
 
 Item = QWidget | QLayout | tuple[QWidget | QLayout, int] | tuple[QWidget, int, Qt.AlignmentFlag] | int
 """What goes into a column or row: a widget or a layout; a tuple of one with its share of the room that is left, and
@@ -140,7 +150,7 @@ def paint_card(widget: QWidget, surface: Surface) -> None:
             focus_ring(painter, rect, theme.CARD_RADIUS, colours.ink)
 
 
-class Divider(QWidget):
+class Divider(Painted, QWidget):
     """A line between two rows; decoration, without a name."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -153,15 +163,14 @@ class Divider(QWidget):
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        with QPainter(self) as painter:
-            painter.fillRect(self.rect(), theme.tokens(self).line)
+    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
+        painter.fillRect(self.rect(), colours.line)
 
 
 HEIGHT = 6
 
 
-class ProgressBar(QProgressBar):
+class ProgressBar(Painted, QProgressBar):
     """A bar six pixels high; `set_share` fills it, and its accessible name says the same in words."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -181,15 +190,13 @@ class ProgressBar(QProgressBar):
     def minimumSizeHint(self) -> QSize:
         return QSize(theme.em(40), HEIGHT)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colours = theme.tokens(self)
+    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
         track = QRectF(self.rect())
-        with QPainter(self) as painter:
-            box(painter, track, track.height() / 2, fill=colours.line)
-            if self.value() > 0:
-                done = QRectF(track)
-                done.setWidth(max(track.height(), track.width() * self.value() / self.maximum()))
-                box(painter, done, track.height() / 2, fill=colours.ink2)
+        box(painter, track, track.height() / 2, fill=colours.line)
+        if self.value() > 0:
+            done = QRectF(track)
+            done.setWidth(max(track.height(), track.width() * self.value() / self.maximum()))
+            box(painter, done, track.height() / 2, fill=colours.ink2)
 
 
 class Block(QWidget):
@@ -290,7 +297,7 @@ class Part(Section):
         """Paint nothing: the card around it is the surface."""
 
 
-class _FoldButton(Sized, QPushButton):
+class _FoldButton(Painted, Sized, QPushButton):
     """The line of a folded card: a chevron, the title, and what is set in grey."""
 
     size_asked, size_least = (260, 44), (160, 44)
@@ -315,18 +322,17 @@ class _FoldButton(Sized, QPushButton):
             return
         super().keyPressEvent(event)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colours, room = theme.tokens(self), QRectF(self.rect())
+    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
+        room = QRectF(self.rect())
         side, strong = theme.em(14), theme.font(theme.Role.STRONG)
-        with QPainter(self) as painter:
-            if self.hasFocus():
-                focus_ring(painter, room, theme.CARD_RADIUS, colours.ink)
-            sign = Glyph.OPEN if self.isChecked() else Glyph.CLOSED
-            paint_glyph(painter, sign, QRectF(_PAD, room.center().y() - side / 2, side, side), colours.ink)
-            text = room.adjusted(_PAD + side + theme.S, 0, -_PAD, 0)
-            write(painter, text, self.text(), strong, colours.ink)
-            text.setLeft(text.left() + QFontMetricsF(strong).horizontalAdvance(self.text()) + theme.M)
-            write(painter, text, self._summary, theme.font(theme.Role.NOTE), colours.ink2, theme.RIGHT, elide=True)
+        if self.hasFocus():
+            focus_ring(painter, room, theme.CARD_RADIUS, colours.ink)
+        sign = Glyph.OPEN if self.isChecked() else Glyph.CLOSED
+        paint_glyph(painter, sign, QRectF(_PAD, room.center().y() - side / 2, side, side), colours.ink)
+        text = room.adjusted(_PAD + side + theme.S, 0, -_PAD, 0)
+        write(painter, text, self.text(), strong, colours.ink)
+        text.setLeft(text.left() + QFontMetricsF(strong).horizontalAdvance(self.text()) + theme.M)
+        write(painter, text, self._summary, theme.font(theme.Role.NOTE), colours.ink2, theme.RIGHT, elide=True)
 
 
 class FoldedCard(Card):

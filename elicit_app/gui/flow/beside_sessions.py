@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -15,11 +14,19 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 
 from elicit_app.gui.elements.page import Page
-from elicit_app.gui.flow.bridge import Background
+from elicit_app.gui.flow.background import (
+    METRIC_ENDING,
+    Background,
+    Dialogs,
+    documents,
+    save_as,
+    save_pixels,
+    say_saved,
+    with_ending,
+)
 from elicit_app.gui.flow.pages import Pages
-from elicit_app.gui.flow.saving import METRIC_ENDING, Dialogs, documents, save_pixels, say_saved, with_ending
 from elicit_app.problem import Problem
-from elicit_app.study.writing import write_whole
+from elicit_app.study.writing import file_name, write_whole
 
 if TYPE_CHECKING:
     from elicit_app.experiments.watching import LabSettings, SimulatedPerson
@@ -29,9 +36,8 @@ if TYPE_CHECKING:
 
 
 class LaboratoryFlow(QObject):
-    """Emits `left` when one goes back, and `words_requested` for what the words mean."""
+    """Emits `words_requested` for what the words mean."""
 
-    left = Signal()
     words_requested = Signal()
     _arrived = Signal(object, object)
 
@@ -54,7 +60,6 @@ class LaboratoryFlow(QObject):
         page = self._pages.laboratory
         page.run_requested.connect(self._run)
         page.stop_requested.connect(self._stopped)
-        page.back_requested.connect(self._leave)
         page.words_requested.connect(self.words_requested)
         page.picture_requested.connect(self._save_picture)
         page.rows_requested.connect(self._save_rows)
@@ -95,10 +100,6 @@ class LaboratoryFlow(QObject):
     def _stopped(self) -> None:
         self.stop()
         self._page.end()
-
-    def _leave(self) -> None:
-        self.stop()
-        self.left.emit()
 
     # --- saving
 
@@ -148,7 +149,6 @@ class Comparing(QObject):
 
     reading = Signal()
     failed = Signal(object)
-    left = Signal()
 
     def __init__(self, pages: Pages, background: Background, dialogs: Dialogs, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -189,24 +189,14 @@ class Comparing(QObject):
 
     def _back(self) -> None:
         if self._before is None or self._before is self._pages.start:
-            self.left.emit()
+            self._pages.to_start()
         else:
             self._pages.show(self._before)
 
     def _save(self, ending: str, write: Callable[[ComparisonView, Path], Path]) -> None:
-        view, page = self._view, self._page
-        if view is None:
-            return
-        name = re.sub(r"[^\w]+", "-", view.pooled.name.lower()).strip("-")[:80] or "pooled"
-        path = self._dialogs.save(page, documents() / f"{name}{ending}")
-        if path is None:
-            return
-        target = with_ending(path, ending)
-        self._background.run(
-            lambda: write(view, target),
-            lambda saved: say_saved(page.notice, saved, self._dialogs),
-            lambda problem: page.notice.say(problem.sentence),
-        )
+        if (view := self._view) is not None:
+            name = file_name(view.pooled.name, "pooled")
+            save_as(self._page, name, ending, lambda path: write(view, path), self._background, self._dialogs)
 
 
 def _compared(path: Path, *, trusted_only: bool) -> ComparisonView:

@@ -11,22 +11,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
 from elicit_app.gui.elements.page import Page
+from elicit_app.gui.flow.background import Background, Dialogs
 from elicit_app.gui.flow.beside_sessions import Comparing, LaboratoryFlow
-from elicit_app.gui.flow.bridge import Background
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.flow.preparation import Files, Preparation, close_session, folder_beside
-from elicit_app.gui.flow.saving import Dialogs
 from elicit_app.gui.settings import Settings
 from elicit_app.problem import Problem
 from elicit_app.study.writing import free_path
 
 if TYPE_CHECKING:
     from elicit_app.gui.flow.in_session import SessionFlow
-    from elicit_app.gui.pages.aside import HelpPage, SettingsPage
-    from elicit_app.gui.pages.messages import DamagedPage, DamagedView, ErrorDetails, ErrorPage, OpeningPage
+    from elicit_app.gui.pages.messages import DamagedPage, DamagedView, ErrorDetails, ErrorPage, HelpPage, SettingsPage
     from elicit_app.study.model import Study
 
 SESSION_ENDING, PACK_ENDING = ".session.jsonl", ".elicit"
@@ -53,16 +51,15 @@ class Flow(QObject):
     ) -> None:
         super().__init__(parent)
         self._pages, self._places, self._dialogs = pages, places, dialogs
+        pages.to_start = self.show_start
         self.settings = settings
         self.looks_ahead = True  # of sessions that begin; off where nobody thinks before answering
         self.background = Background(self)
         self.files = Files(pages, self.background, self)
         self.files.reading.connect(lambda name: self._say_opening(f"Reading {name}", "Every row is checked."))
-        self.files.left.connect(self.show_start)
         self.preparation = Preparation(pages, self.background, dialogs, self.files, places.data, self)
         self.comparing = Comparing(pages, self.background, dialogs, self)
         self.laboratory = LaboratoryFlow(pages, dialogs, self)
-        self.laboratory.left.connect(self.show_start)
         self.laboratory.words_requested.connect(self.show_help)
         self._session_flow: SessionFlow | None = None
         self._before_aside: Page | None = None
@@ -75,6 +72,7 @@ class Flow(QObject):
     def show_start(self) -> None:
         """Show the start page with what there is to do."""
         self.background.forget()
+        self.laboratory.stop()
         if self._session_flow is not None:
             self._session_flow.close()
         page = self._pages.start
@@ -147,13 +145,11 @@ class Flow(QObject):
         )
         preparation.began.connect(lambda session: self._sessions().practise(session))
         preparation.resumed.connect(self.open)
-        preparation.left.connect(self.show_start)
 
     def _connect_comparing(self) -> None:
         comparing = self.comparing
         comparing.reading.connect(lambda: self._say_opening("Comparing experts", "Their answers are read."))
         comparing.failed.connect(lambda problem: self._cannot("These experts cannot be compared", problem))
-        comparing.left.connect(self.show_start)
         self.preparation.compare_requested.connect(comparing.compare)
         self._pages.start.compare_requested.connect(lambda path: comparing.compare(Path(path)))
 
@@ -163,7 +159,6 @@ class Flow(QObject):
         """Say that `ref` is going to be opened, before anything is read."""
         self._say_opening(f"Opening {Path(ref).name}", "Reading the predictions.")
 
-    @Slot(object)
     def open(self, ref: str) -> None:
         """Open a study by name, a study folder, a predictions file, or a session."""
         if ref.endswith(SESSION_ENDING):
@@ -180,7 +175,6 @@ class Flow(QObject):
             lambda problem: self._trouble(problem, path),
         )
 
-    @Slot(object)
     def open_files(self, paths: Sequence[Path]) -> None:
         """Open what was chosen or dropped: a study folder, a packed study, a session, or predictions of one study."""
         if not paths:
@@ -206,14 +200,8 @@ class Flow(QObject):
             self.open(str(folder))
 
     def _say_opening(self, title: str, sentence: str) -> None:
-        self._opening_page.say(title, sentence)
-        self._pages.show(self._opening_page)
-
-    @cached_property
-    def _opening_page(self) -> OpeningPage:
-        page = self._pages.opening
-        page.start_requested.connect(self.show_start)
-        return page
+        self._pages.opening.say(title, sentence)
+        self._pages.show(self._pages.opening)
 
     def _opened(self, study: Study, source: Path) -> None:
         if study.kind == "file":
@@ -258,10 +246,8 @@ class Flow(QObject):
     def _damaged_page(self) -> DamagedPage:
         page = self._pages.damaged
         page.copy_requested.connect(self._go_on_in_a_copy)
-        page.start_requested.connect(self.show_start)
         return page
 
-    @Slot(object)
     def _go_on_in_a_copy(self, path: Path) -> None:
         self.background.run(
             lambda: _recovered(path),
@@ -275,7 +261,6 @@ class Flow(QObject):
             from elicit_app.gui.flow.in_session import SessionFlow
 
             flow = SessionFlow(self._pages, self.background, self._dialogs, self, look_ahead=self.looks_ahead)
-            flow.left.connect(self.show_start)
             flow.troubled.connect(lambda problem: self._cannot("The session cannot go on", problem))
             flow.compare_requested.connect(self.comparing.compare)
             flow.use_settings(self.settings)
@@ -307,7 +292,6 @@ class Flow(QObject):
         page.choose_requested.connect(self._choose_again)
         page.again_requested.connect(lambda path: self.open(str(path)))
         page.format_requested.connect(self._show_format)
-        page.start_requested.connect(self.show_start)
         return page
 
     def _choose_again(self) -> None:
@@ -319,7 +303,6 @@ class Flow(QObject):
 
     # --- help and settings, from anywhere and back
 
-    @Slot()
     def show_help(self) -> None:
         """Show the help page; its button leads back to where one was."""
         self._aside(self._help_page)
@@ -334,7 +317,6 @@ class Flow(QObject):
         self.show_help()
         self._help_page.show_file_format()
 
-    @Slot()
     def show_settings(self) -> None:
         """Show the settings; their button leads back to where one was."""
         self._settings_page.show_settings(self.settings, str(self._places.settings))
@@ -345,7 +327,6 @@ class Flow(QObject):
         page = self._pages.settings
         page.changed.connect(self._change_settings)
         page.back_requested.connect(self._back)
-        page.start_requested.connect(self.show_start)
         return page
 
     def _aside(self, page: Page) -> None:
@@ -357,7 +338,6 @@ class Flow(QObject):
     def _back(self) -> None:
         self._pages.show(self._before_aside or self._pages.start)
 
-    @Slot(object)
     def _change_settings(self, settings: Settings) -> None:
         self.settings = settings
         if self._session_flow is not None:

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 
 from elicit_app.elicitation.questions import Moved
-from elicit_app.gui.flow.bridge import Background, Bridge
-from elicit_app.gui.flow.pages import Pages
-from elicit_app.gui.flow.saving import (
+from elicit_app.gui.elements.page import Page
+from elicit_app.gui.flow.background import (
+    Background,
+    Bridge,
     Dialogs,
-    documents,
     proposed_name,
+    save_as,
     save_format,
     save_pictures,
-    say_saved,
     sklearn_lines,
     title_of,
-    with_ending,
 )
+from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.settings import Settings
 from elicit_app.gui.setup.overview import titled
 from elicit_app.problem import Problem
@@ -48,18 +48,18 @@ if TYPE_CHECKING:
     from elicit_app.gui.question.page import PracticePage, QuestionPage
     from elicit_app.gui.results.page import ResultsPage
 
-P = ParamSpec("P")
+A = ParamSpec("A")
+P = TypeVar("P", bound=Page)
 SEND_BACK = "Send this file back to whoever sent you the study."
 
 
 class SessionFlow(QObject):
-    """Runs one session at a time. Emits `left` when the expert goes back to the start, `troubled` with a `Problem`.
+    """Runs one session at a time. Emits `troubled` with a `Problem`.
 
     Emits `compare_requested` with the session file, to see other experts beside this one. With `look_ahead`
     what follows every reply is computed while the expert thinks, as `SessionRunner` says.
     """
 
-    left = Signal()
     troubled = Signal(object)
     compare_requested = Signal(object)
 
@@ -209,15 +209,24 @@ class SessionFlow(QObject):
 
     # --- the pages, each connected once, when it is first shown
 
-    def _to_runner(self, act: Callable[Concatenate[SessionRunner, P], None]) -> Callable[P, None]:
+    def _to_runner(self, act: Callable[Concatenate[SessionRunner, A], None]) -> Callable[A, None]:
         """Return a slot that asks for `act` in whatever session is open then."""
 
-        def slot(*args: P.args, **kwargs: P.kwargs) -> None:
+        def slot(*args: A.args, **kwargs: A.kwargs) -> None:
             if self._runner is not None and self._session is not None:
                 self._size_before = _size(self._session.path)
                 act(self._runner, *args, **kwargs)
 
         return slot
+
+    def _connected(self, page: P) -> P:
+        """Connect what several pages ask for."""
+        page.stop_requested.connect(self._to_runner(SessionRunner.stop))
+        page.more_requested.connect(self._to_runner(SessionRunner.more))
+        page.undo_requested.connect(self._to_runner(SessionRunner.undo))
+        page.redo_requested.connect(self._to_runner(SessionRunner.redo))
+        page.retry_requested.connect(self._to_runner(SessionRunner.retry))
+        return page
 
     @cached_property
     def _practice_page(self) -> PracticePage:
@@ -228,55 +237,35 @@ class SessionFlow(QObject):
 
     @cached_property
     def _question_page(self) -> QuestionPage:
-        page = self._pages.question
+        page = self._connected(self._pages.question)
         page.answered.connect(self._to_runner(hand_on))
         page.considered.connect(self._consider)
-        page.undo_requested.connect(self._to_runner(SessionRunner.undo))
-        page.redo_requested.connect(self._to_runner(SessionRunner.redo))
-        page.stop_requested.connect(self._to_runner(SessionRunner.stop))
-        page.retry_requested.connect(self._to_runner(SessionRunner.retry))
-        page.start_requested.connect(self._leave)
         return page
 
     @cached_property
     def _recap_page(self) -> RecapPage:
         page = self._pages.recap
         page.go_on_requested.connect(self._to_runner(SessionRunner.go_on))
-        page.start_requested.connect(self._leave)
         return page
 
     @cached_property
     def _sitting_over_page(self) -> SittingOverPage:
-        page = self._pages.sitting_over
-        page.stop_requested.connect(self._to_runner(SessionRunner.stop))
-        page.more_requested.connect(self._to_runner(SessionRunner.more))
-        page.undo_requested.connect(self._to_runner(SessionRunner.undo))
-        page.retry_requested.connect(self._to_runner(SessionRunner.retry))
-        page.start_requested.connect(self._leave)
-        return page
+        return self._connected(self._pages.sitting_over)
 
     @cached_property
     def _review_page(self) -> ReviewPage:
-        page = self._pages.review
+        page = self._connected(self._pages.review)
         page.finish_requested.connect(self._to_runner(SessionRunner.finish))
-        page.more_requested.connect(self._to_runner(SessionRunner.more))
-        page.undo_requested.connect(self._to_runner(SessionRunner.undo))
-        page.redo_requested.connect(self._to_runner(SessionRunner.redo))
-        page.retry_requested.connect(self._to_runner(SessionRunner.retry))
         page.look_again_requested.connect(self._to_runner(SessionRunner.look_again))
         page.take_out_requested.connect(self._to_runner(SessionRunner.take_out))
         page.resolve_requested.connect(self._to_runner(_resolve))
-        page.start_requested.connect(self._leave)
         return page
 
     @cached_property
     def _results_page(self) -> ResultsPage:
-        page = self._pages.results
-        page.more_requested.connect(self._to_runner(SessionRunner.more))
+        page = self._connected(self._pages.results)
         page.review_requested.connect(self._to_runner(SessionRunner.review))
-        page.retry_requested.connect(self._to_runner(SessionRunner.retry))
         page.look_again_requested.connect(self._to_runner(SessionRunner.look_again))
-        page.start_requested.connect(self._leave)
         page.export_requested.connect(self._export)
         page.compare_requested.connect(self._compare)
         page.practice_stated.connect(self._to_runner(SessionRunner.state_practice))
@@ -289,14 +278,9 @@ class SessionFlow(QObject):
         if self._session is not None:
             self.compare_requested.emit(self._session.path)
 
-    @Slot(int, object)
     def _consider(self, request: int, moved: Moved) -> None:
         if self._runner is not None:
             self._runner.consider(request, moved)
-
-    def _leave(self) -> None:
-        self.close()
-        self.left.emit()
 
     # --- files
 
@@ -311,14 +295,15 @@ class SessionFlow(QObject):
             page.costs.files.say_copied()
             return
         ending, back = format_of(key).ending, SEND_BACK if key == TO_SEND_BACK.key else ""
-        path = self._dialogs.save(page, documents() / proposed_name(view, ending), title_of(view, ending))
-        if path is None:
-            return
-        target = with_ending(path, ending)
-        self._background.run(
-            lambda: self._save(key, view, session, target),
-            lambda saved: say_saved(page.notice, saved, self._dialogs, back),
-            lambda problem: page.notice.say(problem.sentence),
+        save_as(
+            page,
+            proposed_name(view, ending),
+            ending,
+            lambda path: self._save(key, view, session, path),
+            self._background,
+            self._dialogs,
+            title=title_of(view, ending),
+            then=back,
         )
 
     def _save(self, key: str, view: ResultView, session: Session, path: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,10 +12,17 @@ from PySide6.QtWidgets import QStackedWidget
 from elicit_app.gui.elements.page import Page
 
 if TYPE_CHECKING:
-    from elicit_app.gui.pages.aside import HelpPage, SettingsPage
     from elicit_app.gui.pages.compare import ComparePage
     from elicit_app.gui.pages.laboratory import LaboratoryPage
-    from elicit_app.gui.pages.messages import DamagedPage, ErrorPage, OpeningPage, RecapPage, SittingOverPage
+    from elicit_app.gui.pages.messages import (
+        DamagedPage,
+        ErrorPage,
+        HelpPage,
+        OpeningPage,
+        RecapPage,
+        SettingsPage,
+        SittingOverPage,
+    )
     from elicit_app.gui.pages.review import ReviewPage
     from elicit_app.gui.question.page import PracticePage, QuestionPage
     from elicit_app.gui.results.page import ResultsPage
@@ -42,14 +50,17 @@ _HOMES = {
     "compare": ("pages.compare", "ComparePage", "Experts compared"),
     "damaged": ("pages.messages", "DamagedPage", "A damaged session"),
     "error": ("pages.messages", "ErrorPage", "What cannot be read"),
-    "help": ("pages.aside", "HelpPage", "Help"),
-    "settings": ("pages.aside", "SettingsPage", "Settings"),
+    "help": ("pages.messages", "HelpPage", "Help"),
+    "settings": ("pages.messages", "SettingsPage", "Settings"),
 }
 """Page -> module, class, and title of the window; a page without a title says it itself."""
 
 
 class Pages:
-    """All pages, on one stack; the title of the window names the page that is shown."""
+    """All pages, on one stack; the title of the window names the page that is shown.
+
+    `to_start` is what a page leads to that asks for the start.
+    """
 
     start: StartPage
     opening: OpeningPage
@@ -71,6 +82,7 @@ class Pages:
 
     def __init__(self, stack: QStackedWidget) -> None:
         self._stack = stack
+        self.to_start: Callable[[], None] = lambda: None
 
     def __getattr__(self, name: str) -> Any:
         """Make a page when it is first asked for."""
@@ -111,6 +123,7 @@ class Pages:
         if title:
             page.setWindowTitle(title)
         page.windowTitleChanged.connect(self._say_title)
+        page.start_requested.connect(lambda: self.to_start())
         self._stack.addWidget(page)
         return page
 

@@ -10,11 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
-from elicit_app.gui.flow.bridge import Background
+from elicit_app.gui.flow.background import Background, Dialogs, documents, save_as, with_ending
 from elicit_app.gui.flow.pages import Pages
-from elicit_app.gui.flow.saving import Dialogs, documents, say_saved, with_ending
 from elicit_app.problem import Problem
 from elicit_app.study.writing import free_path
 from metrics.files import real_path
@@ -35,10 +34,9 @@ Maps = tuple["ColumnMap | None", ...]
 
 
 class Files(QObject):
-    """Emits `reading` with the first file's name before anything is read, and `left`."""
+    """Emits `reading` with the first file's name before anything is read."""
 
     reading = Signal(str)
-    left = Signal()
 
     def __init__(self, pages: Pages, background: Background, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -92,7 +90,6 @@ class Files(QObject):
         self.reading.emit(self._files[0].name)
         self._background.run(lambda: read(maps), self._done, self._failed)
 
-    @Slot(object)
     def _mapped(self, columns: ColumnMap) -> None:
         """Take an answer for the file that was asked about, and for all others with these columns."""
         asked = next(look for look in self._looks if not look.fits and look.path not in self._maps)
@@ -105,7 +102,6 @@ class Files(QObject):
     def _page(self) -> ColumnsPage:
         page = self._pages.columns
         page.mapped.connect(self._mapped)
-        page.start_requested.connect(self.left)
         return page
 
 
@@ -149,7 +145,7 @@ def _study_of(files: tuple[Path, ...], maps: Maps) -> Study:
 
 
 class Preparation(QObject):
-    """Emits `saved` with a study whose words were saved, `preparing`, then `began` with a session, and `left`.
+    """Emits `saved` with a study whose words were saved, `preparing`, then `began` with a session.
 
     Emits `resumed` with the file of a session that is resumed instead, and `compare_requested` with one of the
     sessions to compare.
@@ -159,7 +155,6 @@ class Preparation(QObject):
     preparing = Signal()
     began = Signal(object)
     resumed = Signal(object)
-    left = Signal()
     compare_requested = Signal(object)
 
     def __init__(
@@ -191,7 +186,6 @@ class Preparation(QObject):
         page.open_words_requested.connect(self._open_words)
         page.save_words_requested.connect(self._save_words_as)
         page.add_model_requested.connect(self._add_models)
-        page.start_requested.connect(self.left)
         return page
 
     def _choose_place(self) -> None:
@@ -244,7 +238,6 @@ class Preparation(QObject):
                 lambda: write_words(study, to), lambda saved: page.say_done(f"Saved: {saved}"), page.say_problem
             )
 
-    @Slot(object)
     def _save_words(self, edited: EditedStudy) -> None:
         self._background.run(lambda: _saved(edited), self.saved.emit, self._words_page.say_problem)
 
@@ -273,30 +266,27 @@ class Preparation(QObject):
         page.begin_requested.connect(self._begin)
         page.words_requested.connect(self._change_words)
         page.session_requested.connect(self.resumed)
-        page.start_requested.connect(self.left)
         page.compare_requested.connect(self._compare)
         page.send_requested.connect(self._send)
         page.add_requested.connect(lambda: self._add(self._dialogs.answers(page)))
         page.answers_dropped.connect(self._add)
         return page
 
-    @Slot(object, bool)
     def _send(self, setting: Setting, again: bool) -> None:
         """Write the study into a file for an expert elsewhere; in a second round with where the others stand."""
         from elicit_app.study.packs import ENDING, pack_name
 
-        page, study = self._begin_page, self._study
-        if study is None:
-            return
-        path = self._dialogs.save(page, documents() / f"{pack_name(study.title)}{ENDING}", "Send to an expert")
-        if path is not None:
-            self._background.run(
-                lambda: _packed(study, setting, path, again=again),
-                lambda saved: say_saved(page.notice, saved, self._dialogs),
-                lambda problem: page.say_problem(problem.sentence),
+        if (study := self._study) is not None:
+            save_as(
+                self._begin_page,
+                pack_name(study.title),
+                ENDING,
+                lambda path: _packed(study, setting, path, again=again),
+                self._background,
+                self._dialogs,
+                title="Send to an expert",
             )
 
-    @Slot(object)
     def _add(self, files: Sequence[Path]) -> None:
         """File answers that came back among the sessions of the study that is shown."""
         page, study = self._begin_page, self._study
@@ -320,7 +310,6 @@ class Preparation(QObject):
         if self._study is not None:
             self.edit_words(self._study, None)
 
-    @Slot(object)
     def _begin(self, beginning: Beginning) -> None:
         """Begin, where there are many mistakes after they were put into piles."""
         if beginning.may_pile:
@@ -336,7 +325,6 @@ class Preparation(QObject):
         page.back_requested.connect(lambda: self._pages.show(self._begin_page))
         return page
 
-    @Slot(object)
     def _create(self, beginning: Beginning) -> None:
         self.preparing.emit()
         self._background.run(

@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
 from elicit_app.gui.elements.page import HeadedPage, bind
+from elicit_app.gui.elements.painting import Label, elided, tell, write
 from elicit_app.gui.elements.surfaces import Card, Section, fill, in_column
-from elicit_app.gui.elements.texts import Label, elided, tell, write
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogPlot, PlotColumns
-from elicit_app.gui.theme import RIGHT, Role, Tokens, em, font, tokens
+from elicit_app.gui.theme import RIGHT, Role, Tokens, em, font
 from elicit_app.session.comparing import ComparisonView, MistakeRates
 from metrics.drawing import LogAxis
 from metrics.elicited.exchange import ExchangeRate, RateMark
@@ -76,17 +76,15 @@ class ExpertPlot(LogPlot):
     def heightForWidth(self, width: int) -> int:
         return math.ceil(self._head() + sum(self._block(row, width) for row in self._rows) + em(52))
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colours, columns = tokens(self), self._columns()
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            top = self._head()
-            for index, row in enumerate(self._rows):
-                height = self._block(row, self.width())
-                self._paint_block(painter, colours, columns, row, QRectF(0, top, self.width(), height), first=not index)
-                top += height
-            self._paint_axis(painter, columns, top - em(6))
-            self._paint_legend(painter, colours, top + em(24))
+    def paint(self, painter: QPainter, colours: Tokens) -> None:
+        columns = self._columns()
+        top = self._head()
+        for index, row in enumerate(self._rows):
+            height = self._block(row, self.width())
+            self._paint_block(painter, colours, columns, row, QRectF(0, top, self.width(), height), first=not index)
+            top += height
+        self._paint_axis(painter, columns, top - em(6))
+        self._paint_legend(painter, colours, top + em(24))
 
     def _head(self) -> float:
         return float(em(24))
@@ -155,7 +153,6 @@ class ExpertPlot(LogPlot):
         write(painter, ends, rate.range_in_words(), font(Role.NOTE), colours.ink2, RIGHT)
 
     def _paint_legend(self, painter: QPainter, colours: Tokens, top: float) -> None:
-        painter.setFont(font(Role.NOTE))
         x, y = 0.0, top + em(12)
         for bar, text in ((False, "an expert, 90 % plausible"), (True, "all of them pooled")):
             (plotting.bar if bar else plotting.line)(painter, colours.unit if bar else colours.ink, x, x + em(34), y)

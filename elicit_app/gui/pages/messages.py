@@ -1,66 +1,85 @@
-"""Pages that say one thing: what is being read or cannot be, where one stopped, and that a sitting is over."""
+"""Pages that say one thing: what is read or cannot be, where one stopped, that a sitting is over; help and settings."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QButtonGroup, QLabel, QLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
+from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, ListBox, named
 from elicit_app.gui.elements.page import HeadedPage, ScrolledPage, bind, go_on_by_enter
-from elicit_app.gui.elements.painting import Glyph, GlyphSign
-from elicit_app.gui.elements.surfaces import Block, Card, Divider, Notice, Surface, fill, in_column, in_row, turn
-from elicit_app.gui.elements.texts import Label
+from elicit_app.gui.elements.painting import Glyph, GlyphSign, KeyCap, Label
+from elicit_app.gui.elements.surfaces import (
+    Block,
+    Card,
+    Divider,
+    Item,
+    Notice,
+    Section,
+    Surface,
+    fill,
+    in_column,
+    in_grid,
+    in_row,
+    turn,
+)
 from elicit_app.gui.pages.review import AnswersModel, AnswersTable, AnswerWords
+from elicit_app.gui.settings import FONT_PERCENTS, Appearance, Settings
+from elicit_app.gui.theme import RIGHT
 from elicit_app.problem import Finding, Problem
 from elicit_app.session.views import RecapView, SittingOverView
-from metrics.text import counted
+from metrics import __version__
+from metrics.text import capitalised, counted, number_word
 
-_PAD = 28
+
+class _MiddlePage(ScrolledPage):
+    """A page that says one thing in the middle of the window: a headline, a sentence under it, and what follows."""
+
+    def __init__(self, title: str = "") -> None:
+        super().__init__()
+        self.title = Label(title, theme.Role.HEADLINE)
+        self.sentence = Label(role=theme.Role.FLOW, ink=theme.INK2)
+
+    def stand(self, *items: Item, link: QWidget) -> None:
+        """Put `items` in the middle, and `link` on the left under them."""
+        self.back = link
+        fill(self.body, 1, *items, (link, 0, Qt.AlignmentFlag.AlignLeft), 2)
+        self.settle()
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        super().arrange(breakpoint_)
+        self.title.set_compact(breakpoint_.compact)
 
 
-class RecapPage(ScrolledPage):
-    """Shows a `RecapView`. Emits `go_on_requested` and `start_requested`."""
+class RecapPage(_MiddlePage):
+    """Shows a `RecapView`. Emits `go_on_requested`."""
 
     notice: Notice
     go_on_requested = Signal()
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__("Where you stopped")
         self.notice = Notice()
-        self.title = Label("Where you stopped", theme.Role.HEADLINE)
-        self.line = Label(role=theme.Role.FLOW, ink=theme.INK2)
         self.last, self.stated = (Label(role=theme.Role.FLOW) for _ in range(2))
         self.following = Label(role=theme.Role.FLOW, ink=theme.INK2)
         self.go_on = PrimaryButton("Go on", self.go_on_requested, keys=("Enter",))
-        card = Card(Surface.IMPORTANT)
-        self._certain = _part("What you stated for certain", self.stated)
+        self._certain, last = _part("What you stated for certain", self.stated), _part("Your last answer", self.last)
         self._row = in_row(self.go_on, (self.following, 1), spacing=theme.M)
-        in_column(
-            self.title,
-            self.line,
-            self._certain,
-            _part("Your last answer", self.last),
-            Divider(),
-            self._row,
-            on=card,
-            margins=(_PAD, _PAD, _PAD, _PAD),
-            spacing=theme.M,
-        )
-        self.back = self.link_to_start("Not now, back to the start")
+        card = _card(28, self.title, self.sentence, self._certain, last, Divider(), self._row)
         self.head.addWidget(self.notice)
-        fill(self.body, 1, card, (self.back, 0, Qt.AlignmentFlag.AlignLeft), 2)
-        self._connect()
-        self.settle()
+        go_on_by_enter(self, self.go_on.click)
+        self.stand(card, link=self.link_to_start("Not now, back to the start"))
 
     def show_view(self, view: RecapView, title: str) -> None:
         """Show where a session stands; `title` names the study and the expert."""
         self.notice.say("")
-        self.line.setText(f"{title} · {view.kept}")
+        self.sentence.setText(f"{title} · {view.kept}")
         self.last.setText(view.last)
         self.stated.setText(view.stated)
         self._certain.setVisible(bool(view.stated))
@@ -68,63 +87,43 @@ class RecapPage(ScrolledPage):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
-        for label in (self.title, self.line, self.stated, self.last, self.following):
+        for label in (self.sentence, self.stated, self.last, self.following):
             label.set_compact(breakpoint_.compact)
         turn(self._row, down=breakpoint_.large)
-
-    def _connect(self) -> None:
-        go_on_by_enter(self, self.go_on.click)
 
 
 def _part(name: str, label: Label) -> QWidget:
     """Return a line, a name and what is said under it."""
-    part = QWidget()
-    in_column(
-        Divider(),
-        in_column(Label(name, theme.Role.NOTE, theme.INK2), label, spacing=theme.XS),
-        on=part,
-        spacing=theme.M,
-    )
+    part, words = QWidget(), in_column(Label(name, theme.Role.NOTE, theme.INK2), label, spacing=theme.XS)
+    in_column(Divider(), words, on=part, spacing=theme.M)
     return part
 
 
-class SittingOverPage(ScrolledPage):
-    """Shows a `SittingOverView`.
+def _card(margin: int, *items: Item) -> Card:
+    card = Card(Surface.IMPORTANT)
+    in_column(*items, on=card, margins=(margin, margin, margin, margin), spacing=theme.M)
+    return card
 
-    Emits `stop_requested`, `more_requested`, `undo_requested`, `retry_requested` and `start_requested`.
-    """
+
+class SittingOverPage(_MiddlePage):
+    """Shows a `SittingOverView`."""
 
     notice: Notice
-    stop_requested = Signal()
-    more_requested = Signal()
-    undo_requested = Signal()
-    retry_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.notice = Notice()
-        self.title, self.sentence = Label(role=theme.Role.HEADLINE), Label(role=theme.Role.FLOW, ink=theme.INK2)
         self.stop = PrimaryButton("Look back and finish", self.stop_requested, keys=("Enter",))
         self.more = Button("Answer more questions", self.more_requested)
         self.undo = FlatButton("Undo", self.undo_requested, keys=("Ctrl+Z",), glyph=Glyph.UNDO)
-        card = Card(Surface.IMPORTANT)
         self._row = in_row(self.stop, self.more, 1, self.undo, spacing=12)
-        in_column(
-            (GlyphSign(Glyph.CHECK, 26), 0, Qt.AlignmentFlag.AlignLeft),
-            self.title,
-            self.sentence,
-            self._row,
-            on=card,
-            margins=(theme.XL, theme.XL, theme.XL, theme.XL),
-            spacing=theme.M,
-        )
-        self.back = self.link_to_start("Stop for now, back to the start")
+        sign = (GlyphSign(Glyph.CHECK, 26), 0, Qt.AlignmentFlag.AlignLeft)
+        card = _card(theme.XL, sign, self.title, self.sentence, self._row)
         self.head.addWidget(self.notice)
-        fill(self.body, 1, card, (self.back, 0, Qt.AlignmentFlag.AlignLeft), 2)
         go_on_by_enter(self, self.stop.click)
         self.notice.pressed.connect(self.retry_requested)
         bind(self, self.undo_requested, "Ctrl+Z")
-        self.settle()
+        self.stand(card, link=self.link_to_start("Stop for now, back to the start"))
 
     def show_view(self, view: SittingOverView) -> None:
         """Show why the sitting is over."""
@@ -135,31 +134,20 @@ class SittingOverPage(ScrolledPage):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
-        self.title.set_compact(breakpoint_.compact)
         turn(self._row, down=breakpoint_.large)
 
 
-class OpeningPage(ScrolledPage):
+class OpeningPage(_MiddlePage):
     """Says what is being read or prepared."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.title, self.sentence = Label(role=theme.Role.HEADLINE), Label(role=theme.Role.FLOW, ink=theme.INK2)
-        self.back = self.link_to_start()
-        fill(self.body, 1, self.title, self.sentence, (self.back, 0, Qt.AlignmentFlag.AlignLeft), 2)
-        self.settle()
+        self.stand(self.title, self.sentence, link=self.link_to_start())
 
     def say(self, title: str, sentence: str) -> None:
         """Say what is being done."""
         self.title.setText(title)
         self.sentence.setText(sentence)
-
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        super().arrange(breakpoint_)
-        self.title.set_compact(breakpoint_.compact)
-
-
-_NUMBERS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}
 
 
 class ErrorDetails(NamedTuple):
@@ -181,7 +169,7 @@ class ErrorDetails(NamedTuple):
         sentence = problem.sentence
         if problem.findings:
             count = len(problem.findings)
-            things = "One thing has" if count == 1 else f"{_NUMBERS.get(count, str(count))} things have"
+            things = f"{capitalised(number_word(count))} {'thing has' if count == 1 else 'things have'}"
             sentence = f"{source.name} was read. {things} to be put right first."
         return cls(title, sentence, problem.findings, source, choose=True)
 
@@ -194,8 +182,8 @@ class ErrorDetails(NamedTuple):
         return "\n".join(lines)
 
 
-class ErrorPage(ScrolledPage):
-    """Emits `choose_requested`, `again_requested` with the path, `format_requested` and `start_requested`."""
+class ErrorPage(_MiddlePage):
+    """Emits `choose_requested`, `again_requested` with the path, and `format_requested`."""
 
     choose_requested = Signal()
     again_requested = Signal(object)
@@ -204,11 +192,10 @@ class ErrorPage(ScrolledPage):
     def __init__(self) -> None:
         super().__init__()
         self._error = ErrorDetails("", "")
-        self._title, self._sentence = Label(role=theme.Role.HEADLINE), Label(ink=theme.INK2)
-        self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._card = Card()
-        self._rows = Block()
-        self._findings = in_column(self._rows, on=self._card, margins=(24, 18, 24, 18), spacing=14)
+        self.sentence.set_role(theme.Role.BODY)
+        self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._card, self._rows = Card(), Block()
+        in_column(self._rows, on=self._card, margins=(24, 18, 24, 18), spacing=14)
         self.primary = PrimaryButton("Choose another file…", self._go_on)
         self.again = Button("Read it again", self._read_again, keys=("F5",))
         self.copy = FlatButton("Copy these findings", self._copy)
@@ -226,8 +213,8 @@ class ErrorPage(ScrolledPage):
     def show_error(self, error: ErrorDetails) -> None:
         """Show what is wrong."""
         self._error = error
-        self._title.setText(error.title)
-        self._sentence.setText(error.sentence)
+        self.title.setText(error.title)
+        self.sentence.setText(error.sentence)
         self._card.setVisible(bool(error.findings))
         self.again.setVisible(error.source is not None)
         self.format.setVisible(error.choose)
@@ -236,17 +223,13 @@ class ErrorPage(ScrolledPage):
         self.back.setVisible(error.choose)
         _lay_findings(self._rows.renew(), error.findings)
 
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        super().arrange(breakpoint_)
-        self._title.set_compact(breakpoint_.compact)
-
     def _build(self) -> None:
         fill(
             self.body,
             1,
             (GlyphSign(Glyph.WARNING, 30), 0, Qt.AlignmentFlag.AlignLeft),
-            self._title,
-            self._sentence,
+            self.title,
+            self.sentence,
             self._card,
             in_row(self.primary, self.again, 1, self.copy, spacing=12),
             in_row(self.format, 1, self.back),
@@ -293,7 +276,7 @@ class DamagedView(NamedTuple):
 
 
 class DamagedPage(HeadedPage):
-    """Shows a `DamagedView`. Emits `copy_requested` with the session file, and `start_requested`."""
+    """Shows a `DamagedView`. Emits `copy_requested` with the session file."""
 
     copy_requested = Signal(object)
 
@@ -309,6 +292,7 @@ class DamagedPage(HeadedPage):
         in_column(self._why, self.table, on=card, margins=(20, 16, 20, 18), spacing=theme.S)
         fill(self.body, card, 1)
         self.foot.addLayout(in_row(self.back, 1))
+        self.first_focus = self.copy
         self.settle()
 
     def show_view(self, view: DamagedView) -> None:
@@ -320,10 +304,6 @@ class DamagedPage(HeadedPage):
         self.model.show_rows(view.answers)
         self.notice.say("")
 
-    @property
-    def first_focus(self) -> QWidget:
-        return self.copy
-
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
         self.table.set_compact(breakpoint_.compact)
@@ -331,3 +311,174 @@ class DamagedPage(HeadedPage):
     def _copy(self) -> None:
         if self._view is not None:
             self.copy_requested.emit(self._view.path)
+
+
+KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("Left", "1"), "A is better"),
+    (("Right", "2"), "B is better"),
+    (("Down", "0"), "About equal"),
+    (("S",), "Cannot say, ask later"),
+    (("E",), "Make both results equally bad, where it is offered; Esc leads back to the choice"),
+    (("Up", "Down"), "While a number is moved: more, fewer; with Shift by ten, or type it; Enter takes it"),
+    (("N",), "While a number is moved: even the end of the scale does not make them equal"),
+    (("R",), "Type a reason that is kept with your answer"),
+    (("Shift", "Left"), "Slightly A; with Right slightly B"),
+    (("Ctrl", "Left"), "Clearly A; with Right clearly B"),
+    (("Ctrl+Z",), "Undo, as often as you like"),
+    (("Ctrl+Shift+Z",), "Put back what was undone"),
+    (("F",), "Full picture: every mistake, not only what differs"),
+    (("Ctrl+Enter",), "Begin, and after the questions finish, from any field"),
+    (("Ctrl+Tab",), "The next part of a result"),
+    (("Ctrl+S",), "Save the metric file of a result; of a study that was sent to you, your answers"),
+    (("F1",), "This page"),
+    (("Ctrl+,",), "Settings"),
+    (("F5",), "Read a file again that could not be used"),
+)
+_ABOUT = (
+    "Two results of a model on the same cases stand side by side. Each is better at something. You say which you "
+    "would rather have; there is no right answer. After about 20 such answers the program knows how bad you find each "
+    "mistake, and how sure it can be. It asks so that each answer tells as much as possible, and it allows for a slip "
+    "now and then."
+)
+_STORED = (
+    "Every answer is written to the session file the moment you give it. You can close the window at any time, also in "
+    "the middle of a question, and go on later from the first page. Undo takes back any number of answers; nothing is "
+    "ever erased from the file. Nothing leaves this computer."
+)
+_FILE = (
+    "One row per case: a column y_true with the true class, and for every class a column proba_<class> with the "
+    "probability that the model gives it. The probabilities of a row add up to 1. CSV or Parquet; or an NPZ file with "
+    "y_true (n,) and y_proba (n, k). Several models: one file each, with the same cases in the same order, chosen or "
+    "dropped together."
+)
+_EXAMPLE = "y_true,proba_melanoma,proba_naevus,proba_keratosis\nmelanoma,0.71,0.24,0.05\nnaevus,0.08,0.87,0.05"
+
+
+_LICENCES = (
+    "elicit is free software under the MIT licence. Its window is drawn by Qt through PySide6 and shiboken6, which are "
+    "under the GNU Lesser General Public License, version 3. They are packages of their own beside this program, "
+    "unchanged, and you may put your own build in their place: install it into the same Python environment (pip "
+    "install --no-deps YOUR_WHEEL, both of one version) and start elicit again. Their source is at code.qt.io. Reports "
+    "in PDF are set by Typst, under the Apache License 2.0, which can be replaced in the same way. All other parts are "
+    "under licences that ask for their notice alone (BSD, MIT, Apache, Python), but certifi, which is under the "
+    "Mozilla Public License 2.0. Each package has its text in its .dist-info folder among Python's site-packages."
+)
+
+
+class HelpPage(HeadedPage):
+    """Emits `back_requested`."""
+
+    back_requested = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.header.say("Help")
+        self.done = PrimaryButton("Back", self.back_requested)
+        self.header.add_actions(self.done)
+        fill(self.body, _section("What happens here", Label(_ABOUT)), _section("Keys", _keys()))
+        self._file = _section("What a predictions file looks like", Label(_FILE), _code(_EXAMPLE))
+        fill(
+            self.body,
+            self._file,
+            _section("What is stored", Label(_STORED)),
+            _section(f"About elicit {__version__}", Label(_LICENCES)),
+            1,
+        )
+        bind(self, self.back_requested, "Esc")
+        self.first_focus = self.done
+        self.settle()
+
+    def show_file_format(self) -> None:
+        """Scroll to what a predictions file looks like."""
+        self.area.verticalScrollBar().setValue(self._file.y() - theme.S)
+
+
+def _section(title: str, *content: QWidget | QLayout) -> Section:
+    section = Section(title)
+    fill(section.column, *content)
+    return section
+
+
+def _keys() -> QWidget:
+    block = QWidget()
+    grid = in_grid(on=block, across=theme.M, down=8)
+    for row, (keys, text) in enumerate(KEYS):
+        grid.addWidget(KeyCap(*keys), row, 0, RIGHT)
+        grid.addWidget(Label(text), row, 1)
+    grid.setColumnStretch(1, 1)
+    return block
+
+
+def _code(text: str) -> QLabel:
+    """Return lines of a file, in the words of the file; they can be selected."""
+    label = Label(text, theme.Role.NOTE)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label
+
+
+_APPEARANCES: tuple[tuple[Appearance, str], ...] = (("system", "Like the system"), ("light", "Light"), ("dark", "Dark"))
+
+
+class SettingsPage(HeadedPage):
+    """Emits `changed` with the new `Settings`, and `back_requested`."""
+
+    changed = Signal(object)
+    back_requested = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._settings = Settings()
+        self.header.say("Settings", "What you change here changes at once.")
+        self.done = PrimaryButton("Done", self.back_requested)
+        self.header.add_actions(self.done)
+        self._group = QButtonGroup(self)
+        self.appearances: dict[Appearance, ChoiceRow] = {}
+        self.text_size = ListBox("Size of all text", 260)
+        for percent in FONT_PERCENTS:
+            self.text_size.addItem("as the system has it" if percent == 100 else f"{percent} %", percent)
+        self.animation = CheckRow("A new question fades in")
+        self.numbers_only = CheckRow("Numbers only, without the squares")
+        fill(
+            self.body,
+            _section("Appearance", *self._appearance_rows()),
+            _section("Text", named("Size of all text", self.text_size)),
+            _section("Questions", self.animation, self.numbers_only),
+        )
+        self.place = Label(role=theme.Role.NOTE, ink=theme.INK2)
+        self.body.addWidget(self.place)
+        self.back = self.link_to_start()
+        self.body.addStretch(1)
+        self.foot.addLayout(in_row(self.back, 1))
+        bind(self, self.back_requested, "Esc")
+        self.text_size.activated.connect(self._changed)
+        for check in (self.animation, self.numbers_only):
+            check.box.clicked.connect(self._changed)
+        self.settle()
+
+    def show_settings(self, settings: Settings, place: str) -> None:
+        """Show `settings`; `place` says where they are kept."""
+        self._settings = settings
+        self.appearances[settings.appearance].radio.setChecked(True)
+        self.text_size.setCurrentIndex(self.text_size.findData(settings.font_percent))
+        self.animation.box.setChecked(settings.animation)
+        self.numbers_only.box.setChecked(settings.numbers_only)
+        self.place.setText(f"Kept in {place}. Nothing leaves this computer.")
+
+    def _appearance_rows(self) -> list[QWidget]:
+        for name, label in _APPEARANCES:
+            row = ChoiceRow(label)
+            self._group.addButton(row.radio)
+            row.radio.clicked.connect(self._changed)
+            self.appearances[name] = row
+        return list(self.appearances.values())
+
+    def _changed(self) -> None:
+        chosen = next(name for name, row in self.appearances.items() if row.radio.isChecked())
+        self._settings = replace(
+            self._settings,
+            appearance=chosen,
+            font_percent=int(self.text_size.currentData()),
+            animation=self.animation.box.isChecked(),
+            numbers_only=self.numbers_only.box.isChecked(),
+        )
+        self.changed.emit(self._settings)

@@ -24,9 +24,8 @@ from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
-from elicit_app.gui.elements.painting import Glyph, GlyphSign, box, paint_glyph
+from elicit_app.gui.elements.painting import Glyph, GlyphSign, Label, box, paint_glyph, tell, write
 from elicit_app.gui.elements.surfaces import Card, Divider, Surface, fill, in_column, in_row, turn
-from elicit_app.gui.elements.texts import Label, tell, write
 from elicit_app.gui.theme import LEFT, RIGHT
 from elicit_app.session.journal.events import Kept
 from elicit_app.session.sentences import FIT_WORDS, preference_of, undo_words
@@ -407,19 +406,14 @@ NOTHING_CHOSEN = "Choose an answer to look at it again"
 class ReviewPage(HeadedPage):
     """Shows a `ReviewView`.
 
-    Emits `finish_requested`, `more_requested`, `look_again_requested` and `take_out_requested` with the number of
-    an answer, `resolve_requested` with what was decided about two answers, `undo_requested`, `redo_requested`,
-    `retry_requested` and `start_requested`.
+    Emits `finish_requested`, `look_again_requested` and `take_out_requested` with the number of an answer, and
+    `resolve_requested` with what was decided about two answers.
     """
 
     finish_requested = Signal()
-    more_requested = Signal()
     look_again_requested = Signal(object)
     take_out_requested = Signal(object)
     resolve_requested = Signal(object)
-    undo_requested = Signal()
-    redo_requested = Signal()
-    retry_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QRectF, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QRectF, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QIntValidator, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QSlider, QWidget
 
@@ -14,8 +14,7 @@ from elicit_app.elicitation.questions import Moved, Proposal, Strength
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import AnswerButton, Button, MinorButton, PrimaryButton
 from elicit_app.gui.elements.fields import Field, IgnoresWheel
-from elicit_app.gui.elements.painting import box, side_colours
-from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.elements.painting import Painted, Sized, box, side_colours, tell
 from elicit_app.gui.question.measures import GAP, Plan, Span, answer_spans
 from elicit_app.gui.theme import em
 from elicit_app.session.journal.events import LONGEST_REASON
@@ -369,8 +368,10 @@ class MoveField(IgnoresWheel, QLineEdit):
                 box(painter, QRectF(self.rect()), theme.BUTTON_RADIUS, border=hue, width=2)
 
 
-class MoveSlider(IgnoresWheel, QSlider):
+class MoveSlider(Painted, IgnoresWheel, Sized, QSlider):
     """The scale of the number under its squares: the handle stands under the edge of their block."""
+
+    size_asked = size_least = (100, _RING)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
@@ -404,22 +405,18 @@ class MoveSlider(IgnoresWheel, QSlider):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         event.accept()
 
-    def sizeHint(self) -> QSize:
-        return QSize(em(100), em(_RING))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
         if self._moving is None:
             return
-        colours, middle, x = theme.tokens(self), self.height() / 2, self._x(self.value())
+        middle, x = self.height() / 2, self._x(self.value())
         hue, _ = side_colours(colours, letter_of(self._moving.side))
         ring = min(em(_RING), self.height())
         handle = ring * _HANDLE / _RING
-        with QPainter(self) as painter:
-            for start, end, colour in ((self._near, x, hue), (x, self._far, colours.line2)):
-                box(painter, QRectF(min(start, end), middle - 2, abs(end - start), 4), 2, fill=colour)
-            box(painter, _around(x, middle, ring), ring / 2, fill=colours.surface, border=colours.ink, width=2)
-            box(painter, _around(x, middle, handle), handle / 2, fill=colours.surface, border=colours.ink, width=2)
-            box(painter, _around(x, middle, handle * 0.4), handle * 0.2, fill=colours.ink)
+        for start, end, colour in ((self._near, x, hue), (x, self._far, colours.line2)):
+            box(painter, QRectF(min(start, end), middle - 2, abs(end - start), 4), 2, fill=colour)
+        box(painter, _around(x, middle, ring), ring / 2, fill=colours.surface, border=colours.ink, width=2)
+        box(painter, _around(x, middle, handle), handle / 2, fill=colours.surface, border=colours.ink, width=2)
+        box(painter, _around(x, middle, handle * 0.4), handle * 0.2, fill=colours.ink)
 
 
 def _around(x: float, y: float, side: float) -> QRectF:

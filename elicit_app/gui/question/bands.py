@@ -11,14 +11,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 from PySide6.QtCore import QPointF, QRectF, QSize
-from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QResizeEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button
-from elicit_app.gui.elements.painting import Glyph, box, paint_badge, paint_glyph
+from elicit_app.gui.elements.painting import Glyph, Label, Painted, box, paint_badge, paint_glyph, tell
 from elicit_app.gui.elements.surfaces import ProgressBar
-from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.theme import Breakpoint, Role, em, font
 from elicit_app.session.pair_words import DifferenceSentence, Letter
 from elicit_app.session.sentences import Balance
@@ -183,7 +182,7 @@ _AIR = 12
 """Free height of a strip whose lines stand close."""
 
 
-class StripBand(QLabel):
+class StripBand(Painted, QLabel):
     """A sunken band that paints the sentence; a painted label, so that it reads like a text."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -235,22 +234,21 @@ class StripBand(QLabel):
         """Return what stands left of all words: the badge of the side that the sentence is about, and space."""
         return 0 if isinstance(self._strip, Balance) else self._badge_side() + _AFTER_BADGE
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colours, text, side = theme.tokens(self), self.text_for(self.width()), self._badge_side()
+    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
+        text, side = self.text_for(self.width()), self._badge_side()
         pitch = self._pitch(text)
         widest = max(text.width(line) for line in text.lines)
         left = theme.M if self._room.large else (self.width() - widest - self._before()) / 2
         middle = (self.height() - (len(text.lines) - 1) * pitch) / 2
-        with QPainter(self) as painter:
-            box(painter, QRectF(self.rect()), theme.BUTTON_RADIUS, fill=colours.sunken)
-            if isinstance(self._strip, DifferenceSentence):
-                badge = middle if self._room.large else self.height() / 2
-                paint_badge(painter, self._strip.subject, QRectF(left, badge - side / 2, side, side), colours)
-            for line in text.lines:
-                x = left + self._before()
-                for part in line:
-                    x = self._paint_part(painter, text, part, x, middle, colours) + text.between_parts
-                middle += pitch
+        box(painter, QRectF(self.rect()), theme.BUTTON_RADIUS, fill=colours.sunken)
+        if isinstance(self._strip, DifferenceSentence):
+            badge = middle if self._room.large else self.height() / 2
+            paint_badge(painter, self._strip.subject, QRectF(left, badge - side / 2, side, side), colours)
+        for line in text.lines:
+            x = left + self._before()
+            for part in line:
+                x = self._paint_part(painter, text, part, x, middle, colours) + text.between_parts
+            middle += pitch
 
     def _paint_part(
         self, painter: QPainter, text: StripText, part: Part, x: float, middle: float, colours: theme.Tokens

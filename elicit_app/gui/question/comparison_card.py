@@ -5,15 +5,25 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import QPoint, QRectF, Qt
-from PySide6.QtGui import QBrush, QFocusEvent, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QBrush, QFocusEvent, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QGroupBox, QLabel, QWidget
 
 from elicit_app.elicitation.questions import Counts, Proposal
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import FlatButton
-from elicit_app.gui.elements.painting import Badge, Glyph, GlyphSign, box, focus_ring, side_colours
+from elicit_app.gui.elements.painting import (
+    Badge,
+    Glyph,
+    GlyphSign,
+    Label,
+    Painted,
+    box,
+    focus_ring,
+    side_colours,
+    tell,
+    write,
+)
 from elicit_app.gui.elements.surfaces import Divider
-from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.question.answers import MoveField, MoveSlider, Moving
 from elicit_app.gui.question.flow_view import FlowList, FlowView, FullPicture
 from elicit_app.gui.question.measures import Plan, Scale, ScaleMemory, plan
@@ -100,7 +110,7 @@ _OUTLINED, _HATCHED = "outlined: more than on the other side", "hatched: more th
 _SAME = "grey: as many on both sides"
 
 
-class Legend(QLabel):
+class Legend(Painted, QLabel):
     """What the signs beside the numbers mean: one square per case or a grey bar, and what is marked as more."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -126,38 +136,34 @@ class Legend(QLabel):
         tell(self, name=f"{sign}: {self._words[0]}. {self._words[1].capitalize()}.")
         self.update()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colours, face = theme.tokens(self), font(Role.NOTE)
+    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
+        face = font(Role.NOTE)
         metrics = QFontMetricsF(face)
         words = self._words
         widths = [metrics.horizontalAdvance(each) for each in words]
         side, wide, far = em(8), em(26 if self._solid else 8), theme.XL
         x = (self.width() - (wide + 12 + widths[0] + far + 2 * (wide + 18) + widths[1])) / 2
         middle = self.height() / 2
-        with QPainter(self) as painter:
-            painter.setFont(face)
-            painter.fillRect(QRectF(x, middle - side / 2, wide, side), colours.unit)
-            x += wide + 12
-            painter.setPen(colours.ink2)
-            painter.drawText(QRectF(x, 0, widths[0] + 2, self.height()), Qt.AlignmentFlag.AlignVCenter, words[0])
-            x += widths[0] + far
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            for hue, soft in (side_colours(colours, "A"), side_colours(colours, "B")):
-                mark = QRectF(x + 3, middle - side / 2, wide, side)
-                painter.fillRect(mark.adjusted(-2.25, -2.25, 2.25, 2.25), soft)
-                painter.fillRect(mark, QBrush(hue, Qt.BrushStyle.BDiagPattern) if self._solid else QBrush(hue))
-                painter.setPen(QPen(hue, 1.5))
-                painter.drawRect(mark.adjusted(-2.25, -2.25, 2.25, 2.25))
-                x += wide + 18
-            painter.setPen(colours.ink2)
-            painter.drawText(QRectF(x, 0, widths[1] + 2, self.height()), Qt.AlignmentFlag.AlignVCenter, words[1])
+        painter.fillRect(QRectF(x, middle - side / 2, wide, side), colours.unit)
+        x += wide + 12
+        write(painter, QRectF(x, 0, widths[0] + 2, self.height()), words[0], face, colours.ink2)
+        x += widths[0] + far
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for hue, soft in (side_colours(colours, "A"), side_colours(colours, "B")):
+            mark = QRectF(x + 3, middle - side / 2, wide, side)
+            painter.fillRect(mark.adjusted(-2.25, -2.25, 2.25, 2.25), soft)
+            painter.fillRect(mark, QBrush(hue, Qt.BrushStyle.BDiagPattern) if self._solid else QBrush(hue))
+            painter.setPen(QPen(hue, 1.5))
+            painter.drawRect(mark.adjusted(-2.25, -2.25, 2.25, 2.25))
+            x += wide + 18
+        write(painter, QRectF(x, 0, widths[1] + 2, self.height()), words[1], face, colours.ink2)
 
 
 _INSET = theme.S
 _TAB_REASONS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 
 
-class ComparisonCard(QGroupBox):
+class ComparisonCard(Painted, QGroupBox):
     """A group, so that screen readers tell its name; it is where the focus goes on a new question.
 
     The page calls `show_pair`, then `fit` with its plan, asks for heights, sets the geometry and calls `place`.
@@ -396,16 +402,14 @@ class ComparisonCard(QGroupBox):
         self._ring = False
         self.update()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colours = theme.tokens(self)
-        with QPainter(self) as painter:
-            box(painter, QRectF(self.rect()), theme.CARD_RADIUS, fill=colours.surface, border=colours.line)
-            for bar in (bar for row in self.rows for bar in row.bars if bar.is_moving):
-                hue, soft = side_colours(colours, letter_of(bar.side))
-                frame = bar.frame.translated(bar.mapTo(self, QPoint(0, 0)))
-                box(painter, frame, theme.BUTTON_RADIUS, fill=soft, border=hue, width=2)
-            if self.hasFocus() and self._ring:
-                focus_ring(painter, QRectF(self.rect()), theme.CARD_RADIUS, colours.ink)
+    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
+        box(painter, QRectF(self.rect()), theme.CARD_RADIUS, fill=colours.surface, border=colours.line)
+        for bar in (bar for row in self.rows for bar in row.bars if bar.is_moving):
+            hue, soft = side_colours(colours, letter_of(bar.side))
+            frame = bar.frame.translated(bar.mapTo(self, QPoint(0, 0)))
+            box(painter, frame, theme.BUTTON_RADIUS, fill=soft, border=hue, width=2)
+        if self.hasFocus() and self._ring:
+            focus_ring(painter, QRectF(self.rect()), theme.CARD_RADIUS, colours.ink)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Show the ring only to those who came by the Tab key: a new question must not look selected."""

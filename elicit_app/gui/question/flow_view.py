@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.elicitation.questions import Counts
 from elicit_app.gui import theme
-from elicit_app.gui.elements.painting import Glyph, box, paint_badge, paint_glyph, side_colours
-from elicit_app.gui.elements.texts import tell, write
+from elicit_app.gui.elements.painting import Glyph, Painted, box, paint_badge, paint_glyph, side_colours, tell, write
 from elicit_app.gui.question.measures import breakable, wrapped_height
 from elicit_app.gui.theme import CENTRE, LEFT, RIGHT, Role, em, font
 from elicit_app.session.pair_words import Branch, Leaf, branches, letter_of
@@ -279,7 +278,7 @@ class Spacing(NamedTuple):
 _EASY, _TIGHT, _MOST_LEAF = Spacing(48, 20, 11), Spacing(36, 17, 4), 36
 
 
-class FlowView(FullPicture):
+class FlowView(Painted, FullPicture):
     """Truths in the middle, branches and bars to both sides: grey but for what differs."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -312,34 +311,35 @@ class FlowView(FullPicture):
         full = self._height(self.full, self.width(), _TIGHT, _TIGHT.leaf)
         return self.full if full <= self.height() else self.condensed
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
         shown = self.shown()
         if not shown:
             return
         easy = self._height(shown, self.width(), _EASY, _EASY.leaf) <= self.height()
         spacing = _EASY if easy else _TIGHT
-        colours, head = theme.tokens(self), em(spacing.head)
+        head = em(spacing.head)
         place = flow_place(shown, self.width(), compact=self._compact)
         least = [leaf_heights(branch, place, spacing.leaf, compact=self._compact) for branch in shown]
         stretch = (self.height() - head - len(shown) * (spacing.around + 1)) / sum(map(sum, least))
         y = float(head)
-        with QPainter(self) as painter:
-            parts = FlowPainter(painter, place, colours, compact=self._compact)
-            parts.head(head)
-            for branch, leaves in zip(shown, least, strict=True):
-                painter.fillRect(QRectF(theme.S, round(y), self.width() - 2 * theme.S, 1), colours.line)
-                heights = [height * stretch for height in leaves]
-                high = sum(heights)
-                y += 1 + spacing.around / 2
-                parts.branch(branch, QRectF(0, y, self.width(), high), heights)
-                y += high + spacing.around / 2
+        parts = FlowPainter(painter, place, colours, compact=self._compact)
+        parts.head(head)
+        for branch, leaves in zip(shown, least, strict=True):
+            painter.fillRect(QRectF(theme.S, round(y), self.width() - 2 * theme.S, 1), colours.line)
+            heights = [height * stretch for height in leaves]
+            high = sum(heights)
+            y += 1 + spacing.around / 2
+            parts.branch(branch, QRectF(0, y, self.width(), high), heights)
+            y += high + spacing.around / 2
 
 
 _HEAD, _TRUTH, _LEAF = 32, 26, 22
 
 
-class FlowList(FullPicture):
+class FlowList(Painted, FullPicture):
     """Grey but for what differs, as the wide form, but without bars and curves."""
+
+    smooth = True
 
     def needed_height(self, width: int) -> int:
         return round(self._head(width) + sum(sum(self.heights(branch, width)) for branch in self.full) + theme.S)
@@ -368,20 +368,18 @@ class FlowList(FullPicture):
         """Return the width of what the model says: sign and name."""
         return width - 2 * self.side() - em(16)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colours, y = theme.tokens(self), self._head(self.width())
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            self._paint_head(painter, colours)
-            for branch in self.full:
-                truth, *leaves = self.heights(branch, self.width())
-                line = QRectF(theme.S, y, self.width() - 2 * theme.S, truth)
-                box(painter, line, theme.BUTTON_RADIUS, fill=colours.sunken)
-                _write_wrapped(painter, line, _truth(branch), truth_font(), colours.ink)
-                y += truth
-                for leaf, high in zip(branch.leaves, leaves, strict=True):
-                    self._paint_leaf(painter, leaf, QRectF(0, y, self.width(), high), colours)
-                    y += high
+    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
+        y = self._head(self.width())
+        self._paint_head(painter, colours)
+        for branch in self.full:
+            truth, *leaves = self.heights(branch, self.width())
+            line = QRectF(theme.S, y, self.width() - 2 * theme.S, truth)
+            box(painter, line, theme.BUTTON_RADIUS, fill=colours.sunken)
+            _write_wrapped(painter, line, _truth(branch), truth_font(), colours.ink)
+            y += truth
+            for leaf, high in zip(branch.leaves, leaves, strict=True):
+                self._paint_leaf(painter, leaf, QRectF(0, y, self.width(), high), colours)
+                y += high
 
     def _paint_head(self, painter: QPainter, colours: theme.Tokens) -> None:
         badge, high = em(24), self._head(self.width())

@@ -10,9 +10,8 @@ from elicit_app.elicitation.questions import Family, Moved
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, FlatButton, PrimaryButton
 from elicit_app.gui.elements.page import bind
-from elicit_app.gui.elements.painting import Glyph, GlyphSign
+from elicit_app.gui.elements.painting import Glyph, GlyphSign, Label, tell
 from elicit_app.gui.elements.surfaces import Card, Notice, Surface, in_column, in_row, turn
-from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.question.answers import GivenAnswer, Pressed, ReasonField
 from elicit_app.gui.question.bands import TopBar
 from elicit_app.gui.question.pair_page import Pair, PairPage
@@ -23,10 +22,8 @@ from elicit_app.session.views import QuestionView, Reply, UnsavedView
 from elicit_app.session.warm_up import (
     Feedback,
     PracticePair,
-    PracticeTrade,
-    practice_comparison,
     practice_feedback,
-    practice_pairs,
+    practice_pair,
     practice_trade,
     trade_feedback,
 )
@@ -65,11 +62,6 @@ class QuestionPage(PairPage):
     notice: Notice
     answered = Signal(object)  # a GivenAnswer
     considered = Signal(int, object)  # a request, and the count (Moved) that has stood for a moment: the likely answer
-    undo_requested = Signal()
-    redo_requested = Signal()
-    stop_requested = Signal()  # stop asking, and see the result
-    retry_requested = Signal()  # write the answer again
-    start_requested = Signal()  # stop for now
 
     def __init__(self, *, lock_ms: int = LOCK_MS) -> None:
         self.undo = FlatButton("Undo", glyph=Glyph.UNDO)
@@ -145,17 +137,8 @@ class QuestionPage(PairPage):
         self.reason.clear()
         self.reason.hide()
         self._say_notes()
-        wording = self._study.wording
-        words = compare_pair(
-            view.left,
-            view.right,
-            wording,
-            view.population,
-            self._family,
-            subject=view.subject,
-            reversed_rows=view.reversed_rows,
-        )
-        pair = Pair(view.left, view.right, wording, view.population, self._family)
+        pair = Pair(view.left, view.right, self._study.wording, view.population, self._family)
+        words = compare_pair(*pair, subject=view.subject, reversed_rows=view.reversed_rows)
         at_once = view.proposal is not None and view.proposal.at_once and view.again is None
         self._set_answerable(True)
         self.show_pair(words, pair, words.spoken(view.number), view.proposal, at_once=at_once and not view.offer_break)
@@ -385,7 +368,7 @@ class PracticePage(PairPage):
     _study: Study
     _family: Family
     _better: PracticePair
-    _trade: PracticeTrade
+    _trade: PracticePair
 
     def __init__(self) -> None:
         self.skip = FlatButton("Skip the practice")
@@ -408,26 +391,21 @@ class PracticePage(PairPage):
     def begin(self, study: Study, family: Family) -> None:
         """Start the practice over `study`."""
         self._study, self._family = study, family
-        self._better, self._trade = practice_pairs(study)[0], practice_trade(study)
+        self._better, self._trade = practice_pair(study), practice_trade(study)
         self.number = 1
         self.card.begin(study)
         self.take_words(study)
         self._show_step()
 
     def _show_step(self) -> None:
-        study, better, trade = self._study, self._better, self._trade
+        study = self._study
         title = f"Practice {self.number} of {_STEPS}"
         self.call(title)
         self.bar.show_progress(title, "does not count", self.number / _STEPS, f"{title}, does not count")
         self.feedback.hide()
-        if self.number == 1:
-            words = practice_comparison(better, study, self._family)
-            pair = Pair(better.left, better.right, study.wording, study.population, self._family)
-            proposal = None
-        else:
-            words = compare_pair(trade.left, trade.right, study.wording, study.population, self._family)
-            pair = Pair(trade.left, trade.right, study.wording, study.population, self._family)
-            proposal = trade.proposal
+        left, right, proposal = self._better if self.number == 1 else self._trade
+        pair = Pair(left, right, study.wording, study.population, self._family)
+        words = compare_pair(*pair)
         name = words.spoken(self.number).replace("Question", "Practice", 1)
         self.show_pair(words, pair, name, proposal, at_once=self.number == _STEPS)
         if not self.moving:
@@ -437,8 +415,8 @@ class PracticePage(PairPage):
         """Say what there was to see; how strong the preference is makes no difference here."""
         if not self.answerable:
             return
-        if self.number == 1:
-            self._say(practice_feedback(self._better, pressed.reply, self._study, self._family))
+        if self.number == 1 and self._view is not None:
+            self._say(practice_feedback(self._view, pressed.reply))
         else:
             self._say(trade_feedback(pressed.reply, None, moved=False))
 

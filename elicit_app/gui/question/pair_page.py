@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 from elicit_app.elicitation.questions import Counts, Family, Moved, Proposal
 from elicit_app.gui import theme
 from elicit_app.gui.elements.page import Page, QuietArea, bind
-from elicit_app.gui.elements.texts import Label, tell
+from elicit_app.gui.elements.painting import Label, tell
 from elicit_app.gui.question.answers import ANSWER_KEYS, EQUAL_NOW, Answers, MoveAnswers, Moving, Pressed
 from elicit_app.gui.question.bands import StripBand, TopBar
 from elicit_app.gui.question.comparison_card import ComparisonCard

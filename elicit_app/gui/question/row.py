@@ -5,13 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QBrush, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QBrush, QFont, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements.painting import Glyph, key_caps_width, paint_glyph, paint_key_caps, side_colours
-from elicit_app.gui.elements.texts import Label, elided, tell, write
+from elicit_app.gui.elements.painting import (
+    Glyph,
+    Label,
+    Painted,
+    Sized,
+    elided,
+    key_caps_width,
+    paint_glyph,
+    paint_key_caps,
+    side_colours,
+    tell,
+    write,
+)
 from elicit_app.gui.question.answers import Moving
 from elicit_app.gui.question.measures import OUTLINE, Bar, Plan, Scale, Sizes, breakable, plan, wrapped_height
 from elicit_app.gui.theme import Breakpoint, Role, em, font
@@ -77,8 +88,10 @@ def _label_font(sizes: Sizes) -> QFont:
     return font(Role.MINOR if sizes.tight else Role.STRONG, weight=600)
 
 
-class CountBar(QLabel):
+class CountBar(Painted, Sized, QLabel):
     """A painted label whose accessible name says what it shows, as a text; the left side grows to the left."""
+
+    size_asked = size_least = (100, 48)
 
     def __init__(self, side: Side, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -104,12 +117,6 @@ class CountBar(QLabel):
         self._row, self._sizes, self._scale, self._digits = row, sizes, scale, digits
         tell(self, name=row.spoken(self.side))
         self.update()
-
-    def sizeHint(self) -> QSize:
-        return self.minimumSizeHint()
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(em(100), em(48))
 
     def place(self) -> BarPlace | None:
         """Return where everything is painted now; None before there is a row."""
@@ -173,25 +180,23 @@ class CountBar(QLabel):
         left = max(min(max(block.center().x() - width / 2, low), high), float(theme.XS))
         return QRectF(left, squares.top() - _over_squares(sizes) - metrics.height(), width, metrics.height())
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
         place, row, sizes = self.place(), self._row, self._sizes
         if place is None or row is None or sizes is None:
             return
-        colours = theme.tokens(self)
-        with QPainter(self) as painter:
-            if self._moving is not None:
-                self._paint_move(painter, place, self._moving)
-            else:
-                painter.setFont(font(sizes.number, compact=sizes.compact))
-                painter.setPen(colours.ink)
-                painter.drawText(place.number, f"{row.count(self.side):,}")
-            painter.setFont(font(sizes.rate))
-            painter.setPen(colours.ink2)
-            painter.drawText(place.rate, row.rates[0 if self.side == "left" else 1])
-            if place.bar is not None:
-                self._paint_bar(painter, place.bar, colours)
-            if not place.label.isEmpty():
-                self._paint_label(painter, place.label, row.surplus_words, sizes, colours)
+        if self._moving is not None:
+            self._paint_move(painter, place, self._moving)
+        else:
+            painter.setFont(font(sizes.number, compact=sizes.compact))
+            painter.setPen(colours.ink)
+            painter.drawText(place.number, f"{row.count(self.side):,}")
+        painter.setFont(font(sizes.rate))
+        painter.setPen(colours.ink2)
+        painter.drawText(place.rate, row.rates[0 if self.side == "left" else 1])
+        if place.bar is not None:
+            self._paint_bar(painter, place.bar, colours)
+        if not place.label.isEmpty():
+            self._paint_label(painter, place.label, row.surplus_words, sizes, colours)
 
     # moving the number
 

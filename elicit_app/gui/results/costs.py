@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QBoxLayout, QGridLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button
+from elicit_app.gui.elements.painting import Label, tell
 from elicit_app.gui.elements.surfaces import Block, Card, Divider, in_column, in_grid, in_row, turn
-from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.results.plotting import MOST_WITH_RANGES, Cell, MatrixCard
 from elicit_app.session.views import ResultView
 from elicit_app.study.model import Study

@@ -9,24 +9,12 @@ from itertools import pairwise
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QFontMetricsF,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPainterPath,
-    QPaintEvent,
-    QPen,
-    QPolygonF,
-)
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
-from elicit_app.gui.elements.painting import focus_ring
-from elicit_app.gui.elements.texts import elided, tell
+from elicit_app.gui.elements.painting import Painted, elided, focus_ring, tell, write
 from elicit_app.gui.results import plotting
-from elicit_app.gui.theme import CENTRE, RIGHT, Role, Tokens, em, font, tokens
+from elicit_app.gui.theme import CENTRE, RIGHT, Role, Tokens, em, font
 from metrics.drawing import LinearAxis, LogAxis
 from metrics.inputs.arguments import Floats
 
@@ -89,8 +77,10 @@ class Picture:
 _NOTHING = Picture("", (), LinearAxis(0.0, 1.0), LinearAxis(0.0, 1.0), str, str, "")
 
 
-class CurvePlot(QLabel):
+class CurvePlot(Painted, QLabel):
     """Emits `moved` with the number that the line stands at, and `table_requested` when T is pressed."""
+
+    smooth = True
 
     moved = Signal(object)
     table_requested = Signal()
@@ -180,25 +170,23 @@ class CurvePlot(QLabel):
 
     # --- painting
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colours, room = tokens(self), self._room()
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            self._paint_ground(painter, colours, room)
-            self._paint_scales(painter, colours, room)
-            painter.save()
-            painter.setClipRect(room.adjusted(-2, -2, 2, 2))
-            self._paint_band(painter, colours, room)
-            for curve in reversed(self._picture.curves):
-                painter.setPen(_pen(curve.stroke, colours))
-                painter.drawPolyline(QPolygonF(self._points(room, curve.xs, curve.ys)))
-            painter.restore()
-            self._paint_line(painter, colours, room)
-            for mark in self._picture.marks:
-                self._paint_mark(painter, colours, room, mark)
-            self._paint_names(painter, colours, room)
-            if self.hasFocus():
-                focus_ring(painter, QRectF(self.rect()), 8, colours.ink)
+    def paint(self, painter: QPainter, colours: Tokens) -> None:
+        room = self._room()
+        self._paint_ground(painter, colours, room)
+        self._paint_scales(painter, colours, room)
+        painter.save()
+        painter.setClipRect(room.adjusted(-2, -2, 2, 2))
+        self._paint_band(painter, colours, room)
+        for curve in reversed(self._picture.curves):
+            painter.setPen(_pen(curve.stroke, colours))
+            painter.drawPolyline(QPolygonF(self._points(room, curve.xs, curve.ys)))
+        painter.restore()
+        self._paint_line(painter, colours, room)
+        for mark in self._picture.marks:
+            self._paint_mark(painter, colours, room, mark)
+        self._paint_names(painter, colours, room)
+        if self.hasFocus():
+            focus_ring(painter, QRectF(self.rect()), 8, colours.ink)
 
     def _paint_ground(self, painter: QPainter, colours: Tokens, room: QRectF) -> None:
         """Paint the shaded range with its words."""
@@ -207,21 +195,24 @@ class CurvePlot(QLabel):
             left, right = (self._x(room, end) for end in picture.shaded)
             painter.fillRect(QRectF(left, room.top(), max(right - left, 2.0), room.height()), colours.sunken)
         if picture.at is not None:
-            painter.setFont(font(Role.CAPTION))
-            painter.setPen(colours.ink2)
-            ends = picture.shaded or (picture.at, picture.at)
+            ends, face = picture.shaded or (picture.at, picture.at), font(Role.CAPTION)
             middle = sum(self._x(room, end) for end in ends) / 2
-            painter.drawText(self._within(painter.font(), middle, _FITS, 0), CENTRE, _FITS)
+            write(
+                painter,
+                plotting.beside(face, middle, _FITS, 0, self.width(), em(20)),
+                _FITS,
+                face,
+                colours.ink2,
+                CENTRE,
+            )
 
     def _paint_scales(self, painter: QPainter, colours: Tokens, room: QRectF) -> None:
-        picture = self._picture
-        painter.setFont(font(Role.CAPTION))
+        picture, face = self._picture, font(Role.CAPTION)
         for tick in picture.y.ticks(5):
             y = round(self._y(room, tick)) + 0.5
-            painter.setPen(plotting.pen(colours.line, 1))
-            painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
-            painter.setPen(colours.ink2)
-            painter.drawText(QRectF(0, y - em(10), room.left() - em(8), em(20)), RIGHT, picture.y_text(tick))
+            plotting.rule(painter, plotting.pen(colours.line, 1), room.left(), y, room.right(), y)
+            number = QRectF(0, y - em(10), room.left() - em(8), em(20))
+            write(painter, number, picture.y_text(tick), face, colours.ink2, RIGHT)
         self._paint_numbers(painter, colours, room, picture.x_text, room.bottom() + em(6))
         self._paint_title(painter, colours, room, picture.x_title, room.bottom() + em(26))
         if picture.second is not None:
@@ -234,28 +225,23 @@ class CurvePlot(QLabel):
         self, painter: QPainter, colours: Tokens, room: QRectF, as_text: Callable[[float], str], top: float
     ) -> None:
         """Write round numbers under the axis, as many as have room."""
-        picture = self._picture
-        painter.setFont(font(Role.CAPTION))
-        painter.setPen(colours.ink2)
-        metrics, taken = QFontMetricsF(painter.font()), -1e9
-        widest = metrics.horizontalAdvance("50 %") + em(16)
-        for tick in picture.x.ticks(min(max(2, int(room.width() // widest)), _MOST_TICKS)):
+        face, taken = font(Role.CAPTION), -1e9
+        widest = QFontMetricsF(face).horizontalAdvance("50 %") + em(16)
+        for tick in self._picture.x.ticks(min(max(2, int(room.width() // widest)), _MOST_TICKS)):
             x, text = self._x(room, tick), as_text(tick)
-            box = self._within(painter.font(), x, text, top)
+            box = plotting.beside(face, x, text, top, self.width(), em(20))
             if not text or box.left() < taken:
                 continue
-            painter.drawText(box, CENTRE, text)
+            write(painter, box, text, face, colours.ink2, CENTRE)
             painter.drawLine(QPointF(x, room.bottom()), QPointF(x, room.bottom() + em(4)))
             taken = box.right() + em(6)
 
     def _paint_title(self, painter: QPainter, colours: Tokens, room: QRectF, title: str, top: float) -> None:
-        painter.setFont(_title_face())
-        painter.setPen(colours.ink2)
-        if QFontMetricsF(painter.font()).horizontalAdvance(title) <= self.width():
-            painter.drawText(self._within(painter.font(), room.center().x(), title, top), CENTRE, title)
-        else:
-            box = QRectF(0, top, self.width(), self._title_height(title))
-            painter.drawText(box, int(CENTRE) | Qt.TextFlag.TextWordWrap, title)
+        face, align = _title_face(), int(CENTRE)
+        box = plotting.beside(face, room.center().x(), title, top, self.width(), em(20))
+        if QFontMetricsF(face).horizontalAdvance(title) > self.width():
+            box, align = QRectF(0, top, self.width(), self._title_height(title)), align | Qt.TextFlag.TextWordWrap
+        write(painter, box, title, face, colours.ink2, align)
 
     def _title_height(self, title: str) -> float:
         """Return the height of what stands under an axis: a line, or more where it is long."""
@@ -263,18 +249,11 @@ class CurvePlot(QLabel):
         high = QFontMetricsF(_title_face()).boundingRect(inside, Qt.TextFlag.TextWordWrap, title).height()
         return max(float(em(22)), high + em(4))
 
-    def _within(self, face: QFont, middle: float, text: str, top: float) -> QRectF:
-        """Return the box of a text around `middle`, inside the widget."""
-        width = QFontMetricsF(face).horizontalAdvance(text) + 4
-        left = min(max(middle - width / 2, 0.0), max(self.width() - width, 0.0))
-        return QRectF(left, top, width, em(20))
-
     def _paint_line(self, painter: QPainter, colours: Tokens, room: QRectF) -> None:
         if self.at is None:
             return
         x = self._x(room, self.at)
-        painter.setPen(plotting.pen(colours.ink2, 1))
-        painter.drawLine(QPointF(x, room.top()), QPointF(x, room.bottom()))
+        plotting.rule(painter, plotting.pen(colours.ink2, 1), x, room.top(), x, room.bottom())
         first = self._picture.curves[0]
         y = self._y(room, float(np.interp(self.at, first.xs, first.ys)))
         if room.top() - 1 <= y <= room.bottom() + 1:

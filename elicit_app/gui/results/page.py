@@ -6,30 +6,19 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QFontMetricsF,
-    QGuiApplication,
-    QKeyEvent,
-    QKeySequence,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-    QShortcut,
-)
+from PySide6.QtGui import QFontMetricsF, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QTabBar, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import Field
 from elicit_app.gui.elements.page import HeadedPage, QuietScrollBar, bind
-from elicit_app.gui.elements.painting import focus_ring
+from elicit_app.gui.elements.painting import Label, Painted, elided, focus_ring, tell, write
 from elicit_app.gui.elements.surfaces import Notice, fill, in_column, in_grid, in_row
-from elicit_app.gui.elements.texts import Label, elided, tell, write
 from elicit_app.gui.results.costs import METRIC, PICTURES, REPORT, TO_SEND_BACK, TOO_FEW, CostsPane
-from elicit_app.gui.results.prevalence import PrevalencePane
 from elicit_app.gui.results.rates import RatesPane
 from elicit_app.gui.results.seen import Part, SeenPane
-from elicit_app.gui.results.to_do import ToDoPane
+from elicit_app.gui.results.to_do import PrevalencePane, ToDoPane
 from elicit_app.session.policy_words import chooses
 from elicit_app.session.views import CurvesView, ResultView
 from elicit_app.study.model import Study
@@ -175,11 +164,13 @@ _ROC, _TABLES = "ROC curve", "What each model does, as tables"
 _WIDEST_GAP, _NARROWEST_GAP = theme.XL, theme.S
 
 
-class TabStrip(QTabBar):
+class TabStrip(Painted, QTabBar):
     """A tab bar (same keys and accessible roles) that paints text and an underline only.
 
     Every tab has a name, and a short one for where the names have no room beside each other.
     """
+
+    smooth = True
 
     def __init__(self, *names: tuple[str, str]) -> None:
         super().__init__()
@@ -237,13 +228,10 @@ class TabStrip(QTabBar):
         left = (self.width() - names) // max(self.count(), 1)
         return max(_NARROWEST_GAP, min(_WIDEST_GAP, left))
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colours = theme.tokens(self)
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.fillRect(QRectF(0, self.height() - 1, self.width(), 1), colours.line)
-            for index in range(self.count()):
-                self._paint_tab(painter, colours, index)
+    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
+        painter.fillRect(QRectF(0, self.height() - 1, self.width(), 1), colours.line)
+        for index in range(self.count()):
+            self._paint_tab(painter, colours, index)
 
     def _paint_tab(self, painter: QPainter, colours: theme.Tokens, index: int) -> None:
         room = QRectF(self.tabRect(index)).adjusted(0, 0, -self._gap(), 0)
@@ -260,16 +248,13 @@ class TabStrip(QTabBar):
 class ResultsPage(HeadedPage):
     """Shows a `ResultView`.
 
-    Emits `more_requested`, `export_requested` with the key of a format, `look_again_requested` with the number of
-    an answer, `start_requested`, `review_requested`, `compare_requested` and `retry_requested` (after something
-    could not be written), `practice_stated` with a table of today's practice, or None for none.
+    Emits `export_requested` with the key of a format, `look_again_requested` with the number of an answer,
+    `review_requested`, `compare_requested`, and `practice_stated` with a table of today's practice, or None for none.
     """
 
-    more_requested = Signal()
     export_requested = Signal(object)
     look_again_requested = Signal(object)
     review_requested = Signal()
-    retry_requested = Signal()
     compare_requested = Signal()
     practice_stated = Signal(object)
 

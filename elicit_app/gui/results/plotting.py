@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements.painting import box
+from elicit_app.gui.elements.painting import Label, Painted, box, elided, show_tooltip, tell, write
 from elicit_app.gui.elements.surfaces import Card, in_column
-from elicit_app.gui.elements.texts import Label, elided, show_tooltip, tell, write
 from elicit_app.gui.theme import CENTRE, LEFT, RIGHT, XS, Role, Tokens, em, font, tokens
 from metrics.drawing import LogAxis
 from metrics.elicited.exchange import RateMark
@@ -75,8 +74,10 @@ class PlotColumns:
         return self.left + axis.position(value) * (self.right - self.left)
 
 
-class LogPlot(QLabel):
+class LogPlot(Painted, QLabel):
     """Rows below each other on one logarithmic axis of ratios; a subclass paints them and says how high they are."""
+
+    smooth = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -105,24 +106,20 @@ class LogPlot(QLabel):
         colours = tokens(self)
         for tick in self._ticks(columns):
             x, one = round(columns.x(self._axis, tick)) + 0.5, tick == 1
-            painter.setPen(pen(colours.ink3 if one else colours.line, 1.5 if one else 1.0))
-            painter.drawLine(QPointF(x, top), QPointF(x, bottom))
+            rule(painter, pen(colours.ink3 if one else colours.line, 1.5 if one else 1.0), x, top, x, bottom)
 
     def _paint_axis(self, painter: QPainter, columns: PlotColumns, top: float) -> None:
         """Paint the numbers from `top` on, and over the whole plot which way is worse."""
-        colours = tokens(self)
-        painter.setFont(font(Role.NOTE))
+        colours, face = tokens(self), font(Role.NOTE)
         for tick in self._ticks(columns):
-            x = columns.x(self._axis, tick)
-            painter.setPen(colours.ink if tick == 1 else colours.ink2)
-            painter.drawText(QRectF(x - em(40), top, em(80), em(20)), Qt.AlignmentFlag.AlignCenter, two_digits(tick))
+            under = QRectF(columns.x(self._axis, tick) - em(40), top, em(80), em(20))
+            write(painter, under, two_digits(tick), face, colours.ink if tick == 1 else colours.ink2, CENTRE)
         x, gap = columns.x(self._axis, 1.0), em(9)
-        painter.setPen(colours.ink2)
         less, more = self._sides
-        painter.drawText(QRectF(0, 0, x - gap, em(20)), RIGHT, less)
+        write(painter, QRectF(0, 0, x - gap, em(20)), less, face, colours.ink2, RIGHT)
         room, than = columns.width - x - gap, f"{more} than one {self._yardstick}"
-        fits = QFontMetricsF(painter.font()).horizontalAdvance(than) <= room
-        painter.drawText(QRectF(x + gap, 0, room, em(20)), LEFT, than if fits else more)
+        fits = QFontMetricsF(face).horizontalAdvance(than) <= room
+        write(painter, QRectF(x + gap, 0, room, em(20)), than if fits else more, face, colours.ink2)
 
     def _paint_mark(self, painter: QPainter, columns: PlotColumns, mark: RateMark, y: float) -> None:
         """Paint a mark of a rate; a line that goes on beyond the axis ends in an arrow."""
@@ -148,9 +145,9 @@ class LogPlot(QLabel):
 
     def _paint_legend_text(self, painter: QPainter, x: float, y: float, text: str) -> float:
         """Write what a sign of the legend means; return where the next one begins."""
-        painter.setPen(tokens(self).ink2)
-        width = QFontMetricsF(painter.font()).horizontalAdvance(text) + 2
-        painter.drawText(QRectF(x, y - em(12), width, em(24)), LEFT, text)
+        face = font(Role.NOTE)
+        width = QFontMetricsF(face).horizontalAdvance(text) + 2
+        write(painter, QRectF(x, y - em(12), width, em(24)), text, face, tokens(self).ink2)
         return x + width + em(24)
 
 
@@ -159,24 +156,33 @@ def pen(colour: QColor, width: float = 2.0, style: Qt.PenStyle = Qt.PenStyle.Sol
     return QPen(colour, width, style, Qt.PenCapStyle.FlatCap, Qt.PenJoinStyle.MiterJoin)
 
 
+def rule(painter: QPainter, stroke: QPen, x0: float, y0: float, x1: float, y1: float) -> None:
+    """Paint a straight line."""
+    painter.setPen(stroke)
+    painter.drawLine(QPointF(x0, y0), QPointF(x1, y1))
+
+
 def line(painter: QPainter, colour: QColor, left: float, right: float, y: float) -> None:
     """Paint the line of a 90 % range."""
-    painter.setPen(pen(colour))
-    painter.drawLine(QPointF(left, y), QPointF(right, y))
+    rule(painter, pen(colour), left, y, right, y)
+
+
+def beside(face: QFont, middle: float, text: str, top: float, width: float, height: float) -> QRectF:
+    """Return the box of a text around `middle` that stays inside `width`."""
+    wide = QFontMetricsF(face).horizontalAdvance(text) + 4
+    return QRectF(min(max(middle - wide / 2, 0.0), max(width - wide, 0.0)), top, wide, height)
 
 
 def whisker(
     painter: QPainter, colour: QColor, ends: tuple[float, float], y: float, goes_on: tuple[bool, bool] = (False, False)
 ) -> None:
     """Paint the line of a 90 % range with a stroke at both ends; an arrow head where it goes on."""
-    painter.setPen(pen(colour, 1.5))
-    painter.drawLine(QPointF(ends[0], y), QPointF(ends[1], y))
+    rule(painter, pen(colour, 1.5), ends[0], y, ends[1], y)
     for end, further, towards in zip(ends, goes_on, (-1, 1), strict=True):
         if further:
             head(painter, colour, end, y, towards)
         else:
-            painter.setPen(pen(colour, 1.5))
-            painter.drawLine(QPointF(end, y - em(5)), QPointF(end, y + em(5)))
+            rule(painter, pen(colour, 1.5), end, y - em(5), end, y + em(5))
 
 
 def bar(painter: QPainter, colour: QColor, left: float, right: float, y: float) -> None:
@@ -224,14 +230,12 @@ def _bound(
     """Paint a dashed line where only a bound is known: an arrow to each open end, a stroke at the others."""
     left = (columns.left, True) if mark.low <= 0 else (at[0], False)
     right = (columns.right, True) if math.isinf(mark.high) else (at[1], False)
-    painter.setPen(pen(colour, 2.0, Qt.PenStyle.DashLine))
-    painter.drawLine(QPointF(left[0] + 2 * left[1], y), QPointF(right[0] - 2 * right[1], y))
+    rule(painter, pen(colour, 2.0, Qt.PenStyle.DashLine), left[0] + 2 * left[1], y, right[0] - 2 * right[1], y)
     for (end, is_open), towards in ((left, -1), (right, 1)):
         if is_open:
             head(painter, colour, end, y, towards)
         else:
-            painter.setPen(pen(colour))
-            painter.drawLine(QPointF(end, y - em(6)), QPointF(end, y + em(6)))
+            rule(painter, pen(colour), end, y - em(6), end, y + em(6))
 
 
 MOST_WITH_RANGES = 5  # classes up to which a second line stands in every cell
@@ -263,11 +267,13 @@ class _Cells(NamedTuple):
         return QRectF(left, top, self.width, self.height).adjusted(gap, gap, -gap, -gap)
 
 
-class MatrixGrid(QLabel):
+class MatrixGrid(Painted, QLabel):
     """Rows are truths, columns what the model says; the diagonal is sunken.
 
     Above five classes the second line goes, and where the numbers have no room, shades stand for them.
     """
+
+    smooth = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -294,23 +300,21 @@ class MatrixGrid(QLabel):
             return True
         return super().event(event)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colours, places = tokens(self), self._places()
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            legible = self._legible(places)
-            self._paint_head(painter, colours, places, legible)
-            names = font(Role.NOTE, weight=500)
-            lines = 2 if places.height >= 2 * QFontMetricsF(names).height() else 1
-            for i, row in enumerate(self._cells):
-                label = QRectF(0, places.top + i * places.height, places.left - em(8), places.height)
-                name = self._fitting(names, i, label.width(), lines)
-                write(painter, label, name, names, colours.ink, LEFT | Qt.TextFlag.TextWordWrap)
-                for j, cell in enumerate(row):
-                    if legible:
-                        self._paint_cell(painter, colours, cell, places.room(i, j), i == j)
-                    else:
-                        painter.fillRect(places.room(i, j), _shade(colours, cell, i == j))
+    def paint(self, painter: QPainter, colours: Tokens) -> None:
+        places = self._places()
+        legible = self._legible(places)
+        self._paint_head(painter, colours, places, legible)
+        names = font(Role.NOTE, weight=500)
+        lines = 2 if places.height >= 2 * QFontMetricsF(names).height() else 1
+        for i, row in enumerate(self._cells):
+            label = QRectF(0, places.top + i * places.height, places.left - em(8), places.height)
+            name = self._fitting(names, i, label.width(), lines)
+            write(painter, label, name, names, colours.ink, LEFT | Qt.TextFlag.TextWordWrap)
+            for j, cell in enumerate(row):
+                if legible:
+                    self._paint_cell(painter, colours, cell, places.room(i, j), i == j)
+                else:
+                    painter.fillRect(places.room(i, j), _shade(colours, cell, i == j))
 
     def _dense(self) -> bool:
         return len(self._classes) > MOST_WITH_RANGES

@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QPainter
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
-from elicit_app.gui.elements.texts import elided, show_tooltip, tell, write
+from elicit_app.gui.elements.painting import Painted, show_tooltip, tell, write
 from elicit_app.gui.results import plotting
-from elicit_app.gui.theme import CENTRE, LEFT, RIGHT, Role, Tokens, em, font, tokens
+from elicit_app.gui.theme import CENTRE, LEFT, RIGHT, Role, Tokens, em, font
 from elicit_app.session.policy_words import PolicyRow, PolicyTexts
 from metrics.drawing import LinearAxis
 from metrics.policies.judgement import JudgedPolicy, Range
@@ -49,8 +49,10 @@ class _Columns:
         return self.plot + axis.position(value) * (self.plot_end - self.plot)
 
 
-class PolicyTable(QLabel):
+class PolicyTable(Painted, QLabel):
     """Rank with a bracket around ties, what one can do, counts, cost, both doubts of the difference, probably best."""
+
+    smooth = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -116,16 +118,14 @@ class PolicyTable(QLabel):
             return True
         return super().event(event)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colours, columns, width = tokens(self), self._columns(self.width()), self.width()
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            self._paint_head(painter, colours, columns)
-            for index, row in enumerate(self.rows):
-                room = QRectF(0, self._head(width) + index * self._row(width), width, self._row(width))
-                self._paint_row(painter, colours, columns, row, room)
-            self._paint_bracket(painter, colours, columns)
-            self._paint_foot(painter, colours, columns)
+    def paint(self, painter: QPainter, colours: Tokens) -> None:
+        columns, width = self._columns(self.width()), self.width()
+        self._paint_head(painter, colours, columns)
+        for index, row in enumerate(self.rows):
+            room = QRectF(0, self._head(width) + index * self._row(width), width, self._row(width))
+            self._paint_row(painter, colours, columns, row, room)
+        self._paint_bracket(painter, colours, columns)
+        self._paint_foot(painter, colours, columns)
 
     # --- measures
 
@@ -239,87 +239,72 @@ class PolicyTable(QLabel):
     def _paint_head(self, painter: QPainter, colours: Tokens, at: _Columns) -> None:
         width = self.width()
         compact, full = self._compact(width), self._head(width)
-        painter.setPen(colours.ink2)
-        painter.setFont(font(Role.MINOR))
+        minor, caption, ink = font(Role.MINOR), font(Role.CAPTION), colours.ink2
         whole = QRectF(0, 0, width, full - em(4))
         upper, lower = QRectF(0, full - em(46), width, em(22)), QRectF(0, full - em(26), width, em(20))
-        _text(painter, 0, at.name - em(4), whole, "Rank")
-        _text(painter, at.name, at.name_end, whole, "What one can do")
+        _text(painter, 0, at.name - em(4), whole, "Rank", minor, ink)
+        _text(painter, at.name, at.name_end, whole, "What one can do", minor, ink)
         if self._stacked(width):
-            _text(painter, at.name_end - em(60), at.end, whole, "Cost", RIGHT)
+            _text(painter, at.name_end - em(60), at.end, whole, "Cost", minor, ink, RIGHT)
             return
         before = at.name_end
         for head, right in zip(self._heads(), at.counts, strict=False):
-            for role, room, line in zip((Role.MINOR, Role.CAPTION), (upper, lower), head, strict=False):
-                painter.setFont(font(role))
-                _text(painter, before + em(6), right, room, line, RIGHT)
+            for face, room, line in zip((minor, caption), (upper, lower), head, strict=False):
+                _text(painter, before + em(6), right, room, line, face, ink, RIGHT)
             before = right
-        painter.setFont(font(Role.MINOR))
-        _text(painter, before, at.cost, whole if compact else QRectF(0, 0, width, em(22)), "Cost", RIGHT)
-        best_end = at.bar if at.bar is not None else at.plot_end + em(10)
-        more = "Costs more than the first"
-        _text(painter, at.plot - em(8), best_end, whole if compact else upper, f"{more}, 90 %" if compact else more)
-        _text(painter, best_end, at.end, whole, "Best" if compact else "Probably best", RIGHT if compact else LEFT)
-        if not compact:
-            painter.setFont(font(Role.CAPTION))
-            for index, line in enumerate(reversed(self._unit_lines())):
-                _text(painter, before + em(6), at.cost, lower.translated(0, -index * em(18)), line, RIGHT)
-            _text(painter, at.plot - em(8), best_end, lower, "90 % plausible")
+        best_end, more = at.plot_end + em(10) if at.bar is None else at.bar, "Costs more than the first"
+        if compact:
+            _text(painter, before, at.cost, whole, "Cost", minor, ink, RIGHT)
+            _text(painter, at.plot - em(8), best_end, whole, f"{more}, 90 %", minor, ink)
+            _text(painter, best_end, at.end, whole, "Best", minor, ink, RIGHT)
+            return
+        _text(painter, before, at.cost, QRectF(0, 0, width, em(22)), "Cost", minor, ink, RIGHT)
+        _text(painter, at.plot - em(8), best_end, upper, more, minor, ink)
+        _text(painter, best_end, at.end, whole, "Probably best", minor, ink)
+        for index, line in enumerate(reversed(self._unit_lines())):
+            _text(painter, before + em(6), at.cost, lower.translated(0, -index * em(18)), line, caption, ink, RIGHT)
+        _text(painter, at.plot - em(8), best_end, lower, "90 % plausible", caption, ink)
 
     def _paint_row(self, painter: QPainter, colours: Tokens, at: _Columns, row: PolicyRow, room: QRectF) -> None:
-        stacked = self._stacked(self.width())
-        ink = colours.ink if row.judged.rank == 1 else colours.ink2
-        painter.setPen(plotting.pen(colours.line, 1))
-        painter.drawLine(QPointF(0, room.top() + 0.5), QPointF(room.right(), room.top() + 0.5))
+        stacked, first = self._stacked(self.width()), row.judged.rank == 1
+        ink = colours.ink if first else colours.ink2
+        plotting.rule(painter, plotting.pen(colours.line, 1), 0, room.top() + 0.5, room.right(), room.top() + 0.5)
         line = QRectF(0, room.top() + em(4), room.width(), em(26)) if stacked else room
-        painter.setPen(ink)
-        painter.setFont(_face(Role.LABEL, row.judged.rank == 1))
-        _text(painter, em(4), at.name, line, str(row.judged.rank))
+        _text(painter, em(4), at.name, line, str(row.judged.rank), _face(Role.LABEL, first), ink)
         self._paint_name(painter, colours, at, row, room)
-        painter.setPen(ink)
         for count, right in zip(row.counts, at.counts, strict=False):
-            painter.setFont(font(Role.BODY))
-            _text(painter, right - em(90), right, line, count, RIGHT)
-        painter.setFont(_face(Role.LEAD, row.judged.rank == 1))
-        _text(painter, at.cost - em(110), at.cost, line, total_cost(row.judged.cost_per_population), RIGHT)
+            _text(painter, right - em(90), right, line, count, font(Role.BODY), ink, RIGHT)
+        cost = total_cost(row.judged.cost_per_population)
+        _text(painter, at.cost - em(110), at.cost, line, cost, _face(Role.LEAD, first), ink, RIGHT)
         self._paint_difference(painter, colours, at, row, room.bottom() - em(20) if stacked else room.center().y())
         if not stacked:
             self._paint_best(painter, colours, at, row, room)
 
     def _paint_name(self, painter: QPainter, colours: Tokens, at: _Columns, row: PolicyRow, room: QRectF) -> None:
-        strong = _face(Role.STRONG, row.judged.rank == 1)
-        stacked = self._stacked(self.width())
-        painter.setFont(strong)
+        first, stacked, best = row.judged.rank == 1, self._stacked(self.width()), row.judged.probability_best
+        strong, ink = _face(Role.STRONG, first), colours.ink if first else colours.ink2
         width, note = QFontMetricsF(strong).horizontalAdvance(row.name), QFontMetricsF(font(Role.NOTE))
         if at.two_lines:
-            lines = QRectF(0, room.top() + em(3), room.width(), em(22))
-            _text(painter, at.name, at.name_end, lines, row.name)
-            manner = row.manner + (
-                f", best with {probability(row.judged.probability_best)}"
-                if stacked and row.judged.probability_best is not None
-                else ""
-            )
-            painter.setFont(font(Role.CAPTION))
-            painter.setPen(colours.ink2)
-            end = at.end if stacked else at.name_end
-            if QFontMetricsF(painter.font()).horizontalAdvance(manner) > end - at.name:
+            lines, small = QRectF(0, room.top() + em(3), room.width(), em(22)), font(Role.CAPTION)
+            _text(painter, at.name, at.name_end, lines, row.name, strong, ink)
+            more = f", best with {probability(best)}" if stacked and best is not None else ""
+            manner, end = row.manner + more, at.end if stacked else at.name_end
+            if QFontMetricsF(small).horizontalAdvance(manner) > end - at.name:
                 manner = row.short_manner
-            _text(painter, at.name, end, lines.translated(0, em(19)), manner)
+            _text(painter, at.name, end, lines.translated(0, em(19)), manner, small, colours.ink2)
             return
         left = at.name_end - at.name
         manner = row.manner if width + em(12) + note.horizontalAdvance(row.manner) <= left + 1 else row.short_manner
         name_end = min(at.name + width + 1, at.name_end - note.horizontalAdvance(manner) - em(10))
-        _text(painter, at.name, name_end, room, row.name)
-        painter.setFont(font(Role.NOTE))
-        painter.setPen(colours.ink2)
-        _text(painter, name_end + em(10), at.name_end + 1, room, manner)
+        _text(painter, at.name, name_end, room, row.name, strong, ink)
+        _text(painter, name_end + em(10), at.name_end + 1, room, manner, font(Role.NOTE), colours.ink2)
 
     def _paint_difference(self, painter: QPainter, colours: Tokens, at: _Columns, row: PolicyRow, y: float) -> None:
         one, axis = row.judged, self._axis
         ink = colours.ink if one.rank == 1 else colours.ink2
         half, zero = (em(22) if self._stacked(self.width()) else self._row(self.width()) / 2), at.x(axis, 0.0)
-        painter.setPen(plotting.pen(colours.ink3, 1))
-        painter.drawLine(QPointF(round(zero) + 0.5, y - half), QPointF(round(zero) + 0.5, y + half))
+        x = round(zero) + 0.5
+        plotting.rule(painter, plotting.pen(colours.ink3, 1), x, y - half, x, y + half)
         if one.difference_to_best > axis.high:
             self._paint_far(painter, ink, at, one.difference_to_best, y)
             return
@@ -352,20 +337,19 @@ class PolicyTable(QLabel):
         start = tip - em(60)
         beside = QRectF(start - width - em(8), y - em(12), width + em(4), em(24))
         write(painter, beside, text, font(Role.NOTE), ink, RIGHT)
-        painter.setPen(plotting.pen(ink, 1.5, Qt.PenStyle.DashLine))
-        painter.drawLine(QPointF(start, y), QPointF(tip - 2, y))
+        plotting.rule(painter, plotting.pen(ink, 1.5, Qt.PenStyle.DashLine), start, y, tip - 2, y)
         plotting.head(painter, ink, tip, y, 1)
 
     def _paint_best(self, painter: QPainter, colours: Tokens, at: _Columns, row: PolicyRow, room: QRectF) -> None:
-        painter.setFont(_face(Role.BODY, row.judged.rank == 1))
-        painter.setPen(colours.ink if row.judged.rank == 1 else colours.ink2)
-        _text(painter, at.end - em(90), at.end, room, probability(row.judged.probability_best), RIGHT)
-        if at.bar is None or row.judged.probability_best is None:
+        first, best = row.judged.rank == 1, row.judged.probability_best
+        face, ink = _face(Role.BODY, first), colours.ink if first else colours.ink2
+        _text(painter, at.end - em(90), at.end, room, probability(best), face, ink, RIGHT)
+        if at.bar is None or best is None:
             return
         track = QRectF(at.bar, room.center().y() - em(5), em(72), em(10))
         painter.fillRect(track, colours.sunken)
-        track.setWidth(track.width() * row.judged.probability_best)
-        painter.fillRect(track, colours.ink if row.judged.rank == 1 else colours.unit)
+        track.setWidth(track.width() * best)
+        painter.fillRect(track, colours.ink if first else colours.unit)
 
     def _paint_bracket(self, painter: QPainter, colours: Tokens, at: _Columns) -> None:
         tied = sum(row.shared for row in self.rows)
@@ -380,11 +364,9 @@ class PolicyTable(QLabel):
     def _paint_foot(self, painter: QPainter, colours: Tokens, at: _Columns) -> None:
         width = self.width()
         top = self._head(width) + len(self.rows) * self._row(width)
-        painter.setPen(plotting.pen(colours.line, 1))
-        painter.drawLine(QPointF(0, top + 0.5), QPointF(width, top + 0.5))
+        plotting.rule(painter, plotting.pen(colours.line, 1), 0, top + 0.5, width, top + 0.5)
         painter.setFont(font(Role.CAPTION))
         self._paint_ticks(painter, colours, at, top)
-        beside = self._notes_beside(width)
         if self._legend_beside_axis(width):
             self._paint_legend(painter, colours, 0.0, top + em(14))
             below = top + em(26)
@@ -393,7 +375,7 @@ class PolicyTable(QLabel):
             self._paint_legend(painter, colours, max(start, 0.0), top + em(40))
             below = top + em(52)
         painter.setPen(colours.ink2)
-        if beside:
+        if self._notes_beside(width):
             for index, note in enumerate(self._texts.notes):
                 painter.drawText(QRectF(0, top + em(4) + index * em(26), at.plot, em(22)), LEFT, note)
             return
@@ -404,16 +386,14 @@ class PolicyTable(QLabel):
             below += used.height() + em(4)
 
     def _paint_ticks(self, painter: QPainter, colours: Tokens, at: _Columns, top: float) -> None:
-        metrics = QFontMetricsF(painter.font())
-        room = metrics.horizontalAdvance("+1,000") + em(14)
-        painter.setPen(colours.ink2)
+        face = font(Role.CAPTION)
+        room = QFontMetricsF(face).horizontalAdvance("+1,000") + em(14)
         for tick in self._axis.ticks(max(1, int((at.plot_end - at.plot) // room))):
-            x = at.x(self._axis, tick)
-            painter.drawText(QRectF(x - room, top + em(4), 2 * room, em(20)), CENTRE, signed(tick))
+            under = QRectF(at.x(self._axis, tick) - room, top + em(4), 2 * room, em(20))
+            write(painter, under, signed(tick), face, colours.ink2, CENTRE)
 
     def _paint_legend(self, painter: QPainter, colours: Tokens, x: float, y: float) -> None:
-        painter.setFont(font(Role.CAPTION))
-        metrics = QFontMetricsF(painter.font())
+        face = font(Role.CAPTION)
         for mark, words in self._legend():
             if mark == "both":
                 plotting.whisker(painter, colours.ink, (x + 1, x + em(31)), y)
@@ -422,9 +402,8 @@ class PolicyTable(QLabel):
                 _solid(painter, colours.ink2, x, x + em(31), y)
             else:
                 _open(painter, colours.ink2, colours.surface, x, x + em(31), y)
-            width = metrics.horizontalAdvance(words) + 2
-            painter.setPen(colours.ink2)
-            painter.drawText(QRectF(x + em(38), y - em(12), width, em(24)), LEFT, words)
+            width = QFontMetricsF(face).horizontalAdvance(words) + 2
+            write(painter, QRectF(x + em(38), y - em(12), width, em(24)), words, face, colours.ink2)
             x += em(38) + width + em(16)
 
 
@@ -440,11 +419,18 @@ def _face(role: Role, heavy: bool) -> QFont:
 
 
 def _text(
-    painter: QPainter, left: float, right: float, room: QRectF, text: str, align: Qt.AlignmentFlag = LEFT
+    painter: QPainter,
+    left: float,
+    right: float,
+    room: QRectF,
+    text: str,
+    face: QFont,
+    ink: QColor,
+    align: Qt.AlignmentFlag = LEFT,
 ) -> None:
     """Paint `text` between two columns, shortened in its middle where it does not fit."""
-    fitting = elided(text, QFontMetricsF(painter.font()), right - left)
-    painter.drawText(QRectF(left, room.top(), right - left, room.height()), align, fitting)
+    between = QRectF(left, room.top(), right - left, room.height())
+    write(painter, between, text, face, ink, align, elide=True)
 
 
 def _paint_cut(painter: QPainter, colours: Tokens, end: float, inside: tuple[float, float], y: float) -> None:

@@ -7,17 +7,16 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import LinkButton
-from elicit_app.gui.elements.painting import Glyph, GlyphSign, box
+from elicit_app.gui.elements.painting import Glyph, GlyphSign, Label, Painted, Sized, StressedLabel, box, tell, write
 from elicit_app.gui.elements.surfaces import Block, Card, Divider, FoldedCard, in_column, in_grid, in_row, turn
-from elicit_app.gui.elements.texts import Label, StressedLabel, tell, write
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogPlot, PlotColumns
-from elicit_app.gui.theme import Role, Tokens, em, font, tokens
+from elicit_app.gui.theme import Role, Tokens, em, font
 from elicit_app.session.views import HeldOutView, ResultView, TrustView
 from elicit_app.study.model import Study, Wording
 from metrics.drawing import LogAxis
@@ -98,21 +97,19 @@ class RatioPlot(LogPlot):
         columns = self._columns(width)
         return math.ceil(self._head() + sum(self._heights(columns)) + em(50))
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colours, columns = tokens(self), self._columns(self.width())
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            heights = self._heights(columns)
-            bottom = self._head() + sum(heights)
-            self._paint_grid(painter, columns, self._head() - em(4), bottom)
-            self._paint_axis(painter, columns, bottom + em(2))
-            top = self._head()
-            for row, height in zip(self._rows, heights, strict=True):
-                self._paint_words(painter, colours, columns, row, QRectF(0, top, self.width(), height))
-                for mark in row.ratio.marks(None if row.ratio.is_yardstick else row.guess):
-                    self._paint_mark(painter, columns, mark, top + height / 2)
-                top += height
-            self._paint_legend(painter, colours, bottom + em(25))
+    def paint(self, painter: QPainter, colours: Tokens) -> None:
+        columns = self._columns(self.width())
+        heights = self._heights(columns)
+        bottom = self._head() + sum(heights)
+        self._paint_grid(painter, columns, self._head() - em(4), bottom)
+        self._paint_axis(painter, columns, bottom + em(2))
+        top = self._head()
+        for row, height in zip(self._rows, heights, strict=True):
+            self._paint_words(painter, colours, columns, row, QRectF(0, top, self.width(), height))
+            for mark in row.ratio.marks(None if row.ratio.is_yardstick else row.guess):
+                self._paint_mark(painter, columns, mark, top + height / 2)
+            top += height
+        self._paint_legend(painter, colours, bottom + em(25))
 
     def _head(self) -> float:
         return float(em(26))
@@ -154,7 +151,6 @@ class RatioPlot(LogPlot):
 
     def _paint_legend(self, painter: QPainter, colours: Tokens, top: float) -> None:
         y, x = top + em(12), 0.0
-        painter.setFont(font(Role.NOTE))
         measured = any(row.ratio.ninety is not None and not row.ratio.bounded for row in self._rows)
         if measured:
             plotting.line(painter, colours.ink, x, x + em(34), y)
@@ -167,7 +163,7 @@ class RatioPlot(LogPlot):
             self._paint_legend_text(painter, x + em(24), y, "your first guess")
 
 
-class Tally(QLabel):
+class Tally(Painted, QLabel):
     """One box for each answer kept aside, filled where it was predicted rightly."""
 
     def __init__(self, right: int, total: int, strong: bool) -> None:
@@ -182,16 +178,14 @@ class Tally(QLabel):
     def minimumSizeHint(self) -> QSize:
         return QSize(theme.em(40), theme.em(12))
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colours = theme.tokens(self)
+    def paint(self, painter: QPainter, colours: Tokens) -> None:
         pitch = min(float(theme.em(20)), self.width() / max(self._total, 1))
         gap = 4.0 if pitch > 12 else 1.0
-        with QPainter(self) as painter:
-            for index in range(self._total):
-                cell = QRectF(index * pitch, 0, pitch - gap, self.height())
-                filled = index < self._right
-                full = colours.ink if self._strong else colours.unit
-                box(painter, cell, 2, fill=full if filled else None, border=full if filled else colours.line2)
+        for index in range(self._total):
+            cell = QRectF(index * pitch, 0, pitch - gap, self.height())
+            filled = index < self._right
+            full = colours.ink if self._strong else colours.unit
+            box(painter, cell, 2, fill=full if filled else None, border=full if filled else colours.line2)
 
 
 class TrustCard(Card):
@@ -259,20 +253,18 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 _SHORT = 32
 
 
-class GuessSign(QWidget):
+class GuessSign(Painted, Sized, QWidget):
     """The hollow diamond of the first guess, beside its words."""
+
+    size_asked = size_least = (18, 18)
+    smooth = True
 
     def __init__(self) -> None:
         super().__init__()
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
-    def sizeHint(self) -> QSize:
-        return QSize(theme.em(18), theme.em(18))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            plotting.diamond(painter, theme.tokens(self), self.width() / 2, self.height() / 2)
+    def paint(self, painter: QPainter, colours: Tokens) -> None:
+        plotting.diamond(painter, colours, self.width() / 2, self.height() / 2)
 
 
 class SentenceCard(Card):

@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
 
 from elicit_app.gui import theme
+from elicit_app.gui.elements.painting import Label, tell
 from elicit_app.gui.elements.surfaces import Block, Card, Divider, in_column, in_row, turn
-from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.results.curve_plot import Curve, CurvePlot, Mark, Picture, Stroke
 from elicit_app.gui.results.plotting import Cell, MatrixCard
 from elicit_app.gui.theme import RIGHT
@@ -63,7 +63,6 @@ class CurveCard(Card):
         super().__init__()
         self._curves: CurveSet | None = None
         self._say: Callable[[float], str] | None = None
-        self._value: Callable[[float], str] = str
         self.title = Label(role=theme.Role.SECTION)
         self._how, self._note = (Label(role=theme.Role.NOTE, ink=theme.INK2) for _ in range(2))
         self.plot, self.numbers, self.sentence = CurvePlot(), NumbersTable(), Label(role=theme.Role.BODY)
@@ -94,7 +93,7 @@ class CurveCard(Card):
         self, picture: Picture, curves: CurveSet, say: Callable[[float], str], value: Callable[[float], str]
     ) -> None:
         """Show `curves` as `picture`; `say` returns the sentence at a number, `value` a value in words."""
-        self._curves, self._say, self._value = curves, say, value
+        self._curves, self._say = curves, say
         self.plot.show_picture(picture)
         self._moved(curves.elicited)
         heads = [picture.x_title.removeprefix("… "), *(line.name for line in curves.lines)]

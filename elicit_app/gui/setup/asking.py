@@ -14,14 +14,14 @@ from elicit_app.elicitation.questions import AnswersFor, Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton
 from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, Field, ListBox, NumberBox, named
+from elicit_app.gui.elements.painting import Label, StressedLabel, tell
 from elicit_app.gui.elements.surfaces import Block, Divider, Part, Section, fill, in_column, in_grid, in_row, turn
-from elicit_app.gui.elements.texts import Label, StressedLabel, tell
 from elicit_app.problem import Problem
 from elicit_app.registry import Entry, Setting, entries, entry_named, setting_of
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.sentences import USUAL, most_questions, order_words, purpose_words
-from elicit_app.session.warm_up import MOST_GUESSES, Key, keys_to_guess, ratio_typed, yardstick_key
-from elicit_app.study.model import Study
+from elicit_app.session.warm_up import MOST_GUESSES, keys_to_guess, ratio_typed, yardstick_key
+from elicit_app.study.model import Key, Study
 from elicit_app.study.opening import minutes_for
 from metrics.elicited.family import fraction_family, is_fraction, linear_family
 

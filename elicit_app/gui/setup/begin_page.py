@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy
 
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import CheckRow, Field
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, dropped_files, follow_the_eye
+from elicit_app.gui.elements.painting import Label, tell
 from elicit_app.gui.elements.surfaces import Block, Card, Divider, FoldedCard, Section, fill, in_column, in_row, turn
-from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.setup.asking import AskingSection, FamilySection, GuessesSection, OrdersSection, PurposeSection
 from elicit_app.gui.setup.start_page import ContinueCard, ContinueView
 from elicit_app.registry import Setting
@@ -323,6 +323,7 @@ class BeginPage(HeadedPage):
         self.current.setVisible(current is not None)
         self.begin.setVisible(current is None)
         self.begin_new.setVisible(current is not None)
+        self.first_focus = self.expert if current is None else self.current.button
         if current is not None:
             self.current.show_view(current)
         # Of others they stand on the page of words.
@@ -355,10 +356,6 @@ class BeginPage(HeadedPage):
     def dropEvent(self, event: QDropEvent) -> None:
         event.acceptProposedAction()
         self.answers_dropped.emit(dropped_files(event))
-
-    @property
-    def first_focus(self) -> QWidget:
-        return self.current.button if self.current.isVisibleTo(self) else self.expert
 
     def say_problem(self, sentence: str) -> None:
         """Show why it cannot begin like this."""

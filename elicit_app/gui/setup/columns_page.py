@@ -6,14 +6,14 @@ from typing import Literal
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QButtonGroup, QWidget
+from PySide6.QtWidgets import QButtonGroup
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import PrimaryButton
 from elicit_app.gui.elements.fields import ChoiceRow, ListBox
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
+from elicit_app.gui.elements.painting import Label, tell
 from elicit_app.gui.elements.surfaces import Block, Section, fill, in_grid, in_row, turn
-from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.problem import Problem, shortened
 from elicit_app.study.mapping import FirstRows, as_options, require_usable
 from elicit_app.study.model import ColumnMap
@@ -36,7 +36,7 @@ _KINDS: dict[Kind, tuple[str, str]] = {
 class ColumnsPage(HeadedPage):
     """Asks what the columns of a file are, with a guess made.
 
-    Emits `mapped` with a `ColumnMap`, and `start_requested`.
+    Emits `mapped` with a `ColumnMap`.
     """
 
     mapped = Signal(object)
@@ -55,6 +55,7 @@ class ColumnsPage(HeadedPage):
         self.back = self.link_to_start()
         self._build()
         self._connect()
+        self.first_focus = self.truth
         self.settle()
 
     def _build(self) -> None:
@@ -79,10 +80,6 @@ class ColumnsPage(HeadedPage):
         self.truth.currentIndexChanged.connect(self._truth_changed)
         self._group.buttonToggled.connect(lambda _, checked: self._lay_rows() if checked else None)
         bind(self, self._go_on, *CTRL_ENTER)
-
-    @property
-    def first_focus(self) -> QWidget:
-        return self.truth
 
     @property
     def kind(self) -> Kind:

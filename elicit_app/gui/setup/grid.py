@@ -36,9 +36,8 @@ from PySide6.QtWidgets import (
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.page import QuietScrollBar
-from elicit_app.gui.elements.painting import box
+from elicit_app.gui.elements.painting import box, tell, tooltip_text, write
 from elicit_app.gui.elements.surfaces import shared_out
-from elicit_app.gui.elements.texts import tell, tooltip_text, write
 from elicit_app.gui.theme import LEFT, RIGHT
 from metrics.text import counted
 

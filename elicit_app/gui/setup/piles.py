@@ -38,9 +38,8 @@ from elicit_app.elicitation.orders import StatedMistake, StatedPile
 from elicit_app.gui import theme
 from elicit_app.gui.elements.fields import Field
 from elicit_app.gui.elements.page import QuietScrollBar
-from elicit_app.gui.elements.painting import KeyCap, box
+from elicit_app.gui.elements.painting import KeyCap, Label, box, elided, tell, tooltip_text
 from elicit_app.gui.elements.surfaces import Card, Divider, Surface, in_column, in_row
-from elicit_app.gui.elements.texts import Label, elided, tell, tooltip_text
 from elicit_app.gui.setup.grid import Index
 from elicit_app.gui.setup.words import cases_of_each
 from elicit_app.gui.theme import LEFT

@@ -7,13 +7,13 @@ from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QMouseEvent, QPaintEvent
-from PySide6.QtWidgets import QApplication, QButtonGroup, QGridLayout, QGroupBox, QSizePolicy, QWidget
+from PySide6.QtWidgets import QApplication, QButtonGroup, QGridLayout, QGroupBox, QSizePolicy
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton, Look, MinorButton, PrimaryButton
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, follow_the_eye, go_on_by_enter
+from elicit_app.gui.elements.painting import Label, tell
 from elicit_app.gui.elements.surfaces import Divider, ProgressBar, Surface, fill, in_column, in_row, paint_card, turn
-from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.setup.begin_page import Beginning
 from elicit_app.gui.setup.piles import FEWEST, MOST, PileColumn, Piles, drag_card
 
@@ -135,6 +135,7 @@ class PilesPage(HeadedPage):
         self.undo = Button("Undo", self._undo, keys=("Ctrl+Z",))
         self._build()
         self._connect()
+        self.first_focus = self.top
         self.settle()
 
     def _build(self) -> None:
@@ -174,10 +175,6 @@ class PilesPage(HeadedPage):
         bind(self, self._go_on, *CTRL_ENTER)
         for n in range(MOST):
             bind(self, partial(self._digit, n), str(n + 1))
-
-    @property
-    def first_focus(self) -> QWidget:
-        return self.top
 
     def show_beginning(self, beginning: Beginning) -> None:
         """Ask about the mistakes of a study; piles made for the same study before stay."""

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QBoxLayout, QPushButton, QSizePolicy
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
 from elicit_app.gui.elements.page import ScrolledPage, dropped_files, follow_the_eye, go_on_by_enter
-from elicit_app.gui.elements.painting import Glyph, box, focus_ring, paint_glyph
+from elicit_app.gui.elements.painting import Glyph, Label, Painted, box, elided, focus_ring, paint_glyph, tell, write
 from elicit_app.gui.elements.surfaces import (
     Block,
     Card,
@@ -26,7 +26,6 @@ from elicit_app.gui.elements.surfaces import (
     in_row,
     turn,
 )
-from elicit_app.gui.elements.texts import Label, elided, tell, write
 from elicit_app.gui.theme import RIGHT
 
 
@@ -134,7 +133,7 @@ class RowView:
     compares: bool = False  # `ref` is a session whose expert is to be compared with the others
 
 
-class RowButton(QPushButton):
+class RowButton(Painted, QPushButton):
     """One row; its accessible name is everything it says."""
 
     def __init__(self, view: RowView) -> None:
@@ -162,15 +161,14 @@ class RowButton(QPushButton):
     def minimumSizeHint(self) -> QSize:
         return QSize(theme.em(120), self.sizeHint().height())
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colours, room = theme.tokens(self), QRectF(self.rect())
-        with QPainter(self) as painter:
-            if self.isDown() or self.underMouse():
-                fill = colours.sunken if self.isDown() else colours.hover
-                box(painter, room.adjusted(4, 2, -4, -2), theme.BUTTON_RADIUS, fill=fill)
-            if self.hasFocus():
-                focus_ring(painter, room.adjusted(2, 0, -2, 0), theme.BUTTON_RADIUS, colours.ink)
-            self._paint_words(painter, room.adjusted(_PAD, 0, -_PAD, 0), colours)
+    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
+        room = QRectF(self.rect())
+        if self.isDown() or self.underMouse():
+            fill = colours.sunken if self.isDown() else colours.hover
+            box(painter, room.adjusted(4, 2, -4, -2), theme.BUTTON_RADIUS, fill=fill)
+        if self.hasFocus():
+            focus_ring(painter, room.adjusted(2, 0, -2, 0), theme.BUTTON_RADIUS, colours.ink)
+        self._paint_words(painter, room.adjusted(_PAD, 0, -_PAD, 0), colours)
 
     def _paint_words(self, painter: QPainter, room: QRectF, colours: theme.Tokens) -> None:
         sign = theme.em(14)

@@ -8,19 +8,19 @@ from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtWidgets import QButtonGroup, QWidget
+from PySide6.QtWidgets import QButtonGroup
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import ChoiceRow, DecimalBox, Field, ListBox, named
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, follow_the_eye
+from elicit_app.gui.elements.painting import Label, tell
 from elicit_app.gui.elements.surfaces import Block, Section, fill, in_column, in_grid, in_row, turn
-from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.setup.words import MistakesSection, NounsSection, Preview, StudySection, cases_of_each, flow
 from elicit_app.gui.theme import RIGHT
 from elicit_app.problem import Problem
-from elicit_app.study.making import Key, with_models
-from elicit_app.study.model import Mistake, Study, check_wording
+from elicit_app.study.making import with_models
+from elicit_app.study.model import Key, Mistake, Study, check_wording
 from elicit_app.study.reading import POPULATIONS, population_for
 from metrics.measures.confusion import natural_frequencies
 from metrics.text import counted
@@ -211,7 +211,7 @@ class PlaceSection(Section):
 class StudyPage(HeadedPage):
     """Edits a study.
 
-    Emits `save_requested` with an `EditedStudy`, `choose_requested` for its folder, `start_requested`, and
+    Emits `save_requested` with an `EditedStudy`, `choose_requested` for its folder, and
     `open_words_requested` and `save_words_requested` for a CSV file of the words, and `add_model_requested`.
     """
 
@@ -234,6 +234,7 @@ class StudyPage(HeadedPage):
         self._reading_order = QTimer(self, singleShot=True, interval=0)
         self._build()
         self._connect()
+        self.first_focus = self.nouns.name
         self.settle()
 
     def _build(self) -> None:
@@ -259,10 +260,6 @@ class StudyPage(HeadedPage):
         self.place.choose_requested.connect(self.choose_requested)
         self._reading_order.timeout.connect(lambda: follow_the_eye(self))
         bind(self, self._save, *CTRL_ENTER)
-
-    @property
-    def first_focus(self) -> QWidget:
-        return self.nouns.name
 
     @property
     def study(self) -> Study | None:

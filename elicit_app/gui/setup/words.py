@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button
 from elicit_app.gui.elements.fields import Field, named
+from elicit_app.gui.elements.painting import Label, StressedLabel, tell
 from elicit_app.gui.elements.surfaces import Divider, Section, fill, in_row, turn
-from elicit_app.gui.elements.texts import Label, StressedLabel, tell
 from elicit_app.gui.setup.grid import Column, Grid, GridView
 from elicit_app.gui.theme import RIGHT
 from elicit_app.session.pair_words import ARROW
-from elicit_app.study.making import Key, keys_of, with_mistakes
-from elicit_app.study.model import LONGEST_CONSEQUENCE, Mistake, Study, Wording, default_wording
+from elicit_app.study.making import keys_of, with_mistakes
+from elicit_app.study.model import LONGEST_CONSEQUENCE, Key, Mistake, Study, Wording, default_wording
 
 SEARCHED_FROM = 20
 """So many classes on, there is a field to search in."""

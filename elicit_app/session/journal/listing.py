@@ -29,7 +29,6 @@ class SessionSummary:
 
     path: Path
     title: str  # of the study; the file's name where it cannot be read
-    study: str = ""  # the study's name; empty where it cannot be read
     expert: str | None = None  # whose answers these are
     answers: int = 0  # answers given
     # questions still to come, as the procedure judged at the last answer
@@ -125,7 +124,6 @@ def _said_first(begun: Begun) -> dict[str, Any]:
     """Return what the first line of a session tells a list."""
     return {
         "title": begun.study.title[:LONGEST_TEXT],
-        "study": begun.study.name,
         "expert": begun.who,
         "digest": begun.study.digest,
         "simulated": bool(begun.simulated),

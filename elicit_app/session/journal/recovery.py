@@ -13,6 +13,7 @@ from elicit_app.session.journal import events
 from elicit_app.session.journal.files import backups, event_of, examine, look_into, read_bytes
 from elicit_app.session.journal.state import OutOfPlaceError, StateBuilder
 from elicit_app.session.journal.writing import Journal
+from metrics.text import counted
 
 # Bytes that editors and failing disks leave around lines.
 _BOM = b"\xef\xbb\xbf"
@@ -24,7 +25,6 @@ _MOST_TRIED = 2 * 10**9
 class SessionCheck:
     """What is sound in a session file."""
 
-    path: Path
     lines: int  # sound lines
     # answers in them, and all that the file holds or held
     answers: int
@@ -57,7 +57,6 @@ def check_session(path: Path) -> SessionCheck:
                 break
     answers = sum(isinstance(event, events.Answered) for event in sound)
     return SessionCheck(
-        path=path,
         lines=len(sound),
         answers=answers,
         all_answers=max(answers, contents.answers, contents.sound_answers),
@@ -267,9 +266,9 @@ def _summary(path: Path, found: _Found, left_out: int) -> str:
     """Return what the new session says of itself; empty where everything was sound."""
     parts = []
     if found.restored:
-        parts.append(f"{found.restored} damaged or misplaced {'line' if found.restored == 1 else 'lines'} put right")
+        parts.append(f"{counted(found.restored, 'damaged or misplaced line')} put right")
     if found.gaps:
-        parts.append(f"{found.gaps} {'line' if found.gaps == 1 else 'lines'} lost")
+        parts.append(f"{counted(found.gaps, 'line')} lost")
     if left_out:
         parts.append(f"{left_out} left out, which built on what is lost")
     return f"This session was recovered from {path.name}: {', '.join(parts)}." if parts else ""

@@ -46,11 +46,6 @@ class Entry:
         return hash(self.event.pair)
 
     @property
-    def given(self) -> Answer:
-        """Return the answer as it was given first."""
-        return self.event.answer
-
-    @property
     def says(self) -> bool:
         """Return whether it counts and says something: not taken out, not "cannot say"."""
         return not self.taken_out and self.answer.choice is not Choice.UNSURE

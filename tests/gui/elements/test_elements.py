@@ -10,9 +10,8 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import AnswerButton, Button, FlatButton, LinkButton, MinorButton, PrimaryButton
 from elicit_app.gui.elements.page import Page
-from elicit_app.gui.elements.painting import Badge, Glyph, GlyphSign, KeyCap
+from elicit_app.gui.elements.painting import Badge, Glyph, GlyphSign, KeyCap, Label
 from elicit_app.gui.elements.surfaces import Card, Divider, ProgressBar, Surface
-from elicit_app.gui.elements.texts import Label
 
 BUTTONS = {
     "primary": lambda: PrimaryButton("Save file", keys=("Enter",)),

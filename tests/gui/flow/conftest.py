@@ -3,8 +3,8 @@
 import pytest
 
 from elicit_app.gui.app import make_window
+from elicit_app.gui.flow.background import Dialogs
 from elicit_app.gui.flow.between_sessions import AppPaths
-from elicit_app.gui.flow.saving import Dialogs
 
 
 class Person(Dialogs):

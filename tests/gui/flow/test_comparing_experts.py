@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from elicit_app.gui import theme
-from elicit_app.gui.flow.saving import documents
+from elicit_app.gui.flow.background import documents
 from elicit_app.gui.pages.compare import MOST, ComparePage, apart_words, furthest
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.comparing import Expert, compare
@@ -158,8 +158,8 @@ def test_what_cannot_be_compared_is_said(window, finished, on):
     (finished / "0.session.jsonl").unlink()
     window.flow.comparing.compare(finished / "1.session.jsonl")
     error = on("error")
-    assert error._title.text() == "These experts cannot be compared"
-    assert "there is one" in error._sentence.text()
+    assert error.title.text() == "These experts cannot be compared"
+    assert "there is one" in error.sentence.text()
 
 
 def test_one_expert_alone_is_offered_no_comparison(qtbot, window, finished, on):

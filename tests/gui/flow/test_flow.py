@@ -31,8 +31,8 @@ def test_what_is_wrong_with_a_file_is_numbered_and_it_can_be_read_again(window, 
     path = write_predictions(tmp_path / "pets.csv", total=0.5)
     window.flow.open_files((path,))
     page = on("error")
-    assert page._title.text() == "This file cannot be used yet"
-    assert "pets.csv" in page._sentence.text()
+    assert page.title.text() == "This file cannot be used yet"
+    assert "pets.csv" in page.sentence.text()
     page.copy.click()
     assert "Row 5" in QGuiApplication.clipboard().text()
     write_predictions(path)
@@ -128,7 +128,7 @@ def test_a_damaged_session_is_said_to_be_damaged(window, tmp_path, on):
     path.write_text('{"kind": "begun"')
     window.flow.open(str(path))
     page = on("error")
-    assert page._title.text() == "This session cannot be opened"
+    assert page.title.text() == "This session cannot be opened"
     page.primary.click()
     on("start")
 
@@ -175,7 +175,7 @@ def test_a_session_open_elsewhere_is_refused_in_words(window, tmp_path, on):
     with Session.create(open_study("breast-cancer"), BayesSetting(questions=5), path):
         window.flow.open(str(path))
         page = on("error")
-        assert "open" in page._sentence.text()
+        assert "open" in page.sentence.text()
 
 
 def test_a_study_with_an_unfinished_session_offers_to_go_on(qtbot, window, places, on):
@@ -193,7 +193,7 @@ def test_a_study_with_an_unfinished_session_offers_to_go_on(qtbot, window, place
     assert begin.begin_new.isVisible()
     begin.current.button.click()
     recap = on("recap")
-    assert recap.line.text() == f"{study.title} · 2 answers are kept"
+    assert recap.sentence.text() == f"{study.title} · 2 answers are kept"
     assert recap.following.text().startswith("Question 3 is next")
     recap.go_on.click()
     question = on("question")

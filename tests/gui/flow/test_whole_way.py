@@ -11,7 +11,7 @@ from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
 
 from elicit_app.gui.app import make_window
-from elicit_app.gui.flow.saving import documents
+from elicit_app.gui.flow.background import documents
 from metrics import ElicitedMetric
 
 COSTS = np.array([[0, 6, 2], [1, 0, 0.6], [0.4, 1.5, 0]])
@@ -216,7 +216,7 @@ def test_a_window_closed_in_the_middle_goes_on_where_it_stood(qtbot, window, app
     assert "3 answers kept" in start.current._line.text()
     start.current.button.click()
     on(qtbot, again, again.pages.recap)
-    assert "3 answers are kept" in again.pages.recap.line.text()
+    assert "3 answers are kept" in again.pages.recap.sentence.text()
     press(again.pages.recap, Qt.Key.Key_Return)
     on(qtbot, again, again.pages.question)
     assert again.pages.question._question.number == 4

@@ -22,7 +22,7 @@ def page(shown):
 
 
 def test_it_says_what_was_answered(page):
-    assert page.line.text() == "Skin lesions · dermatology · 6 answers are kept"
+    assert page.sentence.text() == "Skin lesions · dermatology · 6 answers are kept"
     assert [page.last.text(), page.following.text()] == [VIEW.last, VIEW.following]
 
 

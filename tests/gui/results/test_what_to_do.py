@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
-from elicit_app.gui.flow.saving import proposed_name, save_pictures, title_of
+from elicit_app.gui.flow.background import proposed_name, save_pictures, title_of
 from elicit_app.gui.results.page import PracticeDialog, ResultsPage
 from elicit_app.gui.results.policy_table import PolicyTable
 from elicit_app.problem import Problem
@@ -154,7 +154,7 @@ def test_a_provisional_metric_is_called_so_where_it_is_saved(view):
         return proposed_name(changed, ending), title_of(changed, ending)
 
     name, title = of(CHOICE_SETTLED, ".metric.json")
-    assert name.endswith(" (provisional).metric.json")
+    assert name.endswith(" (provisional)")
     assert title == "Save: provisional, its costs are not settled yet"
     for others in (of(None, ".metric.json"), of(CHOICE_SETTLED, ".pdf")):
         assert "provisional" not in "".join(others)

@@ -85,7 +85,8 @@ def test_resolving_two_answers_turns_the_other_one_round_where_the_pair_is_swapp
         [write.begun(), write.answered("first", pair), write.answered("first", swapped), write.resolved(1, 2, kept)]
     )
     assert [entry.answer.choice for entry in state.entries] == expected
-    assert [entry.given.choice for entry in state.entries] == ["first", "first"], "what was given first stays known"
+    given = [entry.event.answer.choice for entry in state.entries]
+    assert given == ["first", "first"], "what was given first stays known"
     assert ((1, 2) in state.settled) == (kept == "both")
 
 

@@ -1,4 +1,4 @@
-"""Practice pairs: one mistake differs, so one side is better whatever one values."""
+"""Practice: a pair in which one mistake differs, so that B is better whatever one values, and a trade."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elicit_app.session.warm_up import practice_comparison, practice_feedback, practice_pairs
+from elicit_app.session.pair_words import compare_pair
+from elicit_app.session.warm_up import practice_feedback, practice_pair, practice_trade
 from elicit_app.study.model import Distribution, Predictions, Study, default_wording
 
 
@@ -26,7 +27,7 @@ def study(k: int = 3, *, seed: int = 0, skill: float = 1.0, distribution: bool =
         wording=default_wording(list("abcdefghij"[:k]), "patient", "patients"),
         yardstick=(1, 0),
         kind="synthetic" if distribution else "file",
-        distribution=Distribution(proba, 0.01) if distribution else None,
+        distribution=Distribution(proba) if distribution else None,
     )
 
 
@@ -41,36 +42,34 @@ def study(k: int = 3, *, seed: int = 0, skill: float = 1.0, distribution: bool =
 )
 def test_one_side_is_better_and_only_one_thing_differs(k, seed, skill, distribution, stated, family) -> None:
     made = study(k, seed=seed, skill=skill, distribution=distribution, stated=stated)
-    first, second = practice_pairs(made)
-    assert (first.better, second.better) == ("right", "left")
-    for pair in (first, second):
-        better, worse = (pair.left, pair.right) if pair.better == "left" else (pair.right, pair.left)
-        assert pair.left.min() >= 0
-        assert pair.right.min() >= 0
-        assert pair.left.sum() == pair.right.sum() == 1000
-        np.testing.assert_array_equal(pair.left.sum(axis=1), pair.right.sum(axis=1))
-        moved = worse - better
-        assert np.trace(moved) < 0
-        assert np.count_nonzero(moved - np.diag(np.diag(moved))) == 1
-        (row,) = practice_comparison(pair, made, family).rows
-        assert row.larger != pair.better
-    assert practice_comparison(first, made, family).rows[0].true == 1
+    worse, better, proposal = practice_pair(made)
+    assert proposal is None
+    assert better.min() >= 0
+    assert worse.min() >= 0
+    assert worse.sum() == better.sum() == 1000
+    np.testing.assert_array_equal(worse.sum(axis=1), better.sum(axis=1))
+    moved = worse - better
+    assert np.trace(moved) < 0
+    assert np.count_nonzero(moved - np.diag(np.diag(moved))) == 1
+    (row,) = compare_pair(worse, better, made.wording, made.population, family).rows
+    assert row.larger == "left"
+    assert row.true == 1
 
 
-def test_the_second_pair_is_about_another_truth() -> None:
+def test_a_trade_is_about_two_truths() -> None:
     made = study(3)
-    first, second = practice_pairs(made)
-    assert (
-        practice_comparison(first, made, "dlpm").rows[0].true != practice_comparison(second, made, "dlpm").rows[0].true
-    )
+    left, right, proposal = practice_trade(made)
+    one, other = compare_pair(left, right, made.wording, made.population, "dlpm").rows
+    assert one.true != other.true
+    assert {one.larger, other.larger} == {"left", "right"}
+    assert proposal.true in (one.true, other.true)
 
 
 @pytest.mark.parametrize(("reply", "right"), [("right", True), ("left", False), ("equal", False), ("unsure", False)])
 def test_feedback(reply, right) -> None:
     made = study()
-    pair = practice_pairs(made)[0]
-    said = practice_feedback(pair, reply, made, "lpm")
-    gain = practice_comparison(pair, made, "lpm").strip.changes
+    words = compare_pair(*practice_pair(made)[:2], made.wording, made.population, "lpm")
+    said, gain = practice_feedback(words, reply), words.strip.changes
     assert said.right is right
     if right:
         assert said.headline == "You chose B, and B is better whatever you value"

@@ -37,6 +37,10 @@ def made(study, metric=None):
     return scenarios_of(study, metric or metric_of(study))
 
 
+def models_at(scenarios, shares=None):
+    return scenarios.models(scenarios.judgement(shares))
+
+
 def by_name(views):
     return {view.name: view for view in views}
 
@@ -44,7 +48,7 @@ def by_name(views):
 def test_the_own_prevalence_gives_todays_numbers(traffic):
     scenarios, metric = made(traffic), metric_of(traffic)
     shares = np.bincount(traffic.models[0].y_true, minlength=3)
-    views = by_name(scenarios.at(shares))
+    views = by_name(models_at(scenarios, shares))
     unit, weight = COSTS[traffic.yardstick], np.array([1.0, 0.2, 0.05])
     for model in traffic.models:
         view = views[model.name]
@@ -60,7 +64,7 @@ def test_the_own_prevalence_gives_todays_numbers(traffic):
         assert view.mpcs == pytest.approx(float(concern), rel=1e-9)
     judgement = scenarios.judgement()
     as_is = [one for one in judgement.policies if one.policy.decides == "as-is"]
-    for one, other in zip(scenarios.at(), as_is, strict=True):
+    for one, other in zip(models_at(scenarios), as_is, strict=True):
         assert (one.name, one.judged.cost_per_population) == (other.policy.model, other.cost_per_population)
 
 
@@ -70,8 +74,8 @@ def test_another_prevalence_is_what_counting_such_cases_would_give(traffic, shar
     """Stated as the study's prevalence, the same shares give the same figures."""
     stated = replace(traffic, stated_prevalence=tuple(shares / shares.sum()))
     metric = metric_of(traffic)
-    expected = made(stated, metric).at()
-    for one, other in zip(made(traffic, metric).at(shares), expected, strict=True):
+    expected = models_at(made(stated, metric))
+    for one, other in zip(models_at(made(traffic, metric), shares), expected, strict=True):
         assert (one.name, one.judged.rank) == (other.name, other.judged.rank)
         assert one.judged.cost_per_population == pytest.approx(other.judged.cost_per_population, rel=1e-9)
         assert one.mpcs == pytest.approx(other.mpcs, rel=1e-9)
@@ -90,7 +94,10 @@ def test_the_order_of_the_classes_does_not_matter(traffic, shares, order):
     turned = replace(traffic, classes=classes, models=models, yardstick=yardstick)
     metric = ElicitedMetric.from_cost_matrix(classes, COSTS[np.ix_(order, order)], yardstick=named(traffic))
     plain = ElicitedMetric.from_cost_matrix(traffic.classes, COSTS, yardstick=named(traffic))
-    there, here = by_name(made(turned, metric).at(shares[order])), by_name(made(traffic, plain).at(shares))
+    there, here = (
+        by_name(models_at(made(turned, metric), shares[order])),
+        by_name(models_at(made(traffic, plain), shares)),
+    )
     for name, view in here.items():
         # other draws: where the range of the difference ends near 0 the rank is a matter of chance
         if abs(view.judged.difference_interval[0]) > 0.05 * view.judged.cost_per_population:
@@ -124,7 +131,7 @@ def test_only_what_is_possible_is_taken(traffic):
             scenarios.with_share(scenarios.own, 0, wrong)
     for shares in ((0, 0, 0), (1, -1, 1), (float("nan"), 1, 1)):
         with pytest.raises(ValueError, match="shares"):
-            scenarios.at(shares)
+            scenarios.judgement(shares)
     assert scenarios.with_share((0, 1, 0), 1, 0.5) == pytest.approx([0.25, 0.5, 0.25])
 
 

@@ -5,7 +5,7 @@ import threading
 import pytest
 from PySide6.QtCore import QThread
 
-from elicit_app.gui.flow.bridge import Background, Bridge
+from elicit_app.gui.flow.background import Background, Bridge
 from elicit_app.problem import Problem
 from elicit_app.session.views import ProblemView
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 
 import elicit_app.gui
-from elicit_app.gui.elements.texts import Label, StressedLabel, tell
+from elicit_app.gui.elements.painting import Label, StressedLabel, tell
 from metrics.text import isolated
 
 MARKUP = '<img src="/etc/hostname"><b>bold</b> & more'
@@ -25,7 +25,7 @@ def test_only_one_module_hands_text_to_tooltips_and_names_unescaped() -> None:
         r"|setAccessible(Name|Description)\(|setWhatsThis\("
     )
     users = {path.name for path in GUI.rglob("*.py") if bare.search(path.read_text("utf-8"))}
-    assert users == {"texts.py"}
+    assert users == {"painting.py"}
 
 
 def test_markup_from_a_file_is_shown_as_it_is_written(qtbot) -> None:
