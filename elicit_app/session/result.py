@@ -130,7 +130,7 @@ def models_under_prices(study: Study, outcome: Outcome) -> tuple[str, ...]:
     return (
         f"Under these prices {names[best]} {does} better than {rivals} were counted: probability "
         f"{probability(share)}, as far as the answers go. Other {study.wording.cases} would count otherwise: "
-        "`elicit score` judges with both doubts.",
+        "how sure that makes it is only told where the metric file scores the models' predictions.",
     )
 
 

@@ -128,7 +128,7 @@ def test_the_result_says_which_model_does_better_under_the_prices(folder, prices
     (note,) = models_under_prices(labels_study(folder), outcome)
     assert note.startswith(f"Under these prices {best} does better than {other}, as both were counted: probability ")
     assert "as far as the answers go" in note
-    assert "`elicit score` judges with both doubts" in note
+    assert "only told where the metric file scores the models' predictions" in note
     assert models_under_prices(open_study("wine"), outcome) == ()
 
 
