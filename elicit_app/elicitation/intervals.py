@@ -33,7 +33,7 @@ LOGISTIC = 1.702  # a logistic variable is about normal with this standard devia
 MOST_ANSWERS = 500
 _WEIGHED_FULLY = 120  # answers: time grows with the cube of their number, so beyond it fewer sets are looked at
 _DRAWS, _DRAWS_TO_SHOW = (400, 1_200), (2_400, 12_000)  # fewest, and most: with fifty classes a draw is 20 kB
-_MOST_OF_WEIGHTS = 90  # the mistakes among ten classes
+FEW_ENOUGH = 90  # weights, the mistakes among ten classes; of more, an answer tells little about the others
 _POPULATION, _POPULATION_TO_SHOW = 160, 800
 _FITS_TO_SHOW = 3  # at most, .4 s each with ten classes
 _PASSES, _FIRST_PASSES = 3, 12  # of expectation propagation, from sites that nearly fit, and from none
@@ -115,7 +115,7 @@ class IntervalPosterior(Posterior):
     def refined(self, answers: Evidence, rng: Generator) -> Self:
         """Fit with more hyperparameters, and draw more; where few of them explain the answers, from there again."""
         n, fits = _so_many(*_DRAWS_TO_SHOW, self.prior.size), [self]
-        for _ in range(_FITS_TO_SHOW if self.prior.size <= _MOST_OF_WEIGHTS else 1):
+        for _ in range(_FITS_TO_SHOW if self.prior.size <= FEW_ENOUGH else 1):
             fits.append(fits[-1]._fitted(answers, rng, _POPULATION_TO_SHOW, n, fits[-1].site))
             if fits[-1].effective_draws >= KEPT:
                 break
@@ -321,7 +321,7 @@ def draws_while_asking(size: int) -> int:
 
 
 def _so_many(fewest: int, most: int, size: int) -> int:
-    return max(fewest, most * _MOST_OF_WEIGHTS // max(size, _MOST_OF_WEIGHTS))
+    return max(fewest, most * FEW_ENOUGH // max(size, FEW_ENOUGH))
 
 
 def _quadratic_fit(hyper: Matrix, evidence: Matrix) -> tuple[Matrix, Matrix]:

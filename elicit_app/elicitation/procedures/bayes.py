@@ -40,7 +40,7 @@ from elicit_app.elicitation.cases import Decider, Tally
 from elicit_app.elicitation.choosing import Goal
 from elicit_app.elicitation.foretelling import AgainstChance, Foretold, against_chance, foretold
 from elicit_app.elicitation.fractions import FractionPairs, FractionPosterior, FractionPrior
-from elicit_app.elicitation.intervals import IntervalPosterior, draws_while_asking
+from elicit_app.elicitation.intervals import FEW_ENOUGH, IntervalPosterior, draws_while_asking
 from elicit_app.elicitation.linearity import Linearity, check_linearity
 from elicit_app.elicitation.pairs import FrontierPairs, SpherePairs
 from elicit_app.elicitation.plausible import PlausiblePairs, pairs_of_study
@@ -66,8 +66,7 @@ from metrics.elicited.family import is_fraction, linear_family
 PARTICLES, _WEIGHTS_OF_THEM = 500, 7  # more weights have wider ranges, which take more draws to know as well
 SWEEPS = 4  # moves of every particle, before it is looked whether more are needed
 MOST_WEIGHTS_OF_PARTICLES = 20  # the mistakes among five classes; on the sphere there is no other way
-MOST_FOLLOWED_CLOSELY = 90  # the mistakes among ten classes; of more, an answer tells little about the others
-_STRIDE_OF_MANY = 5  # answers from one belief that others are made from to the next
+_STRIDE_OF_MANY = 5  # answers from one belief that others are made from to the next, of more than FEW_ENOUGH weights
 
 _FEW_WEIGHTS = 4  # so many weights can be pinned down in a sitting
 _POLICIES_TO_OTHERS = 4  # pairs of what can be chosen for one random pair, where the answers are for a choice
@@ -156,7 +155,7 @@ class Bayes:
             self.source, self.prior, self._models, self._goal, self._targets, answers, strength, piles=labels
         )
         self.response = self._response(space)
-        self._stride = _STRIDE_OF_MANY if linear.size > MOST_FOLLOWED_CLOSELY else 1
+        self._stride = _STRIDE_OF_MANY if linear.size > FEW_ENOUGH else 1
         particles = PARTICLES * -(-min(linear.size, MOST_WEIGHTS_OF_PARTICLES) // _WEIGHTS_OF_THEM)
         self._draws = particles if self._by_particles else draws_while_asking(linear.size)
         beliefs, results = (_REMEMBERED_NUMBERS // (draws * self.prior.size) for draws in (self._draws, KEPT))
