@@ -16,7 +16,7 @@ from elicit_app.gui.elements.page import HeadedPage, QuietScrollBar, bind
 from elicit_app.gui.elements.painting import Label, Painted, elided, focus_ring, tell, write
 from elicit_app.gui.elements.surfaces import Notice, fill, in_column, in_grid, in_row
 from elicit_app.gui.results.costs import METRIC, PICTURES, REPORT, TO_SEND_BACK, TOO_FEW, CostsPane
-from elicit_app.gui.results.rates import RatesPane
+from elicit_app.gui.results.rates import NO_BREAK, RatesPane
 from elicit_app.gui.results.seen import Part, SeenPane
 from elicit_app.gui.results.to_do import PrevalencePane, ToDoPane
 from elicit_app.session.policy_words import chooses
@@ -292,8 +292,8 @@ class ResultsPage(HeadedPage):
             self._saves = TO_SEND_BACK
         self.save.setText({REPORT: "Save report…", METRIC: "Save metric file…"}.get(self._saves, self._saves.button))
         self._show_tabs(elsewhere=study.pack is not None)
-        answers = counted(view.answers, "answer")
-        self.header.say(f"Result: {study.title}", ", ".join(part for part in (expert, answers, view.date) if part))
+        told = (expert, counted(view.answers, "answer"), view.date.replace(" ", NO_BREAK))
+        self.header.say(f"Result: {study.title}", ", ".join(part for part in told if part))
         possible = view.can_export or self._saves is TO_SEND_BACK
         self.save.setEnabled(possible)
         tell(self.save, tooltip="" if possible else TOO_FEW)
