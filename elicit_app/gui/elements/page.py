@@ -176,7 +176,7 @@ class ScrolledPage(Page):
         for watched in (self.area.viewport(), self.inner):
             watched.installEventFilter(self)
         for fixed in (self._head, self._foot):
-            fixed.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+            fixed.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         fill(self._outer, self._head, (self.area, 1), self._foot)
 
     def link_to_start(self, text: str = "Back to the start") -> LinkButton:

@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QBoxLayout, QLabel, QWidget
 
 from elicit_app.gui.elements.surfaces import fill, in_column, in_row, shared_out, turn
+from elicit_app.gui.pages.review import ReviewPage
 
 TOP = Qt.AlignmentFlag.AlignTop
 
@@ -39,3 +40,17 @@ def test_no_column_is_wider_than_it_needs_while_another_is_cut(qtbot):
     assert shared_out(600, {0: (1, 60), 1: (1, 100)}) == {0: 300, 1: 300}, "what fits everywhere is shared as stated"
     assert shared_out(101, {0: (1, 90), 1: (1, 90)}) == {0: 50, 1: 51}, "no pixel is left over"
     assert shared_out(100, {}) == {}
+
+
+def test_a_long_line_under_a_headline_is_shown_whole(qtbot):
+    page = ReviewPage()
+    qtbot.addWidget(page)
+    page.resize(800, 600)
+    with qtbot.waitExposed(page):
+        page.show()
+    found = "One pair has two different answers, and one took the plainly worse side, and answers 12 and 14 differ."
+    for times in (1, 2, 3):
+        page.header.say("Look back before you finish", " ".join([found] * times))
+        qtbot.wait(50)
+        line = page.header.line
+        assert line.height() >= line.heightForWidth(line.width())
