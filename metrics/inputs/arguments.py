@@ -225,8 +225,13 @@ def by_class(values: ArrayLike | Mapping[Any, float], classes: ClassIndex, name:
     by_place = {classes.place(label): value for label, value in values.items()}
     found = [by_place.get(index) for index in range(len(classes))]
     if None in found:
-        raise InputError(f"{name}: no weight for the class {classes.names[found.index(None)]!r}.")
+        raise InputError(f"{name}: no {_noun(name)} for the class {classes.names[found.index(None)]!r}.")
     return np.array(found)
+
+
+def _noun(name: str) -> str:
+    """Return what an error calls one number of an argument that has one for each class."""
+    return "share" if name == "prevalence" else "weight"
 
 
 def class_weights(values: ArrayLike | Mapping[Any, float], classes: ClassIndex, name: str = "class_weight") -> Floats:
@@ -253,10 +258,47 @@ def class_weights(values: ArrayLike | Mapping[Any, float], classes: ClassIndex, 
     """
     weights = number_array(by_class(values, classes, name), name)
     if weights.shape != (len(classes),):
-        raise InputError(f"{name}: {len(classes)} weights were expected, one per class; the shape is {weights.shape}.")
+        raise InputError(
+            f"{name}: {len(classes)} {_noun(name)}s were expected, one per class; the shape is {weights.shape}."
+        )
     if weights.min() < 0 or not weights.any():
-        raise InputError(f"{name}: weights >= 0 were expected, not all of them zero.")
+        raise InputError(f"{name}: {_noun(name)}s >= 0 were expected, not all of them zero.")
     return weights
+
+
+def stated_shares(
+    prevalence: ArrayLike | Mapping[Any, float], classes: ClassIndex, cases: NDArray[np.integer[Any]]
+) -> Floats:
+    """Return a stated prevalence, in any scale, as shares of sum 1.
+
+    Parameters
+    ----------
+    prevalence : array-like of shape (k,) or mapping of label to share
+        How common the true classes are.
+    classes : ClassIndex
+        The k labels.
+    cases : ndarray of shape (k,)
+        Number of cases by true class.
+
+    Returns
+    -------
+    ndarray of shape (k,)
+        The shares in the order of the classes.
+
+    Raises
+    ------
+    InputError
+        As `class_weights`; also for a share of what is no class, or of a class without cases.
+    """
+    prevalence = weights_by_label(prevalence)
+    if isinstance(prevalence, Mapping):
+        classes.indices_of(prevalence, "prevalence")
+    shares = class_weights(prevalence, classes, "prevalence")
+    empty = (shares > 0) & (cases == 0)
+    if empty.any():
+        name = classes.names[int(empty.argmax())]
+        raise InputError(f"prevalence: there is no case of {name!r}, so nothing is known of it; its share must be 0.")
+    return np.asarray(shares / shares.sum())
 
 
 def square_matrix(values: ArrayLike, name: str = "cost_matrix", smallest: int = 2) -> Floats:

@@ -23,19 +23,19 @@ from metrics.batches import (
 from metrics.errors import InputError, require
 from metrics.inputs.arguments import (
     Floats,
-    class_weights,
     matrix_of,
     named_classes,
     require_order,
     required_weight,
     square_matrix,
+    stated_shares,
 )
 from metrics.inputs.class_index import ClassIndex, column_classes
 from metrics.inputs.labels import Probabilities, checked_rows, label_array, probability_array
 from metrics.measures.confusion import CellCounts, ConfusionCounts
 
 # Expected costs that differ by less than this share of the largest cost are equal: rounding must not decide.
-_EQUAL_COST = 1e-12
+EQUAL_COST = 1e-12
 
 
 class LeastCost:
@@ -73,7 +73,7 @@ class LeastCost:
 def _cheapest(proba: Probabilities, costs: Floats) -> Codes:
     """Return the column of least expected cost for each row of probabilities (b, k), with costs (k, decisions)."""
     expected = costs.T @ proba.T  # class by class: comparing whole columns is twice as fast
-    equal = _EQUAL_COST * float(np.abs(costs).max())
+    equal = EQUAL_COST * float(np.abs(costs).max())
     return np.asarray((expected <= expected.min(axis=0) + equal).argmax(axis=0))
 
 
@@ -419,12 +419,9 @@ def prevalence_shift(
     """
     true, proba, classes = labelled_probabilities(y_true, y_proba, labels)
     codes = classes.places(true, "y_true")
-    stated = class_weights(prevalence, classes, "prevalence")
-    found = np.bincount(codes, minlength=len(classes)) / len(codes)
-    if (missing := (found == 0) & (stated > 0)).any():
-        name = classes.labels[int(missing.argmax())]
-        raise InputError(f"prevalence: there is no case of {name!r}, so nothing is known of it; its share must be 0.")
-    ratio = np.divide(stated / stated.sum(), found, out=np.zeros(len(classes)), where=found > 0)
+    cases = np.bincount(codes, minlength=len(classes))
+    stated = stated_shares(prevalence, classes, cases)
+    ratio = np.divide(stated, cases / len(codes), out=np.zeros(len(classes)), where=cases > 0)
     return PrevalenceShift(ratio[codes], corrected(proba, ratio))
 
 

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from metrics.batches import in_threads
 from metrics.elicited.exchange import yardstick_of
 from metrics.elicited.family import family_of
-from metrics.errors import InputError
-from metrics.inputs.arguments import Floats, number_array, whole_number
+from metrics.inputs.arguments import Floats, whole_number
 from metrics.policies.cases import CaseTable, Policy, Practice
 
 if TYPE_CHECKING:
@@ -164,24 +163,6 @@ class PolicyCosts:
         """Return the shares of the true classes as counted, shape (k,)."""
         return np.asarray(self.cases / self.cases.sum())
 
-    def shares_for(self, prevalence: ArrayLike) -> Floats:
-        """Return a stated prevalence as shares of sum 1.
-
-        Raises
-        ------
-        InputError
-            Where it is none, or names a class without cases.
-        """
-        shares = number_array(prevalence, "prevalence")
-        if shares.shape != self.cases.shape or (shares < 0).any() or not shares.any():
-            raise InputError(f"prevalence: {len(self.cases)} shares >= 0 were expected, one per class.")
-        empty = (shares > 0) & (self.cases == 0)
-        if empty.any():
-            raise InputError(
-                f"prevalence: class {int(empty.argmax())} has no cases, so nothing is known of it; its share must be 0."
-            )
-        return np.asarray(shares / shares.sum())
-
 
 def policy_costs(
     costs: UnitCosts,
@@ -222,6 +203,7 @@ def policy_costs(
         The same for the same arguments, whatever the machine.
     """
     whole_number(draws, "draws", 0, _MOST_DRAWS)
+    whole_number(seed, "seed", 0)
     k = table.n_classes
     counted = None if practice is None else practice.counts
     exact = [policy for policy in others if policy.decides == "always" or counted is None]

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.drawing import LogAxis, axes_for, line_look, over_ratio, tidy
 from metrics.elicited.exchange import ExchangeRate, exchange_rates
 from metrics.errors import InputError
-from metrics.inputs.arguments import Floats, by_class, number_array, whole_number
+from metrics.inputs.arguments import Floats, number_array, stated_shares, whole_number
 from metrics.measures.costs import cost_sensitive_decisions
 from metrics.policies.cases import PRACTICE, Policy, Practice, always, case_table
 from metrics.policies.costs import UnitCosts, policy_costs
@@ -91,7 +91,7 @@ def policy_curves(
     metric: ElicitedMetric,
     y_true: ArrayLike,
     y_proba: Mapping[str, ArrayLike],
-    mistake: tuple[int, int | None] | None = None,
+    mistake: tuple[object, object] | None = None,
     *,
     labels: Sequence[object] | None = None,
     ratios: ArrayLike | None = None,
@@ -110,8 +110,9 @@ def policy_curves(
         The other costs, at its estimate.
     y_true, y_proba, labels
         True labels, per model the probabilities, and what their columns stand for, as in `judge`.
-    mistake : tuple of (int, int or None), optional
-        Indices (true, predicted) as in `exchange_rates`; by default the one that counts most.
+    mistake : tuple, optional
+        (true, predicted) as the indices that `exchange_rates` has, or else as labels; by default the one that counts
+        most.
     ratios : array-like of shape (r,), optional
         Ascending, > 0; by default from a fifth of the smallest to five times the largest plausible ratio.
     prevalence : array-like of shape (k,) or mapping of label to share, optional
@@ -126,13 +127,12 @@ def policy_curves(
     InputError
         As `judge`; where the mistake is the yardstick or unknown, or a ratio is not above 0.
     """
-    rate = _rate(exchange_rates(metric), mistake)
+    rate = _rate(metric, mistake)
     whole_number(draws, "draws", 1)
     true, models = models_of(metric, y_true, y_proba, labels)
     today = None if practice is None else Practice.of(practice, metric.classes)
-    shares = None if prevalence is None else by_class(prevalence, metric.class_index, "prevalence")
     return curves_of_models(
-        metric, true, models, rate, ratios=ratios, prevalence=shares, practice=today, draws=draws, seed=seed
+        metric, true, models, rate, ratios=ratios, prevalence=prevalence, practice=today, draws=draws, seed=seed
     )
 
 
@@ -143,7 +143,7 @@ def curves_of_models(
     rate: ExchangeRate,
     *,
     ratios: ArrayLike | None = None,
-    prevalence: ArrayLike | None = None,
+    prevalence: ArrayLike | Mapping[Any, float] | None = None,
     practice: Practice | None = None,
     draws: int = 1_000,
     seed: int = 0,
@@ -176,7 +176,9 @@ def curves_of_models(
             before=before,
         )
         before = table, found
-        own = found.own_shares if prevalence is None else found.shares_for(prevalence)
+        own = found.own_shares
+        if prevalence is not None:
+            own = stated_shares(prevalence, metric.class_index, found.cases)
         shares = found.shares if prevalence is None else np.broadcast_to(own, found.shares.shape)
         cost.append(own @ found.estimate)
         best.append(share_best(found.drawn_from_cases(shares)))
@@ -191,15 +193,19 @@ def curves_of_models(
     )
 
 
-def _rate(rates: Sequence[ExchangeRate], mistake: tuple[int, int | None] | None) -> ExchangeRate:
-    others = [rate for rate in rates if not rate.is_yardstick]
+def _rate(metric: ElicitedMetric, mistake: tuple[object, object] | None) -> ExchangeRate:
+    others = [rate for rate in exchange_rates(metric) if not rate.is_yardstick]
     if mistake is None:
         return max(others, key=lambda rate: rate.ratio)
-    found = [rate for rate in others if rate.true == mistake[0] and rate.predicted in (mistake[1], None)]
-    if not found:
-        raise InputError(
-            f"mistake: {mistake} is the yardstick or no mistake; choose another one, as indices (true, predicted)."
-        )
+    if isinstance(mistake, str) or not isinstance(mistake, Sequence) or len(mistake) != 2:
+        raise InputError(f"mistake: a pair (true class, predicted class) was expected, found {mistake!r}.")
+    true, predicted = (
+        part if isinstance(part, int | np.integer | None) else metric.class_index.indices_of([part], "mistake")[0]
+        for part in mistake
+    )
+    found = [rate for rate in others if rate.true == true and rate.predicted in (predicted, None)]
+    if not found or true == predicted:
+        raise InputError(f"mistake: {mistake} is the yardstick or no mistake; choose another one.")
     return found[0]
 
 

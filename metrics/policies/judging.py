@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.elicited.metric_parts import CaseWords, range_of_draws
 from metrics.errors import ArgumentTypeError, InputError
-from metrics.inputs.arguments import Floats, by_class, same_length
+from metrics.inputs.arguments import Floats, same_length, stated_shares
 from metrics.inputs.labels import checked_rows
 from metrics.measures.confusion import natural_frequencies
 from metrics.measures.costs import cost_sensitive_decisions
@@ -194,22 +194,24 @@ class Judge:
         table = case_table(true, decided, len(metric.classes))
         return cls.of(metric, table, columns, notes=notes_on([model for model, _ in models]), **options)
 
-    def at(self, prevalence: ArrayLike | None = None) -> Judgement:
+    def at(self, prevalence: ArrayLike | Mapping[Any, float] | None = None) -> Judgement:
         """Judge at a prevalence.
 
         Parameters
         ----------
-        prevalence : array-like of shape (k,), optional
+        prevalence : array-like of shape (k,) or mapping of label to share, optional
             Stated shares of the true classes; cases are then doubted within each class alone. By default the shares
             are those of the cases, and doubted with them.
 
         Raises
         ------
-        ValueError
+        InputError
             Where it is none, or names a class without cases.
         """
         costs, draws = self.costs, len(self.costs.shares)
-        own = costs.own_shares if prevalence is None else costs.shares_for(prevalence)
+        own = costs.own_shares
+        if prevalence is not None:
+            own = stated_shares(prevalence, self.metric.class_index, costs.cases)
         drawn = self._drawn(own, costs.shares if prevalence is None else np.broadcast_to(own, (draws, len(own))))
         unit = costs.unit_costs.unit
         positive = unit[1] if len(self.metric.classes) == 2 else None
@@ -330,8 +332,7 @@ def judge(
     true, models = models_of(metric, y_true, y_proba, labels)
     today = None if practice is None else Practice.of(practice, metric.classes)
     options = {"practice": today, "population": population, "draws": draws, "seed": seed}
-    shares = None if prevalence is None else by_class(prevalence, metric.class_index, "prevalence")
-    return Judge.of_models(metric, true, models, **options).at(shares)
+    return Judge.of_models(metric, true, models, **options).at(prevalence)
 
 
 def models_of(

@@ -35,9 +35,10 @@ def test_corrected_probabilities_are_better_where_the_law_is_known():
 @pytest.mark.parametrize(
     ("prevalence", "said"),
     [
-        ([0, 0], "prevalence: weights >= 0 were expected, not all of them zero"),
-        ([1, 1, 1], "prevalence: 2 weights were expected"),
-        ({"a": 1}, "prevalence: no weight for the class 'b'"),
+        ([0, 0], "prevalence: shares >= 0 were expected, not all of them zero"),
+        ([1, 1, 1], "prevalence: 2 shares were expected"),
+        ({"a": 1}, "prevalence: no share for the class 'b'"),
+        ({"a": 1, "b": 1, "c": 1}, "prevalence, row 2: c is not one of the classes"),
     ],
 )
 def test_what_is_refused(prevalence, said):

@@ -69,8 +69,15 @@ def test_by_default_the_worst_mistake_varies_around_what_is_plausible():
     assert curves.ratios[[0, -1]] == pytest.approx([1, 25])
     always = [policy.name for policy in curves.policies].index("always Barbera")
     assert curves.cost[always] == pytest.approx(np.full(len(curves.ratios), 0.2 * 4 + 0.3 * 2))
-    with pytest.raises(InputError, match="is the yardstick or no mistake"):
-        policy_curves(under, true, models, (0, 1))
+    for refused in ((0, 1), ("Barolo", "Grignolino"), (1, 1)):
+        with pytest.raises(InputError, match="is the yardstick or no mistake"):
+            policy_curves(under, true, models, refused)
+    with pytest.raises(InputError, match=r"a pair \(true class, predicted class\) was expected"):
+        policy_curves(under, true, models, "Barolo")
+    one, same = (
+        policy_curves(under, true, models, which, ratios=[2], draws=5) for which in ((2, 1), ("Barbera", "Grignolino"))
+    )
+    assert one.mistake == same.mistake == "Barbera called Grignolino"
     with pytest.raises(InputError, match="ascending numbers above 0"):
         policy_curves(under, true, models, ratios=[2.0, 1.0])
 

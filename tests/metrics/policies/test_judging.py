@@ -282,7 +282,7 @@ def test_a_class_without_cases_has_no_share():
     judged = Judge.of(metric, table, [Policy("m", "as-is", "m")], draws=50)
     assert judged.at().prevalence == pytest.approx([0.5, 0, 0.5])
     assert judged.at([0.2, 0, 0.8]).named("m").cost_per_population == pytest.approx(100)
-    with pytest.raises(InputError, match="class 1 has no cases"):
+    with pytest.raises(InputError, match="there is no case of 'y'"):
         judged.at([0.2, 0.2, 0.6])
 
 
@@ -363,3 +363,10 @@ def test_what_is_no_model_and_no_population_is_refused_in_words():
         judge(metric, true, {"m": proba}, draws=0, population=0)
     with pytest.raises(InputError, match="draws: at least 1"):
         policy_curves(metric, true, {"m": proba}, draws=0)
+    for ask in (judge, policy_curves):
+        with pytest.raises(InputError, match=r"seed: a whole number was expected, found 1\.5"):
+            ask(metric, true, {"m": proba}, draws=5, seed=1.5)
+        with pytest.raises(InputError, match="prevalence: no share for the class 'b'"):
+            ask(metric, true, {"m": proba}, draws=5, prevalence={"a": 0.5, "c": 0.5})
+        with pytest.raises(InputError, match="there is no case of 'b', so nothing is known of it"):
+            ask(metric, [*"acc"] * 20, {"m": proba}, draws=5, prevalence=[0.2, 0.7, 0.1])
