@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 from metrics.elicited.elicited_metric import ElicitedMetric
 from metrics.elicited.family import checked_cost_matrix
 from metrics.errors import InputError, explained
+from metrics.measures.costs import EQUAL_COST
 from metrics.models.learning import ConcernScheduler, concern_of_logits
 
 try:
@@ -67,8 +68,14 @@ class ExpectedCostLoss(torch.nn.Module):  # type: ignore[misc]  # PyTorch is opt
             Unnormalised log-probabilities.
         targets : tensor of shape (n,)
             Indices of the true classes, 0..k-1.
+
+        Raises
+        ------
+        InputError
+            Where the shapes do not fit.
         """
-        losses = (logits.softmax(dim=1) * self.cost_matrix.to(logits.dtype)[targets]).sum(dim=1)
+        costs = _costs_of(targets, "targets", logits, self.cost_matrix.to(logits.dtype))
+        losses = (logits.softmax(dim=1) * costs).sum(dim=1)
         return losses if self.reduction == "none" else getattr(losses, self.reduction)()
 
 
@@ -104,19 +111,43 @@ class MeanCost(Metric):  # type: ignore[misc]  # torchmetrics is optional, and t
             Indices of classes; or probabilities; or logits, which is what numbers outside of 0 to 1 are.
         target : tensor of shape (n,)
             Indices of the true classes, 0..k-1.
+
+        Raises
+        ------
+        InputError
+            Where the shapes do not fit, or an output is NaN.
         """
         costs = self.cost_matrix.double()
-        if preds.ndim == 2:
-            proba = preds.double()
-            if bool(((proba < 0) | (proba > 1)).any()):
-                proba = proba.softmax(dim=1)
-            preds = (proba @ costs).argmin(dim=1) if self.least_cost else proba.argmax(dim=1)
-        self.total += costs[target, preds].sum()
+        of_truth = _costs_of(target, "target", preds, costs)
+        decided = preds if preds.ndim == 1 else self._decided(preds.double(), costs)
+        self.total += of_truth.gather(1, decided.long()[:, None]).sum()
         self.cases += len(target)
+
+    def _decided(self, outputs: torch.Tensor, costs: torch.Tensor) -> torch.Tensor:
+        if bool(outputs.isnan().any()):
+            raise InputError("preds: an output is NaN; probabilities or logits were expected.")
+        if not self.least_cost:
+            return outputs.argmax(dim=1)
+        proba = outputs.softmax(dim=1) if bool(((outputs < 0) | (outputs > 1)).any()) else outputs
+        expected = proba @ costs  # of equal ones the first, as `ElicitedMetric.decide` has it
+        return (expected <= expected.amin(dim=1, keepdim=True) + EQUAL_COST * costs.max()).int().argmax(dim=1)
 
     def compute(self) -> torch.Tensor:
         """Return the mean cost, in units of the cost matrix."""
         return self.total / self.cases
+
+
+def _costs_of(targets: torch.Tensor, name: str, outputs: torch.Tensor, costs: torch.Tensor) -> torch.Tensor:
+    """Return the costs of each case's true class, (n, k); other shapes would be broadcast to a wrong answer."""
+    n, k = len(outputs), len(costs)
+    if outputs.shape not in ((n,), (n, k)) or (outputs.ndim == 1 and outputs.is_floating_point()):
+        raise InputError(f"{k} outputs for each case were expected, found {tuple(outputs.shape)}, {outputs.dtype}.")
+    if targets.shape != (n,) or targets.is_floating_point():
+        raise InputError(
+            f"{name}: the index of one class for each of {n} cases was expected, shape ({n},), found "
+            f"{tuple(targets.shape)}, {targets.dtype}."
+        )
+    return costs.index_select(0, targets.long())
 
 
 def _costs(metric: ElicitedMetric | ArrayLike) -> torch.Tensor:

@@ -41,6 +41,41 @@ def test_the_metric_of_batches_is_that_of_all_cases(least_cost):
     assert float(cost.compute()) == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize(
+    ("outputs", "targets"),
+    [
+        (LOGITS, TARGETS[:, None]),  # would be broadcast, every case against every other
+        (LOGITS, TARGETS[:1]),
+        (LOGITS, TARGETS.double()),
+        (LOGITS[:, :2], TARGETS),
+        (LOGITS[:, :1], TARGETS),
+        (LOGITS[:, 0], TARGETS),
+    ],
+)
+def test_shapes_that_do_not_fit_are_refused_in_words(outputs, targets):
+    with pytest.raises(InputError, match="expected"):
+        ExpectedCostLoss(METRIC)(outputs, targets)
+    with pytest.raises(InputError, match="expected"):
+        MeanCost(METRIC).update(outputs, targets)
+
+
+def test_what_is_no_class_is_not_counted_from_the_end():
+    with pytest.raises(IndexError):
+        ExpectedCostLoss(METRIC)(LOGITS, TARGETS - 1)
+    with pytest.raises(IndexError):
+        MeanCost(METRIC).update(LOGITS, TARGETS - 1)
+    with pytest.raises(InputError, match="NaN"):
+        MeanCost(METRIC).update(LOGITS * np.nan, TARGETS)
+
+
+def test_of_decisions_that_cost_the_same_the_first_is_taken_as_by_the_metric():
+    metric = ElicitedMetric.from_cost_matrix([0, 1], [[0, 2], [3, 0]])
+    proba = torch.tensor([[0.6, 0.4]], dtype=torch.float64)
+    cost = MeanCost(metric, least_cost=True)
+    cost.update(proba, torch.tensor([1]))
+    assert float(cost.compute()) == metric.score([1], metric.decide(proba.numpy()))
+
+
 def test_training_by_the_loss_turns_towards_the_dear_mistake():
     generator = torch.Generator().manual_seed(0)
     targets = torch.arange(200) % 2
