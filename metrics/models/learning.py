@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from metrics.errors import InputError
 from metrics.inputs.arguments import Floats, case_weights, real_number, whole_number
 from metrics.inputs.class_index import ClassIndex
+from metrics.inputs.labels import few, is_text, label_array
 from metrics.measures.concern import meta_pattern_concern_score
 
 if TYPE_CHECKING:
@@ -190,6 +191,11 @@ class ExpectedCostObjective:
         What mistakes cost. Both libraries hand 0, ..., k-1 to an objective, in the sorted order of the labels: the
         metric's own labels sorted are these.
 
+    Raises
+    ------
+    InputError
+        Where the labels are numbers as text, as every file has them, that sort otherwise as numbers: 2 and 10.
+
     Examples
     --------
     >>> from metrics import ElicitedMetric
@@ -200,7 +206,13 @@ class ExpectedCostObjective:
     """
 
     def __init__(self, metric: ElicitedMetric) -> None:
-        order = metric.class_index.indices_of(metric.class_index.sorted_names(), "labels")
+        names = metric.class_index.sorted_names()
+        if is_text(label_array(metric.labels, "labels")) and _sort_otherwise_as_numbers(names):
+            raise InputError(
+                f"labels: {few(names)} are text here, and sort otherwise as numbers, so it is open which of them the "
+                "data's 0 to k-1 stand for; say so by metric.with_labels({label: number})."
+            )
+        order = metric.class_index.indices_of(names, "labels")
         self.cost_matrix: Floats = metric.cost_matrix[np.ix_(order, order)]
         self._classes = ClassIndex(len(order))
 
@@ -245,6 +257,13 @@ class ExpectedCostObjective:
         curvature = weight * np.maximum(proba * (1 - proba) * self.cost_matrix.max(), _LEAST_CURVATURE)
         kept = slice(1, None) if two else slice(None)
         return gradient[:, kept].reshape(margins.shape), curvature[:, kept].reshape(margins.shape)
+
+
+def _sort_otherwise_as_numbers(names: tuple[str, ...]) -> bool:
+    try:
+        return sorted(names, key=float) != [*names]
+    except ValueError:
+        return False
 
 
 class ConcernScheduler:

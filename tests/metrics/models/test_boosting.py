@@ -50,6 +50,18 @@ def test_classes_and_weights_that_do_not_fit_are_refused_in_words(true, weight, 
         ExpectedCostObjective(METRIC)(true, np.zeros((2, 3)), weight)
 
 
+def test_of_numbers_read_as_text_it_is_said_which_one_comes_first():
+    # A file has "0", ..., "11", which sort as 0, 1, 10, 11, 2; both libraries sort the numbers of the data.
+    costs = RNG.random((12, 12)) * (1 - np.eye(12))
+    metric = ElicitedMetric.from_cost_matrix(range(12), costs)
+    of_file = ElicitedMetric.from_json(metric.to_json())
+    with pytest.raises(InputError, match=r"say so by metric\.with_labels"):
+        ExpectedCostObjective(of_file)
+    said = of_file.with_labels({str(number): number for number in range(12)})
+    np.testing.assert_array_equal(ExpectedCostObjective(said).cost_matrix, metric.cost_matrix)
+    np.testing.assert_array_equal(ExpectedCostObjective(metric).cost_matrix, metric.cost_matrix)
+
+
 @pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
 def test_boosting_by_costs_costs_less_than_without(library):
     module = pytest.importorskip(library, reason=f"{library} is not installed")
