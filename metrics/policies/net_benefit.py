@@ -240,6 +240,7 @@ def decision_curve(
         )
     cuts = _thresholds(thresholds)
     whole_number(draws, "draws", 0, _MOST_DRAWS)
+    whole_number(seed, "seed", 0)
     models = y_proba if isinstance(y_proba, Mapping) else {"model": y_proba}
     if not models:
         raise InputError("y_proba: the probabilities of at least one model were expected.")
@@ -276,11 +277,18 @@ def _thresholds(values: ArrayLike | None) -> Floats:
 
 
 def _drawn_shares(positive: NDArray[np.bool_], weight: Floats, draws: int, seed: int) -> Floats:
-    """Return drawn shares of the positive cases, shape (draws, 1, 1)."""
-    rng = np.random.default_rng((seed, 0))
-    of_positive, of_negative = (
-        rng.standard_gamma(kind.sum(), (draws, 1, 1)) * weight[kind].mean() for kind in (positive, ~positive)
-    )
+    """Return drawn shares of the positive cases, shape (draws, 1, 1).
+
+    A sum of exponential draws, each times a weight w, is drawn as the gamma law of its mean and variance: exactly the
+    sum where the weights are equal, and cases of weight 0 count for nothing.
+    """
+    rng, weight = np.random.default_rng((seed, 0)), weight / weight.max()
+
+    def drawn(w: Floats) -> Floats:
+        number = w.sum() ** 2 / (w**2).sum()
+        return np.asarray(rng.standard_gamma(number, (draws, 1, 1)) * (w.sum() / number))
+
+    of_positive, of_negative = drawn(weight[positive]), drawn(weight[~positive])
     return np.asarray(of_positive / (of_positive + of_negative))
 
 

@@ -103,6 +103,21 @@ def test_values_of_the_dcurves_packages():
             assert net_benefit(SMALL_TRUE, SMALL[name], threshold=threshold) == pytest.approx(expected, abs=1e-9)
 
 
+def test_cases_of_no_weight_make_no_band_narrower():
+    true, proba = cases(3)
+    weight = np.repeat([1.0, 0.0], [len(true), 9 * len(true)])
+    alone = decision_curve(true, proba, draws=400)
+    among = decision_curve(np.tile(true, 10), np.tile(proba, 10), sample_weight=weight, draws=400)
+    np.testing.assert_allclose(among.band("treat all"), alone.band("treat all"))
+    np.testing.assert_allclose(among.net_benefit, alone.net_benefit)
+    unequal = decision_curve(true, proba, draws=4_000, sample_weight=1 + 9.0 * (np.arange(len(true)) % 2))
+    weights = np.random.default_rng(0).exponential(size=(4_000, len(true))) * (1 + 9.0 * (np.arange(len(true)) % 2))
+    share = weights[:, true == 1].sum(axis=1) / weights.sum(axis=1)
+    half = unequal.thresholds == 0.5
+    found = np.ptp(unequal.band("treat all")[:, half])
+    assert found == pytest.approx(2 * np.ptp(np.quantile(share, [0.05, 0.95])), rel=0.06)
+
+
 @given(seed=st.integers(0, 100), threshold=THRESHOLDS)
 def test_treating_all_and_none(seed, threshold):
     true, proba = cases(seed)
