@@ -1,7 +1,9 @@
 """What the pages for contributors name exists."""
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
@@ -16,6 +18,21 @@ def test_files_that_a_page_names_are_there(page: str) -> None:
     named = re.findall(r"`([\w/.-]+\.(?:py|md|toml)|[\w-]+(?:/[\w-]+)+)`", (ROOT / page).read_text(encoding="utf-8"))
     missing = [name for name in named if not any((room / name).exists() for room in ROOMS)]
     assert not missing
+
+
+def test_names_that_a_page_gives_can_be_imported() -> None:
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    name = re.compile(r"`((?:metrics|elicit_app)(?:\.[A-Za-z_]+)+)`")
+    named = {found for page in pages for found in name.findall(page.read_text(encoding="utf-8"))}
+    for one in named - {"metrics.py"}:
+        if find_spec("torchmetrics") or not one.startswith("metrics.torch"):
+            resolve_name(one)
+
+
+def test_decisions_have_the_number_of_their_file() -> None:
+    pages = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
+    titles = [page.read_text(encoding="utf-8").splitlines()[0] for page in pages]
+    assert [title.split(".")[0] for title in titles] == [f"# {int(page.name[:4])}" for page in pages]
 
 
 def test_the_reference_has_every_public_name_of_the_library() -> None:

@@ -78,8 +78,8 @@ def score(
         str | None,
         typer.Option(
             metavar="POLICY",
-            help="Exit with 3 where no other use of a model costs as little: a policy's name, 'always CLASS', "
-            "'practice', or a model, which stands for it as it decides now.",
+            help="Exit with 3 where no other model, or no other use of a single one, costs as little: a policy's name, "
+            "'always CLASS', 'practice', or a model, which stands for it as it decides now.",
         ),
     ] = None,
     engine: Annotated[
@@ -257,7 +257,7 @@ def _named(judgement: Judgement, name: str) -> JudgedPolicy:
 
 
 def _demand_better(judgement: Judgement, gate: JudgedPolicy) -> None:
-    """Exit with 3 where every other use of a model costs more than a policy does."""
+    """Exit with 3 where every use of another model, of a single one every other use, costs more than a policy does."""
     others = [one for one in judgement.policies if one.policy.model is not None and one is not gate]
     others = [one for one in others if one.policy.model != gate.policy.model] or others
     best = min(others, key=lambda one: one.cost_per_population, default=None)
