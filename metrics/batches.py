@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.errors import ArgumentTypeError, InputError
 from metrics.inputs.arguments import Floats, case_weights, named_classes, require_order, required_weight, same_length
 from metrics.inputs.class_index import ClassIndex, column_classes
-from metrics.inputs.labels import Probabilities, checked_rows, label_array, probability_array
+from metrics.inputs.labels import Probabilities, checked_rows, few, label_array, probability_array
 
 Codes = NDArray[np.intp]
 Totals = dict[str, Any]
@@ -354,7 +354,7 @@ class OnePass(Mapping[str, ProbabilityAccumulator]):
 
 
 def labelled_probabilities(
-    y_true: ArrayLike, y_proba: ArrayLike, labels: ArrayLike | ClassIndex | None
+    y_true: ArrayLike, y_proba: ArrayLike, labels: ArrayLike | ClassIndex | None, name: str = "y_proba"
 ) -> tuple[NDArray[Any], Probabilities, ClassIndex]:
     """Return true labels and probabilities as arrays, and what the columns stand for.
 
@@ -366,6 +366,8 @@ def labelled_probabilities(
         Predicted probabilities.
     labels : array-like of shape (k,) or None
         See `metrics.inputs.class_index`.
+    name : str
+        What an error calls the probabilities.
 
     Returns
     -------
@@ -377,17 +379,17 @@ def labelled_probabilities(
     InputError
         In words: which argument, what was expected.
     """
-    true, proba = label_array(y_true, "y_true"), probability_array(y_proba)
-    same_length(len(true), len(proba), "y_proba")
+    true, proba = label_array(y_true, "y_true"), probability_array(y_proba, name)
+    same_length(len(true), len(proba), name)
     named = named_classes(y_proba)
     classes = column_classes(proba.shape[1], labels, true, named=named)
     if labels is None and classes is named and named.names != named.sorted_names():
         # Matrices and weights beside it would have to be in this order too: that is for the caller to say.
         raise InputError(
-            f"labels: the columns of y_proba are named {', '.join(named.names[:8])}, which is not the sorted order; "
+            f"labels: the columns of {name} are named {few(named.names)}, which is not the sorted order; "
             "pass labels in the order of the columns."
         )
-    require_order(y_proba, classes, "y_proba")
+    require_order(y_proba, classes, name)
     return true, proba, classes
 
 

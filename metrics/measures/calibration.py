@@ -27,7 +27,7 @@ from metrics.batches import (
     summed,
 )
 from metrics.drawing import FIRST, QUIET, axes_for, tidy
-from metrics.errors import InputError
+from metrics.errors import InputError, RowError
 from metrics.inputs.arguments import Floats, case_weights, same_length, whole_number
 from metrics.inputs.class_index import ClassIndex, passed_labels
 from metrics.inputs.labels import Probabilities, distinct, few, label_array, probability_array
@@ -361,8 +361,11 @@ def expected_calibration_error(
         return _binary_bins(y_true, y_prob, n_bins, pos_label, sample_weight, labels).result()
     if pos_label is not None:
         raise InputError("pos_label: it goes with one column of probabilities; with a column per class use per_class.")
-    true, proba, classes = labelled_probabilities(y_true, y_prob, labels)
-    result = TopLabelCalibration(classes, n_bins=n_bins).update(true, proba, sample_weight=sample_weight).result()
+    true, proba, classes = labelled_probabilities(y_true, y_prob, labels, "y_prob")
+    try:
+        result = TopLabelCalibration(classes, n_bins=n_bins).update(true, proba, sample_weight=sample_weight).result()
+    except RowError as error:  # accumulators call all probabilities y_proba
+        raise RowError(error.argument.replace("y_proba", "y_prob"), error.row, error.fault) from None
     return CalibrationError(result, curve=result.curve, _per_class=(true, proba, classes, n_bins, sample_weight))
 
 

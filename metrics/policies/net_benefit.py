@@ -244,6 +244,9 @@ def decision_curve(
     models = y_proba if isinstance(y_proba, Mapping) else {"model": y_proba}
     if not models:
         raise InputError("y_proba: the probabilities of at least one model were expected.")
+    names = tuple(map(str, models))
+    if len({*names, TREAT_ALL, TREAT_NONE}) < len(names) + 2:
+        raise InputError(f"y_proba: models need names of their own, other than {TREAT_ALL!r} and {TREAT_NONE!r}.")
     # a case is treated at all thresholds up to its probability; everybody is treated at all of them
     columns = [_of_positive(proba, f"y_proba, {name!r}", true, pos_label) for name, proba in models.items()]
     reached = np.array([np.searchsorted(cuts.astype(column.dtype), column, side="right") for column in columns])
@@ -260,7 +263,7 @@ def decision_curve(
     curves = share * rates[0] - (1 - share) * price * rates[1]
     return DecisionCurve(
         thresholds=cuts,
-        models=tuple(map(str, models)),
+        models=names,
         net_benefit=curves[:-1],
         treat_all=curves[-1],
         prevalence=share,

@@ -141,3 +141,16 @@ def test_classes_of_changed_probabilities_are_refused():
 def test_labels_are_no_truth_values(labels):
     with pytest.raises(InputError, match=r"^positive"):
         CalibrationBins(5).update(labels, [0.2, 0.9])
+
+
+@pytest.mark.parametrize(
+    ("proba", "said"),
+    [
+        ([[0.5, 0.5], [0.9, 0.3]], r"y_prob, row 1: the probabilities add up to 1\.2"),
+        ([[0.5, 0.5]], "y_prob: 2 cases were expected"),
+        ([0.5, 1.2], r"y_prob, row 1: a probability in \[0, 1\] was expected"),
+    ],
+)
+def test_an_error_calls_the_argument_by_its_name(proba, said):
+    with pytest.raises(InputError, match=f"^{said}"):
+        expected_calibration_error([0, 1], proba)

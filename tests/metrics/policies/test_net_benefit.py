@@ -249,3 +249,9 @@ def test_weights_of_zero_are_refused_in_words():
         net_benefit([0, 1], [0.2, 0.8], threshold=0.5, sample_weight=[0, 0])
     with pytest.raises(InputError, match="only one kind"):
         decision_curve([0, 1, 1], [0.2, 0.8, 0.7], sample_weight=[0, 1, 1])
+
+
+def test_a_model_has_a_name_of_its_own():
+    for names in (["treat all"], ["m", "treat none"], [1, "1"]):
+        with pytest.raises(InputError, match="models need names of their own"):
+            decision_curve([0, 1], dict.fromkeys(names, [0.2, 0.8]))
