@@ -57,8 +57,9 @@ def show(metric: MetricFile) -> None:
 def check(metric: MetricFile) -> None:
     """Read a metric file and recompute its worked example; exit code 1 where it does not come out."""
     loaded = _read_metric(metric)
-    answers = f", {loaded.provenance.questions} answers" if loaded.provenance.questions else ""
-    print(f"{metric} is in order: {len(loaded.classes)} classes, family {loaded.family}{answers}.")
+    answers = f", {counted(loaded.provenance.questions, 'answer')}" if loaded.provenance.questions else ""
+    about = "classes" if loaded.kind == "confusion" else "amounts"
+    print(f"{metric} is in order: {len(loaded.classes)} {about}, family {loaded.family}{answers}.")
     if not _is_protected(metric):
         print("It carries no digest, so a change would not be noticed.")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.output import Commands, Force, TrustedOnly, require_new
+from elicit_app.cli.output import Commands, Force, TrustedOnly, require_all_new, require_new
 from elicit_app.problem import Problem, listed
 from metrics.text import counted
 
@@ -389,8 +389,7 @@ def report(
     from elicit_app.study import open_study
 
     require_report_name(out)
-    for path in (out, *([metric] if metric else [])):
-        require_new(path, force)
+    require_all_new((out, metric), force)
     view = compare_study(open_study(study), trusted_only=trusted_only)
     print_comparison(output.console(), view)
     print(f"Report: {save_report(pooled_report(view), view.pooled, out)}")

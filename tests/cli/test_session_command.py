@@ -134,6 +134,41 @@ def test_no_writer_replaces_answers_or_writes_through_a_link_and_others_only_wit
     assert not (tmp_path / "elsewhere.csv").exists()
 
 
+@pytest.mark.parametrize("option", ["--transcript", "--out"])
+def test_a_simulation_replaces_neither_answers_nor_anything_else_unasked(answered, tmp_path, option):
+    path, link = tmp_path / "a.session.jsonl", tmp_path / "link.json"
+    answered(path)
+    mine = tmp_path / "mine.json"
+    mine.write_text("mine")
+    link.symlink_to(mine)
+    answers = path.read_bytes()
+    for taken in (path, mine, link):
+        code, said = elicit("simulate", "wine", "--questions", "1", option, taken)
+        assert (code, "exists already" in said) == (1, True), said
+    for protected, why in ((path, "an expert's answers are in it"), (link, "is a link")):
+        code, said = elicit("simulate", "wine", "--questions", "1", option, protected, "--force")
+        assert (code, why in said) == (1, True), said
+    assert (path.read_bytes(), mine.read_text()) == (answers, "mine")
+    assert elicit("simulate", "wine", "--questions", "1", option, mine, "--force")[0] == 0
+    assert mine.read_text() != "mine"
+
+
+def test_two_options_do_not_write_the_same_file(tmp_path):
+    same = ["--out", tmp_path / "a.json", "--transcript", tmp_path / "." / "a.json"]
+    code, said = elicit("simulate", "wine", "--questions", "1", *same)
+    assert (code, "would be written twice" in said) == (2, True), said
+    assert not (tmp_path / "a.json").exists()
+
+
+def test_a_picture_is_replaced_only_with_force(tmp_path):
+    cases, picture = tmp_path / "cases.csv", tmp_path / "auc.png"
+    cases.write_text("y_true,proba_a,proba_b\na,0.8,0.2\nb,0.3,0.7\na,0.4,0.6\n")
+    picture.write_bytes(b"mine")
+    assert "exists already" in elicit("measure", "auc", cases, "--plot", picture)[1]
+    assert picture.read_bytes() == b"mine"
+    assert elicit("measure", "auc", cases, "--plot", picture, "--force")[0] == 0
+
+
 @pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
 def test_a_clock_that_was_wrong_keeps_no_answer_back(answered, tmp_path, moment):
     path = tmp_path / "a.session.jsonl"
