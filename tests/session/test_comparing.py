@@ -92,6 +92,23 @@ def test_how_far_experts_are_from_the_pool_is_said_of_the_numbers_that_are_shown
     assert spread_words((UNIT,)) == ""
 
 
+def test_no_number_is_made_of_what_was_only_bounded_or_said_as_a_range():
+    at_least = rates(0, MISSED, (52.0, 3.6, np.inf), (0.5, 0.2, 1.0))
+    detail = disagreement((at_least, UNIT), ("Ada", "Ben"))[1]
+    assert "for Ben as much as 0.5. Their plausible ranges do not meet" in detail
+    wide = rates(0, MISSED, (5.0, 0.9, 20.0), (0.5, 0.2, 1.0))
+    assert "times apart" not in disagreement((wide, UNIT), ("Ada", "Ben"))[1]
+    assert spread_words((at_least, UNIT)) == ""
+    known = rates(2, HARMLESS, (1.0, 0.9, 1.1), (2.0, 1.9, 2.1))
+    assert spread_words((at_least, UNIT, known)).startswith("Half of their ratios that are known and not 0 lie within")
+
+
+def test_experts_to_whom_all_mistakes_are_alike_do_not_rank_them_differently():
+    alike = [ElicitedMetric.from_cost_matrix(["a", "b", "c"], cost * (1 - np.eye(3))) for cost in (1, 2)]
+    assert np.isnan(agreement_of(alike).w)
+    assert agreement_of(alike).sentence(["x"] * 6) == ""
+
+
 def test_what_is_best_for_whom_is_what_their_results_recommend(folder, lumps):
     ada, ben = (result_view(Session.look(folder / f"{n}.session.jsonl", lumps)).judgement for n in (1, 2))
     said = choice((ada, ben), ("Ada", "Ben"), ben)

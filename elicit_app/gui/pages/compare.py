@@ -36,10 +36,10 @@ class _Columns(PlotColumns):
 
 def apart_words(row: MistakeRates) -> str:
     """Return how far the experts are apart: "28 times apart; ranges do not meet"."""
-    times = f"{two_digits(row.factor)} times apart" if math.isfinite(row.factor) else "one counts it as nothing"
     if row.factor < 1.05:
         return "the same for all"
-    return f"{times}; ranges do not meet" if row.apart else times
+    times = row.times if math.isfinite(row.factor) else "one counts it as nothing"
+    return "; ".join(filter(None, (times, "ranges do not meet" if row.apart else "")))
 
 
 class ExpertPlot(LogPlot):
