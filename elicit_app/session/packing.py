@@ -135,7 +135,7 @@ def collect(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
             text = f"Not filed: the same answers as in {twin.name}, filed before. An expert counts once."
             filed.append(Filed(file, text, False))
         else:
-            filed.append(_file(study, file, contents, before))
+            filed.append(_file(study, file, contents, len(state.entries), before))
     return tuple(filed)
 
 
@@ -167,10 +167,10 @@ def _filed_already(folder: Path) -> list[tuple[Path, Contents]]:
     return found
 
 
-def _file(study: Study, file: Path, contents: Contents, before: Path | None) -> Filed:
+def _file(study: Study, file: Path, contents: Contents, n_answers: int, before: Path | None) -> Filed:
     begun, data = contents.begun, read_bytes(file)[: contents.length].removesuffix(b"\n") + b"\n"
     who = begun.expert or "an expert without a name"
-    answers = f"{counted(contents.sound_answers, 'answer')} of {who}"
+    answers = f"{counted(n_answers, 'answer')} of {who}"
     answers += ", given by a program and never counted among people" if begun.simulated else ""
     if before is None:
         path = new_session_path(study, begun.at, expert=begun.expert)

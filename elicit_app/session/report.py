@@ -376,7 +376,7 @@ def _how(answers: Sequence[AnsweredView], study: Study) -> str:
 def _shown(session: Session) -> str:
     pairs = [entry.event.pair for entry in session.state.entries]
     imagined = sum(pair.hypothetical and pair.purpose is not Purpose.CHECK for pair in pairs)
-    repeats = sum(pair.purpose is Purpose.REPEAT for pair in pairs)
+    repeats = len(pairs) - len({frozenset((pair.first, pair.second)) for pair in pairs})
     sentences = []
     if imagined:
         of = f"{counted(imagined, 'pair')} of {len(pairs)}"

@@ -65,6 +65,24 @@ def test_a_sound_session_and_the_metric_made_from_it(answered, tmp_path):
     assert "as they were after 7 answers" in elicit("session", "check", path, metric)[1]
 
 
+def test_an_answer_that_was_taken_back_is_counted_nowhere_and_what_came_twice_is(tmp_path):
+    path = tmp_path / "a.session.jsonl"
+    with Session.create(open_study("breast-cancer"), BayesSetting(seed=5), path) as session:
+        for reply in ("left", "right", "unsure", *["left"] * 7):
+            session.answer(reply)
+        session.undo()
+        session.stop()
+        purposes = [entry.event.pair.purpose.value for entry in session.state.entries]
+    assert "is sound: 9 answers in 13 lines." in elicit("session", "check", path)[1]
+    assert elicit("session", "recover", path, "--out", tmp_path / "b.session.jsonl")[1].startswith("9 answers saved")
+    elicit("session", "report", path, "--out", tmp_path / "a.md")
+    report = (tmp_path / "a.md").read_text("utf-8")
+    assert "9 answers" in report
+    # one to see whether the same answer is given, and one that nothing could be said to at first
+    assert purposes.count("repeat") == 1
+    assert "2 pairs came twice." in report
+
+
 def test_a_metric_from_other_answers_is_told(answered, tmp_path):
     answered(tmp_path / "a.session.jsonl")
     other = sitting(tmp_path / "b.session.jsonl", ["right"] * 5)

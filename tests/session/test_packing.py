@@ -178,10 +178,12 @@ def test_who_went_on_answering_is_filed_as_the_same_session(folder, pack, tmp_pa
     with Session.open(path) as session:
         session.more()
         session.answer("left")
+        session.answer("left")
+        session.undo()
         session.finish()
     late = save_answers(Session.look(path), home / "late")
     assert collect(folder, [early])[0].new
-    assert "Added what is new" in collect(folder, [late])[0].sentence
+    assert "Added what is new: 4 answers of Ada" in collect(folder, [late])[0].sentence
     assert "not again" in collect(folder, [early])[0].sentence
     (filed,) = sessions_of(sessions_folder(folder), folder.digests)
     assert filed.answers == 4

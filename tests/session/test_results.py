@@ -176,6 +176,16 @@ def test_models_are_judged_by_counted_decisions_in_units_of_the_yardstick(traffi
         )
 
 
+def test_the_share_of_right_cases_is_rounded_as_where_they_are_counted(tmp_path):
+    right = [("rare", "rare")] + [("common", "common")] * 10
+    wrong = [("rare", "common")] * 2 + [("common", "rare")] * 67
+    rows = (f"{true},{0.9 if said == 'rare' else 0.1},{0.1 if said == 'rare' else 0.9}" for true, said in right + wrong)
+    (tmp_path / "a.csv").write_text("\n".join(["y_true,proba_rare,proba_common", *rows]))
+    study = open_study(str(tmp_path / "a.csv"))
+    (view,) = models_as_is(scenarios_of(study, ElicitedMetric.from_cost_matrix(study.classes, 1 - np.eye(2))))
+    assert f"{100 * view.accuracy:.1f}" == f"{100 * 11 / 80:.1f}"
+
+
 def test_models_that_the_draws_cannot_tell_apart_share_a_rank(traffic):
     costs = np.array([[0, 1.0, 0.8], [0.1, 0, 0.2], [0.05, 0.02, 0]])
     off = ~np.eye(3, dtype=bool)
