@@ -77,6 +77,7 @@ class Asked:
     trust_sentence: str
     findings: tuple[Finding, ...]
     guesses: Mapping[MistakeKey, float]  # first guesses of ratios, by mistake
+    notes: tuple[str, ...]  # what was bounded, stated for certain, or read in which way, as the result says it
     # how it was asked, and what was shown
     how: str
     shown: str
@@ -247,6 +248,7 @@ def _costs(metric: ElicitedMetric, asked: Asked | None) -> list[Section]:
     blocks: tuple[Block, ...] = (Paragraph(text), plot, Paragraph(legend, "legend"))
     if unasked:
         blocks += (Paragraph("What no question was about rests on the other answers alone.", "quiet"),)
+    blocks += tuple(Paragraph(note, "quiet") for note in (asked.notes if asked else ()))
     return [Section("What the answers say", blocks, whole=True)]
 
 
@@ -339,6 +341,7 @@ def _asked(session: Session, view: ResultView) -> Asked:
         trust_sentence=view.trust_sentence,
         findings=tuple(findings),
         guesses=view.guesses,
+        notes=view.notes,
         how=_how(answers, study),
         shown=_shown(session),
         answers=tuple((one.number, *_in_words(one, study, family)) for one in answers),

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -54,6 +55,14 @@ def test_the_report_says_what_the_window_and_the_terminal_say(answered):
             assert plain(f"{one.cost_per_population:,.0f}") in shown
         assert "Firstguess,beforethequestions:5." in shown
         assert "Clinic<1>" in shown
+
+
+def test_what_limits_the_result_is_said_in_the_report_too(answered):
+    session, view = answered
+    notes = ("Stated for certain before the questions.", "Two lines of the session were lost.")
+    for shown in said(report_of(session, replace(view, notes=notes))).values():
+        for note in notes:
+            assert plain(note) in shown
 
 
 def test_every_answer_is_in_it_in_words(answered):
