@@ -315,7 +315,10 @@ def _again(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | N
     ]
     if judgement is not None:
         command = f"elicit score {file_name(metric.name, 'metric')}.metric.json PREDICTIONS --draws {judgement.n_draws}"
-        rows.append(("Command", f"{command}, with the predictions of {', '.join(_models(judgement))}"))
+        given = f"with the predictions of {', '.join(_models(judgement))}"
+        if any(one.policy.decides == "practice" for one in judgement.policies):
+            command, given = f"{command} --practice PRACTICE", f"{given}, and present practice as it was typed in"
+        rows.append(("Command", f"{command}, {given}"))
     return tuple(row for row in rows if row[1])
 
 
