@@ -325,10 +325,10 @@ def pack(
     force: Force = False,
 ) -> None:
     """Write a study for experts elsewhere into one file: the words and what may be asked, without any case."""
-    from elicit_app.session.packing import opinions_of, packed, write_pack
+    from elicit_app.session.packing import opinions_of, pack_path, packed, write_pack
     from elicit_app.study import open_study
 
-    require_new(out, force)
+    require_new(pack_path(out), force)
     opened = open_study(study)
     setting = _setting(opened, purpose or opened.purpose, family, questions, tuple(never_worse or ()))
     path = write_pack(packed(opened, setting, opinions_of(opened) if round == 2 else ()), out)

@@ -71,10 +71,16 @@ def write_pack(study: Study, path: Path) -> Path:
     Problem
         It cannot be written, or the file would not be known as a packed study.
     """
+    path = pack_path(path)
+    write_whole(path, pack_bytes(study))
+    return path
+
+
+def pack_path(path: Path) -> Path:
+    """Return what file a packed study is written to: with its ending where none was typed; raises as `write_pack`."""
     path = path if path.suffix else path.with_name(path.name + ENDING)
     if path.suffix != ENDING:
         raise Problem(f"{path}: the name of a study to send ends in {ENDING}.")
-    write_whole(path, pack_bytes(study))
     return path
 
 
@@ -93,13 +99,17 @@ def save_answers(session: Session, path: Path) -> Path:
     """
     if not session.state.entries:
         raise Problem("There is no answer to send yet: answer at least one question first.")
-    path = path if path.name.endswith(SUFFIX) else path.with_name(path.name.removesuffix(".metric.json") + SUFFIX)
-    content = read_bytes(session.path)
+    path, content = answers_path(path), read_bytes(session.path)
     if path.is_file() and content.startswith(path.read_bytes()):
         # An earlier copy of these very answers, with nothing else in it.
         path.unlink()
     write_whole(path, content)
     return path
+
+
+def answers_path(path: Path) -> Path:
+    """Return what file answers are saved in: with its ending where it was not typed."""
+    return path if path.name.endswith(SUFFIX) else path.with_name(path.name.removesuffix(".metric.json") + SUFFIX)
 
 
 @dataclass(frozen=True)

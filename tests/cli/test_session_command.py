@@ -171,6 +171,27 @@ def test_a_simulation_replaces_neither_answers_nor_anything_else_unasked(answere
     assert mine.read_text() != "mine"
 
 
+def test_what_gets_its_ending_or_its_name_here_replaces_nothing_either(tmp_path):
+    sent, session = tmp_path / "sent.elicit", tmp_path / "a.session.jsonl"
+    taken = [tmp_path / name for name in ("two.elicit", "b.session.jsonl", "a.metric.json")]
+    for path in taken:
+        path.write_text("mine")
+    assert elicit("study", "pack", "breast-cancer", sent.with_suffix(""), "--questions", "1")[0] == 0
+    commands = (
+        ("study", "pack", "breast-cancer", tmp_path / "two"),
+        ("ask", sent, "--simulate", "random", "--seed", "1", "--out", tmp_path / "b"),
+        ("ask", "breast-cancer", "--simulate", "random", "--seed", "1", "--questions", "5", "--session", session),
+    )
+    for command, said in zip(commands, ("exists already", "exists already", "was not made from these"), strict=True):
+        code, told = elicit(*command)
+        assert (code, said in told) == (1, True), told
+    assert [path.read_text() for path in taken] == ["mine"] * 3
+    taken[2].unlink()
+    for _ in range(2):  # a metric file that was made from the session is its own
+        assert elicit("ask", "breast-cancer", "--simulate", "random", "--session", session)[0] == 0
+    assert "was made from these answers" in elicit("session", "check", session, taken[2])[1]
+
+
 def test_two_options_do_not_write_the_same_file(tmp_path):
     same = ["--out", tmp_path / "a.json", "--transcript", tmp_path / "." / "a.json"]
     code, said = elicit("simulate", "wine", "--questions", "1", *same)
