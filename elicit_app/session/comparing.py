@@ -242,6 +242,12 @@ class MistakeRates:
         return most.low > least.high
 
 
+def furthest(mistakes: Sequence[MistakeRates], most: int) -> tuple[MistakeRates, ...]:
+    """Return so many mistakes, in their order: those whose ranges do not meet first, then those furthest apart."""
+    order = sorted(range(len(mistakes)), key=lambda index: (not mistakes[index].apart, -mistakes[index].factor))
+    return tuple(mistakes[index] for index in sorted(order[:most]))
+
+
 @dataclass(frozen=True, eq=False)
 class ComparisonView:
     """Experts compared."""

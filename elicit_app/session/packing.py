@@ -20,7 +20,7 @@ from elicit_app.elicitation.pool import tallies_of
 from elicit_app.problem import Problem
 from elicit_app.registry import Setting
 from elicit_app.registry.entries import cases_of
-from elicit_app.session.comparing import ComparisonView, MistakeRates, compare_study
+from elicit_app.session.comparing import ComparisonView, MistakeRates, compare_study, furthest
 from elicit_app.session.header import check_study, fold_events
 from elicit_app.session.journal.events import PROTECTED
 from elicit_app.session.journal.files import SUFFIX, Contents, examine, read, read_bytes, reason, write_new
@@ -232,10 +232,9 @@ def opinions_of(study: Study) -> tuple[Opinions, ...]:
     """
     view = compare_study(study)
     others = [one for one in view.mistakes if not _is(one, study.yardstick)]
-    widest = sorted(others, key=lambda one: (not one.apart, -one.factor))[:MOST_SHOWN]
     found = finished_experts(sessions_of(sessions_folder(study), study.digests))
     answers = [entry for one in found for entry in fold(read(one.path).events).entries]
-    shown = [one for one in others if one in widest]
+    shown = furthest(others, MOST_SHOWN)
     return tuple(_opinions(view, one, study, _reasons(answers, _key(one))) for one in shown)
 
 
@@ -289,7 +288,6 @@ def _reasons(answers: Sequence[Entry], mistake: Key) -> tuple[str, ...]:
     texts = set()
     for entry in answers:
         differs = np.array(entry.event.pair.first)[true] != np.array(entry.event.pair.second)[true]
-        differs[true] = False
         reason = (entry.answer.reason or "").strip()
         if reason and (differs.any() if predicted is None else differs[predicted]):
             texts.add(reason)

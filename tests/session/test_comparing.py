@@ -18,6 +18,7 @@ from elicit_app.session.comparing import (
     compare,
     compare_experts,
     disagreement,
+    furthest,
     spread_words,
     told_apart,
     wording_of,
@@ -64,6 +65,20 @@ def test_ranges_that_meet_are_no_clear_disagreement():
     assert headline == "No clear disagreement"
     assert "For Ben one missed melanoma counts as much as 8 needless excisions, for Ada as much as 4" in detail
     assert "more answers could bring them together" in detail
+
+
+def test_ranges_that_touch_do_meet():
+    touching = rates(0, MISSED, (12.0, 4.0, 20.0), (2.0, 1.0, 4.0))
+    assert touching.apart is False
+    assert rates(0, MISSED, (12.0, 4.01, 20.0), (2.0, 1.0, 4.0)).apart is True
+
+
+def test_what_ranges_do_not_explain_is_shown_before_what_is_further_apart_and_in_study_order():
+    clear = rates(3, MISSED, (12.0, 6.0, 20.0), (2.0, 1.0, 4.0))
+    vague = [rates(n, HARMLESS, (0.001 * n, 1e-6, 2.0), (n + 1, 0.01, 90.0)) for n in (4, 5, 6)]
+    assert furthest([*vague, clear], 2) == (vague[0], clear)
+    assert furthest([clear, *vague], 2) == (clear, vague[0])
+    assert furthest([clear, *vague], 9) == (clear, *vague)
 
 
 def test_without_ranges_nobody_knows():

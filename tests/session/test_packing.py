@@ -169,6 +169,16 @@ def test_the_same_answers_in_another_sitting_are_not_filed_again(folder, pack, t
     assert [one.new for one in collect(folder, [first, second])] == [True, False]
 
 
+def test_who_took_every_answer_out_gave_the_same_answers_as_nobody(folder, pack, tmp_path):
+    files = []
+    for seed in (1, 2):
+        with Session.create(pack, BayesSetting(seed=seed, questions=6), tmp_path / f"{seed}.session.jsonl") as session:
+            session.answer("left")
+            session.take_out(1)
+            files.append(session.path)
+    assert [one.new for one in collect(folder, files)] == [True, True]
+
+
 def test_who_went_on_answering_is_filed_as_the_same_session(folder, pack, tmp_path):
     home = tmp_path / "home"
     home.mkdir()
