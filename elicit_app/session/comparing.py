@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 from elicit_app.problem import Problem
 from elicit_app.session.header import study_of
 from elicit_app.session.journal.files import read
-from elicit_app.session.journal.listing import SessionSummary, finished_experts, sessions_folder, sessions_of
+from elicit_app.session.journal.listing import (
+    SessionSummary,
+    answered_before,
+    finished_experts,
+    sessions_folder,
+    sessions_of,
+)
 from elicit_app.session.pooling import ONE_BELIEF, Source, aligned, doubts, of_one_mind, pool, untrusted, who_counts
 from elicit_app.session.result import result_view, scenarios_of
 from elicit_app.session.session import Session
@@ -306,6 +312,9 @@ def compare_study(study: Study, folder: Path | None = None, *, trusted_only: boo
             experts.append(_expert(one, study))
         except Problem as problem:
             notes.append(f"Left out: {problem.sentence}")
+    notes += [
+        f"Several sessions are named {name}: the one finished last counts." for name in answered_before(sessions, found)
+    ]
     again = sum(one.round > 1 for one in found)
     if again:
         notes.append(f"{again} of {len(found)} answered again after they saw where the others stand.")

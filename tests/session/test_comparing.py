@@ -23,7 +23,7 @@ from elicit_app.session.comparing import (
     told_apart,
     wording_of,
 )
-from elicit_app.session.journal.listing import SessionSummary, experts_in_words, finished_experts
+from elicit_app.session.journal.listing import SessionSummary, answered_before, experts_in_words, finished_experts
 from elicit_app.session.pooling import Source
 from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
@@ -168,6 +168,20 @@ def test_each_expert_counts_once_by_the_newest_finished_session():
         ]
     )
     assert [one.path.name for one in found] == ["e", "c", "b", "f"]
+
+
+def test_whose_earlier_session_does_not_count_is_named_and_an_earlier_round_is_none():
+    sessions = [
+        summary("a", "Ada", 1),
+        summary("b", " ada", 5),
+        replace(summary("c", "Ben", 3), round=1),
+        replace(summary("d", "Ben", 4), round=2),
+        summary("e", None, 2),
+        summary("f", None, 6),
+        summary("g", "Cleo", 7),
+        summary("h", "Cleo", 8, phase="stopped"),
+    ]
+    assert answered_before(sessions, finished_experts(sessions)) == (" ada",)
 
 
 @pytest.fixture(scope="module")
