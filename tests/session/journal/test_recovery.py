@@ -179,7 +179,7 @@ def test_a_recovered_session_is_sound_and_the_damaged_one_as_it_was(journal_path
     recover_session(journal_path, out)
     assert journal_path.read_bytes() == damaged
     check = check_session(out)
-    assert (check.damage, check.protected, check.answers) == ("", True, 5)
+    assert (check.damage, check.protected, check.answers) == ("", True, 4)  # one of five was taken back
     with pytest.raises(Problem, match="already a session"):
         recover_session(journal_path, out)
 
@@ -191,7 +191,7 @@ def test_sessions_of_earlier_versions_open_go_on_and_are_marked(old, journal_pat
     contents = read(journal_path)
     before = fold(contents.events)
     check = check_session(journal_path)
-    assert (check.damage, check.protected, check.answers) == ("", False, contents.sound_answers)
+    assert (check.damage, check.protected, check.answers) == ("", False, len(before.entries))
     recorded = [json.loads(line) for line in old.read_text().splitlines()]
     given = [{"a": "first", "b": "second"}.get(line["choice"], line["choice"]) for line in recorded if "choice" in line]
     assert [event.choice for event in contents.events if isinstance(event, Answered)] == given
