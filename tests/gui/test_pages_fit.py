@@ -8,6 +8,7 @@ from PySide6.QtGui import QAccessible, QFontMetricsF, QImage
 from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QAbstractSpinBox, QComboBox, QLineEdit, QTableView
 
 from elicit_app.gui import theme
+from elicit_app.gui.pages.laboratory import LaboratoryPage
 from elicit_app.gui.pages.messages import (
     ErrorDetails,
     ErrorPage,
@@ -128,6 +129,10 @@ def help_page(study, answered):
     return HelpPage()
 
 
+def laboratory_page(study, answered):
+    return LaboratoryPage([("x", study.title)], [("bayes", ""), ("dlpm", "")])
+
+
 PAGES = [
     start_page,
     study_page,
@@ -141,6 +146,7 @@ PAGES = [
     settings_page,
     opening_page,
     help_page,
+    laboratory_page,
 ]
 
 
@@ -170,6 +176,17 @@ def test_every_page_fits_a_small_window(page, qtbot, appearance, scale):
     assert page.minimumSizeHint().height() <= 600
     for tab in range(page.tabs.count() if isinstance(page, ResultsPage) else 0):
         page.tabs.setCurrentIndex(tab)
+        qtbot.waitUntil(lambda: cut_off(page) <= 0)
+
+
+def test_every_page_fits_a_large_window_with_a_large_font(page, qtbot, appearance):
+    page.show()
+    qtbot.waitExposed(page)
+    theme.apply(appearance, family="DejaVu Sans", scale=2.0)
+    page.resize(2560, 1440)
+    for tab in range(page.tabs.count() if isinstance(page, ResultsPage) else 1):
+        if isinstance(page, ResultsPage):
+            page.tabs.setCurrentIndex(tab)
         qtbot.waitUntil(lambda: cut_off(page) <= 0)
 
 
