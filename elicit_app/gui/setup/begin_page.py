@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy
 
@@ -13,7 +13,7 @@ from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import CheckRow, Field
-from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, dropped_files, follow_the_eye
+from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, dropped_files
 from elicit_app.gui.elements.painting import Label, tell
 from elicit_app.gui.elements.surfaces import Block, Card, Divider, FoldedCard, Section, fill, in_column, in_row, turn
 from elicit_app.gui.setup.asking import AskingSection, FamilySection, GuessesSection, OrdersSection, PurposeSection
@@ -264,7 +264,6 @@ class BeginPage(HeadedPage):
         self.words = LinkButton("Change the words of this study", self.words_requested)
         self.back = self.link_to_start()
         self.compare = LinkButton("Compare experts", self.compare_requested)
-        self._reading_order = QTimer(self, singleShot=True, interval=0)
         self._build()
         self._connect()
         self.settle()
@@ -300,9 +299,6 @@ class BeginPage(HeadedPage):
         self.orders.changed.connect(self._say_settings)
         self.elsewhere.send_requested.connect(self._send)
         self.elsewhere.add_requested.connect(self.add_requested)
-        for rebuilt in (self.guesses.rows_changed, self.orders.changed, self.settings.folded):
-            rebuilt.connect(self._reading_order.start)
-        self._reading_order.timeout.connect(lambda: follow_the_eye(self))
 
     def show_study(
         self,
@@ -369,7 +365,6 @@ class BeginPage(HeadedPage):
         for part in (self.current, self.guesses, self.orders, self.elsewhere):
             part.arrange(breakpoint_)
         self.briefing.arrange()
-        self._reading_order.start()
 
     @property
     def _family(self) -> Family:
