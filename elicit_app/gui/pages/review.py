@@ -435,6 +435,8 @@ class ReviewPage(HeadedPage):
     def show_review(self, view: ReviewView, wording: Wording, family: Family) -> None:
         """Show `view`; the chosen answer stays chosen."""
         kept = self.table.number
+        if not self.isVisible():
+            self.area.verticalScrollBar().setValue(0)
         self.header.say("Look back before you finish", view.sentence)
         self.more.setVisible(view.can_continue)
         self.finish.setEnabled(view.can_finish)
