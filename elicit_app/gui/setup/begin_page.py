@@ -88,11 +88,14 @@ def _breakable(folder: str) -> str:
 def _steps(study: Study, *, piles: bool) -> list[tuple[str, str]]:
     wording = study.wording
     on = "a batch of items" if wording.priced else f"{study.population:,} {wording.cases}"
-    sentence = "How much each amount counts, by your answers, and how sure that is."
-    number = "A number, if you like", "You may move one number until both results are equally bad."
-    if not wording.priced:
-        sentence = "How your answers rate these models, and how sure that is."
-        number = "Now and then a number", "You move one number until both results are equally bad."
+    number = "Now and then a number", "You move one number until both results are equally bad."
+    end = "What to do", "How your answers rate these models, and how sure that is."
+    if study.answered_elsewhere:
+        # Where the answers are given there are no cases to judge models by.
+        end = "What you told us", "How bad each mistake is, by your answers, and how sure that is."
+    if wording.priced:
+        number = "A number, if you like", "You may move one number until both results are equally bad."
+        end = "What you told us", "How much each amount counts, by your answers, and how sure that is."
     steps = [
         ("Practice", "Three questions that do not count."),
         (
@@ -100,7 +103,7 @@ def _steps(study: Study, *, piles: bool) -> list[tuple[str, str]]:
             f"Two ways a model could do on {on}. You say which you would rather have. There is no right answer.",
         ),
         number,
-        ("What you told us" if wording.priced else "What to do", sentence),
+        end,
     ]
     if piles:
         steps.insert(0, ("Piles", "You put mistakes that are about as bad together; or you skip that."))
@@ -339,6 +342,7 @@ class BeginPage(HeadedPage):
         """Propose the name somebody answered under before, or a pseudonym, where answers are sent back."""
         if self._study is not None and self._study.answered_elsewhere and not self.expert.text():
             self.expert.setText(name or pseudonym())
+            self.expert.selectAll()
 
     def _show_pack(self, pack: Pack | None) -> None:
         """Ask for nothing that the coordinator of a packed study has decided."""
