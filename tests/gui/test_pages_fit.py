@@ -18,7 +18,7 @@ from elicit_app.gui.pages.messages import (
     SettingsPage,
     SittingOverPage,
 )
-from elicit_app.gui.pages.review import ReviewPage
+from elicit_app.gui.pages.review import FITS, HEADS, ReviewPage
 from elicit_app.gui.results.page import ResultsPage
 from elicit_app.gui.settings import Settings
 from elicit_app.gui.setup.begin_page import BeginPage
@@ -238,6 +238,20 @@ def test_plots_say_what_they_show(qtbot, long_words, answered):
     for name in (model.name for model in long_words.models):
         assert name in page.to_do.policies.table.accessibleDescription()
     assert "called" in page.costs.costs.grid.accessibleDescription()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
+def test_the_heads_of_all_answers_are_whole_where_every_answer_fits(qtbot, appearance, long_words, answered, scale):
+    theme.apply(appearance, family="DejaVu Sans", scale=scale)
+    page = ReviewPage()
+    qtbot.addWidget(page)
+    answers = tuple(replace(one, fit="fits") for one in answered[1].answers)
+    page.show_review(replace(answered[1], answers=answers, contradictions=()), long_words.wording, "lpm")
+    page.resize(1280, 800)
+    page.show()
+    qtbot.waitExposed(page)
+    head = QFontMetricsF(theme.font(theme.Role.NOTE)).horizontalAdvance(HEADS[FITS])
+    assert page.table.columnWidth(FITS) >= head + 24 + 2 * 6
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
