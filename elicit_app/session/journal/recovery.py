@@ -131,16 +131,20 @@ def _sealed(data: bytes, path: Path) -> _Found:
     kept = [line for copy in backups(path) if copy.is_file() for line in read_bytes(copy).split(b"\n")]
     pool = dict.fromkeys([*bare, *kept])
     taken: set[bytes] = set()
-    digest, start, budget = "", 0, _MOST_TRIED
+    digest, start, budget, filled = "", 0, _MOST_TRIED, -1
     while start < len(data):
         end = data.find(b"\n", start) % (len(data) + 1)
         line, step = data[start:end], end + 1 - start
+        if not line or line in taken:
+            start, found.restored = start + step, found.restored + 1
+            continue
         if not _follows(line, digest):
-            if not line or line in taken:
-                start, found.restored = start + step, found.restored + 1
+            if filled == start and _follows(data[end + 1 : data.find(b"\n", end + 1) % (len(data) + 1)], digest):
+                # What stood here is proven by now, from a backup; the file goes on behind it.
+                start += step
                 continue
-            whole = next((other for other in pool if _follows(other, digest)), None)
-            step = 0 if whole else step
+            whole = next((other for other in pool if other not in taken and _follows(other, digest)), None)
+            step, filled = (0, start) if whole else (step, filled)
             budget -= 0 if whole else 8 * len(line) ** 2
             if whole is None and budget > 0:
                 whole = _unflipped(data[start : data.find(b"\n", end + 1) % (len(data) + 1)], len(line), digest)
