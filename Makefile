@@ -1,5 +1,5 @@
 # `make run` opens the app on a bundled study; `make test` checks everything. Both install what is missing.
-.PHONY: run test lint types imports tests docs notebooks bundle reproduced screenshots bench dist sbom audit attack fuzz soak clean
+.PHONY: run test lint types imports tests learning docs notebooks bundle reproduced screenshots bench dist sbom audit attack fuzz soak clean
 
 UV := $(shell command -v uv || echo .tools/bin/uv)
 
@@ -23,6 +23,10 @@ imports:
 
 tests: # with bytecode kept, also where Python was told to write none: each of many processes would compile everything anew
 	PYTHONDONTWRITEBYTECODE= .venv/bin/pytest -n 2 --dist worksteal
+
+learning: # what needs PyTorch, XGBoost and MLflow too, installed beside and for this run alone: some gigabytes
+	@tools/prepare.sh tools
+	$(UV) run --isolated --locked --all-extras --with xgboost --with mlflow pytest tests/metrics/models
 
 docs:
 	@tools/prepare.sh docs

@@ -30,7 +30,14 @@ from elicit_app.session.journal.listing import (
     sessions_of,
     slug,
 )
-from elicit_app.session.packing import ANSWERS_ENDING, INTRODUCTION, pseudonym, save_answers, stated_opinions
+from elicit_app.session.packing import (
+    ANSWERS_ENDING,
+    INTRODUCTION,
+    answers_path,
+    pseudonym,
+    save_answers,
+    stated_opinions,
+)
 from elicit_app.session.sentences import USUAL, purpose_words, stated_words
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views import QuestionView, ResultView
@@ -76,9 +83,9 @@ def ask_in_terminal(options: AskOptions) -> ResultView | None:
     Questions and messages go to standard error, the result to standard output.
     """
     console = output.console(errors=True)
-    if options.out is not None:
-        require_new(options.out, options.force)
     study = open_study(options.study)
+    if options.out is not None:
+        require_new(answers_path(options.out) if study.answered_elsewhere else options.out, options.force)
     if options.simulate is None:
         return _run(options, study, _path(options, study, console), console, None)
     with tempfile.TemporaryDirectory(prefix="elicit-") as folder:
@@ -145,7 +152,27 @@ def _written(options: AskOptions, session: Session, view: ResultView, path: Path
         return ""
     beside = None if path is None else path.with_name(path.name.removesuffix(SUFFIX) + ".metric.json")
     chosen = options.out or beside
+    if (
+        options.out is None
+        and chosen is not None
+        and chosen.exists()
+        and not (options.force or _is_own(chosen, session))
+    ):
+        raise Problem(f"{chosen} was not made from these answers, and was not replaced. Name another file with --out.")
     return "" if chosen is None else f"Metric file: {export(view, chosen)}"
+
+
+def _is_own(metric: Path, session: Session) -> bool:
+    """Return whether a metric file was made from the answers of a session, as they are or were."""
+    from elicit_app.session.journal.files import read
+    from elicit_app.session.result import answers_behind
+    from metrics import ElicitedMetric
+
+    try:
+        digest = ElicitedMetric.load(metric).provenance.answers_digest
+    except (OSError, ValueError):
+        return False
+    return digest is not None and answers_behind(digest, read(session.path).events) is not None
 
 
 def _kept(session: Session) -> str:

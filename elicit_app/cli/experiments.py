@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.output import AsJson, Scheduler, flag, progress, require_new, require_picture
+from elicit_app.cli.output import AsJson, Scheduler, flag, progress, require_all_new, require_new, require_picture
 from elicit_app.cli.study import AnyStudy, NeverWorseOption
+from metrics.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 # Options that say nothing about who asks and who answers.
-_OF_THE_COMMAND = frozenset({"study", "procedure", "runs", "jobs", "out", "transcript", "as_json"})
+_OF_THE_COMMAND = frozenset({"study", "procedure", "runs", "jobs", "out", "transcript", "force", "as_json"})
 
 
 def register(app: typer.Typer) -> None:
@@ -138,6 +139,7 @@ def simulate(
     transcript: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write every question and answer, a JSON object a line.")
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Ask simulated experts whose true metric is known, and say how near the procedure came."""
@@ -147,7 +149,6 @@ def simulate(
     from elicit_app.registry import setting_of
     from elicit_app.registry.entries import as_packed, read_orders
     from elicit_app.study.opening import open_study
-    from elicit_app.study.writing import require_writable
 
     if out is not None and runs != 1:
         raise typer.BadParameter("one metric file holds one run: it needs --runs 1.", param_hint="--out")
@@ -165,8 +166,7 @@ def simulate(
         setting = as_packed(opened, setting_of(procedure, **about_asking))
         if out is not None:
             check_has_costs(setting)
-        for path in filter(None, (out, transcript)):
-            require_writable(path)
+        require_all_new((out, transcript), force)
         experts = Experts.stated(**about_experts)
         with output.progress("Simulating", runs) as advance:
             found = run(opened, setting, experts, runs=runs, jobs=jobs, advance=advance)
@@ -175,14 +175,14 @@ def simulate(
 
 
 def _write(found: Simulation, metric: Path | None, transcript: Path | None) -> None:
-    import json
-
     from elicit_app.experiments.simulated import metric_of, transcript_line
     from elicit_app.session.result import save_metric
+    from elicit_app.study.writing import json_lines, write_whole
 
     if transcript is not None:
-        lines = (json.dumps(transcript_line(n, asked)) for n, one in enumerate(found.runs) for asked in one.asked)
-        transcript.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        lines = (transcript_line(n, asked) for n, one in enumerate(found.runs) for asked in one.asked)
+        transcript.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(transcript, json_lines(lines))
         print(f"Wrote {transcript}.", file=sys.stderr)
     if metric is not None:
         save_metric(metric_of(found), metric)
@@ -214,7 +214,7 @@ def _print_tables(found: Simulation) -> None:
     if len(found.runs) == 1:
         run = found.runs[0]
         console.print(
-            f"{run.questions} questions, stopped: {run.stopped}{_stopped_words(run.stopped)}. "
+            f"{counted(run.questions, 'question')}, stopped: {run.stopped}{_stopped_words(run.stopped)}. "
             f"Largest error {run.error_linf:.4f}, "
             f"agreement {run.agreement:.3f}, regret {run.regret:.4f}."
         )
@@ -298,19 +298,18 @@ def sweep(
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw error and range against questions (png, svg or pdf).")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace RUNS.parquet where it exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
 ) -> None:
     """Run every combination that a specification states; the same command goes on after an interruption."""
     import os
 
     from elicit_app.experiments.sweep import found_by, plot_found, read_sweep, run_sweep, unfinished
     from elicit_app.study.writing import write_picture
-    from metrics.text import counted
 
     if scheduler is not None and engine != "dask":
         raise typer.BadParameter("it goes with --engine dask.", param_hint="--scheduler")
     if plot is not None:
-        require_picture(plot)
+        require_picture(plot, force)
     stated = read_sweep(specification)
     require_new(out, force or unfinished(out).exists())
     done = 0

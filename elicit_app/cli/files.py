@@ -57,8 +57,9 @@ def show(metric: MetricFile) -> None:
 def check(metric: MetricFile) -> None:
     """Read a metric file and recompute its worked example; exit code 1 where it does not come out."""
     loaded = _read_metric(metric)
-    answers = f", {loaded.provenance.questions} answers" if loaded.provenance.questions else ""
-    print(f"{metric} is in order: {len(loaded.classes)} classes, family {loaded.family}{answers}.")
+    answers = f", {counted(loaded.provenance.questions, 'answer')}" if loaded.provenance.questions else ""
+    about = "classes" if loaded.kind == "confusion" else "amounts"
+    print(f"{metric} is in order: {len(loaded.classes)} {about}, family {loaded.family}{answers}.")
     if not _is_protected(metric):
         print("It carries no digest, so a change would not be noticed.")
 
@@ -167,11 +168,16 @@ def pool(
     from elicit_app.session.pooling import Source, who_counts
     from elicit_app.session.pooling import pool as pooled_of
     from elicit_app.study.writing import write_whole
+    from metrics.files import real_path
 
     if len(metrics) < 2:
         raise typer.BadParameter("two metric files are needed at least.", param_hint="METRIC")
     if out is not None:
         require_new(out, force)
+    for place, path in enumerate(metrics):
+        # One that states no answers could not be told from another expert's.
+        if real_path(path) in map(real_path, metrics[:place]):
+            raise Problem(f"{path} is given twice: an expert counts once.")
     given = [Source(path.name, load_metric(path)) for path in metrics]
     sources, notes = who_counts(given, trusted_only=trusted_only)
     if len(sources) < 2 <= len(given):

@@ -201,6 +201,17 @@ def refusing_wrong_options() -> Iterator[None]:
         raise typer.BadParameter(wrong.worded(flag)) from wrong
 
 
+def require_all_new(paths: Iterable[Path | None], force: bool) -> None:
+    """Refuse what `require_new` does of several files that a command writes, and one name for two of them."""
+    from metrics.files import real_path
+
+    named = [path for path in paths if path is not None]
+    for place, path in enumerate(named):
+        if real_path(path) in map(real_path, named[:place]):
+            raise typer.BadParameter(f"{path} would be written twice: two options name it.")
+        require_new(path, force)
+
+
 def require_new(path: Path, force: bool) -> None:
     """Refuse a file name that cannot be written, or that is taken, unless the user said that it may be replaced.
 
@@ -223,22 +234,14 @@ def require_new(path: Path, force: bool) -> None:
         raise write_problem(path, error) from error
 
 
-def require_picture(path: Path) -> None:
-    """Refuse a file name that `--plot` cannot be written to, before anything is drawn.
-
-    Raises
-    ------
-    typer.BadParameter
-        Its ending names no kind of picture.
-    Problem
-        No file can get the name.
-    """
-    from elicit_app.study.writing import PICTURES, require_writable
+def require_picture(path: Path, force: bool) -> None:
+    """Refuse what `require_new` does, and a name whose ending names no kind of picture, before anything is drawn."""
+    from elicit_app.study.writing import PICTURES
 
     if path.suffix.lower() not in PICTURES:
         message = f"{path}: a name that ends in {series(PICTURES, 'or')} was expected."
         raise typer.BadParameter(message, param_hint="--plot")
-    require_writable(path)
+    require_new(path, force)
 
 
 _WORDS = {"path": "FILE", "file": "FILE", "str": "TEXT", "int": "N", "float": "NUMBER"}

@@ -406,6 +406,7 @@ def measure(
     ] = None,
     as_json: AsJson = False,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it: PNG, SVG or PDF.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the picture where it exists.")] = False,
 ) -> None:
     """Take a measure of files, one row per file."""
     from elicit_app.cli.files import load_metric
@@ -420,6 +421,8 @@ def measure(
     options = Options(**said | {"metric": None if metric is None else load_metric(metric)})
     with output.refusing_wrong_options():
         chosen = measure_named(name)
+        if plot is not None:
+            require_picture(plot, force)
         found = [chosen.of(file, options) for file in files]
         if plot is not None:
             _draw(chosen, files, options, plot)
@@ -468,7 +471,6 @@ def _draw(chosen: Measure, files: list[Path], options: Options, path: Path) -> N
 
     from elicit_app.study.writing import write_picture
 
-    require_picture(path)
     figure = Figure(figsize=(6.4 * len(files), 4.8), layout="constrained")
     for axes, file in zip(figure.subplots(1, len(files), squeeze=False)[0], files, strict=True):
         chosen.drawn(file, options, axes)

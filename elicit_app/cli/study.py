@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.output import Commands, Force, TrustedOnly, require_new
+from elicit_app.cli.output import Commands, Force, TrustedOnly, require_all_new, require_new
 from elicit_app.problem import Problem, listed
 from metrics.text import counted
 
@@ -325,10 +325,10 @@ def pack(
     force: Force = False,
 ) -> None:
     """Write a study for experts elsewhere into one file: the words and what may be asked, without any case."""
-    from elicit_app.session.packing import opinions_of, packed, write_pack
+    from elicit_app.session.packing import opinions_of, pack_path, packed, write_pack
     from elicit_app.study import open_study
 
-    require_new(out, force)
+    require_new(pack_path(out), force)
     opened = open_study(study)
     setting = _setting(opened, purpose or opened.purpose, family, questions, tuple(never_worse or ()))
     path = write_pack(packed(opened, setting, opinions_of(opened) if round == 2 else ()), out)
@@ -389,8 +389,7 @@ def report(
     from elicit_app.study import open_study
 
     require_report_name(out)
-    for path in (out, *([metric] if metric else [])):
-        require_new(path, force)
+    require_all_new((out, metric), force)
     view = compare_study(open_study(study), trusted_only=trusted_only)
     print_comparison(output.console(), view)
     print(f"Report: {save_report(pooled_report(view), view.pooled, out)}")

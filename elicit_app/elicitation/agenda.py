@@ -367,7 +367,7 @@ def enough(
     belief: Posterior,
     models: Matrix,
     answers: int,
-    linearity: Callable[[], Linearity | None] = lambda: None,
+    linearity: Callable[[], tuple[Linearity, Matrix] | None] = lambda: None,
     purpose: AnswersFor | None = None,
     stays: Callable[[], float] = lambda: 1.0,
 ) -> Literal["known", "best-model"] | None:
@@ -385,8 +385,8 @@ def enough(
     answers : int
         Informative answers so far, "cannot say" left out.
     linearity : callable
-        Gives what rivals of linear costs say, or None where that is not judged. Asked last, where linear costs alone
-        would decide: it takes longer than the question itself.
+        Gives what rivals of linear costs say, and of which matrices, or None where that is not judged. Asked last,
+        where linear costs alone would decide: it takes longer than the question itself.
     purpose : {"choose", "costs", "both"} or None
         What the answers are for; None stops for either reason.
     stays : callable
@@ -404,8 +404,10 @@ def enough(
     if best.max() < BEST_PROBABILITY or stays() < BEST_PROBABILITY:
         return None
     judged = linearity()
-    if judged is not None and judged.probability_best(best).max() < BEST_PROBABILITY:
-        return None
+    if judged is not None:
+        rivals, among = judged
+        if rivals.probability_best(probability_best(belief, among)).max() < BEST_PROBABILITY:
+            return None
     return "known" if purpose == "both" else "best-model"
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -43,6 +44,9 @@ ENOUGH_BASES = 2  # answered questions with a common base that this takes
 PRIOR_OF_LINEAR = 0.8  # the rivals share the rest
 SHARE_OF_NAMED = 0.25  # of a named one, where all are set against chance
 
+# Equal costs have no weights to be found either, and explain most of what F1 does: it has to be twice as good as they.
+EQUAL_COSTS = 0.4
+
 _PARTICLES, _DRAWS, _USUAL = 600, 4_000, 300
 _COUNTS_TRIED = 400  # of a scale, to find where a score is the same on both sides
 _BEYOND = 1.5  # times the largest possible count: where somebody would look for one that no count is large enough for
@@ -61,7 +65,8 @@ class Linearity:
     Parameters
     ----------
     log_bayes_factors : dict of str to float
-        Natural logarithm of the evidence of each rival over that of linear costs.
+        Natural logarithm of the evidence of each rival over that of linear costs; where a rival has no weights either,
+        over that of equal costs if those explain the answers better.
     best : dict of str to ndarray of shape (models,)
         Under each rival, the probability of each model of the study to be the best.
     bases : int
@@ -262,8 +267,9 @@ def check_linearity(
     found["threshold"] = evidence_of_limit - log_evidence
     best["threshold"] = _shares(limited.utilities(draws, models))
     scores: tuple[tuple[Rival, Utilities], ...] = (("minimax", _worst_recall), ("f1", _macro_f1))
+    of_equal = _evidence_of_a_score(partial(_equal_costs, prior), answered, usual, rng) + np.log(EQUAL_COSTS)
     for name, score in scores:
-        found[name] = _evidence_of_a_score(score, answered, usual, rng) - log_evidence
+        found[name] = _evidence_of_a_score(score, answered, usual, rng) - max(log_evidence, of_equal)
         best[name] = _shares(score(models)[None])
     bases = sum(one.question.common_base and one.answer.choice is not Choice.UNSURE for one in history)
     return Linearity(found, best, bases)
@@ -315,6 +321,10 @@ def _gains(pairs: _Pairs, prior: WeightPrior, power: float) -> Matrix:
 def _gains_of_each(matrices: Matrix, prior: WeightPrior, power: float) -> Matrix:
     misses = family_of(prior.family).misses(matrices)
     return np.asarray(-(np.maximum(misses, 0.0) ** power))
+
+
+def _equal_costs(prior: WeightPrior, matrices: Matrix) -> Matrix:
+    return np.asarray(_gains_of_each(matrices, prior, 1.0).sum(axis=-1))
 
 
 def _worst_recall(matrices: Matrix) -> Matrix:

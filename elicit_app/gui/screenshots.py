@@ -313,7 +313,6 @@ class Script:
             self._open(str(self._made_up(classes)))
             if len(classes) >= PILES_FROM:
                 pages.piles.go_on.click()
-                pages.piles.go_on.click()
             self._skip_practice()
             self._answer(self._some_costs(len(classes)), partial(_is_number, 2))
             yield

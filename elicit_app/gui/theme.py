@@ -24,7 +24,7 @@ XS, S, M, L, XL = 4, 8, 16, 24, 32
 CARD_RADIUS, BUTTON_RADIUS, BADGE_RADIUS, KEY_RADIUS = 12, 8, 6, 4
 
 WIDEST, MARGIN = 1128, 24
-"""Widest content of a page, and the least margin left and right of it."""
+"""Widest content of a page at the base font, and the least margin left and right of it."""
 
 BASE = 15
 """Base size in pixels that all other sizes are given for; a larger system font raises it."""
@@ -175,7 +175,7 @@ def breakpoint_for(size: QSize) -> Breakpoint:
 
 def content_width(width: int) -> int:
     """Return the width of the content of a page `width` pixels wide."""
-    return min(WIDEST, width - 2 * MARGIN)
+    return min(em(WIDEST), width - 2 * MARGIN)
 
 
 def apply(app: QApplication, *, dark: bool = False, scale: float = 1.0, family: str | None = None) -> None:

@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 from elicit_app.problem import Problem
 from elicit_app.session.header import study_of
 from elicit_app.session.journal.files import read
-from elicit_app.session.journal.listing import SessionSummary, finished_experts, sessions_folder, sessions_of
+from elicit_app.session.journal.listing import (
+    SessionSummary,
+    answered_before,
+    finished_experts,
+    sessions_folder,
+    sessions_of,
+)
 from elicit_app.session.pooling import ONE_BELIEF, Source, aligned, doubts, of_one_mind, pool, untrusted, who_counts
 from elicit_app.session.result import result_view, scenarios_of
 from elicit_app.session.session import Session
@@ -91,20 +97,21 @@ def _how(pooled: ElicitedMetric, mistakes: Sequence[MistakeRates]) -> str:
 def spread_words(mistakes: Sequence[MistakeRates]) -> str:
     """Return how far the ratios of experts are from the pooled ones; empty where there is nothing to compare.
 
-    From the same numbers as how far they are apart, so that the one never speaks against the other.
+    From the same numbers as how far they are apart, so that the one never speaks against the other: a bound is none.
     """
+    pairs = [(rate, one.pooled) for one in mistakes if not one.is_yardstick for rate in one.rates]
     factors = [
-        max(rate.ratio / one.pooled.ratio, one.pooled.ratio / rate.ratio)
-        for one in mistakes
-        for rate in one.rates
-        if not one.is_yardstick and rate.ratio > 0 and one.pooled.ratio > 0
+        max(rate.ratio / pooled.ratio, pooled.ratio / rate.ratio)
+        for rate, pooled in pairs
+        if rate.ratio > 0 and pooled.ratio > 0 and not (rate.bounded or pooled.bounded)
     ]
     if not factors or max(factors) < _SAME:
         return ""
     half, most = (two_digits(factor) for factor in (np.median(factors), max(factors)))
+    which = "ratios" if len(factors) == len(pairs) else "ratios that are known and not 0"
     if half == most:
-        return f"Their ratios lie within a factor of {most} of the pooled ones."
-    near = f"Half of their ratios lie within a factor of {half} of the pooled ones"
+        return f"Their {which} lie within a factor of {most} of the pooled ones."
+    near = f"Half of their {which} lie within a factor of {half} of the pooled ones"
     return f"{near}, the furthest is a factor of {most} off."
 
 
@@ -159,7 +166,7 @@ def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str]) -> tupl
     counts = [_counts_as(widest.rates[index]) for index in (most, least)]
     unit = yardstick.one if counts[0].endswith(" 1") else yardstick.many
     text = f"For {names[most]} one {widest.mistake.one} counts {counts[0]} {unit}, for {names[least]} {counts[1]}"
-    times = f": {two_digits(widest.factor)} times apart." if math.isfinite(widest.factor) else "."
+    times = f": {widest.times}." if widest.times else "."
     if widest.apart:
         unlike = "Their plausible ranges do not meet, so this is a difference of opinion, not of too few answers."
         return f"They disagree most about {widest.mistake.many}", f"{text}{times} {unlike}"
@@ -220,6 +227,13 @@ class MistakeRates:
         return max(ratios) / min(ratios) if min(ratios) > 0 else (math.inf if max(ratios) > 0 else 1.0)
 
     @property
+    def times(self) -> str:
+        """Return "6 times apart"; empty where it would be of numbers that nobody said: of a bound, a range or 0."""
+        ends = [self.rates[index] for index in self.ends]
+        unsaid = any(rate.bounded or rate.wide for rate in ends) or math.isinf(self.factor)
+        return "" if unsaid else f"{two_digits(self.factor)} times apart"
+
+    @property
     def ends(self) -> tuple[int, int]:
         """Return the places of the experts who mind it most and least."""
         ratios = [rate.ratio for rate in self.rates]
@@ -232,6 +246,12 @@ class MistakeRates:
         if most.low is None or least.high is None:
             return None
         return most.low > least.high
+
+
+def furthest(mistakes: Sequence[MistakeRates], most: int) -> tuple[MistakeRates, ...]:
+    """Return so many mistakes, in their order: those whose ranges do not meet first, then those furthest apart."""
+    order = sorted(range(len(mistakes)), key=lambda index: (not mistakes[index].apart, -mistakes[index].factor))
+    return tuple(mistakes[index] for index in sorted(order[:most]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,6 +312,9 @@ def compare_study(study: Study, folder: Path | None = None, *, trusted_only: boo
             experts.append(_expert(one, study))
         except Problem as problem:
             notes.append(f"Left out: {problem.sentence}")
+    notes += [
+        f"Several sessions are named {name}: the one finished last counts." for name in answered_before(sessions, found)
+    ]
     again = sum(one.round > 1 for one in found)
     if again:
         notes.append(f"{again} of {len(found)} answered again after they saw where the others stand.")
@@ -351,7 +374,7 @@ def kendall_w(scores: NDArray[np.float64]) -> float:
     Returns
     -------
     float
-        0 (no agreement beyond chance) to 1 (the same order); NaN where a judge tells nothing apart.
+        0 (no agreement beyond chance) to 1 (the same order); NaN where no judge tells anything apart.
 
     References
     ----------
@@ -389,7 +412,7 @@ class Agreement:
 
     def sentence(self, names: Sequence[str]) -> str:
         """Return it in words, with the names of the mistakes, in the order of the weights, inside a sentence."""
-        if len(self.ranking) == 2:
+        if len(self.ranking) == 2 or math.isnan(self.w):
             return ""
         word = "alike" if self.w >= _STRONG else "much alike" if self.w >= _FAIR else "differently"
         number = f"Kendall's W {self.w:.2f}"

@@ -20,7 +20,7 @@ from elicit_app.elicitation.pool import tallies_of
 from elicit_app.problem import Problem
 from elicit_app.registry import Setting
 from elicit_app.registry.entries import cases_of
-from elicit_app.session.comparing import ComparisonView, MistakeRates, compare_study
+from elicit_app.session.comparing import ComparisonView, MistakeRates, compare_study, furthest
 from elicit_app.session.header import check_study, fold_events
 from elicit_app.session.journal.events import PROTECTED
 from elicit_app.session.journal.files import SUFFIX, Contents, examine, read, read_bytes, reason, write_new
@@ -71,10 +71,16 @@ def write_pack(study: Study, path: Path) -> Path:
     Problem
         It cannot be written, or the file would not be known as a packed study.
     """
+    path = pack_path(path)
+    write_whole(path, pack_bytes(study))
+    return path
+
+
+def pack_path(path: Path) -> Path:
+    """Return what file a packed study is written to: with its ending where none was typed; raises as `write_pack`."""
     path = path if path.suffix else path.with_name(path.name + ENDING)
     if path.suffix != ENDING:
         raise Problem(f"{path}: the name of a study to send ends in {ENDING}.")
-    write_whole(path, pack_bytes(study))
     return path
 
 
@@ -93,13 +99,17 @@ def save_answers(session: Session, path: Path) -> Path:
     """
     if not session.state.entries:
         raise Problem("There is no answer to send yet: answer at least one question first.")
-    path = path if path.name.endswith(SUFFIX) else path.with_name(path.name.removesuffix(".metric.json") + SUFFIX)
-    content = read_bytes(session.path)
+    path, content = answers_path(path), read_bytes(session.path)
     if path.is_file() and content.startswith(path.read_bytes()):
         # An earlier copy of these very answers, with nothing else in it.
         path.unlink()
     write_whole(path, content)
     return path
+
+
+def answers_path(path: Path) -> Path:
+    """Return what file answers are saved in: with its ending where it was not typed."""
+    return path if path.name.endswith(SUFFIX) else path.with_name(path.name.removesuffix(".metric.json") + SUFFIX)
 
 
 @dataclass(frozen=True)
@@ -135,7 +145,7 @@ def collect(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
             text = f"Not filed: the same answers as in {twin.name}, filed before. An expert counts once."
             filed.append(Filed(file, text, False))
         else:
-            filed.append(_file(study, file, contents, before))
+            filed.append(_file(study, file, contents, len(state.entries), before))
     return tuple(filed)
 
 
@@ -167,10 +177,10 @@ def _filed_already(folder: Path) -> list[tuple[Path, Contents]]:
     return found
 
 
-def _file(study: Study, file: Path, contents: Contents, before: Path | None) -> Filed:
+def _file(study: Study, file: Path, contents: Contents, n_answers: int, before: Path | None) -> Filed:
     begun, data = contents.begun, read_bytes(file)[: contents.length].removesuffix(b"\n") + b"\n"
     who = begun.expert or "an expert without a name"
-    answers = f"{counted(contents.sound_answers, 'answer')} of {who}"
+    answers = f"{counted(n_answers, 'answer')} of {who}"
     answers += ", given by a program and never counted among people" if begun.simulated else ""
     if before is None:
         path = new_session_path(study, begun.at, expert=begun.expert)
@@ -222,10 +232,9 @@ def opinions_of(study: Study) -> tuple[Opinions, ...]:
     """
     view = compare_study(study)
     others = [one for one in view.mistakes if not _is(one, study.yardstick)]
-    widest = sorted(others, key=lambda one: (not one.apart, -one.factor))[:MOST_SHOWN]
     found = finished_experts(sessions_of(sessions_folder(study), study.digests))
     answers = [entry for one in found for entry in fold(read(one.path).events).entries]
-    shown = [one for one in others if one in widest]
+    shown = furthest(others, MOST_SHOWN)
     return tuple(_opinions(view, one, study, _reasons(answers, _key(one))) for one in shown)
 
 
@@ -279,7 +288,6 @@ def _reasons(answers: Sequence[Entry], mistake: Key) -> tuple[str, ...]:
     texts = set()
     for entry in answers:
         differs = np.array(entry.event.pair.first)[true] != np.array(entry.event.pair.second)[true]
-        differs[true] = False
         reason = (entry.answer.reason or "").strip()
         if reason and (differs.any() if predicted is None else differs[predicted]):
             texts.add(reason)

@@ -77,6 +77,7 @@ class Asked:
     trust_sentence: str
     findings: tuple[Finding, ...]
     guesses: Mapping[MistakeKey, float]  # first guesses of ratios, by mistake
+    notes: tuple[str, ...]  # what was bounded, stated for certain, or read in which way, as the result says it
     # how it was asked, and what was shown
     how: str
     shown: str
@@ -247,6 +248,7 @@ def _costs(metric: ElicitedMetric, asked: Asked | None) -> list[Section]:
     blocks: tuple[Block, ...] = (Paragraph(text), plot, Paragraph(legend, "legend"))
     if unasked:
         blocks += (Paragraph("What no question was about rests on the other answers alone.", "quiet"),)
+    blocks += tuple(Paragraph(note, "quiet") for note in (asked.notes if asked else ()))
     return [Section("What the answers say", blocks, whole=True)]
 
 
@@ -313,7 +315,10 @@ def _again(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | N
     ]
     if judgement is not None:
         command = f"elicit score {file_name(metric.name, 'metric')}.metric.json PREDICTIONS --draws {judgement.n_draws}"
-        rows.append(("Command", f"{command}, with the predictions of {', '.join(_models(judgement))}"))
+        given = f"with the predictions of {', '.join(_models(judgement))}"
+        if any(one.policy.decides == "practice" for one in judgement.policies):
+            command, given = f"{command} --practice PRACTICE", f"{given}, and present practice as it was typed in"
+        rows.append(("Command", f"{command}, {given}"))
     return tuple(row for row in rows if row[1])
 
 
@@ -339,6 +344,7 @@ def _asked(session: Session, view: ResultView) -> Asked:
         trust_sentence=view.trust_sentence,
         findings=tuple(findings),
         guesses=view.guesses,
+        notes=view.notes,
         how=_how(answers, study),
         shown=_shown(session),
         answers=tuple((one.number, *_in_words(one, study, family)) for one in answers),
@@ -376,7 +382,7 @@ def _how(answers: Sequence[AnsweredView], study: Study) -> str:
 def _shown(session: Session) -> str:
     pairs = [entry.event.pair for entry in session.state.entries]
     imagined = sum(pair.hypothetical and pair.purpose is not Purpose.CHECK for pair in pairs)
-    repeats = sum(pair.purpose is Purpose.REPEAT for pair in pairs)
+    repeats = len(pairs) - len({frozenset((pair.first, pair.second)) for pair in pairs})
     sentences = []
     if imagined:
         of = f"{counted(imagined, 'pair')} of {len(pairs)}"

@@ -160,7 +160,8 @@ def contradictions(state: SessionState) -> tuple[tuple[int, int], ...]:
 def _repeats_found(report: TrustReport, failed: Sequence[int]) -> list[TrustView]:
     """Return what was answered twice, and what was said where one side was plainly better."""
     same, repeated, chosen = report.repeats.right, report.repeats.total, report.checks.right
-    plain = f"The plainly better side, shown {'once' if chosen == 1 else f'{chosen} times'}, was chosen"
+    times = "once" if chosen == 1 else f"{chosen} times"
+    plain = f"The plainly better side{f' was chosen {times}' if failed else f', shown {times}, was chosen'}"
     found = []
     if repeated:
         headline = f"{same} of {counted(repeated, 'repeat')}: same answer"

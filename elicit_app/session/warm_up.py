@@ -45,7 +45,8 @@ def practice_pair(study: Study) -> PracticePair:
 def practice_trade(study: Study) -> PracticePair:
     """Return a trade to practise with: A has more of the yardstick mistake, B more of another one, which may be moved.
 
-    The count starts a third of the way along its scale, which ends where half of that class would be wrong.
+    The count starts as the pair shows it; its scale begins at the other side's, and ends where half of that class would
+    be wrong.
     """
     usual = _usual_result(study)
     first, second = _two_mistakes(study, usual)

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.problem import Problem
+from elicit_app.problem import Problem, listed
 from elicit_app.study.measuring import CONTEXT, TRUE_LABEL, CaseColumns
 from elicit_app.study.model import Mistake, Pack, Study, TalliedModel, Wording
 from elicit_app.study.packs import pack_bytes, pack_name, parse_pack
@@ -91,6 +91,8 @@ def read_amounts(files: Sequence[Path], names: Sequence[str]) -> ReadAmounts:
                 f"{file} has {len(amounts):,} rows, {files[0]} has {len(found[0]):,}: all files of one study list the "
                 "same items in the same order."
             )
+    for one in columns[1:]:
+        _require_same_items(columns[0], one, kind)
     for file, amounts in zip(files, found, strict=True):
         if not amounts.any():
             raise Problem(f"{file}: nothing was missed, wrong or found in it, so there is nothing to ask about.")
@@ -101,6 +103,30 @@ def read_amounts(files: Sequence[Path], names: Sequence[str]) -> ReadAmounts:
         step = min(_POINTS, key=lambda size: abs(size - typical)) / 100
         found = [amounts / step for amounts in found]
     return ReadAmounts(kind, tuple(map(ItemAmounts, names, found)), step)
+
+
+def _require_same_items(first: CaseColumns, other: CaseColumns, kind: Kind) -> None:
+    """Refuse a file about other labels, outcomes or contexts than the first one, of as many items."""
+    ours, theirs = _what_is_true(first, kind), _what_is_true(other, kind)
+    if ours.keys() != theirs.keys():
+        raise Problem(
+            f"{other.path} has {listed(sorted(theirs), 8)}, {first.path} has {listed(sorted(ours), 8)}: all files of "
+            "one study are about the same items."
+        )
+    rows = [int(np.argmax(apart)) for name in ours if (apart := ours[name] != theirs[name]).any()]
+    if rows:
+        raise Problem(
+            f"{other.path} and {first.path} differ in what is true of row {min(rows) + 1}: all files of one study list "
+            "the same items in the same order."
+        )
+
+
+def _what_is_true(columns: CaseColumns, kind: Kind) -> dict[str, NDArray[Any]]:
+    """Return the columns of a file that do not depend on a model, whatever order they stand in."""
+    if kind == "multilabel":
+        return {TRUE_LABEL + label: columns.bits.true[:, j] for j, label in enumerate(columns.bits.labels)}
+    names = (name for name in columns.names if name in (TRUTH, CONTEXT) or name.startswith(f"{CONTEXT}_"))
+    return {name: np.array(columns.labels(name)) for name in names}
 
 
 def _kind(columns: CaseColumns) -> Kind | None:

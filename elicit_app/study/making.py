@@ -370,11 +370,18 @@ def keys_of(study: Study) -> tuple[Key, ...]:
     """Return every mistake that has words: by true class, then by predicted class, then any wrong answer."""
     k = study.n_classes
     pairs: list[Key] = [(i, j) for i in range(k) for j in range(k) if i != j]
-    return (*pairs, *((i, None) for i in range(k)))
+    return tuple(pairs) if _one_wrong_answer(study) else (*pairs, *((i, None) for i in range(k)))
+
+
+def _one_wrong_answer(study: Study) -> bool:
+    """Return whether any wrong answer for a truth is one mistake, and has its words."""
+    return study.n_classes == 2 and study.wording.priced is None
 
 
 def with_mistakes(study: Study, words: dict[Key, Mistake]) -> Study:
     """Return the study with other words for some mistakes."""
+    if _one_wrong_answer(study):
+        words = words | {(true, None): mistake for (true, _), mistake in words.items()}
     return replace(study, wording=study.wording.with_mistakes(words))
 
 

@@ -207,7 +207,7 @@ def numbers_by_class(text: str, classes: Sequence[str], option: str) -> dict[str
         except ValueError:
             raise WrongOption(f"`{option}`: {number!r} is not a number; write CLASS=NUMBER,...") from None
         if not 0 <= found[name] < float("inf"):
-            raise WrongOption(f"`{option}`: {number} must be at least 0.")
+            raise WrongOption(f"`{option}`: {number} must be a finite number of at least 0.")
     return found
 
 

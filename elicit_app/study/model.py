@@ -315,7 +315,8 @@ def check_wording(wording: Wording, classes: Sequence[str]) -> None:
     k = len(classes)
     findings = [*_counts(wording, k)] or [*_texts(wording, classes)]
     if findings:
-        raise Problem(f"The words of the study need a change: {findings[0].what}.", tuple(findings))
+        first = findings[0]
+        raise Problem(f"The words of the study need a change: {first.what}. {first.remedy}".rstrip(), tuple(findings))
 
 
 def _counts(wording: Wording, k: int) -> Iterator[Finding]:

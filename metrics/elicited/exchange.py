@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 _CELLS_AT_ONCE = 400
+_ENDLESS = 1e150  # no ratio of costs is as large; its square stands for an infinite one where ends are interpolated
 _Estimate = tuple[float, tuple[float, float] | None, tuple[float | None, float | None]]
 
 MarkShape = Literal["square", "bound", "line", "bar", "dot", "diamond"]
@@ -385,9 +386,13 @@ def _drawn_quantiles(costs: Floats, cells: NDArray[np.intp], unit: tuple[int, in
     """Return 5, 25, 50, 75 and 95 % quantiles, (c, 5), of the ratios of c costs, drawn (s, k, k), to that of a cell."""
     above, below = costs[:, *cells.T], costs[:, *unit, None]
     ratios = np.divide(above, below, out=np.where(above > 0, np.inf, 0.0), where=below > 0)
-    # No interpolation: a ratio may be infinite. Sorted first, which is quicker than what looks for quantiles.
-    levels = [0.05, 0.25, 0.5, 0.75, 0.95]
-    return np.asarray(np.quantile(np.sort(ratios, axis=0), levels, axis=0, method="inverted_cdf").T)
+    # Sorted first, which is quicker than what looks for quantiles. The middle is a draw, as in the cost matrix.
+    ratios.sort(axis=0)
+    middle = np.quantile(ratios, [0.5], axis=0, method="inverted_cdf")
+    # The ends are interpolated and hold it, as those of the costs' intervals: one page shows both.
+    ends = np.quantile(np.minimum(ratios, _ENDLESS**2), [0.05, 0.25, 0.75, 0.95], axis=0)
+    ends[ends > _ENDLESS] = np.inf
+    return np.concatenate([np.minimum(ends[:2], middle), middle, np.maximum(ends[2:], middle)]).T
 
 
 def _range_of_intervals(

@@ -3,6 +3,7 @@
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -270,11 +271,17 @@ def test_present_practice_is_read_from_a_file(elicit, breast_metric, tmp_path):
         (("--fail-if-worse-than", "always malignant"), 0, ""),
         (("--fail-if-worse-than", "Size-and-Texture"), 3, "worse than size-and-texture, as it decides now"),
         (("--fail-if-worse-than", "size-and-texture least-cost"), 0, ""),
+        # the same model under another name costs as little as itself
+        (("--fail-if-worse-than", "twin"), 0, ""),
     ],
 )
-def test_options_of_score_that_end_otherwise(breast_metric, capsys, monkeypatch, options, code, message):
+def test_options_of_score_that_end_otherwise(breast_metric, capsys, monkeypatch, tmp_path, options, code, message):
     files = breast_files()[-1:] if options[-1] == "nothing" else breast_files()
-    if "Size-and-Texture" in options:
+    if "twin" in options:
+        twin = tmp_path / "twin.parquet"
+        shutil.copy(files[-1], twin)
+        files = [files[-1], twin]
+    if {"Size-and-Texture", "twin"} & set(options):
         # how it decides now is cheaper than all that the other model can do where cancers are rare
         options = (*options, "--prevalence", "malignant=0.001")
     monkeypatch.setattr(sys, "argv", ["elicit", "score", str(breast_metric), *map(str, files), *options])

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elicit_app.study.measuring import COLUMNS, measures
+from elicit_app.study.measuring import COLUMNS, completed_prevalence, measures
 from metrics import ElicitedMetric
 
 PAGE = Path(__file__).parents[2] / "docs" / "user" / "measures.md"
@@ -169,3 +169,9 @@ def test_the_page_has_a_section_with_an_example_for_every_measure(elicit):
         example = re.search(rf"`elicit measure ({name} [^`]+)`", text)
         assert example is not None, name
         assert measures()[name].title in elicit(example[1])
+
+
+def test_classes_that_are_left_out_share_the_rest_as_their_cases_do():
+    counts = {"a": 5, "b": 30, "c": 10, "d": 0}
+    assert completed_prevalence({"a": 0.4}, counts) == pytest.approx([0.4, 0.45, 0.15, 0])
+    assert completed_prevalence({"a": 0.4, "b": 0.3, "c": 0.3}, counts) == pytest.approx([0.4, 0.3, 0.3, 0])

@@ -32,6 +32,14 @@ def test_experts_are_compared_and_pooled(elicit, tmp_path):
     assert pooled.cost_matrix[0, 1] / pooled.cost_matrix[1, 0] == pytest.approx(4)
 
 
+def test_one_file_is_one_expert(elicit, tmp_path):
+    stated = tmp_path / "stated.metric.json"
+    ElicitedMetric.from_cost_matrix(CLASSES, [[0, 8], [1, 0]]).save(stated)
+    done = elicit("metric", "pool", stated, tmp_path / "." / "stated.metric.json")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "is given twice: an expert counts once" in done.stderr
+
+
 def test_opposed_experts_are_not_pooled_without_a_word(elicit, tmp_path):
     ada, ben, out = write(tmp_path, "Ada", 8), write(tmp_path, "Ben", 1 / 8), tmp_path / "both.metric.json"
     done = elicit("metric", "pool", ada, ben, "--out", out)

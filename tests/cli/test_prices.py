@@ -225,6 +225,36 @@ def test_items_of_different_number_are_refused(folder, tmp_path):
         read_amounts([folder / "cautious.csv", tmp_path / "short.csv"], ["a", "b"])
 
 
+def rows_of(path):
+    head, *rows = path.read_text().splitlines()
+    return head, rows
+
+
+@pytest.mark.parametrize("name", ["eager.csv", "rules.csv"])
+def test_models_of_other_items_are_not_compared(folder, tmp_path, name):
+    head, rows = rows_of(folder / name)
+    other = tmp_path / "other.csv"
+    other.write_text("\n".join([head, *rows[::-1]]))
+    with pytest.raises(Problem, match=r"differ in what is true of row \d+: .* same items in the same order"):
+        read_amounts([folder / name, other], ["a", "b"])
+    other.write_text("\n".join([head, *rows]))
+    assert len(read_amounts([folder / name, other], ["a", "b"]).models) == 2
+
+
+def test_models_of_other_labels_are_not_compared_and_those_of_the_same_in_another_order_are(folder, tmp_path):
+    head, rows = rows_of(folder / "eager.csv")
+    order = range(len(head.split(",")))[::-1]
+    turned = [",".join(line.split(",")[j] for j in order) for line in (head, *rows)]
+    label = next(name for name in head.split(",") if name.startswith("true_")).removeprefix("true_")
+    other = tmp_path / "other.csv"
+    other.write_text("\n".join(turned))
+    one, same = (model.amounts for model in read_amounts([folder / "eager.csv", other], ["a", "b"]).models)
+    assert (one == same).all()
+    other.write_text("\n".join([head.replace(f"_{label}", "_bored"), *rows]))
+    with pytest.raises(Problem, match=r"“true_bored”.* are about the same items"):
+        read_amounts([folder / "eager.csv", other], ["a", "b"])
+
+
 def test_kinds_of_metrics_are_told_apart():
     metric = ElicitedMetric.from_weights(("found", "missed", "false"), [2, 6, 1], "dlpm", kind="multilabel")
     again = ElicitedMetric.from_json(metric.to_json())

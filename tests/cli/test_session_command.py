@@ -65,6 +65,24 @@ def test_a_sound_session_and_the_metric_made_from_it(answered, tmp_path):
     assert "as they were after 7 answers" in elicit("session", "check", path, metric)[1]
 
 
+def test_an_answer_that_was_taken_back_is_counted_nowhere_and_what_came_twice_is(tmp_path):
+    path = tmp_path / "a.session.jsonl"
+    with Session.create(open_study("breast-cancer"), BayesSetting(seed=5), path) as session:
+        for reply in ("left", "right", "unsure", *["left"] * 7):
+            session.answer(reply)
+        session.undo()
+        session.stop()
+        purposes = [entry.event.pair.purpose.value for entry in session.state.entries]
+    assert "is sound: 9 answers in 13 lines." in elicit("session", "check", path)[1]
+    assert elicit("session", "recover", path, "--out", tmp_path / "b.session.jsonl")[1].startswith("9 answers saved")
+    elicit("session", "report", path, "--out", tmp_path / "a.md")
+    report = (tmp_path / "a.md").read_text("utf-8")
+    assert "9 answers" in report
+    # one to see whether the same answer is given, and one that nothing could be said to at first
+    assert purposes.count("repeat") == 1
+    assert "2 pairs came twice." in report
+
+
 def test_a_metric_from_other_answers_is_told(answered, tmp_path):
     answered(tmp_path / "a.session.jsonl")
     other = sitting(tmp_path / "b.session.jsonl", ["right"] * 5)
@@ -132,6 +150,62 @@ def test_no_writer_replaces_answers_or_writes_through_a_link_and_others_only_wit
     os.mkfifo(pipe)
     assert "nobody reads from this pipe" in elicit("metric", "export", metric, "--format", "csv", "--out", pipe)[1]
     assert not (tmp_path / "elsewhere.csv").exists()
+
+
+@pytest.mark.parametrize("option", ["--transcript", "--out"])
+def test_a_simulation_replaces_neither_answers_nor_anything_else_unasked(answered, tmp_path, option):
+    path, link = tmp_path / "a.session.jsonl", tmp_path / "link.json"
+    answered(path)
+    mine = tmp_path / "mine.json"
+    mine.write_text("mine")
+    link.symlink_to(mine)
+    answers = path.read_bytes()
+    for taken in (path, mine, link):
+        code, said = elicit("simulate", "wine", "--questions", "1", option, taken)
+        assert (code, "exists already" in said) == (1, True), said
+    for protected, why in ((path, "an expert's answers are in it"), (link, "is a link")):
+        code, said = elicit("simulate", "wine", "--questions", "1", option, protected, "--force")
+        assert (code, why in said) == (1, True), said
+    assert (path.read_bytes(), mine.read_text()) == (answers, "mine")
+    assert elicit("simulate", "wine", "--questions", "1", option, mine, "--force")[0] == 0
+    assert mine.read_text() != "mine"
+
+
+def test_what_gets_its_ending_or_its_name_here_replaces_nothing_either(tmp_path):
+    sent, session = tmp_path / "sent.elicit", tmp_path / "a.session.jsonl"
+    taken = [tmp_path / name for name in ("two.elicit", "b.session.jsonl", "a.metric.json")]
+    for path in taken:
+        path.write_text("mine")
+    assert elicit("study", "pack", "breast-cancer", sent.with_suffix(""), "--questions", "1")[0] == 0
+    commands = (
+        ("study", "pack", "breast-cancer", tmp_path / "two"),
+        ("ask", sent, "--simulate", "random", "--seed", "1", "--out", tmp_path / "b"),
+        ("ask", "breast-cancer", "--simulate", "random", "--seed", "1", "--questions", "5", "--session", session),
+    )
+    for command, said in zip(commands, ("exists already", "exists already", "was not made from these"), strict=True):
+        code, told = elicit(*command)
+        assert (code, said in told) == (1, True), told
+    assert [path.read_text() for path in taken] == ["mine"] * 3
+    taken[2].unlink()
+    for _ in range(2):  # a metric file that was made from the session is its own
+        assert elicit("ask", "breast-cancer", "--simulate", "random", "--session", session)[0] == 0
+    assert "was made from these answers" in elicit("session", "check", session, taken[2])[1]
+
+
+def test_two_options_do_not_write_the_same_file(tmp_path):
+    same = ["--out", tmp_path / "a.json", "--transcript", tmp_path / "." / "a.json"]
+    code, said = elicit("simulate", "wine", "--questions", "1", *same)
+    assert (code, "would be written twice" in said) == (2, True), said
+    assert not (tmp_path / "a.json").exists()
+
+
+def test_a_picture_is_replaced_only_with_force(tmp_path):
+    cases, picture = tmp_path / "cases.csv", tmp_path / "auc.png"
+    cases.write_text("y_true,proba_a,proba_b\na,0.8,0.2\nb,0.3,0.7\na,0.4,0.6\n")
+    picture.write_bytes(b"mine")
+    assert "exists already" in elicit("measure", "auc", cases, "--plot", picture)[1]
+    assert picture.read_bytes() == b"mine"
+    assert elicit("measure", "auc", cases, "--plot", picture, "--force")[0] == 0
 
 
 @pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])

@@ -68,22 +68,25 @@ def on_a_base(n: int, seed: int) -> list[Question]:
     return found
 
 
-def counts(n: int, seed: int) -> list[Question]:
+def counts(n: int, seed: int, sizes: tuple[int, int, int] = (300, 300, 300)) -> list[Question]:
     """Return trades of a mistake of one class for one of another, of which one is to be moved until both are equal."""
+    usual = np.array([[270, 20, 10], [15, 275, 10], [20, 15, 265]]) * np.array(sizes)[:, None] // 300
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(n):
         true, other = rng.choice(3, 2, replace=False)
         sides = []
-        for row, more in ((true, int(rng.integers(20, 90))), (other, int(rng.integers(20, 90)))):
-            side = np.array([[270, 20, 10], [15, 275, 10], [20, 15, 265]])
+        for row in (true, other):
+            more = int(rng.integers(20, 90)) * sizes[row] // 300
+            side = usual.copy()
             side[row, (row + 1) % 3] += more
             side[row, row] -= more
             sides.append(side)
         cell = int(other), int(other + 1) % 3
         base = int(sides[0][cell])
-        proposal = Proposal("second", *cell, base + 5, base, base + 140, at_once=True)
-        found.append(Question(*sides, CASES, proposal=proposal))
+        room = 140 * sizes[other] // 300
+        proposal = Proposal("second", *cell, base + 5, base, base + room, at_once=True)
+        found.append(Question(*sides, int(usual.sum()), proposal=proposal))
     return found
 
 
@@ -119,15 +122,33 @@ class TestRivals:
         assert found.rival is None
         assert found.probabilities["linear"] > 0.5
 
+    @pytest.mark.parametrize("seed", [1, 2, 3])
+    def test_who_minds_all_mistakes_equally_is_not_taken_for_f1(self, seed):
+        person = UtilityOracle(np.trace)
+        found = checked([Asked(question, person.answer(question)) for question in counts(14, seed)], seed)
+        assert found.rival is None, found.log_bayes_factors
+
     def test_a_person_of_f1_is_named(self):
         assert checked(answers(f1, at_random(30, 4))).rival == "f1"
 
     @pytest.mark.parametrize(
-        ("utility", "rival"), [(worst_recall, "minimax"), (f1, "f1"), (limited, "threshold"), (power(COSTS, 1.0), None)]
+        ("utility", "rival"), [(worst_recall, "minimax"), (limited, "threshold"), (power(COSTS, 1.0), None)]
     )
     def test_counts_tell_who_goes_by_what(self, utility, rival):
+        self.told(utility, counts(14, 8), rival)
+
+    def test_f1_is_told_from_equal_costs_where_classes_differ_in_size(self):
+        self.told(f1, counts(14, 8, (600, 240, 60)), "f1")
+        same = counts(14, 8)
+        assert [UtilityOracle(f1).answer(one).moved.count for one in same] == pytest.approx(
+            [UtilityOracle(np.trace).answer(one).moved.count for one in same], abs=1
+        )
+        self.told(f1, same, None)
+
+    @staticmethod
+    def told(utility, questions, rival):
         person = UtilityOracle(utility)
-        found = checked([Asked(question, person.answer(question)) for question in counts(14, 8)])
+        found = checked([Asked(question, person.answer(question)) for question in questions])
         assert found.rival == rival, found.log_bayes_factors
         assert (found.log_over_linear > 0) == (rival is not None)
 

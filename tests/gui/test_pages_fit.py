@@ -8,6 +8,7 @@ from PySide6.QtGui import QAccessible, QFontMetricsF, QImage
 from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QAbstractSpinBox, QComboBox, QLineEdit, QTableView
 
 from elicit_app.gui import theme
+from elicit_app.gui.pages.laboratory import LaboratoryPage
 from elicit_app.gui.pages.messages import (
     ErrorDetails,
     ErrorPage,
@@ -17,7 +18,7 @@ from elicit_app.gui.pages.messages import (
     SettingsPage,
     SittingOverPage,
 )
-from elicit_app.gui.pages.review import ReviewPage
+from elicit_app.gui.pages.review import FITS, HEADS, ReviewPage
 from elicit_app.gui.results.page import ResultsPage
 from elicit_app.gui.settings import Settings
 from elicit_app.gui.setup.begin_page import BeginPage
@@ -128,6 +129,10 @@ def help_page(study, answered):
     return HelpPage()
 
 
+def laboratory_page(study, answered):
+    return LaboratoryPage([("x", study.title)], [("bayes", ""), ("dlpm", "")])
+
+
 PAGES = [
     start_page,
     study_page,
@@ -141,6 +146,7 @@ PAGES = [
     settings_page,
     opening_page,
     help_page,
+    laboratory_page,
 ]
 
 
@@ -170,6 +176,17 @@ def test_every_page_fits_a_small_window(page, qtbot, appearance, scale):
     assert page.minimumSizeHint().height() <= 600
     for tab in range(page.tabs.count() if isinstance(page, ResultsPage) else 0):
         page.tabs.setCurrentIndex(tab)
+        qtbot.waitUntil(lambda: cut_off(page) <= 0)
+
+
+def test_every_page_fits_a_large_window_with_a_large_font(page, qtbot, appearance):
+    page.show()
+    qtbot.waitExposed(page)
+    theme.apply(appearance, family="DejaVu Sans", scale=2.0)
+    page.resize(2560, 1440)
+    for tab in range(page.tabs.count() if isinstance(page, ResultsPage) else 1):
+        if isinstance(page, ResultsPage):
+            page.tabs.setCurrentIndex(tab)
         qtbot.waitUntil(lambda: cut_off(page) <= 0)
 
 
@@ -221,6 +238,20 @@ def test_plots_say_what_they_show(qtbot, long_words, answered):
     for name in (model.name for model in long_words.models):
         assert name in page.to_do.policies.table.accessibleDescription()
     assert "called" in page.costs.costs.grid.accessibleDescription()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
+def test_the_heads_of_all_answers_are_whole_where_every_answer_fits(qtbot, appearance, long_words, answered, scale):
+    theme.apply(appearance, family="DejaVu Sans", scale=scale)
+    page = ReviewPage()
+    qtbot.addWidget(page)
+    answers = tuple(replace(one, fit="fits") for one in answered[1].answers)
+    page.show_review(replace(answered[1], answers=answers, contradictions=()), long_words.wording, "lpm")
+    page.resize(1280, 800)
+    page.show()
+    qtbot.waitExposed(page)
+    head = QFontMetricsF(theme.font(theme.Role.NOTE)).horizontalAdvance(HEADS[FITS])
+    assert page.table.columnWidth(FITS) >= head + 24 + 2 * 6
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])

@@ -117,7 +117,10 @@ def test_a_larger_font_counts_as_a_smaller_window(qapp, size, scale, expected) -
     assert theme.breakpoint_for(QSize(*size)) == expected
 
 
-def test_the_content_is_centred_and_never_wider_than_1128() -> None:
+def test_the_content_is_centred_and_never_wider_than_1128_at_the_base_font(qapp) -> None:
     assert theme.content_width(1280) == 1128
     assert theme.content_width(3000) == 1128
     assert theme.content_width(800) == 752
+    theme.apply(qapp, scale=2.0)
+    assert theme.content_width(1280) == 1232
+    assert theme.content_width(3000) == 2256

@@ -18,11 +18,12 @@ from elicit_app.session.comparing import (
     compare,
     compare_experts,
     disagreement,
+    furthest,
     spread_words,
     told_apart,
     wording_of,
 )
-from elicit_app.session.journal.listing import SessionSummary, experts_in_words, finished_experts
+from elicit_app.session.journal.listing import SessionSummary, answered_before, experts_in_words, finished_experts
 from elicit_app.session.pooling import Source
 from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
@@ -66,6 +67,20 @@ def test_ranges_that_meet_are_no_clear_disagreement():
     assert "more answers could bring them together" in detail
 
 
+def test_ranges_that_touch_do_meet():
+    touching = rates(0, MISSED, (12.0, 4.0, 20.0), (2.0, 1.0, 4.0))
+    assert touching.apart is False
+    assert rates(0, MISSED, (12.0, 4.01, 20.0), (2.0, 1.0, 4.0)).apart is True
+
+
+def test_what_ranges_do_not_explain_is_shown_before_what_is_further_apart_and_in_study_order():
+    clear = rates(3, MISSED, (12.0, 6.0, 20.0), (2.0, 1.0, 4.0))
+    vague = [rates(n, HARMLESS, (0.001 * n, 1e-6, 2.0), (n + 1, 0.01, 90.0)) for n in (4, 5, 6)]
+    assert furthest([*vague, clear], 2) == (vague[0], clear)
+    assert furthest([clear, *vague], 2) == (clear, vague[0])
+    assert furthest([clear, *vague], 9) == (clear, *vague)
+
+
 def test_without_ranges_nobody_knows():
     headline, detail = disagreement((rates(0, MISSED, (4.0, None, None), (8.0, 2.0, 20.0)), UNIT), ("Ada", "Ben"))
     assert headline == "They differ most about missed melanomas"
@@ -90,6 +105,23 @@ def test_how_far_experts_are_from_the_pool_is_said_of_the_numbers_that_are_shown
         "Half of their ratios lie within a factor of 6.6 of the pooled ones, the furthest is a factor of 12 off."
     )
     assert spread_words((UNIT,)) == ""
+
+
+def test_no_number_is_made_of_what_was_only_bounded_or_said_as_a_range():
+    at_least = rates(0, MISSED, (52.0, 3.6, np.inf), (0.5, 0.2, 1.0))
+    detail = disagreement((at_least, UNIT), ("Ada", "Ben"))[1]
+    assert "for Ben as much as 0.5. Their plausible ranges do not meet" in detail
+    wide = rates(0, MISSED, (5.0, 0.9, 20.0), (0.5, 0.2, 1.0))
+    assert "times apart" not in disagreement((wide, UNIT), ("Ada", "Ben"))[1]
+    assert spread_words((at_least, UNIT)) == ""
+    known = rates(2, HARMLESS, (1.0, 0.9, 1.1), (2.0, 1.9, 2.1))
+    assert spread_words((at_least, UNIT, known)).startswith("Half of their ratios that are known and not 0 lie within")
+
+
+def test_experts_to_whom_all_mistakes_are_alike_do_not_rank_them_differently():
+    alike = [ElicitedMetric.from_cost_matrix(["a", "b", "c"], cost * (1 - np.eye(3))) for cost in (1, 2)]
+    assert np.isnan(agreement_of(alike).w)
+    assert agreement_of(alike).sentence(["x"] * 6) == ""
 
 
 def test_what_is_best_for_whom_is_what_their_results_recommend(folder, lumps):
@@ -136,6 +168,20 @@ def test_each_expert_counts_once_by_the_newest_finished_session():
         ]
     )
     assert [one.path.name for one in found] == ["e", "c", "b", "f"]
+
+
+def test_whose_earlier_session_does_not_count_is_named_and_an_earlier_round_is_none():
+    sessions = [
+        summary("a", "Ada", 1),
+        summary("b", " ada", 5),
+        replace(summary("c", "Ben", 3), round=1),
+        replace(summary("d", "Ben", 4), round=2),
+        summary("e", None, 2),
+        summary("f", None, 6),
+        summary("g", "Cleo", 7),
+        summary("h", "Cleo", 8, phase="stopped"),
+    ]
+    assert answered_before(sessions, finished_experts(sessions)) == (" ada",)
 
 
 @pytest.fixture(scope="module")

@@ -169,6 +169,16 @@ def test_the_same_answers_in_another_sitting_are_not_filed_again(folder, pack, t
     assert [one.new for one in collect(folder, [first, second])] == [True, False]
 
 
+def test_who_took_every_answer_out_gave_the_same_answers_as_nobody(folder, pack, tmp_path):
+    files = []
+    for seed in (1, 2):
+        with Session.create(pack, BayesSetting(seed=seed, questions=6), tmp_path / f"{seed}.session.jsonl") as session:
+            session.answer("left")
+            session.take_out(1)
+            files.append(session.path)
+    assert [one.new for one in collect(folder, files)] == [True, True]
+
+
 def test_who_went_on_answering_is_filed_as_the_same_session(folder, pack, tmp_path):
     home = tmp_path / "home"
     home.mkdir()
@@ -178,10 +188,12 @@ def test_who_went_on_answering_is_filed_as_the_same_session(folder, pack, tmp_pa
     with Session.open(path) as session:
         session.more()
         session.answer("left")
+        session.answer("left")
+        session.undo()
         session.finish()
     late = save_answers(Session.look(path), home / "late")
     assert collect(folder, [early])[0].new
-    assert "Added what is new" in collect(folder, [late])[0].sentence
+    assert "Added what is new: 4 answers of Ada" in collect(folder, [late])[0].sentence
     assert "not again" in collect(folder, [early])[0].sentence
     (filed,) = sessions_of(sessions_folder(folder), folder.digests)
     assert filed.answers == 4

@@ -114,6 +114,38 @@ def test_with_draws_experts_are_one_belief_and_what_all_leave_open_stays_open():
     assert pool([sources[0], metric(OTHER, "Ben")]).samples is None
 
 
+@pytest.mark.parametrize(("end", "left_open"), [(0, 0.0), (1, np.inf)])
+def test_an_end_is_open_in_the_pool_where_everybody_leaves_it_open_and_only_there(end, left_open):
+    def opened(source):
+        ends = source.metric.intervals.copy()
+        ends[0, 2, end] = left_open
+        return Source(source.name, replace(source.metric, intervals=ends))
+
+    ada, ben = metric(ONE, draws=400), metric(ONE, "Ben", draws=300)
+    assert pool([opened(ada), opened(ben)]).intervals[0, 2, end] == left_open
+    for one, other in ((opened(ada), ben), (ada, opened(ben))):
+        assert 0 < pool([one, other]).intervals[0, 2, end] < np.inf
+
+
+@pytest.mark.parametrize(
+    "others", [[(0.5, 0.3, 0.2), (0.2, 0.3, 0.5)], [(0.5, 0.3, 0.2), None], [None, (0.5, 0.3, 0.2)]]
+)
+def test_a_prevalence_that_is_not_everybodys_is_nobodys(others):
+    shares = [(0.5, 0.3, 0.2), *others]
+    sources = [metric(ONE, name, prevalence=share) for name, share in zip(("Ada", "Ben", "Cleo"), shares, strict=True)]
+    assert pool(sources).prevalence is None
+    assert pool([sources[0], metric(OTHER, "Dan", prevalence=shares[0])]).prevalence == pytest.approx(shares[0])
+
+
+def test_two_pairs_of_three_the_other_way_round_are_not_most():
+    def classes(weights, name):
+        return ElicitedMetric.from_weights(CLASSES, weights, "dlpm", name=name)
+
+    ada = classes([1, 10, 100], "Ada")
+    assert opposed_pairs([ada, classes([10, 100, 1], "Ben")]) == ()
+    assert opposed_pairs([ada, classes([100, 10, 1], "Cleo")]) == ((0, 1),)
+
+
 def with_an_open_end(made):
     ends = made.intervals.copy()
     ends[0, 2] = (ends[0, 2, 0], np.inf)

@@ -2,11 +2,15 @@
 
 import io
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from elicit_app.cli import asking
+from elicit_app.elicitation.agenda import FEWEST_ANSWERS
+from elicit_app.registry import setting_of
 from elicit_app.session.sentences import purpose_words
+from elicit_app.session.session import Session
 from elicit_app.study import open_study
 
 
@@ -32,3 +36,14 @@ def test_the_terminal_takes_a_number_and_asks_again_for_anything_else(monkeypatc
     console = Console(file=io.StringIO())
     assert asking.ask_purpose(open_study("wine"), None, console) == purpose
     assert "To write down what mistakes cost (up to 22 questions)" in console.file.getvalue()
+
+
+@pytest.mark.usual_draws
+def test_a_choice_that_is_settled_by_the_eighth_answer_ends_the_sitting(tmp_path):
+    """What can be chosen was the models before the eighth answer, and policies from then on: both were mixed."""
+    setting = setting_of("bayes", family="lpm", seed=3, purpose="choose", stop=True, checks=True, answers="choice")
+    with Session.create(open_study("breast-cancer"), setting, tmp_path / "a.session.jsonl") as session:
+        while (asking_ := session.asking()) is not None:
+            gain = np.array(asking_.pair.first) - np.array(asking_.pair.second)
+            session.answer("left" if (0.1 * gain[0, 1] + gain[1, 0] < 0) == (asking_.left == "first") else "right")
+        assert FEWEST_ANSWERS <= len(session.state.entries) < 22

@@ -1,11 +1,12 @@
 import re
+from dataclasses import replace
 
 import pytest
 
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.report import report_of, report_page, save_report
-from elicit_app.session.result import result_view
+from elicit_app.session.result import result_view, scenarios_of
 from elicit_app.session.sentences import preference_of
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view
@@ -13,6 +14,7 @@ from elicit_app.study import open_study
 from metrics.exports.html_page import page_as_html
 from metrics.exports.page import Table, page_as_markdown
 from metrics.exports.typst_page import page_as_typst
+from metrics.policies.cases import Practice
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +56,23 @@ def test_the_report_says_what_the_window_and_the_terminal_say(answered):
             assert plain(f"{one.cost_per_population:,.0f}") in shown
         assert "Firstguess,beforethequestions:5." in shown
         assert "Clinic<1>" in shown
+
+
+def test_what_limits_the_result_is_said_in_the_report_too(answered):
+    session, view = answered
+    notes = ("Stated for certain before the questions.", "Two lines of the session were lost.")
+    for shown in said(report_of(session, replace(view, notes=notes))).values():
+        for note in notes:
+            assert plain(note) in shown
+
+
+def test_the_command_that_does_it_again_is_given_what_the_judgement_rests_on(answered):
+    session, view = answered
+    practice = Practice.of([[30, 5], [20, 45]], session.study.classes)
+    judgement = scenarios_of(session.study, view.metric, practice).judgement()
+    for shown in said(report_of(session, replace(view, judgement=judgement))).values():
+        assert plain("--practice PRACTICE, with the predictions of") in shown
+    assert "--practice" not in said(report_of(session, view))["html"]
 
 
 def test_every_answer_is_in_it_in_words(answered):

@@ -9,6 +9,7 @@ import pytest
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting, DlpmSetting
 from elicit_app.session.journal.events import Guess
+from elicit_app.session.policy_words import policy_texts
 from elicit_app.session.result import answers_behind, answers_digest, export, result_view, scenarios_of
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import answers_csv, export_answers
@@ -174,6 +175,27 @@ def test_models_are_judged_by_counted_decisions_in_units_of_the_yardstick(traffi
         assert (
             view.judged.difference_interval[0] <= view.judged.difference_to_best <= view.judged.difference_interval[1]
         )
+
+
+def test_of_two_classes_each_count_stands_under_the_mistake_that_it_is_of():
+    study = open_study("breast-cancer")
+    judgement = scenarios_of(study, ElicitedMetric.from_cost_matrix(study.classes, [[0, 4], [1, 0]])).judgement()
+    texts = policy_texts(judgement)
+    mistakes = {judgement.mistake(*key).many: key for key in ((0, 1), (1, 0))}
+    keys = [mistakes[" ".join(head).lower()] for head in texts.heads]
+    assert sorted(keys) == [(0, 1), (1, 0)]
+    for row in texts.rows:
+        assert row.counts == tuple(f"{row.judged.counts[key]:,}" for key in keys)
+
+
+def test_the_share_of_right_cases_is_rounded_as_where_they_are_counted(tmp_path):
+    right = [("rare", "rare")] + [("common", "common")] * 10
+    wrong = [("rare", "common")] * 2 + [("common", "rare")] * 67
+    rows = (f"{true},{0.9 if said == 'rare' else 0.1},{0.1 if said == 'rare' else 0.9}" for true, said in right + wrong)
+    (tmp_path / "a.csv").write_text("\n".join(["y_true,proba_rare,proba_common", *rows]))
+    study = open_study(str(tmp_path / "a.csv"))
+    (view,) = models_as_is(scenarios_of(study, ElicitedMetric.from_cost_matrix(study.classes, 1 - np.eye(2))))
+    assert f"{100 * view.accuracy:.1f}" == f"{100 * 11 / 80:.1f}"
 
 
 def test_models_that_the_draws_cannot_tell_apart_share_a_rank(traffic):

@@ -11,12 +11,13 @@ from elicit_app.elicitation import trust
 from elicit_app.elicitation.agenda import FEWEST_ANSWERS
 from elicit_app.elicitation.questions import Moved, Outcome, Purpose
 from elicit_app.registry.procedures import BayesSetting, DlpmSetting
+from elicit_app.session import trusting
 from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.trusting import why_provisional
 from elicit_app.session.view_builders import question_view, review_view
 from elicit_app.study import open_study
-from metrics import Consequence
+from metrics import Consequence, Tally
 from metrics.elicited.exchange import ExchangeRate
 from metrics.elicited.metric_parts import CHOICE_SETTLED
 from metrics.text import two_digits
@@ -123,6 +124,26 @@ def test_always_the_same_side_is_said_and_not_called_the_worse_one_after_the_rev
         session.resolve(*(place + 1 for place in pairs[0]), "first")
     found = headlines(result_view(session), good=False)
     assert "The worse side seems to have been chosen throughout" not in found, "these answers do not agree"
+
+
+def test_a_quarter_of_the_answers_may_miss_the_numbers():
+    assert trusting._fits_well(Tally(3, 4))
+    assert not trusting._fits_well(Tally(29, 40))
+
+
+def test_where_a_check_failed_another_is_not_said_to_be_all_that_was_shown(sitting):
+    shown = []
+
+    def wrong_once(view):
+        more = (view.left - view.right)[COSTS > 0]
+        shown.extend([view] if (more >= 0).all() or (more <= 0).all() else [])
+        return worse(view) if len(shown) == 1 and shown[0] is view else honest(view)
+
+    found = result_view(sitting(wrong_once, seed=1)).trust
+    assert len(shown) > 1, "a failed check is asked again"
+    assert sum(one.headline.endswith(": the plainly better side was not chosen") for one in found) == 1
+    said = [text for one in found for text in (one.headline, one.detail) if text.startswith("The plainly better side")]
+    assert said == [f"The plainly better side was chosen {'once' if len(shown) == 2 else f'{len(shown) - 1} times'}."]
 
 
 def test_about_equal_throughout_is_no_choice_of_the_worse_side(sitting):

@@ -204,6 +204,14 @@ def test_models_are_read_side_by_side_however_their_files_are_cut(tmp_path):
     assert one.judged.rank == other.judged.rank == 1
 
 
+def test_a_file_that_goes_on_after_another_ends_is_read_to_its_end(tmp_path):
+    longer = 2 * BATCH_ROWS + 3
+    long_file(tmp_path / "longer.parquet", longer)
+    long_file(tmp_path / "shorter.parquet", 5)
+    with pytest.raises(Problem, match=f"has {longer:,} rows, .* has 5"):
+        tally_models(rows_of(tmp_path / "shorter.parquet", tmp_path / "longer.parquet"), metric())
+
+
 def long_file(path, rows, **cells):
     truth, proba = predictions(4, rows)
     columns = {f"proba_{name}": proba[:, j].copy() for j, name in enumerate(CLASSES)}

@@ -338,13 +338,15 @@ class Bayes:
 
         return self._ends.recall(history, judged)
 
-    def _rivals_before(self, history: Sequence[Asked]) -> Linearity | None:
+    def _rivals_before(self, history: Sequence[Asked]) -> tuple[Linearity, Matrix] | None:
         """Return what rivals said of all answers but the last, which hardly turns them.
 
         It takes longer than the next question does; so it is done once, while somebody thinks, for whatever they say.
         """
         said = [n for n, asked in enumerate(history) if asked.answer.choice is not Choice.UNSURE]
-        return self._judged_linearity(history[: said[-1]], FEWEST_ANSWERS - 1)
+        before = history[: said[-1]]
+        judged = self._judged_linearity(before, FEWEST_ANSWERS - 1)
+        return None if judged is None else (judged, self._choice(before))
 
     def _choice(self, history: Sequence[Asked]) -> Matrix:
         """Return the matrices, shape (n, k, k), of what can be chosen.

@@ -74,6 +74,11 @@ class Page(QWidget):
         if event.type() == QEvent.Type.FontChange:
             self._rearrange()
 
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Let Tab visit what stands here in reading order, whenever it was made."""
+        follow_the_eye(self)
+        return super().focusNextPrevChild(forward)
+
     def _rearrange(self) -> None:
         if not self._settled:
             return

@@ -247,14 +247,7 @@ class Notice(Card):
         self._sign = GlyphSign(Glyph.WARNING, 18)
         self._sentence = Label(role=theme.Role.LABEL)
         self.button = Button("Try again", self._press)
-        in_row(
-            (self._sign, 0, Qt.AlignmentFlag.AlignTop),
-            (self._sentence, 1),
-            self.button,
-            on=self,
-            margins=(theme.M, 10, theme.M, 10),
-            spacing=12,
-        )
+        in_row(self._sign, (self._sentence, 1), self.button, on=self, margins=(theme.M, 10, theme.M, 10), spacing=12)
         self.hide()
 
     @property
@@ -336,9 +329,7 @@ class _FoldButton(Painted, Sized, QPushButton):
 
 
 class FoldedCard(Card):
-    """Parts that are shown when the card is opened. Emits `folded` with whether it is open."""
-
-    folded = Signal(bool)
+    """Parts that are shown when the card is opened."""
 
     def __init__(self, title: str, parts: tuple[QWidget, ...]) -> None:
         super().__init__()
@@ -349,7 +340,6 @@ class FoldedCard(Card):
         in_column(self.button, self._inside, on=self, spacing=0)
         self._inside.hide()
         self.button.toggled.connect(self._inside.setVisible)
-        self.button.toggled.connect(self.folded)
 
     def say(self, text: str) -> None:
         """Say what is set inside."""

@@ -256,7 +256,7 @@ class Preparation(QObject):
         sessions = sessions_of(folder, study.digests)
         self._experts = finished_experts(sessions)
         current = _to_go_on_with(about_this_pack(sessions, study))
-        page.show_study(study, str(folder), self.draw_seed(), current, self._experts)
+        page.show_study(study, str(folder.absolute()), self.draw_seed(), current, self._experts)
         page.propose_name(last_name(sessions))
         self._pages.show(page)
 

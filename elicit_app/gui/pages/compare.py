@@ -18,7 +18,7 @@ from elicit_app.gui.elements.surfaces import Card, Section, fill, in_column
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogPlot, PlotColumns
 from elicit_app.gui.theme import RIGHT, Role, Tokens, em, font
-from elicit_app.session.comparing import ComparisonView, MistakeRates
+from elicit_app.session.comparing import ComparisonView, MistakeRates, furthest
 from metrics.drawing import LogAxis
 from metrics.elicited.exchange import ExchangeRate, RateMark
 from metrics.text import series, two_digits
@@ -36,10 +36,10 @@ class _Columns(PlotColumns):
 
 def apart_words(row: MistakeRates) -> str:
     """Return how far the experts are apart: "28 times apart; ranges do not meet"."""
-    times = f"{two_digits(row.factor)} times apart" if math.isfinite(row.factor) else "one counts it as nothing"
     if row.factor < 1.05:
         return "the same for all"
-    return f"{times}; ranges do not meet" if row.apart else times
+    times = row.times if math.isfinite(row.factor) else "one counts it as nothing"
+    return "; ".join(filter(None, (times, "ranges do not meet" if row.apart else "")))
 
 
 class ExpertPlot(LogPlot):
@@ -164,13 +164,6 @@ MOST = 8
 """Mistakes that are shown; with many classes the ones that are furthest apart."""
 
 
-def furthest(mistakes: tuple[MistakeRates, ...]) -> tuple[MistakeRates, ...]:
-    """Return the mistakes to show, in study order: those whose ranges do not meet first, then the furthest apart."""
-    others = [one for one in mistakes if not one.is_yardstick]
-    order = sorted(range(len(others)), key=lambda index: (not others[index].apart, -others[index].factor))
-    return tuple(others[index] for index in sorted(order[:MOST]))
-
-
 class ComparePage(HeadedPage):
     """Shows a `ComparisonView`.
 
@@ -224,9 +217,10 @@ class ComparePage(HeadedPage):
         self.caveat.show_text(view.pooled.quality.caveat)
         yardstick = view.yardstick.mistake.one
         self.question.setText(f"How bad does each expert find each mistake, compared with one {yardstick}?")
-        shown = furthest(view.mistakes)
+        others = [one for one in view.mistakes if not one.is_yardstick]
+        shown = furthest(others, MOST)
         self.plot.show_rows(shown, names, yardstick)
-        left = [one.factor for one in view.mistakes if not one.is_yardstick and one not in shown]
+        left = [one.factor for one in others if one not in shown]
         self.rest.show_text(f"{len(left)} other mistakes: at most {two_digits(max(left))} times apart." if left else "")
         self.how.setText(view.how)
         self.made_of.setText(view.made_of)

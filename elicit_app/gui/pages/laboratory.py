@@ -215,7 +215,7 @@ class RowsTable(Block):
     def _show(self) -> None:
         grid = in_grid(on=self.renew(), across=theme.M, down=6)
         for column, head in enumerate(HEADS):
-            grid.addWidget(Label(head, Role.NOTE, theme.INK2, wrap=False, align=_RIGHT), 0, column)
+            grid.addWidget(Label(head, Role.NOTE, theme.INK2, align=_RIGHT), 0, column)
             grid.setColumnStretch(column, 1)
         for at, row in enumerate(self.rows):
             grid.addWidget(Divider(), 2 * at + 1, 0, 1, len(HEADS))

@@ -300,7 +300,7 @@ class DamagedPage(HeadedPage):
         self._view = view
         count = f"{counted(len(view.answers), 'answer')} can be read"
         self.header.say(view.title, f"{count}. The file is damaged and stays as it is.")
-        self._why.setText(f"{view.damage} What can be saved is put into a copy, and you go on there.")
+        self._why.setText(view.damage)
         self.model.show_rows(view.answers)
         self.notice.say("")
 

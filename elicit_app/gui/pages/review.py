@@ -207,11 +207,12 @@ class AnswersTable(QTableView):
     def fit(self) -> None:
         """Share the width among the columns and take the height of all rows."""
         metrics = QFontMetricsF(theme.font(theme.Role.STRONG))
+        head = QFontMetricsF(theme.font(theme.Role.NOTE)).horizontalAdvance(HEADS[FITS]) + 1
         small = {
             NUMBER: metrics.horizontalAdvance("No. 10") + 2 * _PAD,
             CLEARLY: metrics.horizontalAdvance("how clearly") + 3 * _PAD,
             SECONDS: metrics.horizontalAdvance("seconds") + 3 * _PAD,
-            FITS: self._fits_width(metrics) + _before_fits() + 2 * _PAD,
+            FITS: max(self._fits_width(metrics) + _before_fits(), head + _GAP) + 2 * _PAD,
         }
         shown = {column: width for column, width in small.items() if not self.isColumnHidden(column)}
         rest = max(self.viewport().width() - sum(shown.values()), theme.em(120))
@@ -435,6 +436,8 @@ class ReviewPage(HeadedPage):
     def show_review(self, view: ReviewView, wording: Wording, family: Family) -> None:
         """Show `view`; the chosen answer stays chosen."""
         kept = self.table.number
+        if not self.isVisible():
+            self.area.verticalScrollBar().setValue(0)
         self.header.say("Look back before you finish", view.sentence)
         self.more.setVisible(view.can_continue)
         self.finish.setEnabled(view.can_finish)

@@ -243,6 +243,7 @@ class Moving:
     count: int  # where it stands now
     # cases of other mistakes that stand in the same row, where a row counts any wrong answer for a truth
     others: int = 0
+    beyond: bool = False  # whether what is being typed lies beyond the scale: nothing is true of it
 
     @property
     def side(self) -> Side:
@@ -267,7 +268,7 @@ class Moving:
     def at(self, shown: int) -> Moving:
         """Return the same with the row's number at `shown`, or at the end of the scale that it lies beyond."""
         count = min(max(shown - self.others, self.proposal.least), self.proposal.most)
-        return replace(self, count=count)
+        return replace(self, count=count, beyond=False)
 
 
 class MoveField(IgnoresWheel, QLineEdit):
@@ -359,6 +360,8 @@ class MoveField(IgnoresWheel, QLineEdit):
         self._replace = True
         if self._moving is not None:
             self.setText(str(self._moving.shown))
+            if self._moving.beyond:
+                self.moved.emit(self._moving.shown)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

@@ -188,12 +188,12 @@ class StripBand(Painted, QLabel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._strip: DifferenceSentence | Balance = DifferenceSentence("B", (), ())
-        self._room = Breakpoint(False, False, False)
+        self._room, self._blank = Breakpoint(False, False, False), False
 
-    def show_strip(self, strip: DifferenceSentence | Balance, room: Breakpoint) -> None:
-        """Show a sentence in the size for the room there is."""
-        self._strip, self._room = strip, room
-        tell(self, name=strip.sentence)
+    def show_strip(self, strip: DifferenceSentence | Balance, room: Breakpoint, *, blank: bool = False) -> None:
+        """Show a sentence in the size for the room there is; `blank` keeps its room and leaves it out."""
+        self._strip, self._room, self._blank = strip, room, blank
+        tell(self, name="" if blank else strip.sentence)
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -241,6 +241,8 @@ class StripBand(Painted, QLabel):
         left = theme.M if self._room.large else (self.width() - widest - self._before()) / 2
         middle = (self.height() - (len(text.lines) - 1) * pitch) / 2
         box(painter, QRectF(self.rect()), theme.BUTTON_RADIUS, fill=colours.sunken)
+        if self._blank:
+            return
         if isinstance(self._strip, DifferenceSentence):
             badge = middle if self._room.large else self.height() / 2
             paint_badge(painter, self._strip.subject, QRectF(left, badge - side / 2, side, side), colours)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -231,6 +232,7 @@ class PairPage(Page):
             key.setEnabled(not moving)
         for key in self._move_keys:
             key.setEnabled(moving)
+        self.card.fold.toggle.setEnabled(not moving)
         if not moving:
             self.card.set_moving(None)
         self.answers.setVisible(not moving)
@@ -242,9 +244,7 @@ class PairPage(Page):
         if self._moving is None:
             return
         self._touched = True
-        if shown is not None:
-            self._set_moving(self._moving.at(shown))
-        self._allow_equal()
+        self._set_moving(replace(self._moving, beyond=True) if shown is None else self._moving.at(shown))
         self._spoken.start()
 
     def _set_moving(self, moving: Moving) -> None:
@@ -275,8 +275,9 @@ class PairPage(Page):
         moving = self._moving
         row = self.card.row_view(moving)
         name = move_name(row, letter_of(moving.side), moving.shown, moving.least, moving.most)
+        more = self.move_answers.equal.text() if moving.beyond else self._balance.sentence
         for widget in (self.card.field, self.card.slider):
-            tell(widget, name=name, more=self._balance.sentence)
+            tell(widget, name=name, more=more)
 
     def _moved(self, count: int) -> Moved | None:
         if self._moving is None:
@@ -353,7 +354,9 @@ class PairPage(Page):
             return
         plan_, side = self.plan(), self.side_margin
         if self._view is not None:
-            self.strip.show_strip(self._balance if self.moving else self._view.strip, plan_.room)
+            moving = self._moving
+            sentence = self._view.strip if moving is None else self._balance
+            self.strip.show_strip(sentence, plan_.room, blank=moving is not None and moving.beyond)
         self.answers.arrange(plan_)
         self.move_answers.arrange(plan_)
         top = self._place_top(plan_, side)

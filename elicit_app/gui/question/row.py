@@ -190,6 +190,8 @@ class CountBar(Painted, Sized, QLabel):
             painter.setFont(font(sizes.number, compact=sizes.compact))
             painter.setPen(colours.ink)
             painter.drawText(place.number, f"{row.count(self.side):,}")
+        if self._moving is not None and self._moving.beyond:
+            return
         painter.setFont(font(sizes.rate))
         painter.setPen(colours.ink2)
         painter.drawText(place.rate, row.rates[0 if self.side == "left" else 1])

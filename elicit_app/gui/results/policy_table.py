@@ -135,7 +135,7 @@ class PolicyTable(Painted, QLabel):
 
     @staticmethod
     def _stacked(width: int) -> bool:
-        return width * 15 < 560 * em(15)
+        return width * 15 < 600 * em(15)
 
     def _head(self, width: int) -> float:
         if self._compact(width):

@@ -239,10 +239,9 @@ class _GuessField(Field):
 class GuessesSection(Section):
     """One row per mistake: how many of the yardstick it is as bad as; what is left empty is no guess.
 
-    Emits `rows_changed` when other rows are shown, and `begin_requested` on Enter in a field.
+    Emits `begin_requested` on Enter in a field.
     """
 
-    rows_changed = Signal()
     begin_requested = Signal()
 
     def __init__(self) -> None:
@@ -324,7 +323,6 @@ class GuessesSection(Section):
         self.more.setText(f"Guess more ({every - len(keys):,} are left)")
         if focused in self.fields:
             self.fields[focused].setFocus(Qt.FocusReason.OtherFocusReason)
-        self.rows_changed.emit()
 
     def _lay_row(self, grid: QGridLayout, row: int, study: Study, key: Key, *, beside: bool) -> None:
         mistake = study.wording.mistake(key)

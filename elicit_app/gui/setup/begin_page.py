@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy
 
@@ -13,7 +13,7 @@ from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import CheckRow, Field
-from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, dropped_files, follow_the_eye
+from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, dropped_files
 from elicit_app.gui.elements.painting import Label, tell
 from elicit_app.gui.elements.surfaces import Block, Card, Divider, FoldedCard, Section, fill, in_column, in_row, turn
 from elicit_app.gui.setup.asking import AskingSection, FamilySection, GuessesSection, OrdersSection, PurposeSection
@@ -88,11 +88,14 @@ def _breakable(folder: str) -> str:
 def _steps(study: Study, *, piles: bool) -> list[tuple[str, str]]:
     wording = study.wording
     on = "a batch of items" if wording.priced else f"{study.population:,} {wording.cases}"
-    sentence = "How much each amount counts, by your answers, and how sure that is."
-    number = "A number, if you like", "You may move one number until both results are equally bad."
-    if not wording.priced:
-        sentence = "How your answers rate these models, and how sure that is."
-        number = "Now and then a number", "You move one number until both results are equally bad."
+    number = "Now and then a number", "You move one number until both results are equally bad."
+    end = "What to do", "How your answers rate these models, and how sure that is."
+    if study.answered_elsewhere:
+        # Where the answers are given there are no cases to judge models by.
+        end = "What you told us", "How bad each mistake is, by your answers, and how sure that is."
+    if wording.priced:
+        number = "A number, if you like", "You may move one number until both results are equally bad."
+        end = "What you told us", "How much each amount counts, by your answers, and how sure that is."
     steps = [
         ("Practice", "Three questions that do not count."),
         (
@@ -100,7 +103,7 @@ def _steps(study: Study, *, piles: bool) -> list[tuple[str, str]]:
             f"Two ways a model could do on {on}. You say which you would rather have. There is no right answer.",
         ),
         number,
-        ("What you told us" if wording.priced else "What to do", sentence),
+        end,
     ]
     if piles:
         steps.insert(0, ("Piles", "You put mistakes that are about as bad together; or you skip that."))
@@ -264,7 +267,6 @@ class BeginPage(HeadedPage):
         self.words = LinkButton("Change the words of this study", self.words_requested)
         self.back = self.link_to_start()
         self.compare = LinkButton("Compare experts", self.compare_requested)
-        self._reading_order = QTimer(self, singleShot=True, interval=0)
         self._build()
         self._connect()
         self.settle()
@@ -300,9 +302,6 @@ class BeginPage(HeadedPage):
         self.orders.changed.connect(self._say_settings)
         self.elsewhere.send_requested.connect(self._send)
         self.elsewhere.add_requested.connect(self.add_requested)
-        for rebuilt in (self.guesses.rows_changed, self.orders.changed, self.settings.folded):
-            rebuilt.connect(self._reading_order.start)
-        self._reading_order.timeout.connect(lambda: follow_the_eye(self))
 
     def show_study(
         self,
@@ -343,6 +342,7 @@ class BeginPage(HeadedPage):
         """Propose the name somebody answered under before, or a pseudonym, where answers are sent back."""
         if self._study is not None and self._study.answered_elsewhere and not self.expert.text():
             self.expert.setText(name or pseudonym())
+            self.expert.selectAll()
 
     def _show_pack(self, pack: Pack | None) -> None:
         """Ask for nothing that the coordinator of a packed study has decided."""
@@ -369,7 +369,6 @@ class BeginPage(HeadedPage):
         for part in (self.current, self.guesses, self.orders, self.elsewhere):
             part.arrange(breakpoint_)
         self.briefing.arrange()
-        self._reading_order.start()
 
     @property
     def _family(self) -> Family:

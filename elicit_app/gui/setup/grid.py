@@ -7,6 +7,7 @@ import heapq
 import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import (
@@ -363,18 +364,33 @@ class GridView(QTableView):
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Let Tab go from cell to cell, and out of the table at its ends."""
-        index = self.currentIndex()
-        shown = [at for at in range(self.grid.columnCount()) if not self.isColumnHidden(at)]
-        rows = self._visible_rows()
-        if not index.isValid() or not rows:
-            return super().focusNextPrevChild(forward)
-        last = (rows[-1], shown[-1]) if forward else (rows[0], shown[0])
-        if (index.row(), index.column()) == last:
-            self.setTabKeyNavigation(False)
-            moved = super().focusNextPrevChild(forward)
-            self.setTabKeyNavigation(True)
-            return moved
-        return super().focusNextPrevChild(forward)
+        self.setTabKeyNavigation(self._stop(forward=forward).isValid())
+        moved = super().focusNextPrevChild(forward)
+        self.setTabKeyNavigation(True)
+        return moved
+
+    def moveCursor(self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
+        """Let Tab stop only where one can type: what was typed elsewhere would be lost."""
+        steps = {QAbstractItemView.CursorAction.MoveNext: True, QAbstractItemView.CursorAction.MovePrevious: False}
+        return self._stop(forward=steps[action]) if action in steps else super().moveCursor(action, modifiers)
+
+    def _stop(self, *, forward: bool) -> QModelIndex:
+        """Return the cell that Tab goes to, invalid where it leaves the table."""
+        here = (self.currentIndex().row(), self.currentIndex().column())
+        columns = [at for at, one in enumerate(self.grid.columns) if one.editable and not self.isColumnHidden(at)]
+        stops = list(product(self._visible_rows(), columns))
+        if forward:
+            found = min((cell for cell in stops if cell > here), default=None)
+        else:
+            found = max((cell for cell in stops if cell < here), default=None)
+        return QModelIndex() if found is None else self.grid.index(*found)
+
+    def take_typed(self) -> None:
+        """Take what is being typed into a cell: a key of the page does not end that."""
+        editor = self.indexWidget(self.currentIndex())
+        if editor is not None:
+            self.commitData(editor)
+            self.closeEditor(editor, QAbstractItemDelegate.EndEditHint.NoHint)
 
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
         """Enter in a cell takes what was typed and goes down."""

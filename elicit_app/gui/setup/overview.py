@@ -70,11 +70,14 @@ def continue_view(one: SessionSummary, now: datetime) -> ContinueView:
     """Return the card of a session to go on with."""
     kept = f"{counted(one.answers, 'answer')} kept"
     fewest, most = one.fewest, one.most
-    still = f"about {most} more questions" if fewest == most else f"about {fewest} to {most} more questions"
     if one.phase == "stopped":
         still = "looking back"
     elif most == 0:
         still = "the result is next"
+    elif 0 < fewest < most:
+        still = f"about {fewest} to {most} more questions"
+    else:
+        still = f"{'about' if fewest else 'up to'} {counted(most, 'more question')}"
     parts = [kept, still]
     if one.last is not None:
         parts.append(f"last answer {moment_words(in_zone(one.last, now.tzinfo), now)}")

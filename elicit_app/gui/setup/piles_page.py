@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPaintEvent
 from PySide6.QtWidgets import QApplication, QButtonGroup, QGridLayout, QGroupBox, QSizePolicy
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton, Look, MinorButton, PrimaryButton
-from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, follow_the_eye, go_on_by_enter
+from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, go_on_by_enter
 from elicit_app.gui.elements.painting import Label, tell
 from elicit_app.gui.elements.surfaces import Divider, ProgressBar, Surface, fill, in_column, in_row, paint_card, turn
 from elicit_app.gui.setup.begin_page import Beginning
@@ -199,7 +199,6 @@ class PilesPage(HeadedPage):
         self._row.setSpacing(theme.S if breakpoint_.compact else 12)
         for column in self.columns:
             column.arrange(breakpoint_)
-        QTimer.singleShot(0, self, lambda: follow_the_eye(self))
 
     def _show(self) -> None:
         piles = self.piles

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QBoxLayout, QPushButton, QSizePolicy
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
-from elicit_app.gui.elements.page import ScrolledPage, dropped_files, follow_the_eye, go_on_by_enter
+from elicit_app.gui.elements.page import ScrolledPage, dropped_files, go_on_by_enter
 from elicit_app.gui.elements.painting import Glyph, Label, Painted, box, elided, focus_ring, paint_glyph, tell, write
 from elicit_app.gui.elements.surfaces import (
     Block,
@@ -310,7 +310,6 @@ class StartPage(ScrolledPage):
         self._recent_views = view.recent
         self.recent.show_rows(view.recent[:FEW], _NOTHING)
         self.all_recent.setVisible(len(view.recent) > FEW)
-        follow_the_eye(self)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
@@ -379,4 +378,3 @@ class StartPage(ScrolledPage):
     def _show_all(self) -> None:
         self.recent.show_rows(self._recent_views)
         self.all_recent.hide()
-        follow_the_eye(self)

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QButtonGroup
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import ChoiceRow, DecimalBox, Field, ListBox, named
-from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, follow_the_eye
+from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
 from elicit_app.gui.elements.painting import Label, tell
 from elicit_app.gui.elements.surfaces import Block, Section, fill, in_column, in_grid, in_row, turn
 from elicit_app.gui.setup.words import MistakesSection, NounsSection, Preview, StudySection, cases_of_each, flow
@@ -231,7 +231,6 @@ class StudyPage(HeadedPage):
         self.models = ModelsSection()
         self.back, self.undo = self.link_to_start(), FlatButton("Undo", self._undo, keys=("Ctrl+Z",))
         self._done = Label(role=theme.Role.NOTE, ink=theme.INK2)
-        self._reading_order = QTimer(self, singleShot=True, interval=0)
         self._build()
         self._connect()
         self.first_focus = self.nouns.name
@@ -249,6 +248,7 @@ class StudyPage(HeadedPage):
     def _connect(self) -> None:
         self.nouns.edited.connect(self._nouns_edited)
         self.mistakes.edited.connect(self._edited)
+        self.mistakes.edited.connect(self.yardstick.show_study)
         for section in (self.yardstick, self.population, self.models):
             section.edited.connect(self._edited)
         self.models.add_requested.connect(self.add_model_requested)
@@ -258,7 +258,6 @@ class StudyPage(HeadedPage):
         self.mistakes.open_requested.connect(self.open_words_requested)
         self.mistakes.save_requested.connect(self.save_words_requested)
         self.place.choose_requested.connect(self.choose_requested)
-        self._reading_order.timeout.connect(lambda: follow_the_eye(self))
         bind(self, self._save, *CTRL_ENTER)
 
     @property
@@ -283,7 +282,6 @@ class StudyPage(HeadedPage):
         self.place.setVisible(folder is not None)
         self.place.path.setText("" if folder is None else str(folder))
         self._preview(study.yardstick)
-        self._reading_order.start()
 
     def say_problem(self, problem: Problem) -> None:
         """Show why the study cannot be saved like this."""
@@ -310,7 +308,6 @@ class StudyPage(HeadedPage):
         turn(self._top, down=breakpoint_.narrow)
         for part in (self.nouns, self.mistakes):
             part.arrange(breakpoint_)
-        self._reading_order.start()
 
     def _preview(self, key: Key) -> None:
         if self._study is not None:
@@ -330,7 +327,6 @@ class StudyPage(HeadedPage):
         for section in (self.yardstick, self.population, self.models):
             section.take(study)
         self._preview(self._key)
-        self._reading_order.start()
         self.say_done("")
 
     def _nouns_edited(self, study: object) -> None:
@@ -340,6 +336,8 @@ class StudyPage(HeadedPage):
         self.population.show_study(study)
 
     def _save(self) -> None:
+        for table in (self.nouns.table, self.mistakes.table):
+            table.take_typed()
         study = self._study
         if study is None:
             return

@@ -158,11 +158,24 @@ def finished_experts(sessions: Iterable[SessionSummary]) -> tuple[SessionSummary
     known = [one for one in sessions if one.finished and not one.problem and one.last is not None]
     for one in people_if_any(known, lambda one: one.simulated):
         assert one.last is not None
-        key: object = " ".join(one.expert.casefold().split()) if one.expert else one.path
-        other = newest.get(key)
+        other = newest.get(_person(one))
         if other is None or (other.last is not None and one.last > other.last):
-            newest[key] = one
+            newest[_person(one)] = one
     return tuple(sorted(newest.values(), key=lambda one: (one.last, one.path)))
+
+
+def _person(one: SessionSummary) -> object:
+    return " ".join(one.expert.casefold().split()) if one.expert else one.path
+
+
+def answered_before(sessions: Iterable[SessionSummary], experts: Sequence[SessionSummary]) -> tuple[str, ...]:
+    """Return of which experts, as `finished_experts` returns them, another finished session of the same round exists.
+
+    It does not count; two people who gave the same name would be taken for one.
+    """
+    others = [one for one in sessions if one.finished and not one.problem and one not in experts]
+    before = {(_person(one), one.round, one.simulated) for one in others}
+    return tuple(one.expert for one in experts if one.expert and (_person(one), one.round, one.simulated) in before)
 
 
 def experts_in_words(experts: Sequence[SessionSummary]) -> str:

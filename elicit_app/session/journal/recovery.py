@@ -11,7 +11,7 @@ from elicit_app.elicitation.questions import Purpose
 from elicit_app.problem import Problem
 from elicit_app.session.journal import events
 from elicit_app.session.journal.files import backups, event_of, examine, look_into, read_bytes
-from elicit_app.session.journal.state import OutOfPlaceError, StateBuilder
+from elicit_app.session.journal.state import OutOfPlaceError, StateBuilder, fold
 from elicit_app.session.journal.writing import Journal
 from metrics.text import counted
 
@@ -26,7 +26,7 @@ class SessionCheck:
     """What is sound in a session file."""
 
     lines: int  # sound lines
-    # answers in them, and all that the file holds or held
+    # answers in them, of a sound file those that were not taken back, and all that a damaged one holds or held
     answers: int
     all_answers: int
     protected: bool  # every line carries the running digest, so that any change is noticed; False in files of version 1
@@ -46,8 +46,8 @@ def check_session(path: Path) -> SessionCheck:
     """
     contents = look_into(path)
     sound, damage = contents.events, contents.damage
+    builder = StateBuilder()
     if not damage:
-        builder = StateBuilder()
         for number, event in enumerate(sound, start=1):
             try:
                 builder.add(event)
@@ -55,7 +55,8 @@ def check_session(path: Path) -> SessionCheck:
                 damage = f"is inconsistent from line {number} on ({error})"
                 sound = sound[: number - 1]
                 break
-    answers = sum(isinstance(event, events.Answered) for event in sound)
+    given = sum(isinstance(event, events.Answered) for event in sound)
+    answers = given if damage else len(builder.state.entries)
     return SessionCheck(
         lines=len(sound),
         answers=answers,
@@ -72,7 +73,7 @@ class Recovery:
     """What was saved into a new session file."""
 
     path: Path
-    answers: int  # answers in it
+    answers: int  # answers in it that were not taken back
     # lines that were damaged or out of place and are exactly as they were written, as their digests prove
     restored: int
     # sound lines behind a gap that could not be taken over, because they are about something that is lost
@@ -103,8 +104,7 @@ def recover_session(path: Path, out: Path) -> Recovery:
     noted = [events.Noted(at=now, sentence=summary)] if summary else []
     begun = taken[0].model_copy(update={"version": events.VERSION})
     Journal.create(out, [begun, *taken[1:], *lost, *noted]).close()
-    answers = sum(isinstance(event, events.Answered) for event in taken)
-    return Recovery(out, answers, found.restored, left_out, found.gaps)
+    return Recovery(out, len(fold(taken).entries), found.restored, left_out, found.gaps)
 
 
 @dataclass
@@ -131,16 +131,20 @@ def _sealed(data: bytes, path: Path) -> _Found:
     kept = [line for copy in backups(path) if copy.is_file() for line in read_bytes(copy).split(b"\n")]
     pool = dict.fromkeys([*bare, *kept])
     taken: set[bytes] = set()
-    digest, start, budget = "", 0, _MOST_TRIED
+    digest, start, budget, filled = "", 0, _MOST_TRIED, -1
     while start < len(data):
         end = data.find(b"\n", start) % (len(data) + 1)
         line, step = data[start:end], end + 1 - start
+        if not line or line in taken:
+            start, found.restored = start + step, found.restored + 1
+            continue
         if not _follows(line, digest):
-            if not line or line in taken:
-                start, found.restored = start + step, found.restored + 1
+            if filled == start and _follows(data[end + 1 : data.find(b"\n", end + 1) % (len(data) + 1)], digest):
+                # What stood here is proven by now, from a backup; the file goes on behind it.
+                start += step
                 continue
-            whole = next((other for other in pool if _follows(other, digest)), None)
-            step = 0 if whole else step
+            whole = next((other for other in pool if other not in taken and _follows(other, digest)), None)
+            step, filled = (0, start) if whole else (step, filled)
             budget -= 0 if whole else 8 * len(line) ** 2
             if whole is None and budget > 0:
                 whole = _unflipped(data[start : data.find(b"\n", end + 1) % (len(data) + 1)], len(line), digest)

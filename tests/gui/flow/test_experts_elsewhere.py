@@ -5,6 +5,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 
 from elicit_app.registry import setting_of
 from elicit_app.registry.procedures import BayesSetting
@@ -63,6 +64,10 @@ def test_an_expert_answers_by_keys_alone_and_saves_the_answers(qtbot, window, di
     drop(window.pages.start, pack)
     page = on("begin")
     assert page.expert.text().startswith("Expert ")
+    assert page.expert.selectedText() == page.expert.text(), "a name that is typed replaces it"
+    steps = {label.text() for label in page.findChildren(QLabel) if label.isVisible()}
+    assert "What you told us" in steps
+    assert "What to do" not in steps, "the result has no such tab"
     assert not any(part.isVisible() for part in (page.purpose, page.settings, page.elsewhere, page.words))
     QTest.keyClick(page.expert, Qt.Key.Key_Return, CTRL)
     on("practice").skip.click()

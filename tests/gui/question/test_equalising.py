@@ -83,8 +83,25 @@ def test_what_is_typed_beyond_the_scale_is_answered_by_the_scale(qtbot, moving) 
         qtbot.keyClick(moving.card.field, key)
     equal = moving.move_answers.equal
     assert (equal.text(), equal.isEnabled()) == ("Only 48 to 330", False)
+    assert moving.strip.accessibleName() == "", "nothing is true of a number that cannot be"
     qtbot.keyClick(moving.card.field, K.Key_0)
     assert (equal.text(), number(moving)) == ("Equally bad now", 300)
+    assert "252 more needless excisions" in moving.strip.accessibleName()
+
+
+def test_who_leaves_a_number_beyond_the_scale_finds_the_one_that_stands(qtbot, moving) -> None:
+    qtbot.keyClick(moving.card.field, K.Key_6)
+    blank = moving.strip.grab().toImage()
+    qtbot.keyClick(moving.card.field, K.Key_Tab)
+    assert (number(moving), moving.move_answers.equal.text()) == (133, "Equally bad now")
+    assert "85 more needless excisions" in moving.strip.accessibleName()
+    assert moving.strip.grab().toImage() != blank
+
+
+def test_the_full_picture_is_not_offered_while_a_number_is_moved(qtbot, moving) -> None:
+    assert not moving.card.fold.toggle.isEnabled()
+    qtbot.keyClick(moving, K.Key_Escape)
+    assert moving.card.fold.toggle.isEnabled()
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,14 @@
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from elicit_app.gui.settings import Settings, load_settings, save_settings
-from elicit_app.gui.setup.overview import day_words, moment_words, overview
+from elicit_app.gui.setup.overview import continue_view, day_words, moment_words, overview
 from elicit_app.gui.setup.words import flow, matches, with_nouns
+from elicit_app.session.journal.listing import SessionSummary
 from elicit_app.session.warm_up import keys_to_guess, ratio_typed, yardstick_key
 from elicit_app.study import open_study
 from elicit_app.study.making import keys_of, with_mistakes
@@ -111,3 +113,18 @@ def test_days_are_said_as_people_say_them():
     assert moment_words(now - timedelta(hours=10), now) == "yesterday, 23:00"
     assert day_words(now - timedelta(days=2), now) == "18 Nov"
     assert day_words(now - timedelta(days=400), now) == "16 Oct 2025"
+
+
+@pytest.mark.parametrize(
+    ("fewest", "most", "still"),
+    [
+        (9, 11, "about 9 to 11 more questions"),
+        (1, 1, "about 1 more question"),
+        (0, 3, "up to 3 more questions"),
+        (0, 1, "up to 1 more question"),
+        (0, 0, "the result is next"),
+    ],
+)
+def test_what_is_left_of_a_sitting_is_said_in_whole_words(fewest, most, still):
+    one = SessionSummary(Path("a"), "t", answers=18, fewest=fewest, most=most, phase="asking")
+    assert continue_view(one, datetime.now(UTC)).line.split(" · ")[1] == still

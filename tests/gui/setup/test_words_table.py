@@ -118,6 +118,52 @@ def test_enter_takes_what_was_typed_and_goes_down_and_f2_edits(page, table, qtbo
     assert (table.currentIndex().row(), table.currentIndex().column()) == (1, FOLLOWS)
 
 
+def test_what_is_being_typed_is_saved_by_the_keys_that_save(page, table, qtbot):
+    go(table, 0, FOLLOWS)
+    QTest.keyClick(table, Qt.Key.Key_F2)
+    editor = QApplication.focusWidget()
+    editor.selectAll()
+    QTest.keyClicks(editor, "Nothing follows.")
+    with qtbot.waitSignal(page.save_requested) as saved:
+        QTest.keyClick(editor, Qt.Key.Key_Return, CTRL)
+    assert saved.args[0].study.wording.mistakes[0, 1].consequence == "Nothing follows."
+
+
+def test_tab_stops_where_one_can_type_and_leaves_the_table_behind_the_last_cell(page, table, visited):
+    go(table, 0, FOLLOWS)
+    QTest.keyClick(table, Qt.Key.Key_Tab)
+    assert (table.currentIndex().row(), table.currentIndex().column()) == (1, NAME)
+    QTest.keyClick(table, Qt.Key.Key_Backtab)
+    assert (table.currentIndex().row(), table.currentIndex().column()) == (0, FOLLOWS)
+    go(table, table.grid.rowCount() - 1, FOLLOWS)
+    assert visited(table, 1)[-1] is page.yardstick.box
+    go(table, 0, NAME)
+    table.setFocus()
+    QTest.keyClick(table, Qt.Key.Key_Backtab)
+    assert QApplication.focusWidget() is page.mistakes.save_csv
+
+
+def test_the_yardstick_is_called_as_its_mistake_is_now(page, table):
+    page.mistakes.grid.put({(0, NAME): "Barolo thrown away"})
+    assert page.yardstick.box.itemText(0).startswith("Barolo thrown away")
+
+
+def test_of_two_classes_each_mistake_has_its_words_once(page, tmp_path):
+    page.show_study(open_study("breast-cancer"), tmp_path / "lumps")
+    assert page.mistakes.grid.rowCount() == 2
+    page.mistakes.grid.put({(0, FOLLOWS): "Found too late."})
+    assert page.study.wording.mistake((0, 1)).consequence == "Found too late."
+    assert page.study.wording.mistake((0, None)) == page.study.wording.mistake((0, 1))
+    again = read_words(page.study, write_words(page.study, tmp_path / "words.csv"))
+    assert set(again) == {(0, 1), (1, 0)}
+
+
+def test_a_consequence_too_long_is_refused_with_how_long_it_may_be(page):
+    page.mistakes.grid.put({(0, FOLLOWS): "x" * 46})
+    page.save.click()
+    assert page.notice.sentence.endswith("has 46 characters. At most 45 fit on the page.")
+
+
 def test_empty_consequences_are_counted_and_never_block(page, table, qtbot):
     go(table, 0, FOLLOWS)
     QTest.keyClick(table, Qt.Key.Key_Delete)

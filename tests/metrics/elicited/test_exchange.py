@@ -74,6 +74,23 @@ def test_draws_give_estimates_and_ranges_of_the_ratio_itself_not_of_its_parts():
     assert unknown.ninety == (pytest.approx(1 / 95.05, rel=0.02), pytest.approx(1 / 5.95, rel=0.02))
 
 
+@pytest.mark.parametrize("n_draws", [1, 2, 7, 1000])
+def test_in_units_of_the_worst_mistake_the_ranges_are_those_of_the_cost_matrix(n_draws):
+    draws = -np.exp(np.random.default_rng(n_draws).normal(0, 1, (n_draws, 6)))
+    relative = draws / draws[:, [1]]
+    middle = np.quantile(relative, 0.5, axis=0, method="inverted_cdf")
+    ends = np.moveaxis(np.quantile(relative, (0.05, 0.95), axis=0), 0, -1)
+    ends = np.stack([np.minimum(ends[:, 0], middle), np.maximum(ends[:, 1], middle)], axis=-1)
+    intervals = np.zeros((3, 3, 2))
+    intervals[~np.eye(3, dtype=bool)] = ends / middle.max()
+    metric = ElicitedMetric.from_weights(
+        CLASSES, -middle, "lpm", samples=draws, intervals=intervals, yardstick=("red", "green")
+    )
+    for rate, own in zip(exchange_rates(metric), ends, strict=True):
+        assert (rate.low, rate.high) == pytest.approx(tuple(own))
+        assert rate.low <= rate.ratio <= rate.high
+
+
 def test_an_end_that_the_answers_leave_open_stays_open():
     intervals = np.zeros((3, 3, 2))
     intervals[0, 1:] = [1, math.inf]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elicit_app.session.pair_words import compare_pair
-from elicit_app.session.warm_up import practice_feedback, practice_pair, practice_trade
+from elicit_app.session.warm_up import keys_to_guess, practice_feedback, practice_pair, practice_trade, ratio_typed
 from elicit_app.study.model import Distribution, Predictions, Study, default_wording
 
 
@@ -63,6 +63,38 @@ def test_a_trade_is_about_two_truths() -> None:
     assert one.true != other.true
     assert {one.larger, other.larger} == {"left", "right"}
     assert proposal.true in (one.true, other.true)
+
+
+@pytest.mark.parametrize(("family", "most"), [("lpm", 3), ("lpm", 6), ("dlpm", 2)])
+def test_of_many_mistakes_the_most_frequent_are_guessed_in_study_order(family, most) -> None:
+    made = study(5, skill=0.4)
+    rates = made.usual_counts[0].astype(float)
+    np.fill_diagonal(rates, 0)
+
+    def frequent(key):
+        return rates[key[0]].sum() if key[1] is None else rates[key]
+
+    every, asked = keys_to_guess(made, family, most=99), keys_to_guess(made, family, most)
+    assert list(asked) == [key for key in every if key in asked]
+    assert len(asked) == most
+    assert min(map(frequent, asked)) >= max(frequent(key) for key in every if key not in asked)
+
+
+@pytest.mark.parametrize(
+    ("typed", "ratio"), [("0,500", 0.5), ("1,200", 1200.0), ("1,20", 1.2), ("12,345,678", 12345678.0)]
+)
+def test_a_comma_parts_thousands_only_where_a_number_could_begin_so(typed, ratio) -> None:
+    assert ratio_typed(typed) == ratio
+
+
+@pytest.mark.parametrize("k", [2, 3, 7])
+@pytest.mark.parametrize("skill", [0.4, 1.0])
+def test_the_scale_of_a_trade_ends_where_half_of_the_class_is_wrong(k, skill) -> None:
+    left, right, proposal = practice_trade(study(k, skill=skill))
+    cell, cases = (proposal.true, proposal.predicted), right[proposal.true].sum()
+    assert (proposal.least, proposal.start) == (left[cell], min(right[cell], proposal.most))
+    assert proposal.least < proposal.most
+    assert proposal.most <= max(proposal.least + 1, cases // 2) < cases
 
 
 @pytest.mark.parametrize(("reply", "right"), [("right", True), ("left", False), ("equal", False), ("unsure", False)])
