@@ -254,4 +254,4 @@ def test_weights_of_zero_are_refused_in_words():
 def test_a_model_has_a_name_of_its_own():
     for names in (["treat all"], ["m", "treat none"], [1, "1"]):
         with pytest.raises(InputError, match="models need names of their own"):
-            decision_curve([0, 1], dict.fromkeys(names, [0.2, 0.8]))
+            decision_curve([0, 1], {name: [0.2, 0.8] for name in names})
