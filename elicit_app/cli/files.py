@@ -228,16 +228,20 @@ def _check_metric(file: Path, metric: Path) -> None:
     from elicit_app.session.journal.state import fold
     from elicit_app.session.result import answers_behind
 
-    digest = load_metric(metric).provenance.answers_digest
-    if digest is None:
+    provenance = load_metric(metric).provenance
+    stated = [provenance.answers_digest, *(one.get("answers_digest") for one in provenance.pooled)]
+    digests = [digest for digest in stated if digest is not None]
+    if not digests:
         raise Problem(f"{metric} does not say which answers it was made from, so nothing can be compared.")
     events = read(file).events
-    behind = answers_behind(digest, events)
+    behind = next((found for digest in digests if (found := answers_behind(digest, events)) is not None), None)
     if behind is None:
         raise Problem(f"{metric} was not made from the answers in {file}.")
     answers, now = len(fold(events[:behind]).entries), len(fold(events).entries)
     later = "" if answers == now else f", as they were after {counted(answers, 'answer')}"
-    print(f"{metric} was made from these answers{later}.")
+    others = len(provenance.pooled) - 1
+    among = f" and those of {counted(others, 'other expert')}" if others > 0 else ""
+    print(f"{metric} was made from these answers{among}{later}.")
 
 
 def recover(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -11,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 import elicit_app
-from elicit_app.elicitation.belief import ENDS
+from elicit_app.elicitation.belief import ENDS, prefix_digests
 from elicit_app.elicitation.questions import Asked, Bound, Matrix, Outcome, Purpose
 from elicit_app.problem import WrongOption
 from elicit_app.registry import Setting, entry_named
@@ -214,16 +213,7 @@ def metric_of(simulation: Simulation) -> ElicitedMetric:
         parameters=setting.model_dump(mode="json", exclude_none=True),
         seed=setting.seed,
         questions=run.questions,
-        answers_digest=_digest(simulation),
+        answers_digest=prefix_digests(run.asked)[-1].hex(),
         expert="simulated",
     )
     return elicited(study, run.outcome, f"{study.title}, simulated expert", provenance, Quality(simulated=True))
-
-
-def _digest(simulation: Simulation) -> str:
-    """Return the SHA-256 of the matrices asked about, as little-endian doubles, and the answers, in order."""
-    digest = hashlib.sha256()
-    for question, answer in simulation.runs[0].asked:
-        digest.update(np.ascontiguousarray(question.rates, dtype="<f8").tobytes())
-        digest.update(f"{answer.choice.value} {answer.strength and answer.strength.value}".encode())
-    return digest.hexdigest()

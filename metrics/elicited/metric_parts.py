@@ -162,6 +162,12 @@ class Provenance:
         except (TypeError, ValueError) as error:
             raise InputError(f"parameters: JSON values were expected ({error})") from None
 
+    @property
+    def pooled(self) -> tuple[Mapping[str, Any], ...]:
+        """Return what is known of each metric that was pooled into this one; nothing where none was."""
+        parts = self.parameters.get("of")
+        return tuple(part for part in parts if isinstance(part, Mapping)) if isinstance(parts, list | tuple) else ()
+
 
 @dataclass(frozen=True)
 class Tally:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from metrics.elicited.exchange import ExchangeRate, beside_name, exchange_rates, flow_of, headline, rates_question
 from metrics.elicited.family import family_of
@@ -173,7 +173,7 @@ def _provenance(metric: ElicitedMetric) -> list[tuple[str, str]]:
         ("Seed", source.seed),
         ("Settings", ", ".join(_setting(*one) for one in source.parameters.items() if one[0] not in _SAID)),
         ("Stated for certain", _stated_orders(source.parameters.get("never_worse"))),
-        ("Pooled of", _pooled_of(source.parameters.get("of"))),
+        ("Pooled of", _pooled_of(source.pooled)),
         ("Study, SHA-256", _start(source.study_digest)),
         ("Answers, SHA-256", _start(source.answers_digest)),
     ]
@@ -200,11 +200,9 @@ def _stated_mistake(mistake: object) -> str:
     return f"{mistake.get('true')} as {mistake.get('predicted', 'anything else')}"
 
 
-def _pooled_of(parts: object) -> str:
+def _pooled_of(parts: Iterable[Mapping[str, Any]]) -> str:
     """Return the metrics that were pooled into one: "Ada (22 answers, ada.metric.json)"."""
-    if not isinstance(parts, list):
-        return ""
-    named = [(part.get("expert") or part.get("name"), part) for part in parts if isinstance(part, dict)]
+    named = [(part.get("expert") or part.get("name"), part) for part in parts]
     return ", ".join(f"{name} ({part.get('questions')} answers, {part.get('source')})" for name, part in named)
 
 

@@ -1,6 +1,7 @@
 import json
 import os
 import shutil
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -12,6 +13,7 @@ from elicit_app.session.result import export, result_view
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from elicit_app.study.folder import write_folder
+from metrics import ElicitedMetric
 from metrics.exports.page import one_line
 
 
@@ -56,6 +58,12 @@ def test_a_sound_session_and_the_metric_made_from_it(answered, tmp_path):
     assert code == 0
     assert "is sound: 7 answers in 9 lines. Every line carries a running digest." in said
     assert "was made from these answers." in said
+    mine = ElicitedMetric.load(metric)
+    theirs = replace(mine, provenance=replace(mine.provenance, answers_digest="0" * 64, expert="Ben"))
+    theirs.save(tmp_path / "b.metric.json")
+    pooled = tmp_path / "both.metric.json"
+    assert elicit("metric", "pool", metric, tmp_path / "b.metric.json", "--out", pooled)[0] == 0
+    assert "was made from these answers and those of 1 other expert." in elicit("session", "check", path, pooled)[1]
     code, said = elicit("session", "check", path, path)
     assert code == 1
     assert said.startswith(f"{path}: this is a session, with an expert's answers; the metric file")
