@@ -129,11 +129,9 @@ class FractionPairs:
         Says what the pairs stake.
     """
 
-    region = None  # a moved count changes both parts of a fraction: sides are chosen
-
     def __init__(self, source: FrontierPairs | PlausiblePairs, prior: FractionPrior) -> None:
         self.source, self.prior, self.pool = source, prior, source.pool
-        self.population = source.population
+        self.population, self.region = source.population, source.region
 
     def candidates(self, weights: Matrix, rng: np.random.Generator) -> PairSet:
         """Return pairs to choose from, given draws of the products, shape (n, m^2)."""
