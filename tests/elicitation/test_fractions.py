@@ -57,6 +57,15 @@ def test_near_a_result_a_fraction_is_its_gradient(family):
     np.testing.assert_allclose(np.array(slopes) / max(slopes), near, rtol=1e-6)
 
 
+@pytest.mark.parametrize("family", ["dlfpm", "lfpm"])
+def test_no_mistake_is_good_however_bad_the_models_are(family):
+    """Where one wrong answer is given more often than if all wrong ones were alike, the slope would change its sign."""
+    poor = np.array([[0.05, 0.45, 0.0], [0.28, 0.02, 0.0], [0.0, 0.2, 0.0]])
+    belief = belief_of(family, 7, n=200)
+    assert (belief.near(poor) > 0).all()
+    assert np.isfinite(belief.local_outcome("expert", 0, poor).weights).all()
+
+
 def test_equal_weights_at_both_ends_are_a_linear_metric():
     prior = FractionPrior.over(WeightPrior.of("lpm", 3))
     x = np.random.default_rng(2).standard_normal((1, 6))
