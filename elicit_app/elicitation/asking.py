@@ -38,6 +38,8 @@ from elicit_app.elicitation.pairs import PairSet, PairSource
 from elicit_app.elicitation.pool import SAME
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Asked, Choice, Counts, Matrix, Proposal, Purpose, Question, Side
+from elicit_app.elicitation.region import Region
+from metrics.elicited.family import is_fraction
 
 Answers = Literal["choice", "equal", "mixed"]
 
@@ -139,9 +141,14 @@ class Asker:
                 return self._equal_question(pairs, best.pair, best.proposal, history, rng)
         return self._choice(pairs, chosen, history, belief, wanted, rng)
 
+    @property
+    def _room(self) -> Region | None:
+        """Return within what a count may be moved, or a base added; either changes both parts of a fraction."""
+        return None if is_fraction(self.prior.family) else self.source.region
+
     def _counts(self, belief: Posterior, pairs: PairSet, row: Row) -> EqualCandidates | None:
         """Return the counts that could be asked for; None where the sides are no whole cases."""
-        region, population = self.source.region, self.source.population
+        region, population = self._room, self.source.population
         return None if region is None or population is None else equal_points(belief, pairs, region, population, row)
 
     def _candidates(self, history: Sequence[Asked], belief: Posterior, rng: np.random.Generator) -> PairSet:
@@ -161,7 +168,7 @@ class Asker:
         return pairs
 
     def _may_ask_equal(self, history: Sequence[Asked]) -> bool:
-        if self.answers == "choice" or self.source.region is None:
+        if self.answers == "choice" or self._room is None:
             return False
         if self.answers == "equal":
             return True
@@ -226,7 +233,7 @@ class Asker:
 
         Some repeats come with a common base of one of the two mistakes: who values results linearly answers the same.
         """
-        if self.source.region is not None and self._plain_repeats(history) >= PLAIN_REPEATS:
+        if self._room is not None and self._plain_repeats(history) >= PLAIN_REPEATS:
             based = self._with_common_base(history, belief, rng)
             if based is not None:
                 return based
@@ -240,7 +247,7 @@ class Asker:
 
         A count says more about the difference than a choice; where choices alone are asked for, it is a choice.
         """
-        region, population = self.source.region, self.source.population
+        region, population = self._room, self.source.population
         assert region is not None
         found = []
         for place in not_just_asked(tradable_answers(history), history):

@@ -129,11 +129,9 @@ class FractionPairs:
         Says what the pairs stake.
     """
 
-    region = None  # a moved count changes both parts of a fraction: sides are chosen
-
     def __init__(self, source: FrontierPairs | PlausiblePairs, prior: FractionPrior) -> None:
         self.source, self.prior, self.pool = source, prior, source.pool
-        self.population = source.population
+        self.population, self.region = source.population, source.region
 
     def candidates(self, weights: Matrix, rng: np.random.Generator) -> PairSet:
         """Return pairs to choose from, given draws of the products, shape (n, m^2)."""
@@ -197,7 +195,9 @@ class FractionPosterior(ParticlePosterior):
         perfect, worst = (family.sign * family.coordinates(one) for one in ends(matrix))
         short = perfect - family.sign * family.coordinates(matrix)
         bad, good = map(positive, self._halves)
-        weights = (good @ short)[:, None] * bad + (bad @ (perfect - worst - short))[:, None] * good
+        # A result may be worse than the worst one, whose wrong answers are all alike: no mistake is good there, either.
+        left = np.maximum(bad @ (perfect - worst - short), 0.0)
+        weights = (good @ short)[:, None] * bad + left[:, None] * good
         return np.asarray(weights / weights.max(axis=1, keepdims=True))
 
     def utilities(self, matrices: Matrix) -> Matrix:

@@ -41,19 +41,17 @@ BAYES_FACTORS: dict[Rival, float] = {"concave": 10.0, "minimax": 5.0, "threshold
 # Where questions were made for it, felt counts need less: linear people stay far below.
 BAYES_FACTOR_ON_BASES = 3.0
 ENOUGH_BASES = 2  # answered questions with a common base that this takes
+MOSTLY_KEPT = 0.5  # above it some result that was shown keeps the limit, rather than none
 PRIOR_OF_LINEAR = 0.8  # the rivals share the rest
 SHARE_OF_NAMED = 0.25  # of a named one, where all are set against chance
-
 # Equal costs have no weights to be found either, and explain most of what F1 does: it has to be twice as good as they.
 EQUAL_COSTS = 0.4
-
 _PARTICLES, _DRAWS, _USUAL = 600, 4_000, 300
 _COUNTS_TRIED = 400  # of a scale, to find where a score is the same on both sides
 _BEYOND = 1.5  # times the largest possible count: where somebody would look for one that no count is large enough for
 _SAME = 1e-12
 _LEAST_LIMIT, _MOST_LIMIT = 0.01, 0.3  # of the miss rate of the gravest class
 _OUT_OF_THE_QUESTION = 6.0  # typical differences by which a result beyond the limit is worse
-
 Utilities = Callable[[Matrix], Matrix]
 Latent = Callable[[Matrix, Person], Matrix]  # of weights and how people answer, shape (draws, choices)
 
@@ -71,11 +69,14 @@ class Linearity:
         Under each rival, the probability of each model of the study to be the best.
     bases : int
         Answers to questions with a common base, which are made to tell felt counts.
+    kept : float
+        Under "threshold", the probability that any result shown keeps the limit: else one class alone counted.
     """
 
     log_bayes_factors: dict[Rival, float]
     best: dict[Rival, Matrix]
     bases: int = 0
+    kept: float = 1.0
 
     @property
     def rival(self) -> Rival | None:
@@ -85,15 +86,15 @@ class Linearity:
 
     def _needed(self, name: Rival) -> float:
         on_bases = name == "concave" and self.bases >= ENOUGH_BASES
+        if name == "threshold" and self.kept <= MOSTLY_KEPT:  # linear costs of one class say as much
+            return float("inf")
         return float(np.log(BAYES_FACTOR_ON_BASES if on_bases else BAYES_FACTORS[name]))
 
     @property
     def probabilities(self) -> dict[str, float]:
         """Return the posterior probability of "linear" and of each rival."""
-        each = (1.0 - PRIOR_OF_LINEAR) / len(self.log_bayes_factors)
-        odds = {
-            name: each / PRIOR_OF_LINEAR * np.exp(min(value, 500.0)) for name, value in self.log_bayes_factors.items()
-        }
+        each = (1.0 - PRIOR_OF_LINEAR) / len(self.log_bayes_factors) / PRIOR_OF_LINEAR
+        odds = {name: each * np.exp(min(value, 500.0)) for name, value in self.log_bayes_factors.items()}
         total = 1.0 + sum(odds.values())
         return {"linear": float(1.0 / total), **{name: float(value / total) for name, value in odds.items()}}
 
@@ -106,16 +107,14 @@ class Linearity:
         count in full, for the best of four rivals explains chance a little, too.
         """
         named, share = self.rival, (1.0 - PRIOR_OF_LINEAR) / len(self.log_bayes_factors)
-        logs = [
-            value + np.log(SHARE_OF_NAMED if name == named else share) for name, value in self.log_bayes_factors.items()
-        ]
+        shares = {name: SHARE_OF_NAMED if name == named else share for name in self.log_bayes_factors}
+        logs = [value + np.log(shares[name]) for name, value in self.log_bayes_factors.items()]
         return float(logsumexp([np.log(PRIOR_OF_LINEAR), *logs]))
 
     def probability_best(self, of_linear: Matrix) -> Matrix:
         """Return the probability of each model to be the best, given that under linear costs, shape (models,)."""
         share = self.probabilities
-        rivals = sum(share[name] * best for name, best in self.best.items())
-        return np.asarray(share["linear"] * of_linear + rivals)
+        return np.asarray(share["linear"] * of_linear + sum(share[name] * best for name, best in self.best.items()))
 
 
 class _Pairs(NamedTuple):
@@ -253,26 +252,26 @@ def check_linearity(
         Source of chance.
     """
     prior, answered = belief.prior, _Answered.of(history, belief.prior)
-    first, second = rng.integers(len(typical), size=(2, _USUAL))
-    usual = _Pairs(typical[first], typical[second])
+    usual = _Pairs(*typical[rng.integers(len(typical), size=(2, _USUAL))])
     weighted = _Weighted(prior, belief.response)
     found: dict[Rival, float] = {}
     best: dict[Rival, Matrix] = {}
-    straight, felt = weighted.straight(answered), weighted.felt(answered, _felt_points(history, prior))
-    found["concave"], draws = bridged(belief.draws, straight, felt, rng)
+    felt = weighted.felt(answered, _felt_points(history, prior))
+    found["concave"], draws = bridged(belief.draws, weighted.straight(answered), felt, rng)
     weights = positive(POWER * prior.log_weights(draws[:, : prior.size]))
     best["concave"] = _shares(weights @ _gains_of_each(models, prior, POWER).T)
     limited = _Limited(prior, belief.response, usual)
     evidence_of_limit, draws = limited.limited_evidence(answered, rng)
     found["threshold"] = evidence_of_limit - log_evidence
     best["threshold"] = _shares(limited.utilities(draws, models))
+    kept = limited.kept(draws, _pairs_of(history, models.shape[1:]))
     scores: tuple[tuple[Rival, Utilities], ...] = (("minimax", _worst_recall), ("f1", _macro_f1))
     of_equal = _evidence_of_a_score(partial(_equal_costs, prior), answered, usual, rng) + np.log(EQUAL_COSTS)
     for name, score in scores:
         found[name] = _evidence_of_a_score(score, answered, usual, rng) - max(log_evidence, of_equal)
         best[name] = _shares(score(models)[None])
     bases = sum(one.question.common_base and one.answer.choice is not Choice.UNSURE for one in history)
-    return Linearity(found, best, bases)
+    return Linearity(found, best, bases, kept)
 
 
 def _pairs_of(shown: Sequence[Asked], shape: tuple[int, ...]) -> _Pairs:
@@ -319,8 +318,7 @@ def _gains(pairs: _Pairs, prior: WeightPrior, power: float) -> Matrix:
 
 
 def _gains_of_each(matrices: Matrix, prior: WeightPrior, power: float) -> Matrix:
-    misses = family_of(prior.family).misses(matrices)
-    return np.asarray(-(np.maximum(misses, 0.0) ** power))
+    return np.asarray(-(np.maximum(family_of(prior.family).misses(matrices), 0.0) ** power))
 
 
 def _equal_costs(prior: WeightPrior, matrices: Matrix) -> Matrix:
@@ -401,8 +399,7 @@ class _Limited:
         """Return the limit, shape (n,), and the gravest class, that of the largest weight, of draws (n, m + 9)."""
         top = np.argmax(self.prior.log_weights(draws[:, : self.prior.size]), axis=1)
         gravest = top // (self.prior.n_classes - 1) if family_of(self.prior.family).tells_apart else top
-        span = np.log(_MOST_LIMIT / _LEAST_LIMIT)
-        return np.asarray(_LEAST_LIMIT * np.exp(span * ndtr(draws[:, -1]))), gravest
+        return np.asarray(_LEAST_LIMIT * np.exp(np.log(_MOST_LIMIT / _LEAST_LIMIT) * ndtr(draws[:, -1]))), gravest
 
     def limited_evidence(self, answered: _Answered, rng: np.random.Generator) -> tuple[float, Matrix]:
         """Return the log-evidence and draws of the posterior."""
@@ -429,12 +426,18 @@ class _Limited:
             log_evidence -= float(np.log(max(within, 1.0 / _DRAWS)))
         return log_evidence, draws
 
+    def kept(self, draws: Matrix, shown: _Pairs) -> float:
+        """Return the share of the draws whose limit some side of a pair keeps."""
+        limit, gravest = self.limits(draws)
+        least = np.minimum(_miss_rates(shown.first), _miss_rates(shown.second))
+        return float((least[:, gravest] <= limit).any(axis=0).mean())
+
     def utilities(self, draws: Matrix, matrices: Matrix) -> Matrix:
         """Return the utilities of matrices (n, k, k) under each draw, shape (draws, n)."""
         limit, gravest = self.limits(draws)
         over = np.maximum(_miss_rates(matrices)[:, gravest].T - limit[:, None], 0.0)
-        weights = positive(self.prior.log_weights(draws[:, : self.prior.size]))
-        linear = weights @ _gains_of_each(matrices, self.prior, 1.0).T
+        logs = self.prior.log_weights(draws[:, : self.prior.size])
+        linear = positive(logs) @ _gains_of_each(matrices, self.prior, 1.0).T
         return np.asarray(np.where(over > 0, linear.min() - 1.0 - over, linear))
 
 

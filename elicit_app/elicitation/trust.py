@@ -24,7 +24,7 @@ _SURPRISING = 0.7  # probability of another answer, its own evidence counted, fr
 _FAR_OFF = 0.025  # probability of a count as small, or as large, below which it is a surprise
 _SAME_SIDE_GRAVE, _SAME_SIDE = 0.002, 0.01  # probability of so many on one side by chance
 _INSENSITIVE = 0.55  # answers random pairs rightly with less than this probability: next to a coin
-_CHANGED = 3.0  # bits by which two metrics, one for each half, explain the second half better than one
+_CHANGED = 2.6  # bits by which two metrics, one for each half, explain the sides of the second half better than one
 _EDGE = 0.5  # probability of a lead that the prior hardly allows
 _NO_BETTER = -5  # answers: fewer predicted by so many is more than the luck of near ties
 
@@ -82,7 +82,7 @@ class Suspicion:
         random: clicks without looking; same_side: always left or always right; reversed: takes the worse one;
         insensitive: tells pairs apart barely; changed: the second half contradicts the first; lexicographic: one
         mistake outweighs everything, at the edge of what is thought possible; surprises: many answers do not fit;
-        no_better: answers kept aside are predicted no better than by a coin, or worse than by accuracy or F1.
+        no_better: answers kept aside are predicted worse than by F1, and F1 does better than accuracy.
     flagged : bool
         Whether it is suspected.
     value : float
@@ -122,7 +122,8 @@ class TrustReport:
     apart : FarApart or None
         The two counts that lie farthest apart, those that are surprises left out; None where no counts differ so much.
     verdict : {"trusted", "reservations", "untrusted"}
-        Untrusted where anything grave is flagged; reservations where anything is, or where nothing was said.
+        Untrusted where anything grave is flagged; reservations where anything is, where counts lie far apart, or where
+        nothing was said.
     """
 
     repeats: Count
@@ -170,8 +171,9 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
         kept_aside = held_out(belief, history, rng)
         suspicions += _of_belief(belief, at_first, history, accuracy, rng)
         if kept_aside is not None:
-            better = kept_aside.learned - max(kept_aside.accuracy, kept_aside.f1)
-            poor = better < _NO_BETTER
+            better = kept_aside.learned - kept_aside.f1
+            # Accuracy is a linear metric: who goes by it is only learned later than it can be guessed.
+            poor = better < _NO_BETTER and kept_aside.f1 > kept_aside.accuracy
             suspicions.append(Suspicion("no_better", poor, float(better)))
     suspicions += _of_checks(repeats, checks, worse, bits)
     odd = misfits(procedure, history) if n_answered else ()
@@ -179,16 +181,16 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
     share = len(odd) / max(n_answered, 1)
     suspicions.append(Suspicion("surprises", share > 0.25, share))
     found = tuple(suspicions)
-    verdict = _verdict(found, n_answered)
     apart = far_apart(procedure, history, odd)
+    verdict = _verdict(found, apart, n_answered)
     return TrustReport(repeats, checks, failed, explained, odd, surprises, found, accuracy, kept_aside, apart, verdict)
 
 
-def _verdict(suspicions: Sequence[Suspicion], n_answered: int) -> Verdict:
+def _verdict(suspicions: Sequence[Suspicion], apart: FarApart | None, n_answered: int) -> Verdict:
     flagged = [one for one in suspicions if one.flagged]
     if any(one.grave for one in flagged):
         return "untrusted"
-    return "reservations" if flagged or not n_answered else "trusted"
+    return "reservations" if flagged or apart is not None or not n_answered else "trusted"
 
 
 def _repeats(history: Sequence[Asked]) -> Count:
@@ -311,11 +313,13 @@ def _change(belief: Posterior, history: Sequence[Asked], rng: np.random.Generato
     halves = answered[:half], answered[half:]
     lost = 0.0
     for mine, other in (halves, halves[::-1]):
-        # Of a count that was named the probability depends on the scale: only sides can be set against a coin.
-        sides = [asked for asked in other if asked.answer.moved is None]
-        fitted, answers = refitted(belief, mine, rng), evidence(sides, belief.prior)
-        fit = fitted.response.log_likelihood(fitted.weights, fitted.person, answers)
-        lost += -float(np.log2(np.exp(fit).mean(axis=0)).sum()) - len(sides)
+        # Only sides can be set against a coin: of a count the probability depends on the scale, and ties are rare.
+        sides = [asked for asked in other if asked.answer.choice in PREFERENCES and asked.answer.moved is None]
+        fitted = refitted(belief, mine, rng)
+        for asked in sides:
+            first, second, _ = fitted.chances(belief.prior.gain(*asked.question.rates)[None]).mean(axis=1)[:, 0]
+            chosen = first if asked.answer.choice is Choice.FIRST else second
+            lost -= float(np.log2(2 * chosen / (first + second)))
     return lost / 2
 
 

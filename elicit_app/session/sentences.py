@@ -38,25 +38,29 @@ class PurposeWords(NamedTuple):
     purpose: AnswersFor
     title: str  # "To choose between these models"
     sentence: str  # what comes with it, and when the questions stop
-    questions: str  # how many to expect: "10 to 22 questions"
+    questions: str  # how many to expect: "usually 10 to 22 questions"
 
 
 def most_questions(informative: int) -> int:
-    """Return how many questions a sitting has at most: the informative ones, with the repeats and the check on top."""
+    """Return how many questions a sitting usually has at most: informative ones, repeats, and one check.
+
+    More follow where a check is failed, a repeat left open, or doubt remains whether somebody looked.
+    """
     return questions_left((), informative, checks=True)
 
 
 def purpose_words(study: Study, questions: int, *, early: bool = True) -> tuple[PurposeWords, ...]:
     """Return what answers about a study may be for, the usual one first.
 
-    At most so many informative `questions` are asked, or fewer where they may stop `early`; repeats and a check come on
-    top.
+    At most so many informative `questions` are asked, or fewer where they may stop `early`; on top come repeats and a
+    check, and what `most_questions` leaves out.
     """
     most = most_questions(questions)
     fewest = min(FEWEST_ANSWERS + required_left(()), most)
     several = len(study.model_names) > 1
-    count = f"{fewest} to {most} questions" if early and fewest < most else f"{most} questions"
-    at_most = f"up to {most} questions" if early else f"{most} questions"
+    all_of_them = f"usually {most} questions"
+    count = f"usually {fewest} to {most} questions" if early and fewest < most else all_of_them
+    at_most = f"usually up to {most} questions" if early else all_of_them
     stops = " Stops when the choice is settled." if early else ""
     known = " Stops when the costs are known closely." if early else ""
     also = "where to cut" if study.n_classes == 2 else "how to decide with your costs"

@@ -70,7 +70,7 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
     findings = (
         *_repeats_found(report, failed),
         *_fits_found(explained, [number for number in odd if number not in failed], report),
-        *_apart_found(report, state, ratios),
+        *_apart_found(report, state, ratios, explained),
         *_held_out_found(report),
         *_suspicions_found(state, report, explained),
         *_bounded_found(session.study, ratios, outcome.tolerance),
@@ -178,8 +178,8 @@ def _fits_found(explained: Tally, odd: Sequence[int], report: TrustReport) -> li
         return []
     good = _fits_well(explained)
     careless = report.suspicion("random")
-    # A good fit beside "do not hang together" would read as a contradiction: that finding's detail speaks of it.
-    shown_there = good and careless is not None and careless.flagged
+    # Beside "do not hang together" or "far apart" a good fit would read as a contradiction: their detail speaks of it.
+    shown_there = good and (report.apart is not None or (careless is not None and careless.flagged))
     found = [] if shown_there else [TrustView(good, _fit(explained))]
     found += [TrustView(False, f"Answer {number} does not fit the rest", question=number) for number in odd[:_NAMED]]
     if len(odd) > _NAMED:
@@ -201,7 +201,9 @@ def far_apart_words(apart: FarApart, state: SessionState) -> str:
     return f"Answers {first} and {second} are a factor of {two_digits(apart.factor)} apart"
 
 
-def _apart_found(report: TrustReport, state: SessionState, rates: tuple[ExchangeRate, ...]) -> list[TrustView]:
+def _apart_found(
+    report: TrustReport, state: SessionState, rates: tuple[ExchangeRate, ...], explained: Tally
+) -> list[TrustView]:
     """Return the two answers about the same mistakes that lie farthest apart, where that is far."""
     apart = report.apart
     if apart is None:
@@ -212,6 +214,9 @@ def _apart_found(report: TrustReport, state: SessionState, rates: tuple[Exchange
         f"By answer {more} one {grave.one} counts as {two_digits(apart.most)} {mild.many}, by answer {fewer} as "
         f"{two_digits(apart.least)}. Most people's answers differ less."
     )
+    careless = report.suspicion("random")
+    if _fits_well(explained) and not (careless is not None and careless.flagged):
+        detail += f" {_fit(explained)}, but only as those of somebody who errs that much."
     return [TrustView(False, far_apart_words(apart, state), detail, max(more, fewer))]
 
 
@@ -227,16 +232,23 @@ def _held_out(report: TrustReport, study: Study) -> tuple[HeldOutView, ...]:
 
 
 def _held_out_found(report: TrustReport) -> list[TrustView]:
+    """Return how well answers kept aside are predicted; nothing where that speaks neither for the result nor against.
+
+    Questions are about near ties: of somebody honest, too, the answers to the next ones may be as open as a coin.
+    """
     poor = report.suspicion("no_better")
     if report.held_out is None or poor is None:
         return []
     kept, headline = report.held_out, "It predicts answers it was not shown"
+    lead = kept.learned - max(kept.accuracy, kept.f1)
     detail = f"Agreement on {kept.total} answers, each kept aside once:"
     if poor.flagged:
-        headline += " no better than a plain score"
-    elif kept.learned <= max(kept.accuracy, kept.f1) + 1:
+        return [TrustView(False, f"{headline} no better than a plain score", detail)]
+    if 2 * kept.learned <= kept.total or lead < -1:
+        return []
+    if lead <= 1:
         headline += " as well as a plain score; there are too few to tell them apart"
-    return [TrustView(not poor.flagged, headline, detail)]
+    return [TrustView(True, headline, detail)]
 
 
 def _suspicions_found(state: SessionState, report: TrustReport, explained: Tally) -> list[TrustView]:

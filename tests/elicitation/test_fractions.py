@@ -11,6 +11,7 @@ from elicit_app.elicitation.oracles import UtilityOracle, run
 from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.procedures.published import Fraction
+from elicit_app.elicitation.questions import Purpose
 from elicit_app.elicitation.response import ResponseModel
 from elicit_app.problem import Problem
 
@@ -56,6 +57,15 @@ def test_near_a_result_a_fraction_is_its_gradient(family):
     np.testing.assert_allclose(np.array(slopes) / max(slopes), near, rtol=1e-6)
 
 
+@pytest.mark.parametrize("family", ["dlfpm", "lfpm"])
+def test_no_mistake_is_good_however_bad_the_models_are(family):
+    """Where one wrong answer is given more often than if all wrong ones were alike, the slope would change its sign."""
+    poor = np.array([[0.05, 0.45, 0.0], [0.28, 0.02, 0.0], [0.0, 0.2, 0.0]])
+    belief = belief_of(family, 7, n=200)
+    assert (belief.near(poor) > 0).all()
+    assert np.isfinite(belief.local_outcome("expert", 0, poor).weights).all()
+
+
 def test_equal_weights_at_both_ends_are_a_linear_metric():
     prior = FractionPrior.over(WeightPrior.of("lpm", 3))
     x = np.random.default_rng(2).standard_normal((1, 6))
@@ -86,3 +96,16 @@ def test_bayes_finds_a_fraction_and_says_what_is_known_of_it(eta_of):
     pairs = list(zip(decided[::2], decided[1::2], strict=True))
     found = outcome.utility
     assert np.mean([(truth(a) > truth(b)) == (found(a) > found(b)) for a, b in pairs]) >= 0.93
+
+
+@pytest.mark.parametrize("family", ["dlfpm", "lfpm"])
+def test_who_is_asked_about_a_fraction_chooses_between_results_that_a_usable_model_could_have(eta_of, family):
+    cases = [Cases.exact(eta_of("softmax-3"))]
+    procedure = Bayes(cases, family=family, seed=1, population=1000, questions=3, checks=True, answers="choice")
+    _, asked = run(procedure, UtilityOracle(lambda matrix: float(np.trace(matrix))))
+    assert Purpose.CHECK in [question.purpose for question, _ in asked]
+    for question, _ in asked:
+        for side in question.rates:
+            assert (2 * np.diagonal(side) >= side.sum(axis=1)).all(), question.purpose
+        assert question.proposal is None, "a count that is moved changes both parts of a fraction"
+        assert not question.common_base

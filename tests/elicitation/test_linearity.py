@@ -1,10 +1,12 @@
 """Rivals of linear costs: what tells them apart, and what does not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from elicit_app.elicitation.belief import ParticlePosterior
-from elicit_app.elicitation.linearity import BAYES_FACTORS, Linearity, check_linearity
+from elicit_app.elicitation.linearity import BAYES_FACTORS, MOSTLY_KEPT, Linearity, check_linearity
 from elicit_app.elicitation.oracles import UtilityOracle
 from elicit_app.elicitation.prior import WeightPrior, positive
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Proposal, Question
@@ -136,6 +138,15 @@ class TestRivals:
     )
     def test_counts_tell_who_goes_by_what(self, utility, rival):
         self.told(utility, counts(14, 8), rival)
+
+    def test_a_limit_that_nothing_shown_keeps_is_not_named(self):
+        """Only one class counted then, which linear costs of its mistakes alone say as well."""
+        person = UtilityOracle(limited)
+        found = checked([Asked(question, person.answer(question)) for question in counts(14, 8)])
+        assert found.kept > MOSTLY_KEPT
+        assert found.rival == "threshold"
+        assert replace(found, kept=0.2).rival is None
+        assert replace(found, kept=0.2).log_over_linear < found.log_over_linear
 
     def test_f1_is_told_from_equal_costs_where_classes_differ_in_size(self):
         self.told(f1, counts(14, 8, (600, 240, 60)), "f1")

@@ -247,3 +247,8 @@ def test_a_recorded_equal_point_is_given_again_in_either_order():
 def test_matching_that_cannot_be_is_refused(bad):
     with pytest.raises(Problem):
         Matching(**bad)
+
+
+def test_who_minds_neither_mistake_names_no_count_whatever_stands_there():
+    assert LinearOracle(costs(0, 0)).answer(trade()) == Answer(Choice.EQUAL)
+    assert LinearOracle(costs(1, 0)).answer(trade()).choice is Choice.SECOND, "no count of what is not minded is enough"

@@ -68,6 +68,16 @@ class TestPeople:
         assert report.held_out.total == 18
         assert report.held_out.learned > max(report.held_out.accuracy, report.held_out.f1)
 
+    @pytest.mark.parametrize("seed", [2, 4])
+    def test_who_minds_all_mistakes_equally_is(self, seed, answers_of):
+        """Their ties are no change of mind, and accuracy, which is what they go by, is guessed before it is learned."""
+        procedure = sitting(seed)
+        asked = answers_of(procedure, LinearOracle(np.eye(3) - 1.0))
+        report = trust_report(procedure, asked)
+        assert Choice.EQUAL in [answer.choice for _, answer in asked]
+        assert report.held_out.accuracy == report.held_out.total
+        assert report.verdict == "trusted", [one for one in report.suspicions if one.flagged]
+
     def test_who_tosses_a_coin_is_not(self, answers_of):
         verdicts = []
         for seed in (1, 2):

@@ -19,8 +19,8 @@ def test_each_purpose_says_when_it_stops_and_how_many_questions_there_are():
     assert (choose.purpose, costs.purpose, both.purpose) == ("choose", "costs", "both")
     assert choose.title == "To choose between these models"
     assert choose.sentence == "Also: where to cut. Stops when the choice is settled."
-    assert choose.questions == "10 to 22 questions"
-    assert costs.questions == both.questions == "up to 22 questions"
+    assert choose.questions == "usually 10 to 22 questions"
+    assert costs.questions == both.questions == "usually up to 22 questions"
 
 
 def test_where_it_may_not_stop_early_nothing_is_said_to_stop():
@@ -35,7 +35,7 @@ def test_the_terminal_takes_a_number_and_asks_again_for_anything_else(monkeypatc
     monkeypatch.setattr(asking, "prompt", lambda console, text: next(lines))
     console = Console(file=io.StringIO())
     assert asking.ask_purpose(open_study("wine"), None, console) == purpose
-    assert "To write down what mistakes cost (up to 22 questions)" in console.file.getvalue()
+    assert "To write down what mistakes cost (usually up to 22 questions)" in console.file.getvalue()
 
 
 @pytest.mark.usual_draws

@@ -114,6 +114,19 @@ def test_half_of_the_repeats_or_as_many_as_a_plain_score_is_no_good_sign(honestl
     assert any(said.endswith("too few to tell them apart") for said in headlines(view, good=True))
 
 
+@pytest.mark.parametrize(("learned", "accuracy", "f1"), [(3, 2, 3), (4, 1, 0), (7, 10, 8)])
+def test_what_no_plain_score_does_better_is_no_good_sign_where_a_coin_does_as_well(
+    honestly, monkeypatch, learned, accuracy, f1
+):
+    """Questions are about near ties: this speaks neither for the result nor against it."""
+    report_of = trust.trust_report
+    held = trust.HeldOut(learned=learned, accuracy=accuracy, f1=f1, total=8 if learned < 5 else 10)
+    monkeypatch.setattr(trust, "trust_report", lambda *about: replace(report_of(*about), held_out=held))
+    view = result_view(honestly)
+    assert view.held_out[0].right == learned
+    assert not any("not shown" in finding.headline for finding in view.trust)
+
+
 def test_always_the_same_side_is_said_and_not_called_the_worse_one_after_the_review(sitting):
     session = sitting(lambda _: "left")
     view, answers = result_view(session), len(session.state.entries)
@@ -249,6 +262,8 @@ def test_answers_that_plainly_disagree_are_named_whatever_the_fit_makes_of_them(
         assert f" as {least}." in found.detail
         assert not view.trust_sentence.startswith("Yes")
         assert found.headline in review_view(session).sentence
+        assert not any("fit these numbers" in headline for headline in headlines(view, good=True))
+        assert "7 of 7 answers fit these numbers, but only as those of somebody who errs that much." in found.detail
 
 
 def test_answers_that_agree_are_not_called_far_apart(tmp_path):

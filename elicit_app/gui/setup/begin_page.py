@@ -415,7 +415,7 @@ class BeginPage(HeadedPage):
             parts.append("a fraction")
         if self.orders.count and self._takes_orders:
             parts.append(f"{counted(self.orders.count, 'order')} stated")
-        parts.append(f"at most {most_questions(questions)} questions" if questions else f"{entry.label}")
+        parts.append(f"usually at most {most_questions(questions)} questions" if questions else f"{entry.label}")
         self.settings.say("; ".join(parts))
         models = counted(len(study.model_names), "model")
         has_cases = study.n_cases and study.wording.priced is None

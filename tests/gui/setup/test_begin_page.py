@@ -99,10 +99,10 @@ def test_the_wheel_never_changes_a_field(page):
 
 def test_the_closed_settings_say_what_is_set(page):
     said = page.settings.button.accessibleDescription()
-    assert said == "some wrong answers worse than others; at most 22 questions"
+    assert said == "some wrong answers worse than others; usually at most 22 questions"
     page.family.alike.radio.click()
     page.asking.questions.setValue(30)
-    assert page.settings.button.accessibleDescription() == "all wrong answers equally bad; at most 38 questions"
+    assert page.settings.button.accessibleDescription() == "all wrong answers equally bad; usually at most 38 questions"
 
 
 def test_a_fraction_is_asked_for_by_researchers_without_orders(page):
