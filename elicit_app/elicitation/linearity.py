@@ -38,14 +38,14 @@ Rival = Literal["concave", "minimax", "threshold", "f1"]
 POWER = 0.6  # of felt counts
 # Bayes factors of a rival against linear costs, from which on it is named: set on simulated people, see docs/method.
 BAYES_FACTORS: dict[Rival, float] = {"concave": 10.0, "minimax": 5.0, "threshold": 5.0, "f1": 5.0}
-# Where questions were made for it, felt counts need less: linear people stay far below.
-BAYES_FACTOR_ON_BASES = 3.0
+BAYES_FACTOR_ON_BASES = 3.0  # where questions were made for it, felt counts need less: linear people stay far below
 ENOUGH_BASES = 2  # answered questions with a common base that this takes
 MOSTLY_KEPT = 0.5  # above it some result that was shown keeps the limit, rather than none
 PRIOR_OF_LINEAR = 0.8  # the rivals share the rest
 SHARE_OF_NAMED = 0.25  # of a named one, where all are set against chance
 # Equal costs have no weights to be found either, and explain most of what F1 does: it has to be twice as good as they.
 EQUAL_COSTS = 0.4
+
 _PARTICLES, _DRAWS, _USUAL = 600, 4_000, 300
 _COUNTS_TRIED = 400  # of a scale, to find where a score is the same on both sides
 _BEYOND = 1.5  # times the largest possible count: where somebody would look for one that no count is large enough for
