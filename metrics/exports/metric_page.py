@@ -52,9 +52,11 @@ def _about_prices(metric: ElicitedMetric) -> Section:
         text = f"alpha : beta is {share:.2f} : {1 - share:.2f}."
         return Section("In the relevance score", (Paragraph(text),), half=True)
     false_positive, false_negative = metric.penalties()
+    bounds = {rate.mistake.true: f" ({rate.in_words()})" for rate in exchange_rates(metric) if rate.bounded}
     text = (
-        f"In units of a label found, a false label costs {two_digits(false_positive)} and a missed one "
-        f"{two_digits(false_negative)}. Labels that were rightly left out do not count."
+        f"In units of a label found, a false label costs {two_digits(false_positive)}{bounds.get('false', '')} and a "
+        f"missed one {two_digits(false_negative)}{bounds.get('missed', '')}. Labels that were rightly left out do not "
+        "count."
     )
     return Section("In the multi-label score", (Paragraph(text),), half=True)
 

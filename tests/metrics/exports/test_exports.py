@@ -386,3 +386,20 @@ def test_a_class_weight_says_what_its_cost_rests_on():
     )
     assert [said for _, said in weight_texts(metric)] == ["rests on a bound", "", "not known"]
     assert "(rests on a bound)" in page_as_html(metric_page(metric))
+
+
+def test_a_price_that_is_only_bounded_is_not_said_as_a_number_alone():
+    costs = np.array([2.0, 6.0, 1.0]) / 6
+    ends = np.repeat(np.stack([costs, costs], axis=-1)[:, None], 3, axis=1)
+    ends[2, :, 0] = 0.0
+    ends[[0, 1, 2], [0, 1, 2]] = 0.0
+    metric = ElicitedMetric.from_weights(
+        ("found", "missed", "false"),
+        [2, 6, 1],
+        "dlpm",
+        kind="multilabel",
+        intervals=ends,
+        yardstick=("found", "missed"),
+    )
+    said = page_as_markdown(metric_page(metric))
+    assert "a false label costs 0.5 (at most 0.5) and a missed one 3." in said
