@@ -133,9 +133,8 @@ def _score_priced(metric: ElicitedMetric, files: list[Path], draws: int, seed: i
     from metrics.text import probability
 
     for path in files:
-        if path.is_dir():
-            told = "keeps sums, no items" if (path / AMOUNTS_FILE).is_file() else "is a folder"
-            raise Problem(f"{path} {told}: name the predictions files, one for each model.")
+        if (path / AMOUNTS_FILE).is_file():
+            raise Problem(f"{path} keeps sums, no items: name the predictions files, one for each model.")
     scores = priced_scores(metric, files, distinct_names(files), draws=draws, seed=seed)
     if as_json:
         prices = metric.penalties()._asdict() if metric.kind == "multilabel" else {"alpha_share": metric.alpha_share()}
@@ -349,9 +348,8 @@ def _print(metric: ElicitedMetric, scores: Scores) -> None:
     heads = ("Rank", "Model as it decides now", "cost", "MPCS", "MPCS by class weight", "accuracy")
     table = output.table(heads, left=(1,))
     for one in sorted(scores.models, key=lambda model: model.judged.cost_per_population):
-        scores_of_it = concern(one.mpcs_unweighted), concern(one.mpcs)
-        cost = total_cost(one.judged.cost_per_population)
-        table.add_row(str(one.judged.rank), one.name, cost, *scores_of_it, f"{100 * one.accuracy:.1f} %")
+        found = (total_cost(one.judged.cost_per_population), concern(one.mpcs_unweighted), concern(one.mpcs))
+        table.add_row(str(one.judged.rank), one.name, *found, f"{100 * one.accuracy:.1f} %")
     console.print(table)
 
 
