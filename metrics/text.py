@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray  # the command prints before it loads numpy
 
 
-NOT_KNOWN = "not known"
+NOT_KNOWN, BOUNDED = "not known", "bounded"
 
 _MONTHS = (
     "January",
@@ -87,9 +87,9 @@ def cost_text(cost: float, interval: Sequence[float] | None) -> tuple[str, str]:
     if low == 0 and math.isinf(high):
         return two_digits(cost), NOT_KNOWN
     if math.isinf(high):
-        return f"≥ {two_digits(low)}", "bounded"
+        return f"≥ {two_digits(low)}", BOUNDED
     if low == 0 < high:
-        return f"≤ {two_digits(high)}", "bounded"
+        return f"≤ {two_digits(high)}", BOUNDED
     return two_digits(cost), span(low, high) if low < high else ""
 
 
@@ -100,6 +100,15 @@ def total_cost(value: float) -> str:
     ('1,442', '3.1')
     """
     return f"{value:,.0f}" if abs(value) >= 9.95 else two_digits(value)
+
+
+def concern(score: float | None) -> str:
+    """Return a Meta Pattern Concern Score with two significant digits, and "–" where no case has a weight.
+
+    >>> concern(0.00316), concern(None)
+    ('0.0032', '–')
+    """
+    return "–" if score is None else two_digits(score)
 
 
 def percent(share: float) -> str:

@@ -40,8 +40,8 @@ def score(
         list[Path],
         typer.Argument(
             metavar="PREDICTIONS...",
-            help="One predictions file per model, all of the same cases; a study folder, or a bundled study's name, "
-            "stands for all of its models.",
+            help="One predictions file per model, all of the same cases; a study folder (unless it is about amounts, "
+            "of which it keeps sums alone), or a bundled study's name, stands for all of its models.",
         ),
     ],
     prevalence: Annotated[
@@ -112,7 +112,7 @@ def score(
         tally = _tally_on_dask(loaded, names, files, concern, scheduler)
     else:
         tally = _tally(loaded, names, files, concern)
-    _tell(tally, loaded)
+    _tell(tally)
     cases = tally.models[0].labels
     shares = None if stated is None else _completed(stated, [int(n) for n in cases], loaded.classes)
     scores = scores_of(tally, loaded, prevalence=shares, practice=typed, draws=draws, seed=seed)
@@ -126,10 +126,15 @@ def _score_priced(metric: ElicitedMetric, files: list[Path], draws: int, seed: i
     """Score models of several labels, or of suggestions in contexts."""
     from dataclasses import asdict
 
+    from elicit_app.problem import Problem
     from elicit_app.study.amounts import priced_scores
     from elicit_app.study.making import distinct_names
+    from elicit_app.study.packs import AMOUNTS_FILE
     from metrics.text import probability
 
+    for path in files:
+        if (path / AMOUNTS_FILE).is_file():
+            raise Problem(f"{path} keeps sums, no items: name the predictions files, one for each model.")
     scores = priced_scores(metric, files, distinct_names(files), draws=draws, seed=seed)
     if as_json:
         prices = metric.penalties()._asdict() if metric.kind == "multilabel" else {"alpha_share": metric.alpha_share()}
@@ -154,7 +159,7 @@ def scores_from_files(metric: ElicitedMetric, predictions: list[Path]) -> Scores
 
     names, files = _models(predictions)
     tally = _tally(metric, names, files, AS_USUAL)
-    _tell(tally, metric)
+    _tell(tally)
     return scores_of(tally, metric)
 
 
@@ -202,13 +207,11 @@ def _tally_on_dask(
         return tally_on_cluster(metric, parts, scheduler=scheduler, advance=advance, concern=concern)
 
 
-def _tell(tally: RowsTally, metric: ElicitedMetric) -> None:
-    from elicit_app.study.reading import numbering_notes, rescaling_notes
+def _tell(tally: RowsTally) -> None:
+    from elicit_app.study.reading import rescaling_notes
 
     for model in tally.models:
-        notes = [note for path in model.numbered for note in numbering_notes(path, metric.classes)]
-        notes += [note for path, rows in model.rescaled for note in rescaling_notes(path, rows)]
-        for note in notes:
+        for note in (*model.notes, *(note for each in model.rescaled for note in rescaling_notes(*each))):
             print(note, file=sys.stderr)
 
 
@@ -337,7 +340,7 @@ def _print_heading(console: Console, metric: ElicitedMetric, reservation: str) -
 
 def _print(metric: ElicitedMetric, scores: Scores) -> None:
     from elicit_app.cli.result_text import print_judgement
-    from metrics.text import total_cost
+    from metrics.text import concern, total_cost
 
     console = output.console()
     _print_heading(console, metric, metric.quality.caveat)
@@ -345,10 +348,8 @@ def _print(metric: ElicitedMetric, scores: Scores) -> None:
     heads = ("Rank", "Model as it decides now", "cost", "MPCS", "MPCS by class weight", "accuracy")
     table = output.table(heads, left=(1,))
     for one in sorted(scores.models, key=lambda model: model.judged.cost_per_population):
-        concern = "–" if one.mpcs is None else f"{one.mpcs:.3f}"
-        plain = f"{one.mpcs_unweighted:.3f}"
-        found = (str(one.judged.rank), one.name, total_cost(one.judged.cost_per_population), plain, concern)
-        table.add_row(*found, f"{100 * one.accuracy:.1f} %")
+        found = (total_cost(one.judged.cost_per_population), concern(one.mpcs_unweighted), concern(one.mpcs))
+        table.add_row(str(one.judged.rank), one.name, *found, f"{100 * one.accuracy:.1f} %")
     console.print(table)
 
 

@@ -146,18 +146,23 @@ def watch(settings: LabSettings) -> Iterator[SimulatedPerson]:
         yield SimulatedPerson(settings, number + 1, looks, runs[-1], laboratory.study)
 
 
+_QUARTERS = 4  # of fewer people there is no middle half
+
+
 def width_sentence(people: Sequence[SimulatedPerson]) -> tuple[str, str]:
     """Say how wide the ranges will be, and of how many people, all of the same settings, that is known."""
     asked = round(float(np.median([one.looks[-1].answers for one in people])))
     factors = [one.looks[-1].range_factor for one in people if one.looks[-1].range_factor is not None]
-    values = np.array(factors or [one.looks[-1].otherwise for one in people])
-    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+    values = np.array(factors or [100 * one.looks[-1].otherwise for one in people])
+    few = len(values) < _QUARTERS
+    low, middle, high = (f"{end:.1f}" for end in np.quantile(values, [0, 0.5, 1] if few else [0.25, 0.5, 0.75]))
     so_far = f"So far {counted(len(people), 'person', 'people')}"
+    if len(values) > 1:
+        so_far += f"; {'all' if few else 'half'} of them {f'between {low} and' if low != high else 'at'} {high}"
     if factors:
-        sentence = f"With {asked} answers the ranges reach a factor of {middle:.1f} each way."
-        return sentence, f"{so_far}; half of them between {low:.1f} and {high:.1f}."
-    sentence = f"With {asked} answers {100 * middle:.1f} % of pairs are judged otherwise; a search gives no ranges."
-    return sentence, f"{so_far}; half of them between {100 * low:.1f} and {100 * high:.1f} %."
+        return f"With {asked} answers the ranges reach a factor of {middle} each way.", f"{so_far}."
+    sentence = f"With {asked} answers {middle} % of pairs are judged otherwise; a search gives no ranges."
+    return sentence, f"{so_far}{' %' if len(values) > 1 else ''}."
 
 
 def questions_text(person: SimulatedPerson) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from metrics.policies.information import More
+from metrics.policies.information import DOUBTED, More
 from metrics.policies.recommendation import difference_words, doubt_in, what_one_does
 from metrics.text import amount, capitalised, probability, total_cost
 
@@ -153,11 +153,12 @@ def information_texts(judgement: Judgement) -> InformationTexts | None:
         return None
     unit = judgement.mistake(*judgement.unit)
     loss = total_cost(found.expected_loss)
+    of_it = "" if found.doubted == DOUBTED else " of them"
     per = f"{judgement.population:,} {judgement.words.cases}"
     expected = (
-        f"What is not known costs {loss} {unit.one if loss == '1' else unit.many} per {per} on average."
+        f"{capitalised(found.doubted)} costs {loss} {unit.one if loss == '1' else unit.many} per {per} on average."
         if found.expected_loss > 0
-        else "What is not known costs nothing: whatever is true, the first stays the best."
+        else f"{capitalised(found.doubted)} costs nothing: whatever is true{of_it}, the first stays the best."
     )
     more = tuple(_more_text(found, one, judgement.words.cases) for one in _chosen(found))
     return InformationTexts(advice, expected, more)

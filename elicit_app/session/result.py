@@ -303,9 +303,9 @@ def cost_intervals(outcome: Outcome, yardstick: tuple[int, int]) -> Matrix | Non
     unit, cost = family.index(*yardstick, len(costs)), costs[yardstick]
     if tolerance is None or not cost > 0:
         return intervals_around(costs, outcome.intervals)
-    low, high = (family.on_errors(ends[:, unit] * cost) for ends in (tolerance.low, tolerance.high))
-    low[yardstick] = high[yardstick] = cost
-    return intervals_around(costs, np.stack([low, high], axis=-1))
+    low, high = tolerance.low[:, unit] * cost, tolerance.high[:, unit] * cost
+    low[unit] = high[unit] = cost
+    return intervals_around(costs, np.stack([family.on_errors(low), family.on_errors(high)], axis=-1))
 
 
 def judge_of(study: Study, metric: ElicitedMetric, practice: Practice | None = None) -> Judge:

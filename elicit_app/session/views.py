@@ -292,8 +292,7 @@ class Scenarios:
         weight = self.class_weight * shares
         return ModelView(
             judged=one,
-            # Where no case is of a class that matters there is nothing to be concerned about.
-            mpcs=float(self.concern[of_model] @ weight / weight.sum()) if weight.any() else 0.0,
+            mpcs=float(self.concern[of_model] @ weight / weight.sum()) if weight.any() else None,
             # Free of what a sum of shares is off by: 0.7825 would be shown as 78.3 %, elsewhere as 78.2 %.
             accuracy=round(float(np.diagonal(rates) @ shares), 12),
         )
@@ -332,7 +331,7 @@ class ModelView:
     """One model as it decides now: how it was judged, and what else is known of its decisions."""
 
     judged: JudgedPolicy
-    mpcs: float
+    mpcs: float | None  # None where every case is of a class of weight 0
     accuracy: float
 
     @property

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+_WEIGHTS = ("sample_weight", "sample_weights", "weight", "weights")
 MOST_NUMBERS = 64_000_000
 """Probabilities of one model that a study can hold: half a gibibyte."""
 
@@ -51,6 +52,7 @@ class PredictionsFile:
     # the rows that batches give: from `start` (from 0) up to `stop`, None for all the rest
     start: int = 0
     stop: int | None = None
+    weights: str = ""  # a column that seems to weigh the cases, or empty: it is not used
 
     @property
     def name(self) -> str:
@@ -122,13 +124,16 @@ def open_predictions(
     named = {name.strip() for name in table.columns}
     if classes and {TRUTH, PREDICTED} <= named and not any(name.startswith(PROBABILITY) for name in named):
         columns = ColumnMap(TRUTH, tuple(classes), (PREDICTED,), "labels")
+    used = () if columns is None else (columns.truth, *columns.columns)
+    others = [name for name in map(str.strip, table.columns) if name not in used]
+    weights = next((name for name in others if name.lower() in _WEIGHTS), "")
     table = table if columns is None else MappedTable(table, columns)
     names = [name.strip() for name in table.columns]
     found = {position: known for position, name in enumerate(names) if (known := class_of_column(name)) is not None}
     findings = [*_column_findings(names, list(found.values()))]
     if findings:
         raise file_problem(table.path, *findings)
-    return PredictionsFile(table, tuple(found.values()), (names.index(TRUTH), *found))
+    return PredictionsFile(table, tuple(found.values()), (names.index(TRUTH), *found), weights=weights)
 
 
 def read_predictions(
@@ -169,7 +174,7 @@ def read_predictions(
     predictions = Predictions(
         file.name, y_true, np.ascontiguousarray(np.concatenate([batch.y_proba for batch in batches]), dtype=np.float64)
     )
-    notes = rescaling_notes(file.table.path, check.rescaled)
+    notes = (*weight_notes(file), *rescaling_notes(file.table.path, check.rescaled))
     if columns is not None and columns.kind == "labels":
         notes += (f"{file.table.path.name} holds decided labels: it is judged as it decides, without probabilities.",)
     return ReadPredictions(predictions, names, notes)
@@ -208,6 +213,13 @@ def numbering_notes(path: Path, classes: Sequence[str]) -> tuple[str, ...]:
     """Return what to tell a person where a file numbers the classes that have these names."""
     meant = ", ".join(f"{index} for “{shortened(name)}”" for index, name in enumerate(classes[:12]))
     return (f"{path.name}: the classes are numbered; {meant}{' and so on' if len(classes) > 12 else ''}.",)
+
+
+def weight_notes(file: PredictionsFile) -> tuple[str, ...]:
+    """Return what to tell a person where a column of a file seems to weigh its cases."""
+    if not file.weights:
+        return ()
+    return (f"{file.table.path.name}: the column {file.weights} is not used; every case counts alike.",)
 
 
 def rescaling_notes(path: Path, rows: int) -> tuple[str, ...]:

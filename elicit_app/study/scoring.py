@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Problem
 from elicit_app.study.checking import Batch, require_comparable
-from elicit_app.study.reading import open_predictions
+from elicit_app.study.reading import numbering_notes, open_predictions, weight_notes
 from metrics import ElicitedMetric
 from metrics.accumulating import ConcernScore, ExpectedCost, OnePass
 from metrics.elicited.release import ReleaseForm
@@ -81,8 +81,8 @@ class ModelTally:
         Rows of each true class.
     rescaled : list of tuple of (Path, int)
         Files with rows that were divided by their sum, and how many.
-    numbered : list of Path
-        Files that have the numbers 0..k-1 for the classes of the metric.
+    notes : list of str
+        What a person should know of its files: that they number the classes, or weigh cases.
     """
 
     def __init__(self, metric: ElicitedMetric, concern: ConcernSettings) -> None:
@@ -91,7 +91,7 @@ class ModelTally:
         self.sample = CalibrationSample()
         self.labels = np.zeros(k, dtype=np.int64)
         self.rescaled: list[tuple[Path, int]] = []
-        self.numbered: list[Path] = []
+        self.notes: list[str] = []
 
     def update(self, batch: Batch, first_row: int) -> None:
         """Add checked rows, `first_row` of which come earlier."""
@@ -104,7 +104,7 @@ class ModelTally:
         self.sample.merge(other.sample)
         self.labels += other.labels
         self.rescaled += other.rescaled
-        self.numbered += [path for path in other.numbered if path not in self.numbered]
+        self.notes += [note for note in other.notes if note not in self.notes]
 
 
 class RowsTally:
@@ -248,8 +248,8 @@ def _batches(rows: ModelRows, metric: ElicitedMetric, tally: ModelTally, advance
             yield batch
         if check.rescaled:
             tally.rescaled.append((piece.path, check.rescaled))
-        if numbered and piece.path not in tally.numbered:
-            tally.numbered.append(piece.path)
+        notes = (*(numbering_notes(piece.path, metric.classes) if numbered else ()), *weight_notes(file))
+        tally.notes += [note for note in notes if note not in tally.notes]
 
 
 def _side_by_side(streams: Sequence[Iterator[Batch]]) -> Iterator[list[Batch]]:

@@ -11,7 +11,7 @@ from metrics.elicited.metric_parts import ANSWERS_FOR, ranges_of_draws
 from metrics.elicited.release import factor_ranges
 from metrics.exports.page import Cells, Facts, Matrix, Page, Paragraph, RatePlot, Section, one_line
 from metrics.inputs.arguments import Floats
-from metrics.text import cost_text, day, series, span, two_digits
+from metrics.text import BOUNDED, NOT_KNOWN, cost_text, day, series, span, two_digits
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -52,9 +52,11 @@ def _about_prices(metric: ElicitedMetric) -> Section:
         text = f"alpha : beta is {share:.2f} : {1 - share:.2f}."
         return Section("In the relevance score", (Paragraph(text),), half=True)
     false_positive, false_negative = metric.penalties()
+    bounds = {rate.mistake.true: f" ({rate.in_words()})" for rate in exchange_rates(metric) if rate.bounded}
     text = (
-        f"In units of a label found, a false label costs {two_digits(false_positive)} and a missed one "
-        f"{two_digits(false_negative)}. Labels that were rightly left out do not count."
+        f"In units of a label found, a false label costs {two_digits(false_positive)}{bounds.get('false', '')} and a "
+        f"missed one {two_digits(false_negative)}{bounds.get('missed', '')}. Labels that were rightly left out do not "
+        "count."
     )
     return Section("In the multi-label score", (Paragraph(text),), half=True)
 
@@ -127,10 +129,12 @@ def _beneath(metric: ElicitedMetric, i: int, factor: float, ends: Floats | None)
 
 
 def weight_texts(metric: ElicitedMetric) -> list[tuple[str, str]]:
-    """Return every class weight, and its 90 % range, empty where there are no draws."""
+    """Return every class weight and its 90 % range; without draws, whether its cost is only bounded or not known."""
     weights = list(metric.class_weight.values())
     if metric.samples is None:
-        return [(two_digits(weight), "") for weight in weights]
+        texts, dearest = cost_texts(metric), metric.cost_matrix.argmax(axis=1)
+        known = {BOUNDED: "rests on a bound", NOT_KNOWN: NOT_KNOWN}
+        return [(two_digits(weight), known.get(texts[i][dearest[i]][1], "")) for i, weight in enumerate(weights)]
     ranges = ranges_of_draws(family_of(metric.family).class_weight(metric.samples))
     return [(two_digits(weight), span(*map(float, ends))) for weight, ends in zip(weights, ranges, strict=True)]
 

@@ -27,6 +27,7 @@ Kind = Literal["decide", "answers", "cases"]
 # A loss of less than this share of what is paid anyway is not worth asking or collecting for.
 _NEGLIGIBLE = 0.025
 _MOST_OF_IT = 0.5
+DOUBTED, DOUBTED_CASES = "what is not known", "what the cases leave open"
 _FURTHEST = 20
 
 
@@ -67,6 +68,8 @@ class Information:
         In words: "Decide now", "Answer about 6 more questions", "Collect about 900 more cases".
     more : tuple of More
         What some numbers of answers and cases would spare.
+    doubted : str
+        What is doubted, inside a sentence: without draws of the costs, only what the cases leave open.
     """
 
     expected_loss: float
@@ -75,6 +78,7 @@ class Information:
     kind: Kind
     advice: str
     more: tuple[More, ...]
+    doubted: str = DOUBTED
 
 
 def information(
@@ -102,8 +106,9 @@ def information(
     more = [*_more("cases", cases, recommended, n_cases, of_cases)]
     if values is not None and n_answers:
         more = [*_more("answers", values, recommended, n_answers, of_values), *more]
-    kind, advice = _advice(loss, cost, of_values, of_cases, more)
-    return Information(loss, of_values, of_cases, kind, advice, tuple(more))
+    doubted = DOUBTED if values is not None else DOUBTED_CASES
+    kind, advice = _advice(loss, cost, of_values, of_cases, more, doubted)
+    return Information(loss, of_values, of_cases, kind, advice, tuple(more), doubted)
 
 
 def _spared(draws: Floats, recommended: int) -> float:
@@ -128,14 +133,18 @@ def _round_numbers(low: int, high: int) -> list[int]:
     return sorted(number for number in named if low <= number <= high)
 
 
-def _advice(loss: float, cost: float, of_values: float, of_cases: float, more: list[More]) -> tuple[Kind, str]:
+def _advice(
+    loss: float, cost: float, of_values: float, of_cases: float, more: list[More], doubted: str
+) -> tuple[Kind, str]:
+    # Of costs without draws nobody knows how far they are off.
+    now = "Decide now" if doubted == DOUBTED else "Decide now, if the costs hold"
     if loss <= _NEGLIGIBLE * cost:
-        return "decide", "Decide now: what is not known hardly matters"
+        return "decide", f"{now}: {doubted} hardly matters"
     kind: Literal["answers", "cases"] = "answers" if of_values > of_cases else "cases"
     perfect = of_values if kind == "answers" else of_cases
     enough = [one.number for one in more if one.of == kind and one.spares >= _MOST_OF_IT * perfect]
     if not enough:
-        return "decide", f"Decide now: more {kind} would hardly settle it"
+        return "decide", f"{now}: more {kind} would hardly settle it"
     if kind == "answers":
         return kind, f"Answer about {amount(enough[0])} more question{'s' if enough[0] > 1 else ''}"
     return kind, f"Collect about {amount(enough[0])} more case{'s' if enough[0] > 1 else ''}"

@@ -21,6 +21,7 @@ from elicit_app.study.folder import write_folder
 from elicit_app.study.measuring import read_practice
 from elicit_app.study.opening import datasets_folder
 from metrics import ElicitedMetric, judge, meta_pattern_concern_score
+from metrics.text import concern
 
 
 @pytest.fixture
@@ -152,7 +153,7 @@ def test_the_table_of_scores_lists_the_cheapest_first(elicit, wine_metric):
     for cost, cells in zip(costs, shown, strict=True):
         assert f"{cost:,.0f}" in [cell.strip() for cell in cells]
     for model in printed["models"]:
-        assert f"{model['mpcs']:.3f}" in table
+        assert concern(model["mpcs"]) in table
 
 
 @pytest.fixture
@@ -329,6 +330,19 @@ def test_files_that_number_the_classes_are_scored_like_those_the_study_was_made_
     (model,) = json.loads(elicit("score", "m.metric.json", "p.npz", "--json"))["models"]
     assert model["misclassification_cost"] == pytest.approx(costs[truth, proba.argmax(axis=1)].mean())
     assert elicit.messages[-1] == "p.npz: the classes are numbered; 0 for “cat”, 1 for “dog”, 2 for “fox”.\n"
+
+
+def test_a_column_that_weighs_cases_is_said_not_to_be_used(elicit, breast_metric, tmp_path):
+    rows = "y_true,sample_weight,proba_malignant,proba_benign\nmalignant,5,0.8,0.2\nbenign,1,0.1,0.9\n"
+    (tmp_path / "m.csv").write_text(rows)
+    said = "m.csv: the column sample_weight is not used; every case counts alike.\n"
+    elicit("score", breast_metric, "m.csv")
+    assert elicit.messages[-1] == said
+    elicit("study", "new", "s", "--predictions", "m.csv")
+    assert said in elicit.messages[-1]
+    mapped = ("--truth", "y_true", "--columns", "malignant=proba_malignant,benign=proba_benign")
+    elicit("study", "new", "t", "--predictions", "m.csv", *mapped)
+    assert said in elicit.messages[-1]
 
 
 def test_names_are_printed_as_they_are(elicit, wine_metric, tmp_path):

@@ -180,6 +180,8 @@ def test_from_files_of_labels_to_a_score(elicit, folder, tmp_path):
     assert "--draws, --seed and --json only" in elicit(
         "score m.metric.json {folder}/eager.csv --prevalence found=0.5", 2
     )
+    said = elicit("score m.metric.json moods", 1)
+    assert said.endswith("moods keeps sums, no items: name the predictions files, one for each model.")
     assert "about outcomes in contexts, the metric prices several labels" in elicit(
         "score m.metric.json {folder}/rules.csv", 1
     )

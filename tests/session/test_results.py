@@ -244,3 +244,14 @@ def test_the_table_has_every_answer_as_it_was_shown(session, tmp_path):
     assert path.read_text(encoding="utf-8") == answers_csv(session)
     with pytest.raises(Problem, match="could not be written"):
         export_answers(session, tmp_path / "no folder" / "answers.csv")
+
+
+def test_every_wrong_answer_for_the_yardsticks_truth_costs_exactly_what_the_yardstick_does(traffic, journal_path):
+    """A search that told nothing of ratios left one cell of that row "not known" beside its equal."""
+    yardstick = traffic.yardstick
+    with Session.create(traffic, DlpmSetting(epsilon=0.2), journal_path) as session:
+        while session.asking() is not None:
+            session.answer("left")
+        metric = result_view(session).metric
+    row = np.delete(metric.intervals[yardstick[0]], yardstick[0], axis=0)
+    assert row == pytest.approx(metric.cost_matrix[yardstick], rel=1e-12)

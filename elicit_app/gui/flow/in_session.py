@@ -29,6 +29,7 @@ from elicit_app.gui.setup.overview import titled
 from elicit_app.problem import Problem
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
+from elicit_app.session.view_builders import looking_again_view
 from elicit_app.session.views import (
     CurvesView,
     ProblemView,
@@ -161,7 +162,9 @@ class SessionFlow(QObject):
 
     def _run(self, *, recap: bool = False) -> None:
         assert self._session is not None
-        self._question_page.begin(self._session.study, self._session.setting.family)
+        session = self._session
+        shown = (looking_again_view(session, 0, 1 + number) for number in range(len(session.state.entries)))
+        self._question_page.begin(session.study, session.setting.family, shown)
         self._bridge = Bridge(self)
         self._bridge.view.connect(self.show_view)
         self._runner = SessionRunner(self._session, self._bridge.listen, look_ahead=self._look_ahead)

@@ -455,6 +455,7 @@ class ReviewPage(HeadedPage):
         if kept is not None:
             self.table.choose(kept)
         self._choose(self.table.number)
+        self.first_focus = self if self.table.number is None else self.table  # Enter looks at it again
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)

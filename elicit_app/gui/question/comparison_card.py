@@ -215,10 +215,14 @@ class ComparisonCard(Painted, QGroupBox):
         self._memory = ScaleMemory()
         self._memory.see([largest_count(study)])
 
-    def offer(self, proposal: Proposal | None, others: int = 0) -> None:
-        """Make room for moving a number: the squares of its far end fit, and with a large font a slider below them."""
+    def see(self, view: PairComparison, proposal: Proposal | None = None, others: int = 0) -> None:
+        """Take note of the counts that a pair shows, and of the far end of the one that may be moved."""
+        self._memory.see([count for row in view.rows for count in (row.left, row.right)])
         if proposal is not None:
             self._memory.see([proposal.most + others])
+
+    def offer(self, proposal: Proposal | None) -> None:
+        """Make room for moving a number: the squares of its far end fit, and with a large font a slider below them."""
         for row in self._rows:
             row.movable = proposal is not None
 
@@ -253,7 +257,7 @@ class ComparisonCard(Painted, QGroupBox):
     def show_pair(self, view: PairComparison, left: Counts, right: Counts, wording: Wording, name: str) -> None:
         """Show a pair: its words, its matrices for the full picture, and the card's name for a screen reader."""
         self._view = view
-        self._memory.see([count for row in view.rows for count in (row.left, row.right)])
+        self.see(view)
         tell(self, name=name)
         for form in (self._wide_flow, self._flow_list):
             form.show_pair(left, right, wording)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QElapsedTimer, QPropertyAnimation, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QPaintEvent
 from PySide6.QtWidgets import QGraphicsOpacityEffect, QWidget
@@ -109,11 +111,17 @@ class QuestionPage(PairPage):
 
     # what is shown
 
-    def begin(self, study: Study, family: Family) -> None:
-        """Start a session over `study`: the words of its domain, and which kinds of mistake are told apart."""
+    def begin(self, study: Study, family: Family, shown: Iterable[QuestionView] = ()) -> None:
+        """Start a session over `study`: the words of its domain, and which kinds of mistake are told apart.
+
+        Questions that were `shown` before, in a session that goes on, keep their say in the one scale of all squares.
+        """
         self._study, self._family, self._question = study, family, None
         self._fresh = True
         self.card.begin(study)
+        for view in shown:
+            pair = Pair(view.left, view.right, study.wording, view.population, family)
+            self.see(compare_pair(*pair, subject=view.subject), pair, view.proposal)
         self.take_words(study)
 
     def set_numbers_only(self, numbers_only: bool) -> None:

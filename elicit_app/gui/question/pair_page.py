@@ -133,10 +133,8 @@ class PairPage(Page):
         self.answers.offer_level(proposal is not None)
         self._turn(moving=False)
         self._show(view, pair.left, pair.right)
-        if proposal is not None:
-            self.card.offer(proposal, self._others(pair, proposal))
-        else:
-            self.card.offer(None)
+        self.see(view, pair, proposal)
+        self.card.offer(proposal)
         self.place()
         self.area.verticalScrollBar().setValue(0)
         if at_once:
@@ -211,9 +209,13 @@ class PairPage(Page):
         if self.room.large:
             self.area.ensureWidgetVisible(self.card.field, 0, em(60))
 
-    def _others(self, pair: Pair, proposal: Proposal) -> int:
+    def see(self, view: PairComparison, pair: Pair, proposal: Proposal | None) -> None:
+        """Let the scale hold what a pair shows, and the far end of the count that may be moved."""
+        self.card.see(view, proposal, self._others(pair, proposal))
+
+    def _others(self, pair: Pair, proposal: Proposal | None) -> int:
         """Return the cases of other mistakes in the row of the proposal: some where any wrong answer is one row."""
-        if linear_family(pair.family).tells_apart:
+        if proposal is None or linear_family(pair.family).tells_apart:
             return 0
         cells = (pair.left if proposal.side == "first" else pair.right)[proposal.true]
         return int(cells.sum() - cells[proposal.true] - cells[proposal.predicted])

@@ -59,6 +59,7 @@ class PracticeDialog(QDialog):
             spacing=theme.M,
         )
         self.show_table(table)
+        self.fields[0][0].setFocus()  # else what is typed at once is lost on the area that scrolls
         rows = min(max(len(self.fields), _LEAST_ROWS), _MOST_ROWS)
         self.resize(theme.em(680), theme.em(290 + 46 * rows))
 
@@ -66,7 +67,7 @@ class PracticeDialog(QDialog):
         """Write `table` into the fields."""
         for i, row in enumerate(self.fields):
             for j, field in enumerate(row):
-                field.setText("" if table is None else f"{table[i][j]:g}")
+                field.setText("" if table is None else f"{table[i][j]:.15g}")
 
     def table(self) -> Table:
         """Return what is typed.

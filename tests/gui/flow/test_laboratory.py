@@ -1,13 +1,14 @@
 """The laboratory: people are simulated behind the page, shown as they come, stopped, and saved."""
 
 import csv
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
 from elicit_app.experiments.simulation import Experts, simulate
-from elicit_app.experiments.watching import LabSettings, questions_text, watch
+from elicit_app.experiments.watching import LabSettings, Snapshot, questions_text, watch, width_sentence
 from elicit_app.registry import setting_of
 from elicit_app.study import open_study
 
@@ -97,3 +98,16 @@ def test_rows_questions_and_command_can_be_taken_away(page, qtbot, dialogs, tmp_
     assert dialogs.save_as.read_bytes().startswith(b"\x89PNG")
     page.copy.click()
     assert QGuiApplication.clipboard().text() == page.command.text()
+
+
+def test_of_few_people_no_middle_half_is_told(person):
+    def people(*factors):
+        return [replace(person, looks=(Snapshot(8, 0.1, factor),)) for factor in factors]
+
+    assert width_sentence(people(2.31)) == (
+        "With 8 answers the ranges reach a factor of 2.3 each way.",
+        "So far 1 person.",
+    )
+    assert width_sentence(people(2.0, 3.0))[1] == "So far 2 people; all of them between 2.0 and 3.0."
+    assert width_sentence(people(2.0, 2.0, 2.0, 2.0, 9.0))[1] == "So far 5 people; half of them at 2.0."
+    assert width_sentence(people(1.0, 2.0, 3.0, 4.0, 5.0))[1] == "So far 5 people; half of them between 2.0 and 4.0."

@@ -1,12 +1,16 @@
 """Starting again: the session that was open comes back, on the page where it stood."""
 
+import numpy as np
 import pytest
 
 from elicit_app.gui.app import make_window
 from elicit_app.gui.settings import load_settings
 from elicit_app.registry.procedures import BayesSetting
+from elicit_app.session.pair_words import compare_pair
 from elicit_app.session.session import Session
+from elicit_app.session.view_builders import question_view
 from elicit_app.study import open_study
+from elicit_app.study.making import create_amounts_study
 
 
 @pytest.fixture
@@ -55,3 +59,29 @@ def test_a_session_that_is_gone_is_not_missed(qtbot, begin, finished):
     finished.unlink()
     second = begin()
     assert second.pages.shown is second.pages.start
+
+
+def test_squares_keep_their_scale_in_a_session_that_is_opened_again(qtbot, begin, tmp_path):
+    """Of amounts nothing says beforehand how many can be shown."""
+    rng, columns = np.random.default_rng(1), [f"{what}_{label}" for what in ("true", "pred") for label in "abcde"]
+    true = rng.random((120, 5)) < 0.3
+    for name, shift in (("cautious", -1.0), ("eager", 0.3)):
+        predicted = 1.5 * (2 * true - 1) + rng.standard_normal(true.shape) + shift > 0
+        rows = np.hstack([true, predicted])
+        np.savetxt(tmp_path / f"{name}.csv", rows, "%d", ",", header=",".join(columns), comments="")
+    study = create_amounts_study(tmp_path / "moods", [tmp_path / "cautious.csv", tmp_path / "eager.csv"])
+    path = tmp_path / "moods" / "sessions" / "a.session.jsonl"
+    shown = []
+    with Session.create(study, BayesSetting(seed=5, questions=9), path) as session:
+        while not shown or shown[-1] >= max(shown):
+            if shown:
+                session.answer("right")
+            view = question_view(session, 0)
+            words = compare_pair(view.left, view.right, study.wording, view.population, session.setting.family)
+            shown.append(max(max(row.left, row.right) for row in words.rows))
+    window = begin()
+    window.flow.open(str(path))
+    qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get("recap"))
+    window.pages.recap.go_on.click()
+    qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get("question"))
+    assert window.pages.question.card.largest >= max(shown)

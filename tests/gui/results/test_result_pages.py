@@ -106,6 +106,13 @@ def test_the_chosen_answer_is_looked_at_with_enter_and_taken_out_with_a_button_o
     assert not review.out.isEnabled()
 
 
+def test_who_comes_back_to_a_chosen_answer_looks_at_it_again_with_enter(review, views, study):
+    assert review.first_focus is review, "nothing is chosen yet"
+    review.table.choose(2)
+    review.show_review(views[0], study.wording, "lpm")
+    assert review.first_focus is review.table
+
+
 def test_undo_and_redo_have_their_keys_on_the_review(review, qtbot):
     undone, redone = [], []
     review.undo_requested.connect(lambda: undone.append(1))

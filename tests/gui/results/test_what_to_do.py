@@ -235,3 +235,14 @@ def test_pictures_are_saved_or_the_reason_said(curves, tmp_path):
     assert save_pictures(curves, tmp_path / "curves.png").stat().st_size > 1_000
     with pytest.raises(Problem, match="a name that ends in"):
         save_pictures(curves, tmp_path / "curves.nothing")
+
+
+def test_todays_practice_is_typed_at_once_and_comes_back_as_it_was_typed(qtbot, study):
+    k = study.n_classes
+    typed = tuple(tuple(1234567.0 + i + j for j in range(k)) for i in range(k))
+    dialog = PracticeDialog(study, typed)
+    qtbot.addWidget(dialog)
+    with qtbot.waitExposed(dialog):
+        dialog.show()
+    assert dialog.focusWidget() is dialog.fields[0][0]
+    assert dialog.table() == typed

@@ -17,7 +17,7 @@ from metrics import FORMATS, Consequence, ElicitedMetric, Provenance, Quality, T
 from metrics.drawing import LogAxis
 from metrics.elicited.exchange import ExchangeRate, exchange_rates, headline
 from metrics.exports.html_page import page_as_html
-from metrics.exports.metric_page import metric_page
+from metrics.exports.metric_page import metric_page, weight_texts
 from metrics.exports.page import Page as DescribedPage
 from metrics.exports.page import Paragraph, Section, page_as_markdown, rate_mark
 from metrics.exports.tools import csv_table
@@ -377,3 +377,29 @@ def test_a_legend_stands_only_where_something_is_drawn():
 def test_a_range_that_goes_on_beyond_the_axis_ends_in_an_arrow(low, high, arrows):
     rate = ExchangeRate(0, 1, 1.0, low, high, False, Consequence("a", "b", "a called b"))
     assert rate_mark(rate, LogAxis(0.1, 10.0)).svg.count("<polyline") == arrows
+
+
+def test_a_class_weight_says_what_its_cost_rests_on():
+    ends = [[[0, 0], [0, 0.075], [0, 0.075]], [[0.5, 0.5], [0, 0], [0.5, 0.5]], [[0, np.inf], [0, np.inf], [0, 0]]]
+    metric = ElicitedMetric.from_cost_matrix(
+        ["a", "b", "c"], [[0, 0.05, 0.05], [0.5, 0, 0.5], [1, 1, 0]], intervals=np.array(ends)
+    )
+    assert [said for _, said in weight_texts(metric)] == ["rests on a bound", "", "not known"]
+    assert "(rests on a bound)" in page_as_html(metric_page(metric))
+
+
+def test_a_price_that_is_only_bounded_is_not_said_as_a_number_alone():
+    costs = np.array([2.0, 6.0, 1.0]) / 6
+    ends = np.repeat(np.stack([costs, costs], axis=-1)[:, None], 3, axis=1)
+    ends[2, :, 0] = 0.0
+    ends[[0, 1, 2], [0, 1, 2]] = 0.0
+    metric = ElicitedMetric.from_weights(
+        ("found", "missed", "false"),
+        [2, 6, 1],
+        "dlpm",
+        kind="multilabel",
+        intervals=ends,
+        yardstick=("found", "missed"),
+    )
+    said = page_as_markdown(metric_page(metric))
+    assert "a false label costs 0.5 (at most 0.5) and a missed one 3." in said

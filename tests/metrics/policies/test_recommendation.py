@@ -9,7 +9,7 @@ from elicit_app.study import open_study
 from metrics import Consequence, ElicitedMetric, Quality, judge
 from metrics.elicited.metric_parts import OPPOSED, UNTRUSTED, UNTRUSTED_AMONG, CaseWords
 from metrics.policies.cases import Practice, case_table, of_model
-from metrics.policies.information import information
+from metrics.policies.information import DOUBTED, DOUBTED_CASES, information
 from metrics.policies.judging import Judge
 from metrics.policies.recommendation import what_one_does
 
@@ -139,6 +139,14 @@ def test_nothing_is_decided_by_answers_that_speak_against_each_other(reason):
     assert judged(table, under).recommendation.reservation == ""
     assert judged(table, under).recommendation.sentence.startswith("Best guess only. Use m")
     assert judged(table, metric(3.0, 0.2)).advice.startswith("Decide now")
+
+
+def test_of_costs_without_draws_it_is_not_said_that_what_is_not_known_hardly_matters():
+    table = [950, 50, 50, 950]
+    known, stated = judged(table, metric(3.0, 0.01)), judged(table, metric(3.0))
+    assert known.advice == "Decide now: what is not known hardly matters"
+    assert stated.advice == "Decide now, if the costs hold: what the cases leave open hardly matters"
+    assert (known.information.doubted, stated.information.doubted) == (DOUBTED, DOUBTED_CASES)
 
 
 def test_a_sentence_that_something_else_is_likelier_than_is_called_a_guess():

@@ -144,3 +144,12 @@ def test_a_class_without_cases_is_not_asked_about():
     assert scenarios.known == (0, 2)
     assert scenarios.own[1] == 0
     assert scenarios.with_share(scenarios.own, 0, 0.3) == pytest.approx([0.3, 0, 0.7])
+
+
+def test_where_no_case_is_of_a_class_that_matters_there_is_no_concern_score(traffic):
+    """As `elicit score` has it: a dash, not the 0 of a model that never errs."""
+    costs = np.zeros((3, 3))
+    costs[0, 1:] = 1.0
+    scenarios = made(traffic, ElicitedMetric.from_cost_matrix(traffic.classes, costs))
+    assert {one.mpcs for one in models_at(scenarios, [0, 0.5, 0.5])} == {None}
+    assert None not in {one.mpcs for one in models_at(scenarios)}
