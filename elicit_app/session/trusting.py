@@ -32,7 +32,7 @@ _SUSPICIONS = {
     ),
     "reversed": (
         "The worse side seems to have been chosen throughout",
-        "The answers agree with each other, but not where one side was plainly better. Were they meant the other way?",
+        "Where one side was plainly better, the other one was chosen. Were the answers meant the other way round?",
     ),
     "changed": (
         "Later answers say something else than earlier ones",
@@ -68,7 +68,7 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
     held_out = _held_out(report, session.study)
     tested = bool(repeated or report.checks.total or held_out)
     findings = (
-        *_repeats_found(report, failed),
+        *_repeats_found(report, failed, session.study),
         *_fits_found(explained, [number for number in odd if number not in failed], report),
         *_apart_found(report, state, ratios, explained),
         *_held_out_found(report),
@@ -157,7 +157,7 @@ def contradictions(state: SessionState) -> tuple[tuple[int, int], ...]:
     )
 
 
-def _repeats_found(report: TrustReport, failed: Sequence[int]) -> list[TrustView]:
+def _repeats_found(report: TrustReport, failed: Sequence[int], study: Study) -> list[TrustView]:
     """Return what was answered twice, and what was said where one side was plainly better."""
     same, repeated, chosen = report.repeats.right, report.repeats.total, report.checks.right
     times = "once" if chosen == 1 else f"{chosen} times"
@@ -169,6 +169,8 @@ def _repeats_found(report: TrustReport, failed: Sequence[int]) -> list[TrustView
     elif chosen:
         found.append(TrustView(True, plain))
     detail = "One side had fewer mistakes of some kinds and no more of any other."
+    if study.wording.priced is not None:
+        detail = "One side was better in some amounts and worse in none."
     text = "the plainly better side was not chosen"
     return [*found, *(TrustView(False, f"Answer {number}: {text}", detail, number) for number in failed)]
 
