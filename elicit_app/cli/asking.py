@@ -164,7 +164,6 @@ def _written(options: AskOptions, session: Session, view: ResultView, path: Path
 
 def _is_own(metric: Path, session: Session) -> bool:
     """Return whether a metric file was made from the answers of a session, as they are or were."""
-    from elicit_app.session.journal.files import read
     from elicit_app.session.result import answers_behind
     from metrics import ElicitedMetric
 
@@ -172,7 +171,7 @@ def _is_own(metric: Path, session: Session) -> bool:
         digest = ElicitedMetric.load(metric).provenance.answers_digest
     except (OSError, ValueError):
         return False
-    return digest is not None and answers_behind(digest, read(session.path).events) is not None
+    return digest is not None and answers_behind(digest, session.events) is not None
 
 
 def _kept(session: Session) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.output import Commands, Force, TrustedOnly, require_new, typed
+from elicit_app.cli.output import Commands, Force, TrustedOnly, repeated, require_new, typed
 from elicit_app.problem import Problem
 from metrics.text import counted
 
@@ -168,16 +168,14 @@ def pool(
     from elicit_app.session.pooling import Source, who_counts
     from elicit_app.session.pooling import pool as pooled_of
     from elicit_app.study.writing import write_whole
-    from metrics.files import real_path
 
     if len(metrics) < 2:
         raise typer.BadParameter("two metric files are needed at least.", param_hint="METRIC")
     if out is not None:
         require_new(out, force)
-    for place, path in enumerate(metrics):
+    for same in repeated(metrics).values():
         # One that states no answers could not be told from another expert's.
-        if real_path(path) in map(real_path, metrics[:place]):
-            raise Problem(f"{path} is given twice: an expert counts once.")
+        raise Problem(f"{same[1]} is given twice: an expert counts once.")
     given = [Source(path.name, load_metric(path)) for path in metrics]
     sources, notes = who_counts(given, trusted_only=trusted_only)
     if len(sources) < 2 <= len(given):

@@ -203,13 +203,21 @@ def refusing_wrong_options() -> Iterator[None]:
 
 def require_all_new(paths: Iterable[Path | None], force: bool) -> None:
     """Refuse what `require_new` does of several files that a command writes, and one name for two of them."""
+    named = [path for path in paths if path is not None]
+    for path in named:
+        require_new(path, force)
+    for same in repeated(named).values():
+        raise typer.BadParameter(f"{same[1]} would be written twice: two options name it.")
+
+
+def repeated(paths: Iterable[Path]) -> dict[Path, list[Path]]:
+    """Return the files that are named more than once, each with its names, in order."""
     from metrics.files import real_path
 
-    named = [path for path in paths if path is not None]
-    for place, path in enumerate(named):
-        if real_path(path) in map(real_path, named[:place]):
-            raise typer.BadParameter(f"{path} would be written twice: two options name it.")
-        require_new(path, force)
+    names: dict[Path, list[Path]] = {}
+    for path in paths:
+        names.setdefault(real_path(path), []).append(path)
+    return {file: same for file, same in names.items() if len(same) > 1}
 
 
 def require_new(path: Path, force: bool) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.output import AsJson, Scheduler, flag, require_picture
+from elicit_app.cli.output import AsJson, Scheduler, flag, repeated, require_picture
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -181,9 +180,8 @@ def _models(predictions: Sequence[Path]) -> tuple[list[str], list[Path]]:
 
 def _tell_repeated(files: Sequence[Path]) -> None:
     """Say which file is given more than once: it is judged as so many models, which share what they deserve."""
-    for file, times in Counter(file.resolve() for file in files).items():
-        if times > 1:
-            print(f"{file.name} is given {times} times and judged as {times} models.", file=sys.stderr)
+    for file, same in repeated(files).items():
+        print(f"{file.name} is given {len(same)} times and judged as {len(same)} models.", file=sys.stderr)
 
 
 def _tally(metric: ElicitedMetric, names: Sequence[str], files: list[Path], concern: ConcernSettings) -> RowsTally:
