@@ -7,17 +7,18 @@ at any prevalence.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from metrics.batches import in_threads
 from metrics.elicited.exchange import yardstick_of
 from metrics.elicited.family import family_of
-from metrics.inputs.arguments import Floats, whole_number
+from metrics.inputs.arguments import Floats, stated_shares, whole_number
+from metrics.inputs.class_index import ClassIndex
 from metrics.policies.cases import CaseTable, Policy, Practice
 
 if TYPE_CHECKING:
@@ -162,6 +163,10 @@ class PolicyCosts:
     def own_shares(self) -> Floats:
         """Return the shares of the true classes as counted, shape (k,)."""
         return np.asarray(self.cases / self.cases.sum())
+
+    def shares_at(self, prevalence: ArrayLike | Mapping[Any, float] | None, classes: ClassIndex) -> Floats:
+        """Return the shares of the true classes as stated, see `stated_shares`, or as counted where nothing is."""
+        return self.own_shares if prevalence is None else stated_shares(prevalence, classes, self.cases)
 
 
 def policy_costs(

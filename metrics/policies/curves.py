@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.drawing import LogAxis, axes_for, line_look, over_ratio, tidy
 from metrics.elicited.exchange import ExchangeRate, exchange_rates
 from metrics.errors import InputError
-from metrics.inputs.arguments import Floats, number_array, stated_shares, whole_number
+from metrics.inputs.arguments import Floats, number_array, whole_number
 from metrics.measures.costs import cost_sensitive_decisions
 from metrics.policies.cases import PRACTICE, Policy, Practice, always, case_table
 from metrics.policies.costs import UnitCosts, policy_costs
@@ -176,9 +176,7 @@ def curves_of_models(
             before=before,
         )
         before = table, found
-        own = found.own_shares
-        if prevalence is not None:
-            own = stated_shares(prevalence, metric.class_index, found.cases)
+        own = found.shares_at(prevalence, metric.class_index)
         shares = found.shares if prevalence is None else np.broadcast_to(own, found.shares.shape)
         cost.append(own @ found.estimate)
         best.append(share_best(found.drawn_from_cases(shares)))

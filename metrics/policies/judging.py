@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.elicited.metric_parts import CaseWords, range_of_draws
 from metrics.errors import ArgumentTypeError, InputError
-from metrics.inputs.arguments import Floats, same_length, stated_shares
+from metrics.inputs.arguments import Floats, same_length
 from metrics.inputs.labels import checked_rows
 from metrics.measures.confusion import natural_frequencies
 from metrics.measures.costs import cost_sensitive_decisions
@@ -209,9 +209,7 @@ class Judge:
             Where it is none, or names a class without cases.
         """
         costs, draws = self.costs, len(self.costs.shares)
-        own = costs.own_shares
-        if prevalence is not None:
-            own = stated_shares(prevalence, self.metric.class_index, costs.cases)
+        own = costs.shares_at(prevalence, self.metric.class_index)
         drawn = self._drawn(own, costs.shares if prevalence is None else np.broadcast_to(own, (draws, len(own))))
         unit = costs.unit_costs.unit
         positive = unit[1] if len(self.metric.classes) == 2 else None
