@@ -43,8 +43,7 @@ ENOUGH_BASES = 2  # answered questions with a common base that this takes
 MOSTLY_KEPT = 0.5  # above it some result that was shown keeps the limit, rather than none
 PRIOR_OF_LINEAR = 0.8  # the rivals share the rest
 SHARE_OF_NAMED = 0.25  # of a named one, where all are set against chance
-# Equal costs have no weights to be found either, and explain most of what F1 does: it has to be twice as good as they.
-EQUAL_COSTS = 0.4
+EQUAL_COSTS = 0.4  # they have no weights to be found either, and agree with F1 in most: it has to be twice as good
 
 _PARTICLES, _DRAWS, _USUAL = 600, 4_000, 300
 _COUNTS_TRIED = 400  # of a scale, to find where a score is the same on both sides
@@ -52,6 +51,7 @@ _BEYOND = 1.5  # times the largest possible count: where somebody would look for
 _SAME = 1e-12
 _LEAST_LIMIT, _MOST_LIMIT = 0.01, 0.3  # of the miss rate of the gravest class
 _OUT_OF_THE_QUESTION = 6.0  # typical differences by which a result beyond the limit is worse
+
 Utilities = Callable[[Matrix], Matrix]
 Latent = Callable[[Matrix, Person], Matrix]  # of weights and how people answer, shape (draws, choices)
 

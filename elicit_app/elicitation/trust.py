@@ -142,6 +142,11 @@ class TrustReport:
         """Return what was found under a name, or None where it could not be looked at."""
         return next((one for one in self.suspicions if one.name == name), None)
 
+    def flagged(self, name: Name) -> bool:
+        """Tell whether something is suspected."""
+        found = self.suspicion(name)
+        return found is not None and found.flagged
+
 
 def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence[Side] | None = None) -> TrustReport:
     """Judge a history of answers by what was asked twice, by dominated pairs, by sides and by the belief.

@@ -179,9 +179,8 @@ def _fits_found(explained: Tally, odd: Sequence[int], report: TrustReport) -> li
     if not explained.of:
         return []
     good = _fits_well(explained)
-    careless = report.suspicion("random")
     # Beside "do not hang together" or "far apart" a good fit would read as a contradiction: their detail speaks of it.
-    shown_there = good and (report.apart is not None or (careless is not None and careless.flagged))
+    shown_there = good and (report.apart is not None or report.flagged("random"))
     found = [] if shown_there else [TrustView(good, _fit(explained))]
     found += [TrustView(False, f"Answer {number} does not fit the rest", question=number) for number in odd[:_NAMED]]
     if len(odd) > _NAMED:
@@ -216,8 +215,7 @@ def _apart_found(
         f"By answer {more} one {grave.one} counts as {two_digits(apart.most)} {mild.many}, by answer {fewer} as "
         f"{two_digits(apart.least)}. Most people's answers differ less."
     )
-    careless = report.suspicion("random")
-    if _fits_well(explained) and not (careless is not None and careless.flagged):
+    if _fits_well(explained) and not report.flagged("random"):
         detail += f" {_fit(explained)}, but only as those of somebody who errs that much."
     return [TrustView(False, far_apart_words(apart, state), detail, max(more, fewer))]
 
