@@ -270,12 +270,13 @@ def change_models(
     add: Sequence[Path] = (),
     rename: Mapping[str, str] | None = None,
     remove: Sequence[str] = (),
-    columns: ColumnMap | None = None,
+    columns: ColumnMap | Sequence[ColumnMap | None] | None = None,
 ) -> Study:
     """Add models to a study folder, rename them or take them out, and return the study as it is in the folder now.
 
-    Every file to add has the predictions of one model of the same cases; its columns are by default what those of the
-    first files were. `rename` gives new names by old ones. What was answered before still counts.
+    Every file to add has the predictions of one model of the same cases; its columns, one map for all or one per file,
+    are by default what those of the first files were. `rename` gives new names by old ones. What was answered before
+    still counts.
 
     Raises
     ------
@@ -318,7 +319,7 @@ def with_models(study: Study, models: Sequence[Predictions]) -> Study:
 def more_models(
     study: Study, files: Sequence[Path], columns: ColumnMap | Sequence[ColumnMap | None] | None = None
 ) -> list[Predictions]:
-    """Read further models of the cases of a study; parameters as `change_models`, `columns` also one per file.
+    """Read further models of the cases of a study; parameters as `change_models`.
 
     Raises
     ------
