@@ -423,6 +423,8 @@ def measure(
         if plot is not None:
             require_picture(plot, force)
         found = [chosen.of(file, options) for file in files]
+        for note in (note for one in found for note in one.notes):
+            print(note, file=sys.stderr)
         if plot is not None:
             _draw(chosen, files, options, plot)
     _print_json(chosen, files, found) if as_json else _print_table(chosen, files, found)
