@@ -30,6 +30,7 @@ from elicit_app.experiments.truths import Kind, Metric, Values, true_metric
 from elicit_app.problem import WrongOption
 from elicit_app.registry import Setting, entry_named, procedure_for
 from elicit_app.registry.entries import cases_of, deciders, sphere_for
+from elicit_app.session.result import by_the_yardstick
 from elicit_app.study.model import Study
 
 Result = TypeVar("Result")
@@ -231,6 +232,7 @@ class _Sitting:
         return self._judged_run(self._procedure.conclude(self.asked[:answers], "expert"), self.asked[:answers])
 
     def _judged_run(self, outcome: Outcome, asked: tuple[Asked, ...]) -> SimulatedRun:
+        outcome = by_the_yardstick(outcome, self._laboratory.study)
         elicited = Metric.elicited(outcome)
         pairs = self._pairs if self._judged else None
         l1, l2, linf = errors(self._truth.weights, outcome.weights)
