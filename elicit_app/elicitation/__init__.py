@@ -62,7 +62,8 @@ _OURS = {
     "procedures.fractional": ("Dlfpm", "Lfpm"),
     "procedures.dlpm": ("Dlpm",),
     "procedures.lpm": ("Lpm",),
-    "questions": ("Answer", "Asked", "Choice", "Outcome", "Procedure", "Question", "Step"),
+    "procedure": ("Outcome", "Procedure"),
+    "questions": ("Answer", "Asked", "Choice", "Question", "Step"),
     "sphere": ("Sphere",),
     "trust": ("TrustReport", "trust_report"),
 }
