@@ -258,8 +258,8 @@ print(f"bayes costs {1000 * total.result():.1f} per 1,000, added up in five part
 # %% [markdown]
 # ## 8. In other tools
 #
-# The last cell writes the metric in the formats of other tools (mlr3 reads matrices transposed, and the export takes care
-# of that), and as a page for people who do not read code. In the shell: `elicit metric export wine.metric.json --format
+# The last cell writes the metric in the formats of other tools (mlr3 reads matrices transposed, which the export takes
+# care of), and as a page for people who do not read code. In the shell: `elicit metric export wine.metric.json --format
 # html`.
 
 # %%
