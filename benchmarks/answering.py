@@ -3,7 +3,7 @@
     uv run python benchmarks/answering.py [--answers N] [--thought SECONDS] [--seed S]
 
 The procedure is bayes as configured by the window. A simulated expert answers, sometimes with "slightly" or "clearly".
-Where a count is asked for, the expert names it unrounded and takes it .4 s after it stands. A wait begins with the
+Where a count is asked for, the expert names it unrounded and confirms it .4 s later. A wait begins with the
 press of an answer and ends when the next question comes out of the session, and when it is painted on the real page,
 offscreen. Waits are measured after a second of thought, during which the session looks ahead, and without any thought.
 Resuming means reading and replaying a session of 25 answers from a study folder, up to its question; imports are done

@@ -211,7 +211,7 @@ class Coin:
 
 @dataclass(frozen=True)
 class Judged:
-    """What is said of a person's values, whether the answers are trusted, and whether a settled choice is right.
+    """The values ascribed to a person, whether the answers are trusted, and whether a settled choice is right.
 
     Parameters
     ----------

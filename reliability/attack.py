@@ -1,4 +1,4 @@
-"""What happens to an expert's answers when files, disks and processes fail: one table, counted anew.
+"""What happens to an expert's answers when files, disks and processes fail, in one table.
 
 python reliability/attack.py [--quick] [--kills N] [--window-kills N] [--rows PART ...]
 

@@ -388,7 +388,7 @@ def enough(
         Returns the evidence for rivals of linear costs and the matrices that it covers, or None if that is not judged.
         Called last, where linear costs alone would decide, because it takes longer than the question itself.
     purpose : {"choose", "costs", "both"} or None
-        What the answers are for; None stops for either reason.
+        Purpose of the answers; None stops for either reason.
     stays : callable
         Returns the probability that the choice would stay the same if the values were known and every option were
         tuned to them. Called only where linear costs settle the choice among `models`.

@@ -24,7 +24,7 @@ Chooser = Callable[[Posterior, PairSet, Goal, Matrix, bool], int]  # same signat
 LIKELY_COUNTS = 6  # for which the next step is prepared while a person looks for one
 _ROUND = (1, 2, 3, 5)  # times a power of ten
 _FAR_WORTH = 0.9  # information from a pair far from the models, relative to a near one
-_GLANCE = 4  # every so many draws, one preselects the pairs that deserve all draws
+_GLANCE = 4  # every fourth draw serves to preselect the pairs that deserve all draws
 _LOOKED_INTO = 400  # pairs evaluated with all draws
 _SHORTLIST = 150
 _LEAST_SCALE = 10  # counts that the scale of an equal point must offer
@@ -93,7 +93,7 @@ def best_pair(belief: Posterior, pairs: PairSet, goal: Goal, targets: Matrix, gr
 
 
 def worth(belief: Posterior, pairs: PairSet, chosen: int, targets: Matrix, graded: bool = False) -> float:
-    """Return the bits that a choice between one pair is expected to tell about the order of the targets."""
+    """Return the expected information, in bits, of a choice on one pair about the order of the targets."""
     order = belief.weights @ targets.T > 0
     return float(_predictive(belief.chances(pairs.gains[[chosen]], graded), order)[0])
 

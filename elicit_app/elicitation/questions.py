@@ -343,7 +343,7 @@ class Step:
 
 
 def rounding_cell(count: int, most: int) -> tuple[float, float]:
-    """Return the interval of counts that a person would round to `count`; from 0 for 0, without end from `most` on.
+    """Return the interval of counts that a person would round to `count`; unbounded above from `most` on.
 
     People say 1, 2, 3, 5 and 10 (times a power of ten); other numbers are rounded to the place of their last digits.
 

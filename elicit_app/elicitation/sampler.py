@@ -120,7 +120,7 @@ def assimilated(
     particles : ndarray of shape (n, d)
         Particles before the answer.
     effective : float
-        What they were worth.
+        Number of independent draws that they were worth.
     newest : ndarray of shape (n,)
         Log-likelihood of the newest answer.
     log_likelihood : callable

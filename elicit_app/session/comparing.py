@@ -204,7 +204,7 @@ class Expert:
 
     name: str  # the expert's name or, without one, the time of the answers
     source: Source  # the metric, named after its file or session
-    # what one could do with the study's models under this metric; None without models
+    # the policies for the study's models, judged under this metric; None without models
     judgement: Judgement | None = None
 
 
@@ -218,7 +218,7 @@ class MistakeRates:
 
     @property
     def is_yardstick(self) -> bool:
-        """Return whether this is the mistake that counts as 1 for everybody."""
+        """Return whether this is the mistake that counts as 1 for every expert."""
         return self.pooled.is_yardstick
 
     @property
@@ -273,7 +273,7 @@ class ComparisonView:
     agreement: str = ""
     untrusted: tuple[str, ...] = ()  # the experts whose answers are inconsistent but are pooled nevertheless
     notes: tuple[str, ...] = ()  # what was left out and why, and what speaks against pooling
-    # what one could do with the study's models under the pooled metric; None without models
+    # the policies for the study's models, judged under the pooled metric; None without models
     judgement: Judgement | None = None
 
     @property

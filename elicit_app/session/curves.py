@@ -213,7 +213,7 @@ def _worth(value: float) -> str:
 
 
 def best_text(view: CurvesView) -> CurveText:
-    """Return what stands around the curves of the probability of being best."""
+    """Return the texts of the curves of the probability of being best."""
     return CurveText(
         "How sure is that for other values?",
         f"How probable it is that each is the best of them, if one {view.rate.mistake.one} counted as …",

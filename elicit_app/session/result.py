@@ -310,7 +310,7 @@ def cost_intervals(outcome: Outcome, yardstick: tuple[int, int]) -> Matrix | Non
 
 
 def judge_of(study: Study, metric: ElicitedMetric, practice: Practice | None = None) -> Judge:
-    """Return the judge of the policies for a study's models, at least one; `practice` is what is done today."""
+    """Return the judge of the policies for a study's models, at least one, and of present practice."""
     true, words = study.models[0].y_true, study.wording.of_cases
     models = policies_of(study, metric)
     return Judge.of_models(metric, true, models, practice=practice, population=study.population, words=words)

@@ -150,7 +150,7 @@ class SessionRunner:
         self._submit(lambda: self._show(self._result()))
 
     def state_practice(self, table: Sequence[Sequence[float]] | None) -> None:
-        """Record what is done today, and show the result with it; None removes it."""
+        """Record present practice, and show the result with it; None removes it."""
         self._submit(lambda: self._act(lambda: self._session.state_practice(table), self._result))
 
     def curves(self) -> None:

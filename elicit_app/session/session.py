@@ -310,7 +310,7 @@ class Session:
         self._do(Practised(at=self._clock()))
 
     def state_practice(self, table: Sequence[Sequence[float]] | None) -> None:
-        """Record what is done today, in counts or rates (k x k, rows are true classes); None removes it."""
+        """Record present practice, in counts or rates (k x k, rows are true classes); None removes it."""
         stated = None if table is None else tuple(tuple(map(float, row)) for row in table)
         if stated != self.state.practice:
             self._do(PracticeStated(at=self._clock(), table=stated))

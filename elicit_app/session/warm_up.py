@@ -96,7 +96,7 @@ def _apart(usual: Counts, mistake: tuple[int, int]) -> tuple[Counts, Counts]:
 
 
 def practice_feedback(words: PairComparison, reply: Reply) -> Feedback:
-    """Return what B has in a practice pair, which `words` describe, and whether B was chosen."""
+    """Return the feedback on a practice pair: what B has, taken from `words`, and whether B was chosen."""
     gain = words.strip.changes
     if reply == "right":
         return Feedback(
@@ -113,7 +113,7 @@ def practice_feedback(words: PairComparison, reply: Reply) -> Feedback:
 
 
 def trade_feedback(reply: Reply, ratio: str | None, *, moved: bool) -> Feedback:
-    """Return that any answer to a trade is right, what comes next, and how to take an answer back."""
+    """Return the feedback on a practice trade: any answer is right, what comes next, how to take an answer back."""
     headlines = {
         "left": "You chose A",
         "right": "You chose B",

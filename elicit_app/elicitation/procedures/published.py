@@ -157,7 +157,7 @@ class Published(Procedure):
         )
         if first_time is None:
             return question
-        # Asked again after "cannot say"; whoever shows a repeat swaps its sides.
+        # Asked again after "cannot say"; the session that shows a repeat swaps its sides.
         return replace(question, purpose=Purpose.REPEAT, repeat_of=first_time + 1)
 
     def _progress(self, run: Run, used: int) -> Progress:

@@ -296,7 +296,7 @@ class Finished(_Event):
 
 
 class PracticeStated(_Event):
-    """What is done today, as a typed table of counts or rates; rows are true classes. None removes it."""
+    """Present practice as a typed table of counts or rates; rows are true classes. None removes it."""
 
     kind: Literal["practice told"] = "practice told"
     table: tuple[tuple[float, ...], ...] | None = None

@@ -101,7 +101,7 @@ class SessionState:
     questions: int | None = None
     early_stop: bool = True  # whether the procedure may stop before that number
     guesses: tuple[events.Guess, ...] = ()
-    # what is done today, as typed: counts or rates, rows are true classes
+    # present practice, as typed: counts or rates, rows are true classes
     practice: tuple[tuple[float, ...], ...] | None = None
     notes: tuple[str, ...] = ()  # sentences worth keeping
     last: datetime | None = None  # time of the last answer, or of the beginning of the session
