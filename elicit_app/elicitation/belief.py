@@ -374,7 +374,7 @@ def _balanced(log_ratios: Matrix, rows: NDArray[np.intp]) -> NDArray[np.intp]:
     """Exchange rows until those chosen have the medians and the 90 % ranges of all values (n, m)."""
     levels = np.array([ENDS[0], 0.5, ENDS[1]])
     below = log_ratios[:, None, :] < np.quantile(log_ratios, levels, axis=0)
-    # Sums of whole numbers are the same on every machine.
+    # Whole numbers, whose sums are the same on every machine.
     excess = (_PARTS * below - np.rint(_PARTS * levels)[:, None]).reshape(len(below), -1)
     inside = np.zeros(len(excess), dtype=bool)
     inside[rows] = True

@@ -20,8 +20,8 @@ LEAST = 1e-10  # precision of a site without information
 FEWEST_SETS = 45  # of hyperparameters: the coefficients of a quadratic in four spreads, two errors, power and lapse
 IN_ORDER = 64  # answers: time grows with their cube, and libraries are twice as fast here, and soon ten times
 
-_PARTS, _MOST_NUMBERS = 4, 120_000  # fitted in parallel: the same sums for any number of threads, because the parts are
-_STEPS = 100_000_000  # operations of a product in order: .03 s
+_PARTS, _MOST_NUMBERS = 4, 120_000  # fitted side by side: the same parts by any number of threads, so the same sums
+_STEPS = 100_000_000  # of a product in order: .03 s
 _DAMPING = 0.8
 _GENTLE_PASSES, _GENTLE_DAMPING = 12, 0.4
 _SETTLED = 0.5  # standard deviations by which the estimate from one answer may still differ from that of the full fit

@@ -200,7 +200,7 @@ def elicited(
 
 
 def _by_the_yardstick(outcome: Outcome, study: Study) -> Matrix:
-    """Return weights whose ratios to the yardstick are medians of the draws, as in every table.
+    """Return weights whose ratios to that of the yardstick are the medians of the draws, as every table has them.
 
     An outcome's weights are medians of ratios to the largest weight, whose quotients differ from these.
     """

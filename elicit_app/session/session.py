@@ -337,7 +337,7 @@ class Session:
             self._do(event)
 
     def continuation(self) -> Continued | None:
-        """Return the event that asking for more would write, or None if the procedure has no further question."""
+        """Return what asking for more would write, or None where the procedure has no further question."""
         step = self.next()
         state = self.state
         if isinstance(step, Step):
@@ -345,7 +345,7 @@ class Session:
         questions = informative(state.history) + SITTING
         if self.setting.questions is None or step.stopped not in _MORE_AFTER or questions > MOST_QUESTIONS:
             return None
-        # If the budget ended the sitting, it may end early again; if the answers did, only the expert ends it.
+        # Where the budget ended the sitting, it may end earlier again; where the answers did, only the expert ends it.
         early = step.stopped == "budget"
         return Continued(at=self._clock(), questions=questions, early_stop=early)
 

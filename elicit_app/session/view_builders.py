@@ -125,7 +125,7 @@ def looking_again_view(session: Session, request: int, number: int) -> QuestionV
 
 
 def sitting_over_view(session: Session) -> SittingOverView:
-    """Return the end of a sitting: its reason, and whether more questions are possible."""
+    """Return the end of a sitting: why it is over, and whether there can be more."""
     step = session.next()
     reason = step.stopped if isinstance(step, Over) else "expert"
     what = "how bad each mistake is, compared with the worst one"
