@@ -43,7 +43,7 @@ ENOUGH_BASES = 2  # answered questions with a common base that this requires
 MOSTLY_KEPT = 0.5  # probability above which some result shown is taken to keep the limit
 PRIOR_OF_LINEAR = 0.8  # the rivals share the rest
 SHARE_OF_NAMED = 0.25  # prior probability of a named rival when all hypotheses are compared with chance
-EQUAL_COSTS = 0.4  # equal costs have no weights to fit either, and mostly agree with F1: it has to be twice as good
+EQUAL_COSTS = 0.4  # equal costs need no weights either and mostly agree with F1, which has to be twice as good
 
 _PARTICLES, _DRAWS, _USUAL = 600, 4_000, 300
 _COUNTS_TRIED = 400  # counts tried along a scale, to find where a score is the same on both sides

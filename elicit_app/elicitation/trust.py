@@ -25,7 +25,7 @@ _SURPRISING = 0.7  # probability of another answer, given this one too, from whi
 _FAR_OFF = 0.025  # probability of a count as small, or as large, below which it is a surprise
 _SAME_SIDE_GRAVE, _SAME_SIDE = 0.002, 0.01  # probability, by chance, of answers as one-sided as these
 _INSENSITIVE = 0.55  # probability of answering a random pair correctly below which answers are close to random
-_CHANGED = 2.6  # bits by which separate metrics for the halves explain the other half's sides better than one
+_CHANGED = 2.6  # bits by which each half of the answers predicts the other half's sides worse than a coin, on average
 _EDGE = 0.5  # probability of a lead that the prior hardly allows
 _NO_BETTER = -5  # fewer correct predictions by this many cannot be the luck of near ties
 

@@ -52,7 +52,7 @@ def compare(
     """Compare at least two experts about the same classes; `title` says what they are about.
 
     By default the wording is the one that the metrics carry. `pooled` is the pooled metric if it exists already,
-    `judgement` what one could do with the study's models under it; `notes` say what was left out.
+    `judgement` judges the policies for the study's models under it; `notes` say what was left out.
 
     Raises
     ------
@@ -250,7 +250,7 @@ class MistakeRates:
 
 
 def furthest(mistakes: Sequence[MistakeRates], most: int) -> tuple[MistakeRates, ...]:
-    """Return the `most` mistakes that differ most, in their order: those with disjoint ranges before the others."""
+    """Return `most` mistakes in their original order, preferring disjoint ranges and then larger factors."""
     order = sorted(range(len(mistakes)), key=lambda index: (not mistakes[index].apart, -mistakes[index].factor))
     return tuple(mistakes[index] for index in sorted(order[:most]))
 
