@@ -225,6 +225,8 @@ def change(
         remove=remove or (),
         columns=meant,
     )
+    for note in changed.notes:
+        print(note, file=sys.stderr)
     print(f"“{changed.title}” has {counted(len(changed.models), 'model')}: {', '.join(changed.model_names)}.")
 
 

@@ -102,6 +102,7 @@ def test_readers_and_models_make_one_study(elicit, tmp_path):
     elicit("study", "new", "more", "--predictions", "model.csv")
     shutil.copy("model.csv", "other.csv")
     elicit("study", "change", "more", "--add", "other.csv", "--add", "reader.csv", "--predicted", "Dr. A")
+    assert "reader.csv holds decided labels" in elicit.messages[-1]
     decided = [model.y_proba.argmax(axis=1).tolist() for model in open_study(tmp_path / "more").models]
     assert decided == [[0, 1, 1], [0, 1, 1], [0, 0, 0]]
 
