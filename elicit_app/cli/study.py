@@ -128,8 +128,7 @@ def new(
         population=population,
         purpose=purpose,
     )
-    for note in made.notes:
-        print(note, file=sys.stderr)
+    output.tell(made.notes)
     print(f"Made the study “{made.title}” in {folder}: {made.description}, shown per {made.population:,} cases.")
     print(f"Next: elicit open {output.typed(folder)}")
 
@@ -225,8 +224,7 @@ def change(
         remove=remove or (),
         columns=meant,
     )
-    for note in changed.notes:
-        print(note, file=sys.stderr)
+    output.tell(changed.notes)
     print(f"“{changed.title}” has {counted(len(changed.models), 'model')}: {', '.join(changed.model_names)}.")
 
 
