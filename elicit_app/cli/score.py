@@ -258,7 +258,7 @@ def _named(judgement: Judgement, name: str) -> JudgedPolicy:
 
 
 def _demand_better(judgement: Judgement, gate: JudgedPolicy) -> None:
-    """Exit with 3 if every policy of another model (with one model, every other policy of it) costs more than `gate`."""
+    """Exit with 3 if every policy of another model (with one model, its every other policy) costs more than `gate`."""
     others = [one for one in judgement.policies if one.policy.model is not None and one is not gate]
     others = [one for one in others if one.policy.model != gate.policy.model] or others
     best = min(others, key=lambda one: one.cost_per_population, default=None)

@@ -90,7 +90,7 @@ def take(folder: Path, variants: Sequence[Variant] = VARIANTS, progress: Progres
     Raises
     ------
     Problem
-        The folder cannot be written.
+        If the folder cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

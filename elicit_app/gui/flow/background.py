@@ -276,7 +276,7 @@ def save_pixels(pixels: QPixmap, path: Path) -> Path:
     Raises
     ------
     Problem
-        The file cannot be written.
+        If the file cannot be written.
     """
     buffer = QBuffer()
     pixels.save(buffer, "PNG")
@@ -290,7 +290,7 @@ def save_pictures(view: CurvesView, path: Path) -> Path:
     Raises
     ------
     Problem
-        Where the file cannot be written, or its ending names no kind of picture.
+        If the file cannot be written, or its ending names no kind of picture.
     """
     from matplotlib.figure import Figure
 

@@ -75,7 +75,7 @@ class PracticeDialog(QDialog):
         Raises
         ------
         InputError
-            Where a field holds no number, or the table cannot be one of practice.
+            If a field holds no number, or the table cannot be one of practice.
         """
         rows = tuple(tuple(self._number(i, j) for j in range(len(row))) for i, row in enumerate(self.fields))
         Practice.of(rows, self._study.wording.class_one)

@@ -285,7 +285,7 @@ class GuessesSection(Section):
         Raises
         ------
         ValueError
-            Where something typed is not a number greater than 0.
+            If something typed is not a number greater than 0.
         """
         found = []
         for (true, predicted), field in self.fields.items():
