@@ -39,12 +39,12 @@ from metrics.measures.concern import TrueConcern
 
 _PAPER = "Wang, Du and Liu, SMC 2023"
 
-# Table I: 100 cases of class 0; A is unsure, and wrong once, B is always right.
+# Table I: 100 cases of class 0; A is unsure and wrong in one of them, B is always right.
 _BINARY = {"A": [[0.99, 0.01]] * 99 + [[0.49, 0.51]], "B": [[0.98, 0.02]] * 100}
 _THREE = {"A": [[0.99, 0.005, 0.005]] * 99 + [[0.49, 0.51, 0.0]], "B": [[0.98, 0.01, 0.01]] * 100}
 _SUMS = {"A": 0.741920, "B": 0.877392}
 _MEANS = {"A": 0.01708333, "B": 0.02020271}
-# (model, classes, top_k) to the score at t = 50.
+# From (model, classes, top_k) to the score at t = 50.
 _SCORES = {
     ("A", 2, 1): 0.007137664678,
     ("B", 2, 1): 0.0,
@@ -55,7 +55,8 @@ _SCORES = {
     ("A", 3, 3): 0.005353248508,
     ("B", 3, 3): 0.0,
 }
-# Red, yellow, green; red shown; red called yellow is released. (t, factor) to paper's and counted convention.
+# Red, yellow, green; red is shown; red called yellow is released. From (t, factor) to the paper's and the count
+# convention.
 _LIGHTS: dict[tuple[float, ...], dict[tuple[int, float], tuple[float, float | None]]] = {
     (0.2, 0.7, 0.1): {
         (50, 0.1): (0.900484403032, 1.100444313315),
@@ -135,7 +136,7 @@ _TABLE_2 = {
     ("LSTM", "MNIST"): (-0.9757, -0.9754, -0.9760, 0.9774, 0.9763),
 }
 _TOP_K, _INTERVALS = 5, 200
-# What is trained here, and for which published row: the data that ship with scikit-learn.
+# The data sets trained on here, which ship with scikit-learn, and the published rows that they stand for.
 _OURS: dict[tuple[str, str], str] = {("MLP", "IRIS"): "breast cancer", ("MLP", "DIGITS"): "digits"}
 _OURS_WITH_TORCH = {
     ("CNN", "DIGITS"): "digits",
@@ -145,14 +146,14 @@ _OURS_WITH_TORCH = {
 
 
 def _scores(true: Any, proba: Matrix) -> list[float]:
-    """Return MPCS, then the five measures it is compared with, of one turn."""
+    """Return the MPCS of one turn, followed by the five measures that it is compared with."""
     labels = range(proba.shape[1])
     concern = metrics.meta_pattern_concern_score(true, proba, top_k=_TOP_K, n_intervals=_INTERVALS, labels=labels)
     return [float(concern), *plain_scores(true, proba)]
 
 
 def _correlations(model: str, data: str, seed: int, turns: int) -> dict[str, Any]:
-    """Train one model and return Spearman's correlations of its score with the others, and the turns themselves."""
+    """Train one model; return Spearman's correlations of its score with the others, and the turns themselves."""
     from scipy.stats import spearmanr
 
     source: Data = bundled(data, seed)
@@ -219,7 +220,7 @@ _MANY_INTERVALS = (10, 100, 1_000, 10_000, 100_000, 1_000_000)
 
 
 def _limit(seed: int) -> dict[str, Any]:
-    """Return how far the score of the top class is from cross-entropy as t grows, on right and on wrong rows."""
+    """Return the distance of the top-class score from cross-entropy as t grows, for right and for wrong rows."""
     chance = np.random.default_rng([seed, 1])
     logits = 1.5 * chance.standard_normal((400, 5))
     proba = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
@@ -280,7 +281,7 @@ _SIZES = (10_000, 100_000)
 
 
 def _time(measure: str, size: int, seed: int) -> dict[str, float]:
-    """Return the seconds that one call takes, the best of five, on generated predictions of ten classes."""
+    """Return the seconds of one call, the best of five, on generated predictions of ten classes."""
     chance = np.random.default_rng([seed, 2])
     proba = chance.dirichlet(np.ones(10), size)
     truth = chance.integers(0, 10, size)

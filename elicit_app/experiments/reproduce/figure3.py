@@ -1,13 +1,12 @@
-"""Figure 3: DLPM elicitation on real predictions, and why counted confusions make it fail more often or less.
+"""Figure 3: DLPM elicitation on real predictions, and what makes it fail more or less often with counted confusions.
 
 Source: [HBMK19] Hiranandani, Boodaghians, Mehta & Koyejo, "Multiclass Performance Metric Elicitation", NeurIPS 2019,
-section 6.2 and figure 3: a softmax regression of one part of the data, confusions counted on the other, 100 random
-metrics; the share of them that is recovered within omega. The paper does not state the split, how strong the
-regularisation is, or the law of the random metrics.
+section 6.2 and figure 3. A softmax regression is fitted to one part of the data, confusions are counted on the other,
+and the figure shows the share of 100 random metrics that is recovered within omega. The paper states neither the split,
+nor the strength of the regularisation, nor the law of the random metrics.
 
-The data are taken from a folder that is named, or downloaded once from the LIBSVM data page. A file that was downloaded
-before is checked against the SHA-256 that was written beside it at its first use, so that a file that changes, here or
-there, is noticed.
+The data are taken from a given folder, or downloaded once from the LIBSVM data page. A downloaded file is checked
+against the SHA-256 that was recorded beside it at its first use, so that a change, here or there, is noticed.
 """
 
 from __future__ import annotations
@@ -49,18 +48,18 @@ _RUNS = 100
 
 @dataclass(frozen=True)
 class Variant:
-    """What the paper leaves open."""
+    """Choices that the paper leaves open."""
 
-    # of the random metrics: Dirichlet(1); uniform numbers, or half-normal ones, divided by their sum
+    # law of the random metrics: Dirichlet(1); uniform numbers, or half-normal ones, divided by their sum
     law: str = "uniform / sum"
-    strength: float = 0.1  # scikit-learn's C of the softmax regression; less is stronger regularisation
+    strength: float = 0.1  # C of scikit-learn's softmax regression; smaller means stronger regularisation
     confusions: str = "counts"  # counts or plug-in
-    trained: float = 0.5  # share of the data that the regression learns from
-    first: int = 0  # the class that all ratios refer to, of opel, saab, bus and van
+    trained: float = 0.5  # share of the data used for training
+    first: int = 0  # the class in the denominator of all ratios: opel, saab, bus or van
 
 
 MAIN = Variant()
-# One thing at a time is changed against the first.
+# Each variant but the combined ones changes one thing from the first.
 _VARIANTS = {
     "opel first, uniform / sum, C = .1": MAIN,
     "saab first": Variant(first=1),
@@ -84,7 +83,7 @@ _DRAWN = (
     "saab first, C = .01",
     "bus first, Dirichlet(1), C = 1",
 )
-# The packed file numbers the classes; how many cases each has tells which is which. The order is that of the archive.
+# The packed file numbers the classes; their sizes identify them. The order is that of the archive.
 _CLASSES = {"opel": 212, "saab": 217, "bus": 218, "van": 199}
 
 
@@ -96,10 +95,10 @@ _SECONDS = 30
 class DataFile:
     """A file of labelled cases."""
 
-    name: str  # its name in a folder
-    url: str  # where it is downloaded from
-    what: str  # what it is, for a sentence
-    features: int  # how many features a case has
+    name: str  # file name in a folder
+    url: str  # download address
+    what: str  # description, for a sentence
+    features: int  # number of features per case
 
 
 VEHICLE = DataFile("vehicle.scale", _PAGE + "vehicle.scale", "Statlog Vehicle Silhouettes", 18)
@@ -107,12 +106,12 @@ SENSIT = DataFile("acoustic.bz2", _PAGE + "vehicle/acoustic.bz2", "SensIT Vehicl
 
 
 def fetched(source: DataFile, folder: Path | None) -> Path:
-    """Return the path of a data file; it is downloaded where it is not in the folder (by default the user's cache) yet.
+    """Return the path of a data file, downloaded unless it is in the folder (by default the user's cache) already.
 
     Raises
     ------
     Problem
-        It cannot be downloaded, or is not the file that it was at its first use.
+        If it cannot be downloaded, or differs from the file at its first use.
     """
     require("pooch", "platformdirs")
     import platformdirs
@@ -129,7 +128,7 @@ def fetched(source: DataFile, folder: Path | None) -> Path:
             pooch.retrieve(source.url, known_hash=known, fname=source.name, path=where, downloader=downloader)
     except ValueError as error:
         raise _changed(source, path, digest) from error
-    except OSError as error:  # also every error of a connection
+    except OSError as error:  # includes every connection error
         raise Problem(
             f"{source.what} could not be downloaded from {source.url}: there is no connection, or the page has moved. "
             f"Download {source.name} by other means and name its folder with --data."
@@ -152,13 +151,13 @@ def _changed(source: DataFile, path: Path, digest: Path) -> Problem:
 def labelled_cases(source: DataFile, path: Path) -> tuple[Matrix, NDArray[np.int64]]:
     """Return features, shape (n, f), and class indices, shape (n,), of a file.
 
-    It is in the format of LIBSVM (``label index:value ...``), also packed by bzip2; or CSV with a heading and the class
-    in the last column.
+    The file is in LIBSVM format (``label index:value ...``), possibly compressed with bzip2, or CSV with a header and
+    the class in the last column.
 
     Raises
     ------
     Problem
-        The file cannot be read as such, or does not hold what `source` says.
+        If the file cannot be read, or does not hold what `source` states.
     """
     try:
         features, labels = _from_csv(path) if path.suffix == ".csv" else _from_libsvm(path, source.features)
@@ -197,7 +196,7 @@ def _cases(source: DataFile, folder: Path | None) -> tuple[Matrix, NDArray[np.in
 
 
 def _in_order(labels: NDArray[np.int64], path: Path) -> NDArray[np.int64]:
-    """Return the vehicles' classes as places in `_CLASSES`."""
+    """Return the vehicles' classes as indices into `_CLASSES`."""
     counts, wanted = np.bincount(labels).tolist(), [*_CLASSES.values()]
     if sorted(counts) != sorted(wanted):
         raise Problem(f"{path} does not hold the vehicles: {wanted} cases of the four classes were expected.")
@@ -209,8 +208,7 @@ def errors_of(
 ) -> list[float]:
     """Return the largest error of every recovered metric.
 
-    `split` chooses the random split and the random metrics, of which there are `runs`; `share` is how much of the data
-    is used, in percent.
+    `split` selects the random split and the `runs` random metrics; `share` is the percentage of the data that is used.
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -233,7 +231,7 @@ def errors_of(
 
 
 def random_metric(law: str, k: int, chance: np.random.Generator) -> Matrix:
-    """Return weights of k classes, positive, of sum 1, by one of the laws of `Variant`."""
+    """Return k positive weights with sum 1, drawn by one of the laws of `Variant`."""
     if law == "Dirichlet(1)":
         return chance.dirichlet(np.ones(k))
     numbers = chance.random(k) if law.startswith("uniform") else np.abs(chance.standard_normal(k))
@@ -261,7 +259,7 @@ def _parts(source: DataFile, options: Options, splits: int, shown: Mapping[str, 
 
 
 def _table(results: Mapping[str, Any], name: str, share: int) -> Matrix:
-    """Return the shares, splits by omega."""
+    """Return the shares, shape (splits, omegas)."""
     return np.array([one for key, one in results.items() if key.startswith(f"{name}, {share} %, ")])
 
 
@@ -273,7 +271,7 @@ def _sensit_parts(options: Options) -> list[Part]:
     return _parts(SENSIT, options, 1 if options.quick else 3, {})
 
 
-_MEASURED = (4, 10)  # places of omega .08 and .14, which the causes speak of
+_MEASURED = (4, 10)  # indices of omega .08 and .14, which the causes mention
 
 
 def _share_rows(what: str, results: Mapping[str, Any]) -> Iterator[Row]:
@@ -375,7 +373,7 @@ def _reached(results: Mapping[str, Any]) -> str:
 
 
 def _moved(results: Mapping[str, Any]) -> str:
-    """Return, in a sentence, from where to where each of the open things moves the share within .14."""
+    """Return, in a sentence, the range of the share within .14 under each of the open choices."""
     main = _table(results, "main", 100)[:, -1]
 
     def ends(*names: str) -> str:

@@ -1,16 +1,16 @@
-"""Other papers on eliciting metrics, beside what they print: binary metrics, quadratic ones, and the study with people.
+"""Other papers on metric elicitation, against what they print: binary and quadratic metrics, and the user study.
 
 Sources: [HBMK19b] Hiranandani, Boodaghians, Mehta & Koyejo, "Performance Metric Elicitation from Pairwise Classifier
 Comparisons", AISTATS 2019, appendix A: x uniform on [-1, 1], eta(x) = 1 / (1 + exp(a x)), a metric m11 TP + m00 TN.
-The procedure is `binary`; `dlpm` with two classes is the same search over m11 / (m11 + m00) in place of the angle.
+The procedure is `binary`; `dlpm` with two classes is the same search over m11 / (m11 + m00) instead of the angle.
 
 Hiranandani, Mathur, Narasimhan & Koyejo, "Quadratic Metric Elicitation for Fairness and Beyond", UAI 2022, with
-`quadratic`; its code, github.com/koyejolab/qme at 5293a03, whose notebook qme/ipynb/qme.ipynb prints the errors that
-stand as published.
+`quadratic`; the published errors are those printed by its code, github.com/koyejolab/qme at 5293a03, in the notebook
+qme/ipynb/qme.ipynb.
 
 [A22] Ali, Upadhyay, Hiranandani, Glassman & Koyejo, "Metric Elicitation; Moving from Theory to Practice", 2022: ten
 people, breast cancer, a metric a0 TN + (1 - a0) TP, tolerance .05; each judged 15 more random pairs afterwards. Here
-people are simulated, and asked by the published search and by `bayes`.
+the people are simulated, and asked by the published search and by `bayes`.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ _M11 = 0.7
 
 
 def binary_law(a: float) -> Cases:
-    """Return the law of appendix A, whose classes overlap the less the larger `a` is."""
+    """Return the law of appendix A; the larger `a`, the less its classes overlap."""
     x = (2 * np.arange(_POINTS) + 1) / _POINTS - 1
     positive = 1 / (1 + np.exp(a * x))
     return Cases.exact(np.column_stack([positive, 1 - positive]))
 
 
 def _geometry(a: float) -> dict[str, Any]:
-    """Return prevalence, the frontier, and at one metric the best hits: by integration as printed, and ours."""
+    """Return prevalence and frontier and, for one metric, the best hits: by the printed integrals, and ours."""
     cases = binary_law(a)
     frontier = RestrictedFrontier(cases, 0, 1)
     x0 = float(np.clip(np.log(_M11 / (1 - _M11)) / a, -1, 1))
@@ -85,7 +85,7 @@ def _antiderivative(x: float, a: float) -> float:
 
 
 def _elicited(a: float, epsilon: float, runs: int, seed: int) -> dict[str, Any]:
-    """Return errors of the angle, for random metrics that some threshold is best for, and the questions."""
+    """Return the errors of the angle, for random metrics with a best threshold, and the number of questions."""
     search = Binary(binary_law(a), epsilon=epsilon, ask="all")
     chance = np.random.default_rng([seed, 13])
     least = np.arctan(np.exp(-a))
@@ -161,7 +161,7 @@ _RADIUS = 0.052
 _QUADRATIC_TOLERANCES = (0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
 _CLASSES = (2, 3)
 _ASKED: tuple[Ask, ...] = ("needed", "bisect")
-# The notebook: a unit sphere, small ones of .005, metrics with |a|^2 + |B|^2 = 1.
+# The authors' notebook: a unit sphere, small spheres of .005, metrics with |a|^2 + |B|^2 = 1.
 _THEIR_SMALL = 0.005
 _THEIR_EXAMPLE = 2, 0.001, (0.0016076871, 0.0018994205)  # classes, tolerance, errors of a and of B of one metric
 _THEIR_TRIALS = 5, 0.01  # classes, tolerance
@@ -170,7 +170,7 @@ _THEIR_EDGES = np.linspace(0.00652797, 0.03139211, len(_THEIR_COUNTS) + 1)
 
 
 def random_quadratic(around: Sphere, chance: np.random.Generator) -> Quadratic:
-    """Return a < 0 of norm 1 and a symmetric B, so small that every error makes the metric worse on the sphere."""
+    """Return a < 0 of norm 1 and a symmetric B so small that every error lowers the metric on the sphere."""
     k = around.n_classes
     q = k * k - k
     a = -(0.5 + chance.random(q))
@@ -198,7 +198,7 @@ def _quadratic_errors(k: int, epsilon: float, runs: int, seed: int) -> dict[str,
 
 
 def _errors_as_theirs(k: int, epsilon: float, ask: Ask, runs: int, seed: int) -> dict[str, Any]:
-    """Return errors of a and B by the measure of the authors' notebook."""
+    """Return the errors of a and B by the measure of the authors' notebook."""
     chance = np.random.default_rng([seed, 15, k])
     around = Sphere.around(np.full(k, 1 / k), _RADIUS)
     search = QuadraticSearch(around, epsilon=epsilon, ask=ask, small=_THEIR_SMALL)
@@ -286,7 +286,7 @@ def _rows_beside_theirs(results: Mapping[str, Any]) -> list[Row]:
 
 
 def _beside(found: Mapping[str, Any], parts: tuple[str, ...], where: str, published: Value, ask: Ask) -> Row:
-    """Return the row of some errors; of one published metric, or of the mean of many."""
+    """Return the row of some errors: of one published metric, or of the mean of many."""
     means, errors = zip(*(mean_and_error(found[part]) for part in parts), strict=True)
     of = "one metric"
     if len(parts) == 1:
@@ -309,7 +309,7 @@ _STUDY_PAPER = "Ali et al. 2022"
 _A0 = (0.125, 0.141, 0.125, 0.141, 0.328, 0.031, 0.031, 0.359, 0.125, 0.141)
 _AGREEMENT = (87, 100, 93, 100, 73, 87, 100, 87, 93, 87)
 _NOISES = ("none", "logit:0.95", "logit:0.9")
-_JUDGED, _SITTINGS = 15, 20  # pairs judged at a time, and how often that is repeated
+_JUDGED, _SITTINGS = 15, 20  # pairs per judgement, and number of judgements
 _SETTINGS: dict[str, dict[str, Any]] = {
     "published search": {"procedure": "dlpm", "ask": "all", "epsilon": 0.05},
     "bayes": {"procedure": "bayes", "family": "dlpm", "questions": 20},
@@ -325,7 +325,7 @@ def _laboratory(procedure: str, a0: float, noise: str, seed: int) -> Laboratory:
 
 
 def _person(procedure: str, a0: float, noise: str, runs: int, seed: int) -> dict[str, Any]:
-    """Return what a person's metric comes to in several runs, and agreement on 15 and on many later pairs."""
+    """Return a person's metric in several runs, and the agreement on 15 and on many later pairs."""
     laboratory = _laboratory(procedure, a0, noise, seed)
     found, agreements, asked = [], [], 0
     judged: list[float] = []
@@ -339,7 +339,7 @@ def _person(procedure: str, a0: float, noise: str, runs: int, seed: int) -> dict
 
 
 def _agreements(laboratory: Laboratory, elicited: Values, number: int, seed: int) -> list[float]:
-    """Return shares of 15 later pairs on which the person, who errs as before, and the elicited metric agree."""
+    """Return the shares of 15 later pairs on which the person, with the same noise, and the elicited metric agree."""
     chance = np.random.default_rng([seed, 12, number])
     true = laboratory.truth(chance)
     pairs = JudgedPairs.draw(true, laboratory.achievable, chance, _JUDGED * _SITTINGS)
@@ -408,7 +408,7 @@ def _study_report(results: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _agreement_rows(who: str, people: list[dict[str, Any]], published: float) -> list[Row]:
-    """Return how often ten people and their elicited metrics agree on 15 pairs, and the true metric on many."""
+    """Return the agreement of ten people with their elicited metrics on 15 pairs, and of the true metric on many."""
     singles = [100 * value for one in people for value in one["judged"]]
     error = mean_and_error([100 * float(np.mean(one["judged"])) for one in people])[1]
     low, high = range_of_draws(singles)

@@ -1,4 +1,4 @@
-"""Tables 2 and 3, the radius of the sphere and the geometry of the query spaces.
+"""Tables 2 and 3, the radius of the sphere, and the geometry of the query spaces.
 
 Source: [HBMK19] Hiranandani, Boodaghians, Mehta & Koyejo, "Multiclass Performance Metric Elicitation", NeurIPS 2019:
 section 6.1 (tables 2 and 3), sections 2 and 3 (geometry), appendix D (algorithm 3).
@@ -44,7 +44,7 @@ _TABLE_2 = (
     (4, (0.58, 0.17, 0.08, 0.18), (0.58, 0.17, 0.08, 0.18), 84),
 )
 _LONG = (-0.90, -0.28, -0.10, -0.31, -0.04, -0.05, -0.03, -0.04, -0.02, -0.01, -0.01, -0.01)
-# Table 3; of the last printed result only the first four numbers are at hand.
+# Table 3; only the first four numbers of the last printed result are available.
 _TABLE_3 = (
     (3, (-0.37, -0.89, -0.09, -0.23, -0.04, -0.03), (-0.37, -0.89, -0.09, -0.23, -0.04, -0.03), 320),
     (3, (-0.80, -0.55, -0.18, -0.08, -0.14, -0.05), (-0.80, -0.55, -0.18, -0.08, -0.14, -0.05), 320),
@@ -59,7 +59,7 @@ _TABLE_3 = (
 
 
 def _elicit(law: str, procedure: str, true: Sequence[float], ask: str) -> dict[str, Any]:
-    """Elicit one metric from a noise-free expert; return weights, questions, what is only bounded, and the truth."""
+    """Elicit one metric from a noise-free expert; return weights, questions, whether it is bounded, and the truth."""
     study = open_study(law)
     family = family_of(procedure)
     weights = family.normalise(true)
@@ -132,7 +132,7 @@ _CYCLES = (1, 2, 3, 4)
 
 
 def _cycles(k: int, cycles: int, runs: int, seed: int) -> dict[str, Any]:
-    """Return the L2 errors and questions of random metrics on a sphere of k classes; its radius plays no part."""
+    """Return L2 errors and questions for random metrics on a sphere of k classes, whose radius has no influence."""
     sphere = Sphere.around(np.full(k, 1 / k), 1e-3)
     chance = np.random.default_rng([seed, k])
     found, asked = [], []
@@ -206,7 +206,7 @@ _LAWS = ("paper-3", "paper-4", "softmax-3", "softmax-4")
 
 
 def _radius(law: str, points: int | None) -> dict[str, float]:
-    """Return the radius of a law, from evenly spread points of it, and how far classifiers miss their matrix."""
+    """Return the radius of a law from evenly spread points of it, and the largest error of its classifiers."""
     study = open_study(law)
     assert study.distribution is not None
     eta = study.distribution.for_radius if points is None else _spread(study.distribution.eta, points)
@@ -225,14 +225,15 @@ def _radius(law: str, points: int | None) -> dict[str, float]:
 
 
 def _spread(eta: Matrix, points: int) -> Matrix:
-    """Return so many of the points of a law, evenly spread."""
+    """Return `points` of the points of a law, evenly spread."""
     return np.asarray(eta[np.round(np.linspace(0, len(eta) - 1, points)).astype(int)])
 
 
 def full_programme(eta: Matrix) -> float:
     """Return the radius by algorithm 3 as printed: 2 q linear programmes with k decisions for every case.
 
-    lambda_j is the least of the two largest t with o + t e_j and o - t e_j feasible; no symmetry is used.
+    lambda_j is the smaller of the largest t with o + t e_j feasible and that with o - t e_j feasible; no symmetry is
+    used.
     """
     from scipy.optimize import linprog
 
@@ -331,7 +332,7 @@ def _outline(law: str) -> dict[str, Any]:
     frontier = RestrictedFrontier(cases, 0, 1)
     restricted = [frontier(m) for m in np.linspace(0, 1, 101)]
     sphere = measure_sphere(cases)
-    # The circle in the plane of the two errors that are drawn.
+    # The circle in the plane of the two plotted errors.
     circle = [sphere.point(_in_plane(k, angle)) for angle in np.linspace(0, 2 * np.pi, 91)]
     return {
         "hits": hits,
@@ -347,7 +348,7 @@ def _outline(law: str) -> dict[str, Any]:
 
 
 def _in_plane(k: int, angle: float) -> Matrix:
-    """Return the unit vector whose only entries are those of the errors 1 to 2 and 2 to 1."""
+    """Return the unit vector in the plane of the errors 1 to 2 and 2 to 1."""
     matrix = np.zeros((k, k))
     matrix[0, 1], matrix[1, 0] = np.cos(angle), np.sin(angle)
     flat: Matrix = matrix[error_cells(k)]
@@ -363,7 +364,7 @@ def _feasible(sphere: MeasuredSphere) -> float:
 
 
 def _bulge(cases: Cases) -> float:
-    """Return how far, at worst, the middle of a chord of D lies above D's supporting plane: never above 0."""
+    """Return how far the middle of a chord of D lies above D's supporting plane, at worst; never above 0."""
     chance = np.random.default_rng(0)
     worst = -np.inf
     for _ in range(2_000):
@@ -400,7 +401,7 @@ def _geometry(results: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _drawn(law: str, found: Mapping[str, Any]) -> tuple[Panel, Panel]:
-    """Return D with a frontier, and C with the sphere, each seen in a plane."""
+    """Return two plane sections: D with a frontier, and C with the sphere."""
     d1, d2 = zip(*found["hits"], strict=True)
     f1, f2 = zip(*found["frontier"], strict=True)
     c1, c2 = zip(*found["errors"], strict=True)

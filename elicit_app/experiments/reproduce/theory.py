@@ -1,4 +1,4 @@
-"""Theorems 1 and 2, finite samples, voting and linear-fractional metrics: what is proved beside what is measured.
+"""Theorems 1 and 2, finite samples, voting and linear-fractional metrics: what is proved against what is measured.
 
 Source: [HBMK19] Hiranandani, Boodaghians, Mehta & Koyejo, "Multiclass Performance Metric Elicitation", NeurIPS 2019:
 theorem 1 (DLPM), theorem 2 (LPM), definition 7 (bounded noise), sections 5 and 7, appendix E (linear-fractional);
@@ -42,16 +42,16 @@ def _law(name: str) -> Cases:
 
 
 def _true_weights(family: str, k: int, chance: np.random.Generator) -> Matrix:
-    """Return a random metric: Dirichlet(2) hits, or half-normal errors, whose ratios are not too extreme."""
+    """Return a random metric with moderate ratios: Dirichlet(2) hits, or half-normal errors."""
     if family == "dlpm":
         return chance.dirichlet(np.full(k, 2.0))
     return LPM.normalise(-np.abs(chance.standard_normal(k * k - k)))
 
 
 def _noisy(procedure: str, law: str, epsilon: float, noise: float, runs: int, seed: int) -> list[float]:
-    """Return the errors of a search whose expert tosses a coin where utilities differ by at most `noise`.
+    """Return the errors of a search whose expert tosses a coin if utilities differ by at most `noise`.
 
-    Errors are in the norm of the theorem: the largest one for DLPM, the Euclidean one for LPM.
+    Errors are in the theorem's norm: the maximum norm for DLPM, the Euclidean norm for LPM.
     """
     study = open_study(law)
     asked = procedure_for(study, setting_of(procedure, ask="all", epsilon=epsilon))
@@ -85,7 +85,7 @@ def _theorem_parts(procedure: str, options: Options) -> list[Part]:
 
 
 def _slope(x: Sequence[float], y: Sequence[float]) -> float:
-    """Return the slope of a line through points on logarithmic axes."""
+    """Return the slope of a line fitted to points on logarithmic axes."""
     return float(np.polyfit(np.log(x), np.log(np.maximum(y, 1e-12)), 1)[0])
 
 
@@ -94,7 +94,7 @@ _PROPORTIONAL = {
     "dlpm": "Proportional to the tolerance, as stated, but for the chance of which metrics were drawn.",
     "lpm": "Two cycles, as published, leave an error of their own, below which no tolerance helps; more so at k = 4.",
 }
-_STEEP = 3  # the last noises, at which it and not the tolerance makes the error
+_STEEP = 3  # number of the largest noises, at which noise rather than tolerance determines the error
 
 
 def _theorem(procedure: str, results: Mapping[str, Any]) -> Iterator[Finding]:
@@ -122,7 +122,7 @@ def _theorem(procedure: str, results: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _bound(procedure: str, law: str, epsilon: float, noise: float) -> float:
-    """Return what the theorem's O(...) holds: eps + sqrt(noise), or sqrt(q) (eps + sqrt(noise / lambda))."""
+    """Return the argument of the theorem's O(...): eps + sqrt(noise), or sqrt(q) (eps + sqrt(noise / lambda))."""
     if procedure == "dlpm":
         return float(epsilon + noise**0.5)
     study = open_study(law)
@@ -146,7 +146,7 @@ _SAMPLES = (250, 1_000, 4_000, 16_000, 64_000)
 
 
 def _sampled(n: int, runs: int, seed: int, metrics_a_run: int = 5) -> dict[str, list[float]]:
-    """Return the largest errors where n cases are drawn from softmax-3 and confusions are counted, or plug-in."""
+    """Return the largest errors with n cases drawn from softmax-3, for counted and for plug-in confusions."""
     eta = _law("softmax-3").eta
     found: dict[str, list[float]] = {"counts": [], "plug-in": []}
     for number in range(runs):
@@ -196,7 +196,7 @@ _FLIPS = (0.0, 0.05, 0.1, 0.2, 0.3)
 
 
 def _crowd_errors(flips: float, votes: int, repair: bool, runs: int, seed: int) -> dict[str, Any]:
-    """Return the largest errors where each of several voters inverts an answer with a probability."""
+    """Return the largest errors if each of several voters inverts an answer with a given probability."""
     study = open_study("softmax-3")
     asked = procedure_for(study, setting_of("dlpm", ask="all", repair=repair))
     found, questions = [], 0
@@ -244,15 +244,15 @@ def _crowd(results: Mapping[str, Any]) -> Iterator[Finding]:
     yield "The paper proposes majority votes of a population in section 7 and prints no number."
 
 
-# The paper's example: the lines that touch the feasible set of eta(x) = 1 / (1 + exp(5 x)) at its best and worst point.
+# The paper's example: lines that touch the feasible set of eta(x) = 1 / (1 + exp(5 x)) at its best and worst points.
 _TOUCHING = (((0.97976, 0.20017), 0.53703), ((-0.97130, -0.23786), -0.05914))
 _P11 = tuple(i / 100 for i in range(101))
 
 
 def _fraction(family: str, k: int, epsilon: float, ask: Ask, runs: int, seed: int) -> dict[str, Any]:
-    """Return questions, and agreement with the true fraction on random pairs, of both boundaries' searches.
+    """Return the questions of searches on both boundaries, and the agreement with the true fraction on random pairs.
 
-    The linear search beside them asks as published, or what is needed of it.
+    The linear search for comparison asks as published, or only the questions needed.
     """
     law = _law(f"softmax-{k}")
     sphere = sphere_for(open_study(f"softmax-{k}"), setting_of("lpm"))
@@ -275,7 +275,7 @@ def _fraction(family: str, k: int, epsilon: float, ask: Ask, runs: int, seed: in
 
 
 def _pencil() -> list[float]:
-    """Return the numerator of the paper's example, of sum 1, from its two touching lines."""
+    """Return the numerator of the paper's example, with sum 1, from its two touching lines."""
     (m1, c1), (m2, c2) = _TOUCHING
     p = numerator(m1, c1, m2, c2)
     return [float(x) for x in p / p.sum()]
@@ -286,10 +286,10 @@ _FINENESS = (0.05, 0.02, 0.01, 0.005)
 
 
 def _grid_search() -> dict[str, Any]:
-    """Return, for each p11 of the published grid, how much the ratio of two fractions varies over each boundary.
+    """Return, for each p11 of the published grid, the variation of the ratio of two fractions over each boundary.
 
     [HBMK19b] takes p of sum 1 and p0 = 0, reads a denominator off either touching line as q = p - m and q0 = C, up to
-    the factor that gives perfect decisions the value 1, and returns the p11 with the least standard deviation.
+    the factor that gives perfect decisions the value 1, and returns the p11 with the smallest standard deviation.
     """
     frontier = RestrictedFrontier(binary_law(5.0), 0, 1)
     points = [
@@ -371,7 +371,7 @@ def _fractional(results: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _questions_by_bisection(name: str, questions: float, linear: float) -> Row:
-    """Return the mean numbers of questions of a fraction by bisection and of its linear metric, as needed."""
+    """Return the mean numbers of questions for a fraction by bisection and for its linear metric, as needed."""
     why = f"Twice those that the linear search needs are {2 * linear:.1f} on average."
     return Row(f"{name}: questions", None, questions, why, 0)
 

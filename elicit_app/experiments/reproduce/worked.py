@@ -1,9 +1,9 @@
 """Examples worked by hand: the lecture on evaluation, the post on a multi-label score, and the relevance score.
 
-Sources: [M589] and [ML] give formulas, and what stands as published are figures that were worked out from them.
+Sources: [M589] and [ML] give formulas; the published values are figures worked out from them.
 [G13] Kota Gopalakrishna, Ozcelebi, Liotta & Lukkien, "Relevance As a Metric for Evaluating Machine Learning
-Algorithms", MLDM 2013, sections 3 and 4, has tables too; its data, 236 choices of a lighting preset, are not published,
-and its protocol is run on generated data.
+Algorithms", MLDM 2013, sections 3 and 4, also has tables. Its data, 236 choices of a lighting preset, are not
+published, so its protocol is run on generated data.
 """
 
 from __future__ import annotations
@@ -100,12 +100,12 @@ def _post(_: Mapping[str, Any]) -> Iterator[Finding]:
 
 _PAPER = "Kota Gopalakrishna et al., MLDM 2013"
 
-# One context in which LA and LB are chosen four times in ten each, LC twice.
+# One context in which LA and LB are chosen four times in ten each, and LC twice.
 _REFERENCE = (["LA"] * 4 + ["LB"] * 4 + ["LC"] * 2, ["evening"] * 10)
 _CHOSEN, _SAID = ["LA", "LB", "LC", "LA", "LB"], ["LA", "LC", "LA", "LB", "LB"]
 _SCORES = (100.0, 80.0, 93.3333333333, 100.0, 100.0)
 _MEANS = {(2.0, 1.0): 94.6666666667, (1.0, 1.0): 94.0, (1.0, 2.0): 93.3333333333}
-# Table 3: the score where only the first, and only the second distance counts.
+# Table 3: the score if only the first distance counts, and if only the second does.
 _ENDS = {
     "DecisionTable": (73.68, 73.56),
     "JRip": (65.50, 68.10),
@@ -114,7 +114,7 @@ _ENDS = {
     "ConjunctiveRule": (57.13, 67.28),
     "Ridor": (64.90, 66.87),
 }
-# Table 2: the order of P(H), P(P) and P(A), an outcome said and one that came, and the case the table gives.
+# Table 2: the order of P(H), P(P) and P(A), a predicted and an actual outcome, and the case that the table gives.
 _CASES = (
     ("P = A (highly relevant)", "often", "often", 1),
     ("H = P > A (moderately relevant)", "often", "seldom", 2),
@@ -168,7 +168,7 @@ _MODELS = ("decision table", "tree of 8 leaves", "full tree", "one rule", "neare
 def _generated(seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return contexts (n, 3), a feature that only adds randomness (n,), and the chosen presets (n,).
 
-    People choose by user and activity; each such context has a few presets that are liked about equally.
+    People choose by user and activity; in each such context a few presets are about equally popular.
     """
     chance = np.random.default_rng([seed, 4])
     contexts = np.column_stack([chance.integers(0, size, _ROWS) for size in _FEATURES])
@@ -193,7 +193,7 @@ def _model(name: str, seed: int) -> Any:
 
 
 def _predictions(name: str, seed: int, train: Any, presets: Any, test: Any) -> NDArray[np.int64]:
-    """Return what a model says of the test rows; one-hot features, but for the table and the neighbours."""
+    """Return a model's predictions for the test rows; features are one-hot except for the table and the neighbours."""
     if name == "decision table":
         return _by_table(train[:, :2], presets, test[:, :2])
     if name != "nearest neighbour":
@@ -205,7 +205,7 @@ def _predictions(name: str, seed: int, train: Any, presets: Any, test: Any) -> N
 
 
 def _by_table(train: Any, presets: Any, test: Any) -> NDArray[np.int64]:
-    """Return the preset chosen most often in the same context; of all contexts where it was never seen."""
+    """Return the most frequent preset in the same context, or over all contexts if the context was never seen."""
     usual = int(np.bincount(presets).argmax())
     predicted = []
     for row in test:
@@ -215,9 +215,9 @@ def _by_table(train: Any, presets: Any, test: Any) -> NDArray[np.int64]:
 
 
 def _shuffle(number: int, seed: int, kind: str) -> dict[str, Any]:
-    """Return relevance scores (model by ratio) and accuracies of one shuffle.
+    """Return relevance scores (model by ratio) and accuracies for one shuffle.
 
-    Labels are as people chose them; or the outcomes are replaced by random ones; or the predictions are.
+    By `kind`, labels are as people chose them, or the outcomes or the predictions are replaced by random ones.
     """
     contexts, noise, presets = _generated(seed)
     chance = np.random.default_rng([seed, 5, number])
@@ -305,7 +305,7 @@ def _mean_scores(shuffles: list[dict[str, Any]], name: str) -> list[float]:
 
 
 def _bend(shuffles: list[dict[str, Any]]) -> float:
-    """Return how far, at most, a score departs from the line through its two ends, without what is rounding."""
+    """Return the largest deviation of a score from the line through its two ends, rounded to remove rounding errors."""
     shares = np.array([ratio / (ratio + 1) for ratio in _RATIOS])
     table = np.array([one["scores"][name] for one in shuffles for name in _MODELS])
     slope = (table[:, -1] - table[:, 0]) / shares[-1]
