@@ -67,7 +67,7 @@ def page_as_pdf(page: blocks.Page, created: datetime) -> bytes:
     source, fonts, moment = page_as_typst(page).encode(), _fonts(), int(created.timestamp())
     try:
         return bytes(typst.compile(source, font_paths=fonts, pdf_standards=["ua-1"], timestamp=moment))
-    except typst.TypstError:  # PDF/UA rejects characters that no font has; an untagged page is better than none
+    except typst.TypstError:  # PDF/UA rejects characters that no font has; a page that does not conform beats none
         return bytes(typst.compile(source, font_paths=fonts, timestamp=moment))
 
 

@@ -303,7 +303,7 @@ def column_classes(
     Returns
     -------
     ClassIndex
-        Of length k.
+        The k labels.
 
     Raises
     ------

@@ -335,8 +335,8 @@ def expected_calibration_error(
     n_bins : int
         M, the number of equally wide bins.
     labels : array-like of shape (k,), optional
-        Labels of the columns, in order; see `metrics.inputs.class_index` for the rule without it. For one-dimensional
-        `y_prob` the two classes, the second of which is positive.
+        Labels of the columns, in order; see `metrics.inputs.class_index` for the default. For one-dimensional `y_prob`,
+        the two classes, the second of which is positive.
     pos_label : label, optional
         The positive class of a one-dimensional `y_prob`; see `calibration_curve`.
     sample_weight : array-like of shape (n,), optional

@@ -328,7 +328,7 @@ def meta_pattern_concern_score(
     class_weight : array-like of shape (k,) or mapping of label to weight, optional
         Weight of a case in the mean, by its true class.
     labels : array-like of shape (k,), optional
-        What the columns stand for, in order; see `metrics.inputs.class_index` for the rule without it.
+        Labels of the columns, in order; see `metrics.inputs.class_index` for the default.
     sample_weight : array-like of shape (n,), optional
         Weights of the cases.
 

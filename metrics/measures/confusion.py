@@ -341,8 +341,7 @@ def class_weighted_error_rate(
     class_weight : array-like of shape (k,) or mapping of label to weight
         Weights >= 0 in any scale.
     labels : array-like of shape (k,), optional
-        Labels of the weights, in order; see `metrics.inputs.class_index` for the rule without it. Not needed with a
-        mapping.
+        Labels of the weights, in order; see `metrics.inputs.class_index` for the default. Not needed with a mapping.
 
     Returns
     -------

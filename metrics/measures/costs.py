@@ -229,7 +229,7 @@ def misclassification_cost(
     cost_matrix : array-like of shape (k, k)
         Rows are true classes, columns are predicted classes.
     labels : array-like of shape (k,), optional
-        What the rows and columns stand for, in order; see `metrics.inputs.class_index` for the rule without it.
+        Labels of the rows and columns, in order; see `metrics.inputs.class_index` for the default.
     sample_weight : array-like of shape (n,), optional
         Weights of the cases.
 
@@ -393,7 +393,7 @@ def prevalence_shift(
     prevalence : array-like of shape (k,) or mapping of label to share
         Relative frequencies of the true classes at the new prevalence, in any scale.
     labels : array-like of shape (k,), optional
-        What the columns stand for, in order; see `metrics.inputs.class_index` for the rule without it.
+        Labels of the columns, in order; see `metrics.inputs.class_index` for the default.
 
     Returns
     -------

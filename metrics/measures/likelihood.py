@@ -40,7 +40,7 @@ class LogLikelihood(ProbabilityAccumulator):
     classes : int, array-like of shape (k,) or ClassIndex
         The k labels in the order of the columns.
     class_weight : array-like of shape (k,) or mapping of label to weight, optional
-        Weight of a case in the mean by its true class.
+        Weight of a case in the mean, by its true class.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ def negative_log_likelihood(
     class_weight : array-like of shape (k,) or mapping of label to weight, optional
         Weights of the true classes, in any scale.
     labels : array-like of shape (k,), optional
-        What the columns stand for, in order; see `metrics.inputs.class_index` for the rule without it.
+        Labels of the columns, in order; see `metrics.inputs.class_index` for the default.
     sample_weight : array-like of shape (n,), optional
         Weights of the cases.
 

@@ -233,7 +233,7 @@ class ExpectedCostObjective:
         Returns
         -------
         tuple of two ndarray
-            Of the shape of `y_pred`.
+            Arrays of the shape of `y_pred`.
 
         Raises
         ------
