@@ -1,4 +1,4 @@
-"""From a study to its first question: its words, the questions before, and the new session."""
+"""From a study to its first question: its words, the settings, and the new session."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ class Preparation(QObject):
         self._background.run(lambda: _saved(edited), self.saved.emit, self._words_page.say_problem)
 
     def ask_before(self, study: Study) -> None:
-        """Show the page with the questions before the first one."""
+        """Show the page of settings before the first question."""
         from elicit_app.session.journal.listing import (
             about_this_pack,
             finished_experts,
