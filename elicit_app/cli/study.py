@@ -1,4 +1,4 @@
-"""`elicit study`: making and listing studies, sending them to experts, and classifiers on the sphere of one."""
+"""`elicit study`: make and list studies, send them to experts, collect answers, and classifiers on the sphere."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def new(
 
 
 class ColumnOptions(NamedTuple):
-    """What was said on the command line about the columns of predictions."""
+    """The command-line options about the columns of predictions."""
 
     truth: str | None = None
     columns: str | None = None
@@ -143,7 +143,10 @@ class ColumnOptions(NamedTuple):
 
 
 def _columns_of(files: Sequence[Path], options: ColumnOptions) -> list[ColumnMap | None]:
-    """Return what the columns of each file are as it was said; None where they have the usual names."""
+    """Return the column map of each file according to the options; None if it has the usual names.
+
+    Predicted labels are taken from the files that have the column.
+    """
     from elicit_app.study.mapping import column_map, look_at
 
     if options == ColumnOptions():
@@ -153,7 +156,7 @@ def _columns_of(files: Sequence[Path], options: ColumnOptions) -> list[ColumnMap
     stated = () if options.columns is None else _pairs(options.columns)
     found: list[ColumnMap | None] = []
     for look, decided in zip(looks, of_labels, strict=True):
-        # where no file has the column, that is what is wrong
+        # if no file has the column, that is the fault to report
         own = options if decided or not any(of_labels) else options._replace(predicted=None)
         found.append(
             _guessed(look.path)
@@ -164,11 +167,11 @@ def _columns_of(files: Sequence[Path], options: ColumnOptions) -> list[ColumnMap
 
 
 def _guessed(file: Path) -> ColumnMap | None:
-    """Return None for a file whose columns have the usual names, and refuse any other, with what they seem to be."""
+    """Return None for a file with the usual names; refuse any other and propose options."""
     from elicit_app.study.mapping import as_options, look_at, needs_no_map
 
     if needs_no_map(file):
-        return None  # before its rows are looked at, which takes seconds of fifty classes
+        return None  # before its rows are read, which takes seconds for fifty classes
     look = look_at(file)
     there = f"{file} has no columns y_true and proba_<class>; it has {listed([*look.columns], 8)}."
     if look.nameless:
@@ -178,7 +181,7 @@ def _guessed(file: Path) -> ColumnMap | None:
 
 
 def _pairs(text: str) -> tuple[tuple[str, str], ...]:
-    """Return the classes and columns of "CLASS=COLUMN,...", one line of CSV."""
+    """Return the classes and columns in "CLASS=COLUMN,...", a line of CSV."""
     from elicit_app.study.mapping import parts_of
 
     parts = [part.partition("=") for part in parts_of(text)]
@@ -231,7 +234,7 @@ def change(
 def _new_of_amounts(
     folder: Path, files: list[Path], name: str | None, labels: str | None, population: int | None, noun: str | None
 ) -> None:
-    """Make a study of several labels, or of outcomes in contexts."""
+    """Make a study of multi-label predictions, or of outcomes in contexts."""
     from elicit_app.study.making import create_amounts_study
 
     if labels is not None:
@@ -316,7 +319,7 @@ def classifier(
 
 
 def _split(labels: str) -> list[str]:
-    """Return the labels of one line of CSV: a label with a comma in it stands in quotation marks."""
+    """Return the labels in a line of CSV; a label that contains a comma is quoted."""
     from elicit_app.study.mapping import parts_of
 
     names = parts_of(labels)

@@ -60,9 +60,9 @@ class Experts:
         if self.votes < 1:
             raise WrongOption("`votes` must be at least 1.")
         if self.voters is not None and (self.noise.kind != "none" or self.votes > 1):
-            raise WrongOption("`voters` says how each of them errs: leave `noise` and `votes` out.")
+            raise WrongOption("`voters` already states how each voter errs: omit `noise` and `votes`.")
         if self.ratio is not None and self.weights is not None:
-            raise WrongOption("`ratio` is about random weights: leave it or `weights` out.")
+            raise WrongOption("`ratio` applies only to random weights: omit it or `weights`.")
 
     @classmethod
     def stated(
@@ -90,7 +90,7 @@ class Experts:
             If a text describes nothing, a number is out of range, or options do not fit together.
         """
         if psi is not None and person != "linear":
-            raise WrongOption("`psi` and `person` both say how results are valued: leave one of them out.")
+            raise WrongOption("`psi` and `person` both state how results are valued: omit one of them.")
         return cls(
             weights=weights,
             truth=truth,
