@@ -338,6 +338,12 @@ class BeginPage(HeadedPage):
         self.asking.show_classes(study.n_classes)
         self._family_changed()
 
+    def forget(self) -> None:
+        """Keep nothing that one expert typed: who answers next begins with empty fields."""
+        self.expert.clear()
+        self.guesses.forget()
+        self.orders.forget()
+
     def propose_name(self, name: str | None) -> None:
         """Propose the name somebody answered under before, or a pseudonym, where answers are sent back."""
         if self._study is not None and self._study.answered_elsewhere and not self.expert.text():

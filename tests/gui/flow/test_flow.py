@@ -280,3 +280,28 @@ def test_a_published_search_is_for_one_family_and_says_what_it_costs(window, pro
     count = {"dlpm": "48", "lpm": "280"}[procedure]
     assert f"up to {count} questions" in asking._warning.text()
     assert not begin.family.differ.isEnabled()
+
+
+def test_whoever_answers_next_begins_with_nothing_of_the_one_before(window, on):
+    window.flow.open("digits")
+    begin = on("begin")
+    begin.expert.setText("Ada")
+    next(iter(begin.guesses.fields.values())).setText("20")
+    begin.settings.open()
+    begin.orders.state.click()
+    begin.orders.first.setCurrentIndex(1)
+    begin.orders.second.setCurrentIndex(2)
+    begin.orders.add.click()
+    begin.begin.click()
+    piles = on("piles")
+    QTest.keyClick(piles.first_focus, Qt.Key.Key_1)
+    assert piles.piles.lies
+    piles.skip.click()
+    on("practice")
+    window.flow.show_start()
+    window.flow.open("digits")
+    assert on("begin") is begin
+    assert begin.expert.text() == ""
+    assert (begin.guesses.guesses(), begin.orders.orders()) == ((), None)
+    begin.begin.click()
+    assert not on("piles").piles.lies
