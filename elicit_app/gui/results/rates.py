@@ -183,6 +183,8 @@ class RatioPlot(LogPlot):
 def _height(text: str, face: QFont, width: float) -> float:
     """Return how high a text is in a column of `width`; none where it is empty."""
     metrics = QFontMetricsF(face)
+    if not text:
+        return 0.0
     return metrics.boundingRect(QRectF(0, 0, width, 10_000), breaking(text, metrics, width), text).height()
 
 
