@@ -84,6 +84,7 @@ FIT_WORDS: Mapping[Fit, str] = {
     "worse side": "the worse side",
     "level": "one side was better",
     "does not fit": "does not fit",
+    "far apart": "far from another",
     "two answers": "two answers",
     "asked again": "asked again",
     "left open": "left open",

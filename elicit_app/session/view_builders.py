@@ -152,7 +152,9 @@ def review_view(session: Session) -> ReviewView:
 def answered_views(session: Session, pairs: tuple[tuple[int, int], ...]) -> tuple[AnsweredView, ...]:
     """Return every answer with its fit; `pairs` are the numbers of contradicting answers."""
     state = session.state
-    odd = misfit_numbers(state, misfits(session.procedure(), state.history))
+    wrong = misfits(session.procedure(), state.history)
+    odd, apart = misfit_numbers(state, wrong), far_apart(session.procedure(), state.history, wrong)
+    far = set() if apart is None else {state.used[place] + 1 for place in (apart.more, apart.fewer)}
     doubled = {number for pair in pairs for number in pair}
     views = []
     for number, entry in enumerate(state.entries, start=1):
@@ -171,6 +173,8 @@ def answered_views(session: Session, pairs: tuple[tuple[int, int], ...]) -> tupl
             fit = "check" if entry.answer.choice == better else "worse side"
         elif number in odd:
             fit = "does not fit"
+        elif number in far:
+            fit = "far apart"
         else:
             fit = "fits"
         views.append(_answered_view(state.entries, number, fit))

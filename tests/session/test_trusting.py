@@ -261,7 +261,10 @@ def test_answers_that_plainly_disagree_are_named_whatever_the_fit_makes_of_them(
         assert f"one missed cancer counts as {most} needless biopsies" in found.detail
         assert f" as {least}." in found.detail
         assert not view.trust_sentence.startswith("Yes")
-        assert found.headline in review_view(session).sentence
+        review = review_view(session)
+        assert found.headline in review.sentence
+        marked = [answer.number for answer in review.answers if answer.fit == "far apart"]
+        assert marked == [int(number) for number in found.headline.split()[1:4:2]]
         assert not any("fit these numbers" in headline for headline in headlines(view, good=True))
         assert "7 of 7 answers fit these numbers, but only as those of somebody who errs that much." in found.detail
 

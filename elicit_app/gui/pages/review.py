@@ -42,13 +42,14 @@ GLYPHS: dict[Fit, Glyph] = {
     "check": Glyph.CHECK,
     "two answers": Glyph.SWAP,
     "does not fit": Glyph.WARNING,
+    "far apart": Glyph.WARNING,
     "worse side": Glyph.WARNING,
     "level": Glyph.WARNING,
     "asked again": Glyph.DOT,
     "left open": Glyph.DOT,
     "taken out": Glyph.DOT,
 }
-STRESSED: tuple[Fit, ...] = ("two answers", "does not fit", "worse side", "level")
+STRESSED: tuple[Fit, ...] = ("two answers", "does not fit", "far apart", "worse side", "level")
 
 
 class AnswerWords(NamedTuple):
