@@ -128,6 +128,7 @@ class SittingOverPage(_MiddlePage):
     def show_view(self, view: SittingOverView) -> None:
         """Show why the sitting is over."""
         self.title.setText("Enough for now" if view.reason == "budget" else "No more questions are needed")
+        self.setWindowTitle(self.title.text())
         self.sentence.setText(view.sentence)
         self.more.setVisible(view.can_continue)
         self.notice.say(view.unsaved, button="Try again")

@@ -437,6 +437,8 @@ class ReviewPage(HeadedPage):
     def show_review(self, view: ReviewView, wording: Wording, family: Family) -> None:
         """Show `view`; the chosen answer stays chosen."""
         kept = self.table.number
+        # Where the card goes that has the focus, Qt would give it to whatever comes next.
+        resolved = not view.contradictions and self.contradiction.isAncestorOf(self.focusWidget() or self)
         if not self.isVisible():
             self.area.verticalScrollBar().setValue(0)
         self.header.say("Look back before you finish", view.sentence)
@@ -457,6 +459,8 @@ class ReviewPage(HeadedPage):
             self.table.choose(kept)
         self._choose(self.table.number)
         self.first_focus = self if self.table.number is None else self.table  # Enter looks at it again
+        if resolved:
+            (self.finish if view.can_finish else self.table).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
