@@ -27,12 +27,15 @@ class Problem(Exception):  # noqa: N818  a problem is told to people, it is not 
         Which file, which row or field, what was expected, what to do.
     findings : tuple of Finding
         The single faults where there are several, in the order found.
+    file : Path or None
+        The file they were found in.
     """
 
-    def __init__(self, sentence: str, findings: tuple[Finding, ...] = ()) -> None:
+    def __init__(self, sentence: str, findings: tuple[Finding, ...] = (), file: Path | None = None) -> None:
         super().__init__(sentence)
         self.sentence = sentence
         self.findings = findings
+        self.file = file
 
 
 class WrongOption(Problem):
@@ -76,7 +79,7 @@ def file_problem(path: Path, *findings: Finding) -> Problem:
         parts.append(
             "row 1 is the first below the header" if path.suffix.lower() == ".csv" else "the first row is row 1"
         )
-    return Problem(f"{path.name} cannot be used: {'; '.join(parts)}.", findings)
+    return Problem(f"{path.name} cannot be used: {'; '.join(parts)}.", findings, path)
 
 
 def listed(items: list[str], most: int = 5) -> str:

@@ -41,6 +41,26 @@ def test_what_is_wrong_with_a_file_is_numbered_and_it_can_be_read_again(window, 
     assert "2 classes" in study.header.line.text()
 
 
+def test_of_several_files_the_wrong_one_is_named_and_all_are_read_again(window, tmp_path, on):
+    files = (write_predictions(tmp_path / "good.csv"), write_predictions(tmp_path / "bad.csv", total=0.5))
+    window.flow.open_files(files)
+    page = on("error")
+    assert page.sentence.text().startswith("bad.csv was read.")
+    write_predictions(files[1])
+    page.again.click()
+    assert on("study").study.model_names == ("good", "bad")
+
+
+def test_a_folder_that_is_no_study_leads_to_another_folder(window, tmp_path, monkeypatch, on):
+    chosen = []
+    monkeypatch.setattr(window.flow, "choose_folder", lambda: chosen.append("folder"))
+    window.flow.open_files((tmp_path,))
+    page = on("error")
+    assert page.primary.text() == "Choose another folder…"
+    page.primary.click()
+    assert chosen == ["folder"]
+
+
 def test_another_file_can_be_chosen_and_the_format_looked_up(window, dialogs, tmp_path, on):
     window.flow.open_files((write_predictions(tmp_path / "bad.csv", total=0.5),))
     page = on("error")
