@@ -167,13 +167,13 @@ class ErrorDetails(NamedTuple):
     def of_files(cls, problem: Problem, sources: tuple[Path, ...]) -> ErrorDetails:
         """Say that one of several files, or a folder, cannot be used yet."""
         file = problem.file or sources[0]
-        title = f"This {'study folder' if len(sources) == 1 and file.is_dir() else 'file'} cannot be used yet"
         sentence = problem.sentence
         if problem.findings:
             count = len(problem.findings)
             things = f"{capitalised(number_word(count))} {'thing has' if count == 1 else 'things have'}"
             sentence = f"{file.name} was read. {things} to be put right first."
-        return cls(title, sentence, problem.findings, sources, choose=True)
+        made = cls("", sentence, problem.findings, sources, choose=True)
+        return made._replace(title=f"This {'study folder' if made.is_folder else 'file'} cannot be used yet")
 
     @property
     def is_folder(self) -> bool:
