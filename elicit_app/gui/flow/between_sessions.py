@@ -76,6 +76,7 @@ class Flow(QObject):
         if self._session_flow is not None:
             self._session_flow.close()
         page = self._pages.start
+        page.notice.say("")
         self._pages.show(page)
         self.background.run(self._overview, page.show_view, lambda problem: page.notice.say(problem.sentence))
 
@@ -101,8 +102,8 @@ class Flow(QObject):
         """Close what is open, and return whether everything has come to its end; nothing has to be saved.
 
         False says that something is still computed after most of a second: nothing of it is needed any more, and
-        whoever ends the program need not wait. What was answered is in the session file in either case; for that alone
-        it waits as long as the disk takes.
+        whoever ends the program need not wait. What was answered is in the session file in either case, and what was
+        to be saved is saved: for that alone it waits as long as it takes.
         """
         session = self._session_flow
         unwritten = session.unwritten() if session is not None else lambda: False
@@ -117,7 +118,7 @@ class Flow(QObject):
         closing = threading.Thread(target=close_all, daemon=True)
         closing.start()
         give_up = time.monotonic() + PATIENCE
-        while closing.is_alive() and (time.monotonic() < give_up or unwritten()):
+        while closing.is_alive() and (time.monotonic() < give_up or unwritten() or self.background.is_saving):
             closing.join(0.02)
         return not closing.is_alive()
 

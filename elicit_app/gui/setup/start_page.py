@@ -299,7 +299,6 @@ class StartPage(ScrolledPage):
 
     def show_view(self, view: StartView) -> None:
         """Show what there is to do."""
-        self.notice.say("")
         self.current.setVisible(view.current is not None)
         if view.current is not None:
             self.current.show_view(view.current)
