@@ -255,5 +255,5 @@ class ComparePage(HeadedPage):
 
 def _card(*widgets: QWidget) -> Card:
     card = Card()
-    in_column(*widgets, on=card, margins=(24, 18, 24, 16), spacing=8)
+    in_column(*widgets, on=card, margins=(20, 16, 20, 16), spacing=8)
     return card
