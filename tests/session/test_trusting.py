@@ -328,6 +328,7 @@ def test_one_judgement_that_was_given_twice_is_counted_once_where_it_does_not_fi
             session.answer("right" if second == (asking.left == "first") else "left")
         ((first, second),) = review_view(session).contradictions
         session.resolve(first + 1, second + 1, "equal")
-        review = review_view(session)
+        review, trust = review_view(session), headlines(result_view(session), good=False)
+    assert [one for one in trust if "does not fit" in one] == [f"Answer {first + 1} does not fit the rest"]
     assert [answer.number - 1 for answer in review.answers if answer.fit == "does not fit"] == [first, second]
     assert review.sentence == "20 answers. One answer, given twice, does not fit the rest."

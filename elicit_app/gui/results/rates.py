@@ -170,7 +170,10 @@ class RatioPlot(LogPlot):
                 plotting.bar(painter, colours.unit, x + em(8), x + em(26), y)
             plotting.dot(painter, colours.ink, colours.surface, x + em(17), y)
 
-        signs = [Sign("best estimate; bar: 50 %, line: 90 % plausible" if measured else "estimate", 34, estimate)]
+        signs = []
+        if any(mark.shape == "dot" for row in self._rows for mark in row.ratio.marks()):
+            text = "best estimate; bar: 50 %, line: 90 % plausible" if measured else "estimate"
+            signs.append(Sign(text, 34, estimate))
         if any(row.ratio.bounded for row in self._rows):
             signs.append(self._bound_sign())
         if any(row.guess is not None for row in self._rows):

@@ -39,6 +39,7 @@ def test_the_dashed_line_is_in_the_legend_where_there_is_one(qtbot, rates, named
     one.show_rows([PlotRow(rate, "Missed melanoma", "", guess=3.0) for rate in rates], "needless excision")
     rows = [MistakeRates(WORDS, (KNOWN, rate), KNOWN) for rate in rates]
     beside.show_rows(rows, ("Ada", "Ben"), "needless excision")
+    assert any("estimate" in sign.text for sign in one.legend()) == (KNOWN in rates), "a dot"
     for plot in (one, beside):
         assert ("only bounded" in [sign.text for sign in plot.legend()]) == named
 
