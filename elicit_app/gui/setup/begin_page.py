@@ -316,8 +316,14 @@ class BeginPage(HeadedPage):
         Going on with `current`, a session that is not finished, comes first. From two `experts` on who have finished,
         as `finished_experts` returns them, they can be compared.
         """
-        if self._study is None or (self._study.digest, self._study.purpose) != (study.digest, study.purpose):
+        before = self._study
+        if before is None or (before.digest, before.purpose) != (study.digest, study.purpose):
             self.purpose.choose(study.purpose or USUAL)
+        if before is not None and (before.digest, before.answered_elsewhere) != (
+            study.digest,
+            study.answered_elsewhere,
+        ):
+            self.expert.clear()
         self._study, self._seed, self._folder = study, seed, folder
         self.current.setVisible(current is not None)
         self.begin.setVisible(current is None)

@@ -113,6 +113,15 @@ def test_answers_are_dropped_on_the_study_and_compared(qtbot, window, study, pac
     assert not compare.trusted.isVisible()
 
 
+def test_a_pseudonym_for_a_study_that_was_sent_is_not_proposed_elsewhere(window, study, pack, on):
+    drop(window.pages.start, pack)
+    page = on("begin")
+    assert page.expert.text()
+    window.flow.show_start()
+    window.flow.open(str(study.folder))
+    assert on("begin").expert.text() == ""
+
+
 def test_who_leaves_while_a_file_is_written_is_told(qtbot, window, study, dialogs, tmp_path, monkeypatch, on):
     gate = threading.Event()
 
