@@ -150,19 +150,23 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
 
     def _paint_names(self, painter: QPainter, colours: Tokens) -> None:
         face = font(Role.LABEL, weight=600)
-        for segment, room in self.named().items():
-            write(painter, room, _guess(segment), face, colours.ink, CENTRE)
+        for text, room in self.named().values():
+            write(painter, room, text, face, colours.ink, CENTRE)
 
-    def named(self) -> dict[Segment, QRectF]:
-        """Return where it is written who costs least, as estimated: over its own part of the track, beside the change.
+    def named(self) -> dict[Segment, tuple[str, QRectF]]:
+        """Return what is written of who costs least, as estimated: over its own part of the track, beside the change.
 
-        That of the part where the handle stands is always written, over the handle where its part is too short. The
-        others that find no room are in the description.
+        That of the part where the handle stands is always written, over the handle where its part is too short, and
+        called the best guess where that has room. The others that find no room are in the description.
         """
-        gap, found = em(10), dict[Segment, QRectF]()
+        gap, found = em(10), dict[Segment, tuple[str, QRectF]]()
+        metrics = QFontMetricsF(font(Role.LABEL, weight=600))
         for segment in sorted(self._segments, key=lambda one: not one.low <= self.number <= one.high):
-            width = QFontMetricsF(font(Role.LABEL, weight=600)).horizontalAdvance(_guess(segment)) + 2
             low, high = self._x(segment.low) + gap, self._x(segment.high) - gap
+            text = f"Best guess: {segment.name}" if not found else segment.name
+            if metrics.horizontalAdvance(text) + 2 > high - low:
+                text = segment.name
+            width = metrics.horizontalAdvance(text) + 2
             # The first name ends at its change, the others begin at theirs: both sides of a tick are named.
             left = high - width if segment is self._segments[0] else low
             if len(self._segments) == 1:
@@ -172,8 +176,8 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
                     continue
                 left = min(max(self._x(self.number) - width / 2, 0.0), self.width() - width)
             room = QRectF(left, 0, width, em(24))
-            if not any(room.adjusted(-gap, 0, gap, 0).intersects(other) for other in found.values()):
-                found[segment] = room
+            if not any(room.adjusted(-gap, 0, gap, 0).intersects(other) for _, other in found.values()):
+                found[segment] = text, room
         return found
 
     def _paint_handle(self, painter: QPainter, colours: Tokens) -> None:
@@ -202,10 +206,6 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
 
     def _change_text(self, segment: Segment) -> str:
         return f"they change places at {self._scale.as_text(segment.low)}"
-
-
-def _guess(segment: Segment) -> str:
-    return f"Best guess: {segment.name}"
 
 
 ASSUMED = (

@@ -30,9 +30,11 @@ def test_the_part_with_the_handle_is_named_and_no_other_name_leaves_its_own_part
     named = track.named()
     here = next(one for one in segments if one.low <= at <= one.high)
     assert here in named
-    for segment, room in named.items():
+    rooms = [room for _, room in named.values()]
+    for segment, (text, room) in named.items():
+        assert segment.name in text
         assert room.left() >= 0
         assert room.right() <= track.width()
         inside = track._x(segment.low) <= room.left() and room.right() <= track._x(segment.high)
         assert inside or segment == here or len(segments) == 1
-        assert not any(room.intersects(other) for other in named.values() if other is not room)
+        assert not any(room.intersects(other) for other in rooms if other is not room)
