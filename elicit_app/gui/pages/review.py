@@ -115,8 +115,7 @@ class AnswersModel(QAbstractTableModel):
         return "\n".join("\t".join(cells) for cells in (HEADS, *(row.cells for row in self.rows)))
 
 
-_WRAP = Qt.TextFlag.TextWordWrap
-_PAD, _GAP = 6, 24
+_WRAP, _PAD, _GAP = Qt.TextFlag.TextWordWrap, 6, 24
 
 
 def _before_fits() -> float:
@@ -307,8 +306,7 @@ def circumstances(answer: AnsweredView, other: AnsweredView | None) -> str:
     if other is not None and np.array_equal(answer.left, other.right) and not np.array_equal(answer.left, other.left):
         parts.append("sides swapped")
     if answer.seconds is not None:
-        seconds = round(answer.seconds)
-        parts.append(f"after {counted(seconds, 'second')}")
+        parts.append(f"after {counted(round(answer.seconds), 'second')}")
     return ", ".join(parts)
 
 
@@ -437,7 +435,6 @@ class ReviewPage(HeadedPage):
     def show_review(self, view: ReviewView, wording: Wording, family: Family) -> None:
         """Show `view`; the chosen answer stays chosen."""
         kept = self.table.number
-        # Where the card goes that has the focus, Qt would give it to whatever comes next.
         resolved = not view.contradictions and self.contradiction.isAncestorOf(self.focusWidget() or self)
         if not self.isVisible():
             self.area.verticalScrollBar().setValue(0)
@@ -459,7 +456,7 @@ class ReviewPage(HeadedPage):
             self.table.choose(kept)
         self._choose(self.table.number)
         self.first_focus = self if self.table.number is None else self.table  # Enter looks at it again
-        if resolved:
+        if resolved:  # Qt would give the focus of the card, which is gone, to whatever comes next
             (self.finish if view.can_finish else self.table).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
