@@ -211,8 +211,23 @@ def _repeats(history: Sequence[Asked]) -> Count:
             continue
         same_order = question.same_as(first.question)
         total += 1
-        right += answer.choice is (first.answer.choice if same_order else first.answer.choice.swapped())
+        said = zip((answer.choice, _of_the_pair(history[n])), (first.answer.choice, _of_the_pair(first)), strict=True)
+        right += any(again is (before if same_order else before.swapped()) for again, before in said)
     return Count(right, total)
+
+
+def _of_the_pair(asked: Asked) -> Choice:
+    """Return what an answer says about the pair as it was asked.
+
+    Where it took fewer of a mistake to make both sides equal, the side that had more of it was the worse one.
+    """
+    (question, answer), moved = asked, asked.answer.moved
+    if moved is None or answer.choice is not Choice.EQUAL:
+        return answer.choice
+    had = int((question.first if moved.side == "first" else question.second)[moved.true, moved.predicted])
+    if had == moved.count:
+        return Choice.EQUAL
+    return Choice.SECOND if (moved.side == "first") == (had > moved.count) else Choice.FIRST
 
 
 def _checks(history: Sequence[Asked]) -> tuple[Count, tuple[int, ...]]:
