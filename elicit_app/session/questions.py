@@ -187,6 +187,15 @@ class Steps:
             self._steps[key] = self._made(state)
         return self._steps[key]
 
+    def over(self, state: SessionState) -> Over | None:
+        """Return why there is no further question; None where there is one, which a belief need not make to tell."""
+        procedure = self.procedure(state)
+        if _key(state) in self._steps or procedure.belief(state.history) is None:
+            step = self.after(state)
+            return step if isinstance(step, Over) else None
+        reason = procedure.stops(state.history)
+        return None if reason is None else Over(reason)
+
     def ahead(self, state: SessionState) -> Iterator[None]:
         """Make the step after a state ready, in parts that take some hundredths of a second each."""
         procedure = self.procedure(state)
