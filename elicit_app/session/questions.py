@@ -188,7 +188,7 @@ class Steps:
         return self._steps[key]
 
     def over(self, state: SessionState) -> Over | None:
-        """Return why there is no further question; None where there is one, which a belief need not make to tell."""
+        """Return why there is no further question; None where there is one, which only a search has to make."""
         procedure = self.procedure(state)
         if _key(state) in self._steps or procedure.belief(state.history) is None:
             step = self.after(state)
