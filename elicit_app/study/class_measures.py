@@ -105,11 +105,14 @@ def _positive(cases: CaseColumns, options: Options) -> str:
     return cases.classes[1]
 
 
-def _of_decisions(function: Callable[..., float], **fixed: Any) -> Take:
-    """Return how a measure of true and predicted labels is taken."""
+def _of_decisions(name: str, **fixed: Any) -> Take:
+    """Return how a measure of true and predicted labels is taken, named as in `metrics`.
+
+    Scikit-learn, which has many of them, takes a second to be imported.
+    """
 
     def take(cases: CaseColumns, options: Options) -> Measurement:
-        weight = _weights_of_cases(cases, options)
+        weight, function = _weights_of_cases(cases, options), getattr(metrics, name)
         return Measurement(float(function(cases.y_true, cases.y_pred, sample_weight=weight, **fixed)), {})
 
     return take
@@ -146,13 +149,13 @@ def _expected_cost(cases: CaseColumns, options: Options) -> Measurement:
     return Measurement(float(value), {"cost_matrix": costs.tolist(), "classes": [*cases.classes]})
 
 
-def _by_class(function: Callable[..., Any]) -> Take:
-    """Return how precision, recall and F1 are taken: of the positive class, or their mean over the classes."""
+def _by_class(name: str) -> Take:
+    """Return how precision, recall and F1 are taken, see `_of_decisions`: of the positive class, or their mean."""
 
     def take(cases: CaseColumns, options: Options) -> Measurement:
         weight = _weights_of_cases(cases, options)
         classes = [*cases.classes]
-        each = function(
+        each = getattr(metrics, name)(
             cases.y_true, cases.y_pred, labels=classes, average=None, sample_weight=weight, zero_division=0.0
         )
         found = dict(zip(classes, map(float, each), strict=True))
@@ -298,17 +301,17 @@ _ANY = "prevalence"
 _CALIBRATION = _plotted(_calibration)
 
 MEASURES = (
-    _decisions("accuracy", "Share of cases that are right", _of_decisions(metrics.accuracy_score), "higher", _ANY),
-    _decisions("error", "Share of cases that are wrong", _of_decisions(metrics.error_rate), "lower", _ANY),
-    _decisions("balanced-error", "Mean error rate of the classes", _of_decisions(metrics.balanced_error_rate)),
+    _decisions("accuracy", "Share of cases that are right", _of_decisions("accuracy_score"), "higher", _ANY),
+    _decisions("error", "Share of cases that are wrong", _of_decisions("error_rate"), "lower", _ANY),
+    _decisions("balanced-error", "Mean error rate of the classes", _of_decisions("balanced_error_rate")),
     _decisions("class-weighted-error", "Error rate, each case by its class", _weighted_error, "lower", *_WEIGHTS),
     _decisions("misclassification-cost", "Mean cost of the decisions", _cost, "lower", *_COSTS, _ANY),
     _decisions(
-        "precision", "Share right among those called so", _by_class(metrics.precision_score), "higher", *_BINARY, _ANY
+        "precision", "Share right among those called so", _by_class("precision_score"), "higher", *_BINARY, _ANY
     ),
-    _decisions("recall", "Share of a class that is found", _by_class(metrics.recall_score), "higher", *_BINARY, _ANY),
-    _decisions("f1", "Harmonic mean of precision and recall", _by_class(metrics.f1_score), "higher", *_BINARY, _ANY),
-    _decisions("mcc", "Matthews correlation coefficient", _of_decisions(metrics.matthews_corrcoef), "higher", _ANY),
+    _decisions("recall", "Share of a class that is found", _by_class("recall_score"), "higher", *_BINARY, _ANY),
+    _decisions("f1", "Harmonic mean of precision and recall", _by_class("f1_score"), "higher", *_BINARY, _ANY),
+    _decisions("mcc", "Matthews correlation coefficient", _of_decisions("matthews_corrcoef"), "higher", _ANY),
     _probabilities(
         "true-positive-rate",
         "Share of the positive cases above a threshold",
