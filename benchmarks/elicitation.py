@@ -22,8 +22,9 @@ import numpy as np
 from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.choosing import Goal
 from elicit_app.elicitation.pairs import PairSet
+from elicit_app.elicitation.procedure import Procedure
 from elicit_app.elicitation.procedures.bayes import Bayes
-from elicit_app.elicitation.questions import Matrix, Procedure
+from elicit_app.elicitation.questions import Matrix
 from elicit_app.experiments.people import Noise
 from elicit_app.experiments.simulated import Simulation
 from elicit_app.experiments.simulation import Experts, Laboratory, simulate

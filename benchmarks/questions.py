@@ -27,8 +27,9 @@ from elicitation import REAL, opened
 
 from elicit_app.elicitation.asking import Answers
 from elicit_app.elicitation.oracles import Matching, run
+from elicit_app.elicitation.procedure import Outcome
 from elicit_app.elicitation.procedures.bayes import Bayes
-from elicit_app.elicitation.questions import Asked, Outcome, Purpose, Question
+from elicit_app.elicitation.questions import Asked, Purpose, Question
 from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.experiments.measures import JudgedPairs, ModelDecisions
 from elicit_app.experiments.people import Noise

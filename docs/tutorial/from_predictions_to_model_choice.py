@@ -1,11 +1,11 @@
 # %% [markdown]
-# # From predictions to an elicited metric to the choice of a model
+# # From predictions to model choice with an elicited metric
 #
-# Every mistake of a classifier costs something, and mistakes do not cost the same. This tutorial goes the whole way:
-# predictions of some models, questions to somebody who knows the consequences, the answers as a metric, and what the
-# metric is good for: ranking models, deciding, tuning thresholds, training, and telling other tools about it.
+# Every mistake of a classifier costs something, and mistakes do not cost the same. This tutorial covers the whole path:
+# the predictions of some models, questions to an expert who knows the consequences, and the metric that the answers
+# give. It then uses the metric to rank models, decide, tune thresholds, train, and export to other tools.
 #
-# Cells are marked with `# %%`: run it as a script, or cell by cell in an editor or a notebook.
+# Cells are marked with `# %%`. Run the file as a script, or cell by cell in an editor or a notebook.
 
 # %%
 import tempfile
@@ -32,8 +32,8 @@ folder = Path(tempfile.mkdtemp())
 # %% [markdown]
 # ## 1. Predictions
 #
-# Three models tell three varieties of wine apart by three measurements. A metric is judged on cases that a model was
-# not trained on, so the probabilities come from cross-validation.
+# Three models classify three varieties of wine by three measurements. Models must be judged on cases that they were not
+# trained on, so the probabilities come from cross-validation.
 
 # %%
 wine = load_wine(as_frame=True)
@@ -53,8 +53,8 @@ for name in models:
     print(f"{name:12} accuracy {metrics.accuracy_score(y, predicted[name]):.3f}")
 
 # %% [markdown]
-# Accuracy says how many mistakes there are, not which. Two confusion matrices and their difference say more; rows are
-# the truth, columns what the model says.
+# Accuracy says how many mistakes there are, but not which. Two confusion matrices and their difference say more. Rows
+# are true classes, columns are predicted classes.
 
 # %%
 counts = {name: metrics.confusion_matrix(y, predicted[name], labels=varieties) for name in models}
@@ -68,7 +68,7 @@ axes[2].set_title("neighbours minus logistic")
 figure.savefig(folder / "confusion.png")
 
 # %% [markdown]
-# The probabilities matter too, because decisions of least cost are made from them. Are they calibrated?
+# The probabilities matter too, because least-cost decisions are made from them. Are they calibrated?
 
 # %%
 curve = metrics.calibration_curve(y == "barbera", proba["logistic"][:, columns.index("barbera")], n_bins=5)
@@ -80,17 +80,17 @@ axes.figure.savefig(folder / "calibration.png")
 # %% [markdown]
 # ## 2. Questions
 #
-# A file of predictions is all that a study needs: a column `y_true` and a column `proba_<class>` for each class. Then
-# somebody who knows what the mistakes lead to answers about twenty questions, each a choice between two results that
-# the models could really have:
+# A study needs only a predictions file: a column `y_true` and a column `proba_<class>` for each class. An expert who
+# knows what the mistakes lead to then answers about twenty questions. Each question compares two results near what the
+# models do, and asks for a choice, or for a number that makes both results equally bad:
 #
 # ```
 # elicit study new wines --predictions logistic.csv bayes.csv
 # elicit open wines            # in a window; or: elicit ask wines, in the terminal
 # ```
 #
-# They end with "Save metric file", which is read in section 3. So that this tutorial runs by itself, the same
-# procedure is answered here by a simulated merchant, to whom selling a barbera as barolo is the worst that can happen.
+# At the end, "Save metric file" writes the metric file that section 3 reads. So that this tutorial runs by itself, a
+# simulated merchant answers the same procedure here. To her, selling a barbera as barolo is the worst mistake.
 
 # %%
 for name in models:
@@ -116,8 +116,8 @@ print(asked[0].question.first, "or", asked[0].question.second, sep="\n")
 # %% [markdown]
 # ## 3. The elicited metric
 #
-# The answers become weights, with draws of what else they leave possible. The file keeps all of it, where it comes
-# from, and a worked example that every reader checks.
+# The answers become weights, with posterior draws that describe the remaining uncertainty. The file holds both, their
+# provenance, and a worked example that every reader checks.
 
 # %%
 metric = ElicitedMetric.from_weights(
@@ -147,8 +147,8 @@ metric.plot().figure.savefig(folder / "costs.png")
 # %% [markdown]
 # ## 4. Which model?
 #
-# What the mistakes of each model cost; what it would cost to decide for the least expected cost by its probabilities;
-# and the Meta Pattern Concern Score, which looks at the probabilities themselves and releases what is of less concern.
+# For each model, the next cell prints what its mistakes cost, what least-cost decisions from its probabilities would
+# cost, and its Meta Pattern Concern Score, which judges the probabilities and discounts mistakes of less concern.
 
 # %%
 for name in models:
@@ -158,11 +158,11 @@ for name in models:
     print(f"{name:12} cost {cost:5.1f} per 1,000   decided for least cost {decided:5.1f}   MPCS {concern:.3f}")
 
 # %% [markdown]
-# Deciding for the least cost helps where the probabilities are right. Those of the logistic model are too timid (see
-# the calibration above: what it calls likely is more than likely), and deciding by them costs more. Calibrate first
+# Least-cost decisions help if the probabilities are calibrated. Those of the logistic model are underconfident (see the
+# calibration curve above: what it calls likely is more than likely), and deciding by them costs more. Calibrate first
 # (`sklearn.calibration.CalibratedClassifierCV`), or choose another model.
 #
-# Would the choice change if one mistake were worse than the answers say? The break-even points tell where.
+# Would the choice change if one mistake were worse than the answers say? The break-even points tell from which ratio.
 
 # %%
 curve = metrics.cost_curve(metric, counts, ("grignolino", "barolo"))
@@ -174,8 +174,8 @@ curve.plot().figure.savefig(folder / "break_even.png")
 # %% [markdown]
 # ## 5. In scikit-learn
 #
-# `metric.as_scorer()` goes wherever scikit-learn takes `scoring`. `CostSensitiveClassifier` decides for the least
-# expected cost, and can be searched over and cross-validated like any classifier.
+# Pass `metric.as_scorer()` wherever scikit-learn takes `scoring`. `CostSensitiveClassifier` takes the decision of least
+# expected cost, and works in searches and cross-validation like any classifier.
 
 # %%
 search = GridSearchCV(
@@ -188,9 +188,9 @@ search.fit(StandardScaler().fit_transform(X), y)
 print(f"least cost {-1000 * search.best_score_:.1f} per 1,000 with {search.best_params_}")
 
 # %% [markdown]
-# With two classes a decision is a threshold. `TunedThresholdClassifierCV` finds it by the scorer, without trusting the
-# probabilities; `decision_threshold` is what calibrated probabilities would ask for; on the ROC curve it is the point
-# that a line of equal cost touches.
+# With two classes, a decision rule is a threshold. `TunedThresholdClassifierCV` finds it with the scorer, without
+# trusting the probabilities. `decision_threshold` is the right one for calibrated probabilities. On the ROC curve, the
+# best threshold is the point where a line of equal cost is tangent.
 
 # %%
 cancer = load_breast_cancer(as_frame=True)
@@ -212,8 +212,8 @@ point.plot().figure.savefig(folder / "roc.png")
 # %% [markdown]
 # ## 6. Training
 #
-# The paper behind the Meta Pattern Concern Score also trains with it: the learning rate follows the score, so that
-# learning calms down as predictions stop being of concern. And whatever was trained, the epoch is chosen by the metric.
+# The paper behind the Meta Pattern Concern Score also trains with it: the learning rate follows the score, so learning
+# slows down as predictions stop being of concern. Whatever was trained, the metric chooses the epoch.
 # (In PyTorch: `metrics.models.learning.ConcernScheduler`. Multiplying the *loss* by the score, as the published
 # program does, has hardly any effect under Adam, which divides by the size of the gradients.)
 
@@ -243,8 +243,8 @@ print(f"epoch {best.epoch + 1} of {len(best.scores)} costs {1000 * best.scores[b
 # %% [markdown]
 # ## 7. Larger than memory
 #
-# Every measure that is a mean can be added up in batches, and batches in any order: rows of a long file, or parts that
-# other processes have seen. `elicit score` reads files so, and with `--engine dask` on many machines.
+# Every measure that is a mean can be accumulated over batches, in any order: rows of a long file, or parts that other
+# processes have seen. `elicit score` reads files this way, and with `--engine dask` on many machines.
 
 # %%
 from metrics.accumulating import MisclassificationCost  # noqa: E402
@@ -256,10 +256,11 @@ for rows in np.array_split(np.arange(len(y)), 5):
 print(f"bayes costs {1000 * total.result():.1f} per 1,000, added up in five parts")
 
 # %% [markdown]
-# ## 8. Elsewhere
+# ## 8. In other tools
 #
-# The metric in the formats of other tools (mlr3 reads its matrices transposed, which the export takes care of), and as
-# a page for people who do not read code. In the shell: `elicit metric export wine.metric.json --format html`.
+# The last cell writes the metric in the formats of other tools (mlr3 reads matrices transposed, which the export takes
+# care of), and as a page for people who do not read code. In the shell: `elicit metric export wine.metric.json --format
+# html`.
 
 # %%
 for name, suffix in metrics.FORMATS.items():

@@ -409,7 +409,8 @@ def measure(
 ) -> None:
     """Take a measure of files, one row per file."""
     from elicit_app.cli.files import load_metric
-    from elicit_app.study.measuring import Options, measure_named
+    from elicit_app.study.class_measures import measure_named
+    from elicit_app.study.measuring import Options
 
     if show_list:
         _print_list(as_json)
@@ -480,7 +481,8 @@ def _draw(chosen: Measure, files: list[Path], options: Options, path: Path) -> N
 
 
 def _print_list(as_json: bool) -> None:
-    from elicit_app.study.measuring import COLUMNS, measures
+    from elicit_app.study.class_measures import measures
+    from elicit_app.study.measuring import COLUMNS
 
     if as_json:
         output.print_json(

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from elicit_app.elicitation.oracles import RecordedOracle as RecordedOracle
     from elicit_app.elicitation.oracles import UtilityOracle as UtilityOracle
     from elicit_app.elicitation.oracles import run as run
+    from elicit_app.elicitation.procedure import Outcome as Outcome
+    from elicit_app.elicitation.procedure import Procedure as Procedure
     from elicit_app.elicitation.procedures.bayes import Bayes as Bayes
     from elicit_app.elicitation.procedures.dlpm import Dlpm as Dlpm
     from elicit_app.elicitation.procedures.fractional import Dlfpm as Dlfpm
@@ -41,8 +43,6 @@ if TYPE_CHECKING:
     from elicit_app.elicitation.questions import Answer as Answer
     from elicit_app.elicitation.questions import Asked as Asked
     from elicit_app.elicitation.questions import Choice as Choice
-    from elicit_app.elicitation.questions import Outcome as Outcome
-    from elicit_app.elicitation.questions import Procedure as Procedure
     from elicit_app.elicitation.questions import Question as Question
     from elicit_app.elicitation.questions import Step as Step
     from elicit_app.elicitation.sphere import Sphere as Sphere
@@ -62,7 +62,8 @@ _OURS = {
     "procedures.fractional": ("Dlfpm", "Lfpm"),
     "procedures.dlpm": ("Dlpm",),
     "procedures.lpm": ("Lpm",),
-    "questions": ("Answer", "Asked", "Choice", "Outcome", "Procedure", "Question", "Step"),
+    "procedure": ("Outcome", "Procedure"),
+    "questions": ("Answer", "Asked", "Choice", "Question", "Step"),
     "sphere": ("Sphere",),
     "trust": ("TrustReport", "trust_report"),
 }

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import chdtrc
 
-from elicit_app.elicitation.questions import Asked, Choice, Procedure
+from elicit_app.elicitation.procedure import Procedure
+from elicit_app.elicitation.questions import Asked, Choice
 from elicit_app.elicitation.response import USUAL_ERROR
 
 _HARDLY = 0.01  # probability below which people whose counts err as usual would not differ so much

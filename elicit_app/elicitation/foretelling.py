@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.intervals import IntervalPosterior
+from elicit_app.elicitation.linearity import Linearity
 from elicit_app.elicitation.prior import positive
-from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Procedure, Purpose, rounding_cell
+from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Purpose, rounding_cell
 from elicit_app.elicitation.response import Evidence, end_of_scale, evidence
 
 _RANDOM_PAIRS, _PAIRS_SEED = 200, 0x7505  # random pairs that accuracy is judged on
@@ -121,8 +122,15 @@ class AgainstChance(NamedTuple):
         return self.answers >= SITTING and _OPEN_FROM < self.total < (_DISPELLED if self.on_top else _OPEN_TO)
 
 
-def against_chance(procedure: Procedure, history: Sequence[Asked]) -> AgainstChance | None:
-    """Set all answers against chance; None without a belief, or where nothing was said.
+def against_chance(
+    history: Sequence[Asked],
+    expected: Foretold,
+    at_first: Posterior,
+    belief: Posterior,
+    gains: Matrix | None,
+    linearity: Linearity | None,
+) -> AgainstChance | None:
+    """Set all answers against chance; None where nothing was said.
 
     It is the sum of three parts: by how many bits each answer was foretold better by those before it than by chance
     (choices that inform add little, whoever answers; counts, repeats and checks are foretold well unless nobody looks);
@@ -131,37 +139,42 @@ def against_chance(procedure: Procedure, history: Sequence[Asked]) -> AgainstCha
 
     Parameters
     ----------
-    procedure : Procedure
-        What asked.
     history : sequence of Asked
         All answers.
+    expected : Foretold
+        What was expected of each.
+    at_first, belief : Posterior
+        What was believed before the answers, and what is believed now.
+    gains : ndarray of shape (n, weights) or None
+        What random pairs stake; without them competence is not judged.
+    linearity : Linearity or None
+        How well rivals of linear costs explain the answers.
     """
-    belief, at_first, expected = procedure.belief(history), procedure.belief([]), procedure.foretold(history)
-    if belief is None or at_first is None or expected is None or not expected.over_chance.any():
+    if not expected.over_chance.any():
         return None
     bits = expected.over_chance / np.log(2.0)
     checks = np.array([asked.question.purpose is Purpose.CHECK for asked in history])
     others = float(bits[~checks].sum())
-    gains, _ = random_pairs(procedure)
     if gains is not None:
         others += _bits_of_competence(accuracies(belief, gains), accuracies(at_first, gains))
-    linearity = procedure.linearity(history)
     if linearity is not None:
         others += linearity.log_over_linear / np.log(2.0)
     on_top = len(checks) - 1 - max(np.flatnonzero(~checks), default=-1)
     return AgainstChance(float(bits[checks].sum()), float(others), int(np.count_nonzero(bits)), int(on_top))
 
 
-def random_pairs(procedure: Procedure) -> tuple[Matrix | None, np.random.Generator]:
+def random_pairs(
+    gains_of: Callable[[int, np.random.Generator], Matrix | None],
+) -> tuple[Matrix | None, np.random.Generator]:
     """Return what the random pairs that accuracy is judged on stake, the same for everybody, and the chance after them.
 
     Parameters
     ----------
-    procedure : Procedure
-        What asks; without a belief there are no pairs.
+    gains_of : callable
+        A procedure's `random_gains`.
     """
     rng = np.random.default_rng(_PAIRS_SEED)
-    return procedure.random_gains(_RANDOM_PAIRS, rng), rng
+    return gains_of(_RANDOM_PAIRS, rng), rng
 
 
 def accuracies(belief: Posterior, gains: Matrix) -> Matrix:

@@ -24,8 +24,9 @@ from elicit_app.elicitation.belief import ParticlePosterior, ends_of_ratios, mid
 from elicit_app.elicitation.pairs import FrontierPairs, PairSet
 from elicit_app.elicitation.plausible import PlausiblePairs
 from elicit_app.elicitation.prior import WeightPrior, heavy_tailed, positive
-from elicit_app.elicitation.procedures.published import Fraction
-from elicit_app.elicitation.questions import Belief, Family, Matrix, Outcome, StopReason
+from elicit_app.elicitation.procedure import Outcome
+from elicit_app.elicitation.questions import Belief, Family, Matrix, StopReason
+from elicit_app.elicitation.utilities import Fraction
 from elicit_app.problem import Problem
 from metrics.elicited.family import error_cells, fraction_family, linear_family
 

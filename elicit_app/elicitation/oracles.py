@@ -14,19 +14,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.questions import (
-    Answer,
-    Asked,
-    Choice,
-    Matrix,
-    Moved,
-    Outcome,
-    Procedure,
-    Proposal,
-    Question,
-    Side,
-    Strength,
-)
+from elicit_app.elicitation.procedure import Outcome, Procedure
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Matrix, Moved, Proposal, Question, Side, Strength
 from elicit_app.problem import Problem, WrongOption
 from metrics.elicited.family import error_cells
 

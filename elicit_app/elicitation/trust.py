@@ -13,9 +13,10 @@ from elicit_app.elicitation.agenda import better_side
 from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.far_apart import FarApart, far_apart
 from elicit_app.elicitation.foretelling import AgainstChance, accuracies, random_pairs
-from elicit_app.elicitation.procedures.published import coordinates
-from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Outcome, Procedure, Purpose, Side
+from elicit_app.elicitation.procedure import Outcome, Procedure
+from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Purpose, Side
 from elicit_app.elicitation.response import evidence
+from elicit_app.elicitation.utilities import coordinates
 
 Verdict = Literal["trusted", "reservations", "untrusted"]
 Name = Literal["random", "same_side", "reversed", "insensitive", "changed", "lexicographic", "surprises", "no_better"]
@@ -170,7 +171,7 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
     belief, at_first = procedure.belief(history), procedure.belief([])
     if belief is not None and at_first is not None and n_answered:
         surprises = surprises_among(history, belief)
-        gains, rng = random_pairs(procedure)
+        gains, rng = random_pairs(procedure.random_gains)
         bits = procedure.against_chance(history)
         accuracy = None if gains is None else float(accuracies(belief, gains).mean())
         kept_aside = held_out(belief, history, rng)

@@ -11,7 +11,8 @@ import numpy as np
 
 import elicit_app
 from elicit_app.elicitation.belief import ENDS, prefix_digests
-from elicit_app.elicitation.questions import Asked, Bound, Matrix, Outcome, Purpose
+from elicit_app.elicitation.procedure import Bound, Outcome
+from elicit_app.elicitation.questions import Asked, Matrix, Purpose
 from elicit_app.problem import WrongOption
 from elicit_app.registry import Setting, entry_named
 from elicit_app.session.result import elicited

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from elicit_app.elicitation.oracles import Utility
 from elicit_app.elicitation.orders import broken
 from elicit_app.elicitation.prior import WeightPrior
-from elicit_app.elicitation.procedures.lpm import Quadratic
-from elicit_app.elicitation.procedures.published import Fraction
-from elicit_app.elicitation.questions import Family, Matrix, Outcome
+from elicit_app.elicitation.procedure import Outcome
+from elicit_app.elicitation.questions import Family, Matrix
+from elicit_app.elicitation.utilities import Fraction, Quadratic
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import Setting
 from elicit_app.registry.entries import stated_orders

@@ -14,7 +14,8 @@ from elicit_app.elicitation.agenda import MOST_QUESTIONS
 from elicit_app.elicitation.cases import Cases, Decider, Tally
 from elicit_app.elicitation.orders import StatedOrder, constraints_of, read_order
 from elicit_app.elicitation.prior import NeverWorse
-from elicit_app.elicitation.questions import AnswersFor, Family, Procedure
+from elicit_app.elicitation.procedure import Procedure
+from elicit_app.elicitation.questions import AnswersFor, Family
 from elicit_app.elicitation.sphere import MeasuredSphere, Sphere, measure_sphere
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.study.model import Predictions, Study, TalliedModel

@@ -8,8 +8,8 @@ from pydantic import Field, field_validator, model_validator
 
 from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.orders import StatedOrder, StatedPile, piles_of
+from elicit_app.elicitation.procedure import Procedure
 from elicit_app.elicitation.procedures.search import DEFAULT_EPSILON, Ask
-from elicit_app.elicitation.questions import Procedure
 from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.problem import WrongOption
 from elicit_app.registry.entries import (

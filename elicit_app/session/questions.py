@@ -8,15 +8,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from elicit_app.elicitation.procedures.published import coordinates
+from elicit_app.elicitation.procedure import Outcome, Procedure
 from elicit_app.elicitation.questions import (
     PREFERENCES,
     Asked,
     Choice,
     Family,
     Moved,
-    Outcome,
-    Procedure,
     Progress,
     Proposal,
     Purpose,
@@ -24,6 +22,7 @@ from elicit_app.elicitation.questions import (
     Step,
     StopReason,
 )
+from elicit_app.elicitation.utilities import coordinates
 from elicit_app.registry import Setting, entry_named, procedure_for
 from elicit_app.session.journal.events import Answered, Pair, Subject
 from elicit_app.session.journal.state import SessionState

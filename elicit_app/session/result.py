@@ -14,7 +14,8 @@ from threading import Lock
 import numpy as np
 
 import elicit_app
-from elicit_app.elicitation.questions import Choice, Matrix, Outcome
+from elicit_app.elicitation.procedure import Outcome
+from elicit_app.elicitation.questions import Choice, Matrix
 from elicit_app.problem import Problem
 from elicit_app.registry.entries import stated_orders
 from elicit_app.session.journal.events import Event

@@ -14,7 +14,8 @@ from typing import Any, TypedDict, Unpack
 
 from elicit_app.elicitation.agenda import MOST_QUESTIONS, SITTING, informative
 from elicit_app.elicitation.choosing import likely_counts
-from elicit_app.elicitation.questions import PREFERENCES, Moved, Outcome, Procedure, Progress, Side, Step, Strength
+from elicit_app.elicitation.procedure import Outcome, Procedure
+from elicit_app.elicitation.questions import PREFERENCES, Moved, Progress, Side, Step, Strength
 from elicit_app.problem import Problem
 from elicit_app.registry import Setting, for_person
 from elicit_app.registry.entries import as_packed

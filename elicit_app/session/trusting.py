@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from elicit_app.elicitation.agenda import FEWEST_ANSWERS, KNOWN_FACTOR, n_answered, never_asked
-from elicit_app.elicitation.questions import PREFERENCES, Choice, Outcome, Tolerance
+from elicit_app.elicitation.procedure import Outcome, Tolerance
+from elicit_app.elicitation.questions import PREFERENCES, Choice
 from elicit_app.session.journal.state import SessionState, differ, is_merged_repeat
 from elicit_app.session.session import Session
 from elicit_app.session.views import HeldOutView, TrustView

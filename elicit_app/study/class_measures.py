@@ -1,4 +1,4 @@
-"""Measures of predicted classes and of their probabilities."""
+"""Measures of predicted classes and of their probabilities, and the list of all measures."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 import metrics
 from elicit_app.problem import Problem, WrongOption
+from elicit_app.study import other_measures
 from elicit_app.study.measuring import (
     CaseColumns,
     Draw,
@@ -370,3 +371,26 @@ MEASURES = (
         (*_CONCERN, "class_weight"),
     ),
 )
+
+
+def measures() -> dict[str, Measure]:
+    """Return all measures by name, in the order in which they are listed."""
+    return {one.name: one for one in (*MEASURES, *other_measures.MEASURES)}
+
+
+def measure_named(name: str) -> Measure:
+    """Return a measure.
+
+    Raises
+    ------
+    WrongOption
+        There is none of that name.
+    """
+    from difflib import get_close_matches
+
+    known = measures()
+    if name not in known:
+        close = get_close_matches(name, known, 1)
+        hint = f"did you mean {close[0]}?" if close else "`list` names them all."
+        raise WrongOption(f"There is no measure {name}: {hint}")
+    return known[name]

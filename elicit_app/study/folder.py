@@ -12,7 +12,6 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from glob import escape
 from io import BytesIO
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -293,7 +292,7 @@ def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> 
         Something is missing, damaged, of a newer version, or not what it was when the study was made.
     """
     path = folder / STUDY_FILE
-    document = _read_document(path)
+    document = read_document(path)
     classes = tuple(document.classes)
     require_askable(path, len(classes))
     own = kind == "bundled"
@@ -330,26 +329,17 @@ def model_files(folder: Path) -> tuple[tuple[str, Path], ...]:
     Problem
         It has no study file that can be read.
     """
-    return tuple((entry.name, folder / entry.file) for entry in _read_document(folder / STUDY_FILE).models)
+    return tuple((entry.name, folder / entry.file) for entry in read_document(folder / STUDY_FILE).models)
 
 
-def studies_beside(file: Path, digest: str) -> tuple[Path, ...]:
-    """Return the study folders beside a predictions file, named after it, that are about the same predictions."""
-    from elicit_app.study.packs import AMOUNTS_FILE, read_pack
+def read_document(path: Path) -> StudyDocument:
+    """Return what a study file says.
 
-    found = []
-    for folder in sorted(file.parent.glob(f"{escape(file.stem)}-study*/")):
-        of_amounts = folder / AMOUNTS_FILE
-        try:
-            about = read_pack(of_amounts) if of_amounts.is_file() else _read_document(folder / STUDY_FILE)
-        except Problem:
-            continue
-        if about.digest == digest:
-            found.append(folder)
-    return tuple(found)
-
-
-def _read_document(path: Path) -> StudyDocument:
+    Raises
+    ------
+    Problem
+        It is missing, cannot be read, or is not a study file.
+    """
     try:
         return parse_document(path, read_regular_file(path, MOST_DOCUMENT_BYTES))
     except FileNotFoundError as error:
@@ -414,7 +404,7 @@ def rewrite_folder(folder: Path, study: Study, kept: Sequence[int | None]) -> No
     """
     check_study(study)
     path = folder / STUDY_FILE
-    before = [entry.file for entry in _read_document(path).models]
+    before = [entry.file for entry in read_document(path).models]
     files: list[str] = []
     for model, index in zip(study.models, kept, strict=True):
         if index is not None:

@@ -385,28 +385,3 @@ def _in_terms_of(file: Path, options: Options) -> Iterator[None]:
         if colon and set(arguments.split(", ")) <= options.given().keys():
             raise WrongOption(f"`{arguments.replace(', ', '`, `')}`:{message}") from error
         raise
-
-
-def measures() -> dict[str, Measure]:
-    """Return all measures by name, in the order in which they are listed."""
-    from elicit_app.study import class_measures, other_measures
-
-    return {one.name: one for one in (*class_measures.MEASURES, *other_measures.MEASURES)}
-
-
-def measure_named(name: str) -> Measure:
-    """Return a measure.
-
-    Raises
-    ------
-    WrongOption
-        There is none of that name.
-    """
-    from difflib import get_close_matches
-
-    known = measures()
-    if name not in known:
-        close = get_close_matches(name, known, 1)
-        hint = f"did you mean {close[0]}?" if close else "`list` names them all."
-        raise WrongOption(f"There is no measure {name}: {hint}")
-    return known[name]

@@ -14,6 +14,7 @@ import re
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
+from glob import escape
 from pathlib import Path
 from typing import Literal
 
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 import elicit_app
 from elicit_app.problem import Finding, Problem, file_problem
 from elicit_app.study.checking import RowCheck
-from elicit_app.study.folder import STUDY_FILE, read_folder
+from elicit_app.study.folder import STUDY_FILE, read_document, read_folder
 from elicit_app.study.making import study_of, with_defaults
 from elicit_app.study.model import Distribution, Study
 from elicit_app.study.packs import AMOUNTS_FILE, read_pack
@@ -128,6 +129,20 @@ _SOFTMAX_POINTS = 4_096
 _SOFTMAX_RADIUS_POINTS = 512
 
 Probabilities = NDArray[np.float64]
+
+
+def studies_beside(file: Path, digest: str) -> tuple[Path, ...]:
+    """Return the study folders beside a predictions file, named after it, that are about the same predictions."""
+    found = []
+    for folder in sorted(file.parent.glob(f"{escape(file.stem)}-study*/")):
+        of_amounts = folder / AMOUNTS_FILE
+        try:
+            about = read_pack(of_amounts) if of_amounts.is_file() else read_document(folder / STUDY_FILE)
+        except Problem:
+            continue
+        if about.digest == digest:
+            found.append(folder)
+    return tuple(found)
 
 
 def is_synthetic(name: str) -> bool:

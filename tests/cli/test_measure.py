@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elicit_app.study.measuring import COLUMNS, completed_prevalence, measures
+from elicit_app.study.class_measures import measures
+from elicit_app.study.measuring import COLUMNS, completed_prevalence
 from metrics import ElicitedMetric
 
 PAGE = Path(__file__).parents[2] / "docs" / "user" / "measures.md"

@@ -6,7 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from elicit_app.elicitation.questions import Outcome, Question
+from elicit_app.elicitation.procedure import Outcome
+from elicit_app.elicitation.questions import Question
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import procedure_for, setting_of
 from elicit_app.registry.entries import as_packed

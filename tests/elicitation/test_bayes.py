@@ -12,8 +12,9 @@ from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.foretelling import foretold
 from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, LogitOracle, run
 from elicit_app.elicitation.prior import NeverWorse
+from elicit_app.elicitation.procedure import Outcome
 from elicit_app.elicitation.procedures.bayes import Bayes
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Outcome, Purpose, Question, Strength
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Purpose, Question, Strength
 from elicit_app.elicitation.sphere import measure_sphere
 from elicit_app.problem import Problem
 from metrics.elicited.family import LPM, family_of

@@ -6,8 +6,9 @@ import pytest
 from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.oracles import LinearOracle, UtilityOracle, run
 from elicit_app.elicitation.procedures.dlpm import Binary
-from elicit_app.elicitation.procedures.lpm import Quadratic, QuadraticSearch
+from elicit_app.elicitation.procedures.lpm import QuadraticSearch
 from elicit_app.elicitation.sphere import Sphere
+from elicit_app.elicitation.utilities import Quadratic
 from elicit_app.problem import Problem
 
 

@@ -6,8 +6,8 @@ import pytest
 from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.oracles import UtilityOracle, run
 from elicit_app.elicitation.procedures.fractional import Dlfpm, Lfpm
-from elicit_app.elicitation.procedures.published import Fraction, coordinates, numerator
 from elicit_app.elicitation.sphere import Sphere, measure_sphere
+from elicit_app.elicitation.utilities import Fraction, coordinates, numerator
 
 
 def test_two_hyperplanes_give_the_numerator():

@@ -10,9 +10,9 @@ from elicit_app.elicitation.fractions import FractionPosterior, FractionPrior
 from elicit_app.elicitation.oracles import UtilityOracle, run
 from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 from elicit_app.elicitation.procedures.bayes import Bayes
-from elicit_app.elicitation.procedures.published import Fraction
 from elicit_app.elicitation.questions import Purpose
 from elicit_app.elicitation.response import ResponseModel
+from elicit_app.elicitation.utilities import Fraction
 from elicit_app.problem import Problem
 
 PREVALENCE = np.array([0.5, 0.3, 0.2])

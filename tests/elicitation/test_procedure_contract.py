@@ -7,12 +7,13 @@ import pytest
 
 from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.oracles import FlipOracle, LogitOracle, RecordedOracle, UtilityOracle, run
+from elicit_app.elicitation.procedure import Outcome
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.procedures.dlpm import Binary, Dlpm
 from elicit_app.elicitation.procedures.fractional import Dlfpm, Lfpm
 from elicit_app.elicitation.procedures.lpm import Lpm, QuadraticSearch
 from elicit_app.elicitation.procedures.published import Published
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Outcome, Question, Step
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Question, Step
 from elicit_app.elicitation.sphere import Sphere
 from elicit_app.problem import Problem
 

@@ -23,8 +23,9 @@ from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.choosing import best_pair
 from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, run
 from elicit_app.elicitation.prior import WeightPrior
+from elicit_app.elicitation.procedure import Outcome
 from elicit_app.elicitation.procedures.bayes import Bayes
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Outcome, Purpose
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Purpose
 from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel
 
 SEEDS = st.integers(0, 2**20)

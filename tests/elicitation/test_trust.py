@@ -10,7 +10,7 @@ from sklearn.metrics import f1_score
 
 from elicit_app.elicitation.agenda import MORE_CHECKS, better_side, checks_on_top, dominated
 from elicit_app.elicitation.cases import Cases
-from elicit_app.elicitation.foretelling import AgainstChance, against_chance
+from elicit_app.elicitation.foretelling import AgainstChance
 from elicit_app.elicitation.oracles import LinearOracle, LogitOracle, run
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.procedures.dlpm import Dlpm
@@ -84,7 +84,7 @@ class TestPeople:
             rng, procedure = np.random.default_rng([seed, 5]), sitting(seed)
             asked = answers_of(procedure, Clicking(lambda question, rng=rng: PREFERENCES[rng.integers(2)]))
             verdicts.append(trust_report(procedure, asked).verdict)
-            assert checks_on_top(asked, 18) >= MORE_CHECKS or not against_chance(procedure, asked).is_open
+            assert checks_on_top(asked, 18) >= MORE_CHECKS or not procedure.against_chance(asked).is_open
         # How many of many such people are found out is measured by `benchmarks/trust.py`.
         assert verdicts == ["untrusted", "untrusted"]
 
@@ -121,9 +121,9 @@ class TestOpenVerdicts:
         check = dominated(procedure.asker.models, 1000, region, np.random.default_rng(3))
         right = better_side(*check.rates)
         passed, failed = (
-            against_chance(procedure, [*asked, Asked(check, Answer(side))]) for side in (right, right.swapped())
+            procedure.against_chance([*asked, Asked(check, Answer(side))]) for side in (right, right.swapped())
         )
-        before = against_chance(procedure, asked)
+        before = procedure.against_chance(asked)
         assert passed.checks > before.checks > failed.checks
         assert checks_on_top([*asked, Asked(check, Answer(right))], 18) == 1
 

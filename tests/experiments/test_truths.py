@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elicit_app.elicitation.procedures.published import Fraction
+from elicit_app.elicitation.utilities import Fraction
 from elicit_app.experiments.people import Person
 from elicit_app.experiments.truths import Metric, random_metric, stated_metric, with_ratio
 from elicit_app.problem import WrongOption

@@ -9,7 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from elicit_app.cli.main import app
-from elicit_app.elicitation.questions import Answer, Asked, Belief, Choice, Outcome, Procedure, Progress, Question, Step
+from elicit_app.elicitation.procedure import Outcome, Procedure
+from elicit_app.elicitation.questions import Answer, Asked, Belief, Choice, Progress, Question, Step
 from elicit_app.problem import WrongOption
 from elicit_app.registry import Entry, Setting, entries, procedure_for, registered, setting_of
 from elicit_app.session.runner import SessionRunner

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Outcome, Purpose, Question
+from elicit_app.elicitation.procedure import Outcome
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Purpose, Question
 from elicit_app.elicitation.trust import balance, fits
 from elicit_app.session.journal.state import apply, fold
 from elicit_app.session.trusting import contradictions

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from elicit_app.elicitation.agenda import SITTING
+from elicit_app.elicitation.procedure import Outcome
 from elicit_app.elicitation.procedures.bayes import Bayes
-from elicit_app.elicitation.questions import Choice, Outcome, Purpose, Step
+from elicit_app.elicitation.questions import Choice, Purpose, Step
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting, DlfpmSetting
 from elicit_app.session.journal.events import Guess, Noted

@@ -9,7 +9,8 @@ import pytest
 
 from elicit_app.elicitation import trust
 from elicit_app.elicitation.agenda import FEWEST_ANSWERS
-from elicit_app.elicitation.questions import Moved, Outcome, Purpose
+from elicit_app.elicitation.procedure import Outcome
+from elicit_app.elicitation.questions import Moved, Purpose
 from elicit_app.registry.procedures import BayesSetting, DlpmSetting
 from elicit_app.session import trusting
 from elicit_app.session.result import result_view

@@ -38,7 +38,7 @@ from elicit_app.elicitation.belief import (
 )
 from elicit_app.elicitation.cases import Decider, Tally
 from elicit_app.elicitation.choosing import Goal
-from elicit_app.elicitation.foretelling import AgainstChance, Foretold, against_chance, foretold
+from elicit_app.elicitation.foretelling import AgainstChance, Foretold, against_chance, foretold, random_pairs
 from elicit_app.elicitation.fractions import FractionPairs, FractionPosterior, FractionPrior
 from elicit_app.elicitation.intervals import FEW_ENOUGH, IntervalPosterior, draws_while_asking
 from elicit_app.elicitation.linearity import Linearity, check_linearity
@@ -46,18 +46,8 @@ from elicit_app.elicitation.pairs import FrontierPairs, SpherePairs
 from elicit_app.elicitation.plausible import PlausiblePairs, pairs_of_study
 from elicit_app.elicitation.pool import SAME, as_they_are, widest_rate
 from elicit_app.elicitation.prior import NeverWorse, Structure, WeightPrior, pile_labels, positive
-from elicit_app.elicitation.questions import (
-    AnswersFor,
-    Asked,
-    Choice,
-    Elicitation,
-    Family,
-    Matrix,
-    Outcome,
-    Progress,
-    Step,
-    StopReason,
-)
+from elicit_app.elicitation.procedure import Elicitation, Outcome
+from elicit_app.elicitation.questions import AnswersFor, Asked, Choice, Family, Matrix, Progress, Step, StopReason
 from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.elicitation.response import ResponseModel, evidence
 from elicit_app.problem import Problem
@@ -256,7 +246,13 @@ class Bayes:
 
     def against_chance(self, history: Sequence[Asked]) -> AgainstChance | None:
         """Return by how many bits the answers speak for somebody who looks, see `foretelling.against_chance`."""
-        return self._against_chance.recall(history, lambda: against_chance(self, history))
+
+        def found() -> AgainstChance | None:
+            gains, _ = random_pairs(self.random_gains)
+            before, now = self.belief([]), self.belief(history)
+            return against_chance(history, self.foretold(history), before, now, gains, self.linearity(history))
+
+        return self._against_chance.recall(history, found)
 
     def linearity(self, history: Sequence[Asked]) -> Linearity | None:
         """Return how well rivals of linear costs explain the answers.

@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from elicit_app.elicitation.cases import Cases
+from elicit_app.elicitation.procedure import Bound, Outcome, Tolerance
 from elicit_app.elicitation.procedures.published import Published, Run
 from elicit_app.elicitation.procedures.search import (
     DEFAULT_EPSILON,
@@ -29,7 +30,7 @@ from elicit_app.elicitation.procedures.search import (
     shrink,
     take_turns,
 )
-from elicit_app.elicitation.questions import Bound, Family, Matrix, Outcome, StopReason, Tolerance
+from elicit_app.elicitation.questions import Family, Matrix, StopReason
 from elicit_app.problem import Problem
 
 _RIGHT = np.pi / 2

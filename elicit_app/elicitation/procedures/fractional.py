@@ -11,11 +11,13 @@ from math import inf
 
 import numpy as np
 
+from elicit_app.elicitation.procedure import Outcome
 from elicit_app.elicitation.procedures.dlpm import Dlpm
 from elicit_app.elicitation.procedures.lpm import Angles, Lpm, stop_reason
-from elicit_app.elicitation.procedures.published import Fraction, Run, coordinates, numerator, ordering
+from elicit_app.elicitation.procedures.published import Run
 from elicit_app.elicitation.procedures.search import Asking, Interval, Line, Searching, shrink, take_turns
-from elicit_app.elicitation.questions import Family, Matrix, Outcome, StopReason
+from elicit_app.elicitation.questions import Family, Matrix, StopReason
+from elicit_app.elicitation.utilities import Fraction, coordinates, numerator, ordering
 
 _MOST_CORNERS = 12
 

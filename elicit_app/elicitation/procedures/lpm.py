@@ -10,11 +10,11 @@ rho B e_j = s f_j - a.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
 
+from elicit_app.elicitation.procedure import Outcome, Tolerance
 from elicit_app.elicitation.procedures.published import Published, Run
 from elicit_app.elicitation.procedures.search import (
     DEFAULT_EPSILON,
@@ -28,9 +28,9 @@ from elicit_app.elicitation.procedures.search import (
     shrink,
     take_turns,
 )
-from elicit_app.elicitation.questions import Family, Matrix, Outcome, StopReason, Tolerance
+from elicit_app.elicitation.questions import Family, Matrix, StopReason
 from elicit_app.elicitation.sphere import Sphere, direction, quadrants
-from metrics.elicited.family import LPM
+from elicit_app.elicitation.utilities import Quadratic
 
 CYCLES = 2
 # Where answers contradict each other the angles may never come to rest.
@@ -266,39 +266,6 @@ def raised(population: int, sphere: Sphere, rules: Rules) -> int:
     while population * smallest < 1 and population * 10 <= _MOST_POPULATION:
         population *= 10
     return population
-
-
-@dataclass(frozen=True, eq=False)
-class Quadratic:
-    """A quadratic utility u(C) = <a, c - o> + 1/2 (c - o)' B (c - o) of the errors c, greater is better.
-
-    Parameters
-    ----------
-    slope : ndarray of shape (q,)
-        a <= 0, norm 1, by the errors in row-major order.
-    curvature : ndarray of shape (q, q)
-        B, symmetric.
-    centre : ndarray of shape (k, k)
-        The matrix at which the errors are o.
-    """
-
-    slope: Matrix
-    curvature: Matrix
-    centre: Matrix
-
-    def utility(self, matrix: Matrix) -> float:
-        """Return the utility of one matrix of rates (k, k)."""
-        return float(self(matrix))
-
-    def __call__(self, matrices: Matrix) -> Matrix:
-        """Return the utilities, shape (...), of matrices of rates, shape (..., k, k)."""
-        away = LPM.coordinates(np.asarray(matrices) - self.centre)
-        return np.asarray(away @ self.slope + ((away @ self.curvature) * away).sum(axis=-1) / 2)
-
-    def wobbled(self, spread: float, rng: np.random.Generator) -> Self:
-        """Return the metric with each log-weight of its slope off by ``spread / sqrt(2)``."""
-        slope = self.slope * np.exp(spread / np.sqrt(2) * rng.standard_normal(len(self.slope)))
-        return type(self)(LPM.normalise(slope), self.curvature, self.centre)
 
 
 class QuadraticSearch(Published):

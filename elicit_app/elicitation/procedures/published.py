@@ -1,32 +1,20 @@
-"""What the published procedures share: questions out of comparisons, going on after a history, a cap, and the pencil.
-
-All level sets of phi = (<p, x> + p0) / (<q, x> + q0) lie in the pencil of two hyperplanes, the one that touches at the
-best point and the one at the worst. So the pencil orders matrices exactly as phi does, and no answer can tell more: q
-is known up to one parameter, and p only by the convention p0 = 0. Source of the two hyperplanes: [HBMK19] Hiranandani,
-Boodaghians, Mehta & Koyejo, "Multiclass Performance Metric Elicitation", NeurIPS 2019, appendix E; the pencil replaces
-their grid search, which does not recover the metric.
-"""
+"""What the published procedures share: questions out of comparisons, going on after a history, and a cap."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import numpy as np
-from numpy.typing import ArrayLike
-
+from elicit_app.elicitation.procedure import Elicitation, Outcome, Procedure
 from elicit_app.elicitation.procedures.search import Asking, Comparison, Slope
 from elicit_app.elicitation.questions import (
     Answer,
     Asked,
     Belief,
     Choice,
-    Elicitation,
     Family,
     Matrix,
-    Outcome,
-    Procedure,
     Progress,
     Purpose,
     Question,
@@ -34,88 +22,7 @@ from elicit_app.elicitation.questions import (
     StopReason,
 )
 from elicit_app.problem import Problem
-from metrics.elicited.family import error_cells
 from metrics.measures.confusion import natural_frequencies
-
-
-@dataclass(frozen=True, eq=False)
-class Fraction:
-    """A linear-fractional utility u(x) = (<p, x> + p0) / (<q, x> + q0), greater is better.
-
-    Parameters
-    ----------
-    family : str
-        dlfpm: x are the k hits; lfpm: the q = k^2 - k errors in row-major order.
-    p, q : ndarray of shape (n,)
-        Weights of numerator and denominator.
-    p0, q0 : float
-        Their offsets.
-    """
-
-    family: Family
-    p: Matrix
-    p0: float
-    q: Matrix
-    q0: float
-
-    def __call__(self, matrix: Matrix) -> float:
-        """Return the utility of a confusion matrix of rates (k, k)."""
-        x = coordinates(matrix, self.family)
-        return float((self.p @ x + self.p0) / (self.q @ x + self.q0))
-
-
-def coordinates(matrix: Matrix, family: Family) -> Matrix:
-    """Return what a family weighs: the hits (dlpm, dlfpm), or the errors in row-major order (lpm, lfpm)."""
-    x: Matrix = np.diagonal(matrix) if family.startswith("d") else matrix[error_cells(len(matrix))]
-    return x
-
-
-def numerator(m1: ArrayLike, c1: float, m2: ArrayLike, c2: float) -> Matrix:
-    """Return p, up to scale, for p0 = 0: the member C2 m1 - C1 m2 of the pencil, whose offset is 0.
-
-    Parameters
-    ----------
-    m1, c1 : ndarray of shape (n,) and float
-        The hyperplane <m1, x> = C1 that touches at the best point.
-    m2, c2 : ndarray of shape (n,) and float
-        The one that touches at the worst point.
-    """
-    p: Matrix = c2 * np.asarray(m1, dtype=np.float64) - c1 * np.asarray(m2, dtype=np.float64)
-    return p
-
-
-def ordering(family: Family, first: Matrix, second: Matrix, points: Matrix, best: Matrix, worst: Matrix) -> Fraction:
-    """Return the utility of a pencil that is continuous over given points and prefers `best` to `worst`.
-
-    Parameters
-    ----------
-    family : str
-        dlfpm or lfpm.
-    first, second : ndarray of shape (n + 1,)
-        Two members of the pencil: weights, then the offset.
-    points : ndarray of shape (m, n)
-        Where the denominator is to be positive.
-    best, worst : ndarray of shape (n,)
-        The two ends of the expert's preference.
-    """
-    lifted = np.column_stack([points, np.ones(len(points))])
-    # Bring both members to one scale, so that angles between them mean something.
-    first, second = (member / np.abs(lifted @ member).max() for member in (first, second))
-    angles = np.sort(np.arctan2(lifted @ second, lifted @ first))
-    gaps = np.diff(np.append(angles, angles[0] + 2 * np.pi))
-    # The points fill the circle but for the widest gap: the denominator looks away from its middle.
-    away = angles[gaps.argmax()] + gaps.max() / 2 + np.pi
-    below = np.cos(away) * first + np.sin(away) * second
-    above = np.cos(away) * second - np.sin(away) * first
-    fraction = Fraction(family, above[:-1], float(above[-1]), below[:-1], float(below[-1]))
-    if _value(fraction, best) >= _value(fraction, worst):
-        return fraction
-    return Fraction(family, -fraction.p, -fraction.p0, fraction.q, fraction.q0)
-
-
-def _value(fraction: Fraction, x: Matrix) -> float:
-    return float((fraction.p @ x + fraction.p0) / (fraction.q @ x + fraction.q0))
-
 
 _SLOPES = {Choice.FIRST: Slope.RISES, Choice.SECOND: Slope.FALLS, Choice.EQUAL: Slope.FLAT, Choice.UNSURE: None}
 # Recorded matrices may differ by this much from recomputed ones at the same place: another numpy, another processor.

@@ -25,9 +25,10 @@ from elicit_app.elicitation import DLPM, Cases, Choice, LinearOracle, Question, 
 from elicit_app.elicitation import run as drive
 from elicit_app.elicitation.oracles import UtilityOracle
 from elicit_app.elicitation.procedures.dlpm import Binary, RestrictedFrontier
-from elicit_app.elicitation.procedures.lpm import Quadratic, QuadraticSearch
+from elicit_app.elicitation.procedures.lpm import QuadraticSearch
 from elicit_app.elicitation.procedures.search import Ask
 from elicit_app.elicitation.questions import Matrix
+from elicit_app.elicitation.utilities import Quadratic
 from elicit_app.experiments.measures import JudgedPairs
 from elicit_app.experiments.people import Noise
 from elicit_app.experiments.reproduce.shape import (

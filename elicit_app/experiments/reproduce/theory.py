@@ -18,9 +18,9 @@ from elicit_app.elicitation import DLPM, LPM, Cases, Dlfpm, Dlpm, Lfpm, LinearOr
 from elicit_app.elicitation import run as drive
 from elicit_app.elicitation.oracles import BoundedNoiseOracle, FlipOracle, UtilityOracle
 from elicit_app.elicitation.procedures.dlpm import RestrictedFrontier
-from elicit_app.elicitation.procedures.published import numerator
 from elicit_app.elicitation.procedures.search import DEFAULT_EPSILON, Ask
 from elicit_app.elicitation.questions import Matrix
+from elicit_app.elicitation.utilities import numerator
 from elicit_app.experiments.measures import Achievable, JudgedPairs, LowerBoundary, ModelDecisions
 from elicit_app.experiments.reproduce.other_papers import binary_law
 from elicit_app.experiments.reproduce.shape import Curve, Experiment, Finding, Options, Panel, Part, Row, mean_and_error

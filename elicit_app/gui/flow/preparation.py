@@ -109,9 +109,9 @@ def _looks(files: tuple[Path, ...], *, new: bool) -> tuple[FirstRows, ...] | Stu
     """Return the first rows of each file; where they are not about classes, the study that was made of them."""
     from elicit_app.study import open_study
     from elicit_app.study.amounts import is_of_amounts
-    from elicit_app.study.folder import studies_beside
     from elicit_app.study.making import amounts_study_of, create_amounts_study
     from elicit_app.study.mapping import look_at
+    from elicit_app.study.opening import studies_beside
 
     looks = tuple(look_at(file) for file in files)
     not_classes = [file for file in files if file.suffix.lower() != ".npz" and is_of_amounts(file)]
@@ -130,8 +130,8 @@ def _looks(files: tuple[Path, ...], *, new: bool) -> tuple[FirstRows, ...] | Stu
 
 
 def _study_of(files: tuple[Path, ...], maps: Maps) -> Study:
-    from elicit_app.study.folder import studies_beside
     from elicit_app.study.making import study_of
+    from elicit_app.study.opening import studies_beside
 
     study = study_of(files, kind="file", name=files[0].stem, columns=maps)
     there = studies_beside(real_path(files[0]), study.digest)
