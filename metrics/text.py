@@ -209,6 +209,8 @@ def isolated(text: str) -> str:
     as "Y called X". Unicode's isolates keep a direction to itself (Unicode Standard Annex 9, section 2.4.2).
     Direction controls that the text brought along are dropped; line ends and tabs stay.
     """
+    if text.isascii() and text.isprintable():
+        return text
     return _RUN.sub(lambda run: f"{FIRST_STRONG_ISOLATE}{run[0]}{POP_ISOLATE}", text.translate(_REPLACED))
 
 
