@@ -80,7 +80,7 @@ def compare(
         how=_how(pooled, mistakes),
         agreement=agreement.sentence([one.mistake.many for one in mistakes]),
         untrusted=tuple(name for name, metric in zip(names, metrics, strict=True) if untrusted(metric)),
-        notes=(*notes, *doubts(metrics, names)),
+        notes=(*notes, *doubts(metrics, names, pooled)),
         judgement=judgement,
     )
 
@@ -395,9 +395,12 @@ def kendall_w(scores: NDArray[np.float64]) -> float:
 
 
 def _ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    from scipy.stats import rankdata  # slow to import, and asking does without
-
-    return np.asarray(rankdata(scores, axis=1))
+    """Return the ranks of each row, from 1; what is equal shares the mean of its ranks."""
+    ranks = np.empty(scores.shape)
+    for own, row in zip(ranks, scores, strict=True):
+        _, places, counts = np.unique(row, return_inverse=True, return_counts=True)
+        own[:] = (np.cumsum(counts) - (counts - 1) / 2)[places]
+    return ranks
 
 
 @dataclass(frozen=True)

@@ -78,14 +78,20 @@ def of_one_mind(pooled: ElicitedMetric) -> bool:
     return spread is not None and spread[0] < _OF_ONE_MIND
 
 
-def doubts(metrics: Sequence[ElicitedMetric], names: Sequence[str]) -> tuple[str, ...]:
-    """Return what speaks against pooling these experts, or for leaving one of them out, in sentences."""
+def doubts(
+    metrics: Sequence[ElicitedMetric], names: Sequence[str], pooled: ElicitedMetric | None = None
+) -> tuple[str, ...]:
+    """Return what speaks against pooling these experts, or for leaving one of them out, in sentences.
+
+    What was found when they were `pooled` is not looked for again.
+    """
     found = [
         f"The answers of {name} do not hang together; they are pooled all the same."
         for name, metric in zip(names, metrics, strict=True)
         if untrusted(metric)
     ]
-    opposed = [f"{names[one]} and {names[other]}" for one, other in opposed_pairs(metrics)]
+    agreed = pooled is not None and pooled.quality.provisional != OPPOSED
+    opposed = [f"{names[one]} and {names[other]}" for one, other in (() if agreed else opposed_pairs(metrics))]
     if opposed:
         others = f", and so do {'; '.join(opposed[1:])}" if len(opposed) > 1 else ""
         found.append(
@@ -149,7 +155,10 @@ def _opposed(one: tuple[Matrix, Matrix], other: tuple[Matrix, Matrix]) -> bool:
 def _order(logs: Matrix) -> Matrix:
     """Return of every two mistakes 1 where the first is surely worse, -1 where it is surely slighter, else 0."""
     logs = logs[:: max(1, round(logs.size * logs.shape[1] / _COMPARED))]
-    worse = np.stack([(logs[:, [i]] > logs).mean(axis=0) for i in range(logs.shape[1])])
+    # Places within a draw compare as the logs do, and as whole numbers of two bytes six times as fast.
+    places = np.array([np.unique(draw, return_inverse=True)[1] for draw in logs], dtype=np.uint16)
+    few = np.min_scalar_type(len(logs))
+    worse = np.stack([(own[:, None] > places).sum(axis=0, dtype=few) for own in places.T]) / len(logs)
     order: Matrix = (worse >= _SURE).astype(np.float64) - (worse.T >= _SURE)
     return order
 
