@@ -438,9 +438,11 @@ def agreement_of(metrics: Sequence[ElicitedMetric]) -> Agreement:
 
 def _interval_of_w(metrics: Sequence[ElicitedMetric]) -> tuple[float, float] | None:
     """Return the 90 % range of W where everybody's costs are drawn, each independently of the others."""
-    draws = [np.abs(metric.samples) for metric in metrics if metric.samples is not None]
+    draws = [metric.samples for metric in metrics if metric.samples is not None]
     if len(draws) < len(metrics):
         return None
     rng = np.random.default_rng(_SEED)
-    together = np.stack([own[rng.integers(len(own), size=_DRAWS)] for own in draws], axis=1)
-    return range_of_draws([kendall_w(one) for one in together])
+    places = np.array([rng.integers(len(own), size=_DRAWS) for own in draws])
+    return range_of_draws(
+        [kendall_w(np.abs([own[place] for own, place in zip(draws, each, strict=True)])) for each in places.T]
+    )

@@ -15,6 +15,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import elicit_app
 from elicit_app.elicitation.belief import middle_weights
@@ -34,9 +35,11 @@ _DRAWS_A_WEIGHT = 4  # that a Gaussian takes: its covariance has to be inverted
 _OF_ONE_MIND = 0.15  # a spread of log-costs that nobody would argue about
 _SURE = 0.9  # probability from which on an expert finds one mistake worse than another
 _OPPOSED = 2 / 3  # share of the pairs that both find so, above which they value them the other way round
-_COMPARED = 6e8  # draws of two mistakes that are compared: of more than 28 classes all would take seven seconds
+_COMPARED = 6e8  # draws of two mistakes that are compared: of more than 28 classes not every draw
 _APART = float(np.log(2.0))  # typical difference of a log-cost, below which nobody is opposed
 _MOVED = 1.5  # a factor by which leaving one expert out is worth a sentence
+
+_Order = NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +141,7 @@ def opposed_pairs(metrics: Sequence[ElicitedMetric]) -> tuple[tuple[int, int], .
     )
 
 
-def _opposed(one: tuple[Matrix, Matrix], other: tuple[Matrix, Matrix]) -> bool:
+def _opposed(one: tuple[Matrix, _Order], other: tuple[Matrix, _Order]) -> bool:
     """Return whether one expert finds worse what the other finds slighter, of most mistakes that both tell apart.
 
     Of each the draws and their order are given. Of many mistakes a few answers leave most comparisons open: those do
@@ -148,18 +151,18 @@ def _opposed(one: tuple[Matrix, Matrix], other: tuple[Matrix, Matrix]) -> bool:
     n = min(len(first), len(second))
     shuffled = np.random.default_rng(_SEED).permutation(second)
     apart = np.sqrt(((first[:n] - shuffled[:n]) ** 2).mean(axis=1))
-    told, reverse = int((ours * theirs != 0).sum()), int((ours * theirs < 0).sum())
-    return reverse > _OPPOSED * told and float((apart > _APART).mean()) >= _SURE
+    told, reverse = np.count_nonzero(ours * theirs), np.count_nonzero(ours * theirs < 0)
+    return bool(reverse > _OPPOSED * told and (apart > _APART).mean() >= _SURE)
 
 
-def _order(logs: Matrix) -> Matrix:
+def _order(logs: Matrix) -> _Order:
     """Return of every two mistakes 1 where the first is surely worse, -1 where it is surely slighter, else 0."""
     logs = logs[:: max(1, round(logs.size * logs.shape[1] / _COMPARED))]
     # Places within a draw compare as the logs do, and as whole numbers of two bytes six times as fast.
     places = np.array([np.unique(draw, return_inverse=True)[1] for draw in logs], dtype=np.uint16)
     few = np.min_scalar_type(len(logs))
-    worse = np.stack([(own[:, None] > places).sum(axis=0, dtype=few) for own in places.T]) / len(logs)
-    order: Matrix = (worse >= _SURE).astype(np.float64) - (worse.T >= _SURE)
+    worse = np.stack([(own[:, None] > places).sum(axis=0, dtype=few) / len(logs) >= _SURE for own in places.T])
+    order: _Order = worse.astype(np.int8) - worse.T
     return order
 
 
