@@ -1,6 +1,6 @@
 """The command `elicit`: starts it, or says in one sentence what is missing.
 
-It lies outside of `elicit_app`, which cannot be imported where another module called `metrics` hides the library.
+It is outside `elicit_app`, which cannot be imported if another module called `metrics` shadows the library.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import sys
 
 
 def main() -> None:
-    """Run the command; where a package is missing or hidden, one sentence on standard error and exit code 1."""
+    """Run the command; if a package is missing or shadowed, print one sentence to standard error and exit with 1."""
     try:
         from elicit_app.cli.main import run
 
@@ -20,12 +20,12 @@ def main() -> None:
             raise
         print(f"elicit: {sentence}", file=sys.stderr)
         sys.exit(1)
-    except KeyboardInterrupt:  # while packages are still being loaded; from there on `run` ends so itself
+    except KeyboardInterrupt:  # while packages load; later `run` handles it
         sys.exit(130)
 
 
 def _sentence(error: ImportError) -> str:
-    """Return what to do about an import that failed, or nothing where the fault is the program's own."""
+    """Return what to do about a failed import; empty if it is a fault of the program."""
     if error.name == "metrics":
         return str(error)
     from metrics.errors import MissingPackage, explained

@@ -1,14 +1,14 @@
-"""What a person waits for: from an answer to the next question, and from opening a session to where it stood.
+"""How long a person waits: from an answer to the next question, and from opening a session to its current question.
 
     uv run python benchmarks/answering.py [--answers N] [--thought SECONDS] [--seed S]
 
-The procedure is bayes as the window asks it; a simulated expert answers, now and then "slightly" or "clearly", and
-where counts are asked for names them as they are, not rounded, and takes them .4 s after they stand. The waits go from
-the press of an answer until the next question has come out of the session, and until it is painted on the real page,
-offscreen. They are taken after a second of thought, in which the session looks ahead, and without any thought. Coming
-back is reading and replaying a session of 25 answers of a study folder, up to its question; the imports are done
-before. Of the waits the 95th of 100 counts. Where other programs keep the processors busy the times say little: the
-load average is printed.
+The procedure is bayes as configured by the window. A simulated expert answers, sometimes with "slightly" or "clearly".
+Where a count is asked for, the expert names it unrounded and confirms it .4 s later. A wait begins with the
+press of an answer and ends when the next question comes out of the session, and when it is painted on the real page,
+offscreen. Waits are measured after a second of thought, during which the session looks ahead, and without any thought.
+Resuming means reading and replaying a session of 25 answers from a study folder, up to its question; imports are done
+beforehand. Targets apply to the 95th percentile of the waits. If other programs keep the processors busy, the times say
+little, so the load average is printed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 
 from elicit_app.cli.main import ONE_THREAD
 
-os.environ.update({"QT_QPA_PLATFORM": "offscreen", **ONE_THREAD})  # as the command has it; before numpy
+os.environ.update({"QT_QPA_PLATFORM": "offscreen", **ONE_THREAD})  # as the command sets it; before numpy is imported
 
 import numpy as np
 from PySide6.QtCore import QEventLoop, QObject, QTimer, Slot
@@ -49,7 +49,7 @@ from elicit_app.study.model import Study
 BUNDLED = {2: "breast-cancer", 3: "traffic-light", 10: "digits"}
 CLASSES = (2, 3, 4, 5, 10, 20)
 RESUMED_AFTER, RESUMED_WITHIN = 25, 2.0
-TO_TAKE = 0.4  # seconds between a count that stands and the press that takes it
+TO_TAKE = 0.4  # seconds between a count and the press that takes it
 REPLIES = {Choice.FIRST: "left", Choice.SECOND: "right", Choice.EQUAL: "equal", Choice.UNSURE: "unsure"}
 
 
@@ -65,12 +65,12 @@ class Waits:
 
 
 def within(n_classes: int) -> float:
-    """Return the wait, in seconds, that is not to be exceeded."""
+    """Return the target for a wait, in seconds."""
     return 0.08 if n_classes <= 5 else 0.12 if n_classes <= 10 else 0.2
 
 
 def studies(folder: Path, classes: Sequence[int]) -> Iterator[Study]:
-    """Yield study folders of so many classes: bundled predictions, or made ones of two models."""
+    """Yield study folders with given numbers of classes: bundled predictions, or generated ones of two models."""
     for k in classes:
         if k in BUNDLED:
             yield write_folder(folder / BUNDLED[k], open_study(BUNDLED[k]))
@@ -85,7 +85,7 @@ def studies(folder: Path, classes: Sequence[int]) -> Iterator[Study]:
 
 
 class Expert:
-    """Answers by random costs, like a person who is right on most questions."""
+    """Expert with random costs, who answers most questions correctly."""
 
     def __init__(self, n_classes: int, seed: int) -> None:
         rng = np.random.default_rng([n_classes, seed])
@@ -100,7 +100,7 @@ class Expert:
 
 
 class Sitting(QObject):
-    """A session in the window's question page, as the window runs it."""
+    """A session on the window's question page, run as the window runs it."""
 
     def __init__(self, page: QuestionPage, session: Session) -> None:
         super().__init__()
@@ -153,13 +153,13 @@ class Sitting(QObject):
         self._bridge.close()
 
     def _listen(self, view: View) -> None:
-        """On the session's thread."""
+        """Receive a view; runs on the session's thread."""
         self._known_at = time.perf_counter()
         self._bridge.listen(view)
 
     @Slot(object)
     def _show(self, view: View) -> None:
-        """Show a question as the window does, and go on when it is painted."""
+        """Show a question as the window does, and continue once it is painted."""
         self._view = view
         if isinstance(view, QuestionView):
             self._page.show_question(view)
@@ -167,7 +167,7 @@ class Sitting(QObject):
         self._loop.quit()
 
     def _paint(self) -> None:
-        """Let the page be laid out and painted, as it is when the event loop comes round."""
+        """Lay out and paint the page, as the event loop would."""
         application().sendPostedEvents()
         if not self._page.on_screen:
             self._page.repaint()
@@ -182,7 +182,7 @@ class Sitting(QObject):
 
 
 def answering(page: QuestionPage, study: Study, thought: float, answers: int, seed: int, folder: Path) -> Waits:
-    """Answer the questions of as many sittings as it takes, each with another expert."""
+    """Answer the questions of as many sittings as needed, each with another expert."""
     waits, asking = Waits(), AskingSection()
     while len(waits) < answers:
         seed += 1

@@ -1,11 +1,11 @@
-"""Does the belief know when it does not know? People who are not drawn from its prior, with standard errors.
+"""Whether the belief's uncertainty is honest for people who are not drawn from its prior; with standard errors.
 
     uv run python benchmarks/belief.py [--part NAME ...] [--runs N] [--seed S] [--only TEXT]
 
-Parts: coverage, many, piles, extremes, sphere, seeds, pooling; who is linear, and who tosses coins: `trust.py --part
+Parts: coverage, many, piles, extremes, sphere, seeds, pooling. For non-linear people and coins see `trust.py --part
 values`.
-Thresholds ("wanted") are fixed here, before the runs. Real predictions are read from the folder `../shared/data` beside
-the checkout (or ELICIT_SHARED_DATA); rows about them are left out where it is absent.
+Thresholds ("wanted") were fixed here before the runs. Real predictions are read from the folder `../shared/data` beside
+the checkout (or ELICIT_SHARED_DATA); without it their rows are omitted.
 """
 
 from __future__ import annotations
@@ -33,30 +33,30 @@ from elicit_app.registry import setting_of
 from elicit_app.study.model import Study
 
 PEOPLE = ("weights:0.6", "logit:0.8")
-COUNTS = Matching(0.6, rounded=True)  # off by .6 on the log scale
+COUNTS = Matching(0.6, rounded=True)  # standard deviation .6 on the log scale
 FEW = {"breast-cancer": 2, "wine": 3, "emotions": 4, "news": 4}
 ANSWERS = 20
 
 
 def people_of(noise: str, **more: Any) -> Experts:
-    """Return people whose choices err in a way, and who give rounded counts that are off."""
+    """Return people with noisy choices who name rounded, noisy counts."""
     return Experts(noise=Noise.parse(noise), matching=COUNTS, **more)
 
 
 def laboratory(study: Study, seed: int, experts: Experts, **asks: object) -> Laboratory:
-    """Return the laboratory of `bayes` for some people."""
+    """Return a laboratory in which `bayes` asks some people."""
     return Laboratory(study, setting_of("bayes", seed=seed, **asks), experts)
 
 
 def told(name: str, people: str, values: Sequence[float], wanted: str = "", form: str = ".3f") -> None:
-    """Print one line: mean, standard error, runs, and what was wanted."""
+    """Print one line: mean, standard error, number of runs, and target."""
     found = np.array([value for value in values if value is not None], dtype=float)
     error = found.std(ddof=1) / np.sqrt(len(found)) if len(found) > 1 else float("nan")
     print(f"| {name} | {people} | {found.mean():{form}} +- {error:{form}} | {len(found)} | {wanted} |", flush=True)
 
 
 def coverage(open_: Callable[[str], Study | None], options: argparse.Namespace) -> None:
-    """Few classes: share of true ratios inside their 90 % range, expected and real agreement, width."""
+    """Few classes: share of true ratios within their 90 % range, expected and real agreement, width."""
     for name in FEW:
         study = open_(name)
         for people, answers in product(PEOPLE, ("choice", "mixed")) if study is not None else ():
@@ -67,7 +67,7 @@ def coverage(open_: Callable[[str], Study | None], options: argparse.Namespace) 
 
 
 def many(open_: Callable[[str], Study | None], options: argparse.Namespace) -> None:
-    """Ten classes: the same after 40 and 60 answers, costs with and without structure."""
+    """Ten classes: the same after 40 and 60 answers, with and without structure in the costs."""
     study = open_("digits")
     assert study is not None
     for truth in ("iid", "structured"):
@@ -78,7 +78,7 @@ def many(open_: Callable[[str], Study | None], options: argparse.Namespace) -> N
 
 
 def piles(open_: Callable[[str], Study | None], options: argparse.Namespace) -> None:
-    """Ten classes whose mistakes a person has sorted into four piles of the same size, as well as they judge them."""
+    """Ten classes, with mistakes sorted into four piles of equal size, as well as the person can judge."""
     study = open_("digits")
     assert study is not None
     for questions, wobble in product((40, 60), (0.0, 0.6)):
@@ -138,7 +138,7 @@ def _bayes(lab: Laboratory, seed: int) -> Bayes:
 
 
 def extremes(open_: Callable[[str], Study | None], options: argparse.Namespace) -> None:
-    """Two classes, one cost 100 or 1,000 times the other: covered (an open end covers), and the lower end."""
+    """Two classes with costs in a ratio of 100 or 1,000: coverage (an open end covers), and the lower end."""
     study = open_("pneumonia") or open_("breast-cancer")
     assert study is not None
     for ratio, least in ((100.0, 40.0), (1_000.0, 100.0)):
@@ -162,7 +162,7 @@ def extremes(open_: Callable[[str], Study | None], options: argparse.Namespace) 
 
 
 def sphere(open_: Callable[[str], Study | None], options: argparse.Namespace) -> None:
-    """An oracle on the sphere: error of the estimate (L2), and coverage, with and without flips."""
+    """An oracle on the sphere: error of the estimate (L2) and coverage, with and without flips."""
     rows = (
         ("paper-3", "none", 20, "<= .040"),
         ("paper-3", "none", 40, "<= .0035"),
@@ -181,7 +181,7 @@ def sphere(open_: Callable[[str], Study | None], options: argparse.Namespace) ->
 
 
 def seeds(open_: Callable[[str], Study | None], options: argparse.Namespace) -> None:
-    """The same answers, two seeds of the sampler: share of ends of ranges within a factor."""
+    """The same answers with two seeds of the sampler: share of interval ends that agree within a factor."""
     for name, questions in (("wine", 20), ("emotions", 20), ("softmax-5", 20), ("digits", 60)):
         study = open_(name)
         if study is None or options.only not in name:
@@ -207,7 +207,7 @@ def _within(one: Posterior, other: Posterior, factor: float) -> float:
 
 
 def pooling(open_: Callable[[str], Study | None], options: argparse.Namespace) -> None:
-    """Four experts around a group's values: coverage of the pooled range, and the spread that is reported."""
+    """Four experts around a group's values: coverage of the pooled range, and the reported spread."""
     study = open_("wine")
     assert study is not None
     for tau in (0.0, 0.5):

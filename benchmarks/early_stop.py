@@ -1,17 +1,17 @@
-"""Where the questions stopped because the choice was settled, was it? `python benchmarks/early_stop.py [--runs N]`.
+"""Whether choices that ended a sitting as settled really were: `python benchmarks/early_stop.py [--runs N]`.
 
-Simulated experts answer the questions of a sitting whose answers are for a choice, their log-ratios wobbling at every
-answer, until the program stops by itself. Counted are the sittings that it ended because the choice was settled: does
-the policy that is recommended cost least under the expert's true values too?
+Simulated experts, whose log-ratios wobble at every answer, answer a sitting for a choice until the program stops by
+itself. Among the sittings that it ended because the choice was settled, the benchmark counts how often the recommended
+policy also costs least under the expert's true values.
 
-  same decisions   of what can be chosen at the end, every model deciding as it would be used then, the recommended one
-                   costs least under the true values: this is what P >= .95 is about (wanted: at least 95 %)
-  same policy      knowing the values would change the threshold too: the policy recommended by the true values has the
-                   same name
-  loss             what the recommended one costs more than that, in percent of it
+  same decisions   among the options at the end, with every model deciding as it would then be used, the recommended one
+                   costs least under the true values; this is what P >= .95 refers to (wanted: at least 95 %)
+  same policy      the policy recommended under the true values has the same name, although knowing the values would
+                   change the threshold too
+  loss             excess cost of the recommended policy over that one, in percent
 
-Real predictions are read from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA); their studies
-are left out where it is absent.
+Real predictions are read from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA); without it their
+studies are omitted.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SAME_COST = 1e-9
 
 @dataclass(frozen=True)
 class Sitting:
-    """How one sitting ended; `same_decisions`, `same_policy` and `loss` as above."""
+    """The end of one sitting; `same_decisions`, `same_policy` and `loss` as above."""
 
     stopped: str
     answers: int
@@ -51,7 +51,7 @@ class Sitting:
 
 
 def person(log_costs: Floats, wobble: float, rng: np.random.Generator) -> WobblingOracle:
-    """Return an expert with these values, shape (k^2 - k,)."""
+    """Return an expert with given log-costs, shape (k^2 - k,)."""
 
     def utility(costs: Floats) -> Callable[[Floats], float]:
         matrix = LPM.weight_matrix(-costs)
@@ -64,7 +64,7 @@ def person(log_costs: Floats, wobble: float, rng: np.random.Generator) -> Wobbli
 
 
 def sitting(study: Study, seed: int, wobble: float, spread: float) -> Sitting:
-    """Ask one simulated expert, and compare what is recommended with what the true values recommend."""
+    """Ask one simulated expert, and compare the recommendation with that under the true values."""
     rng = np.random.default_rng((seed, 4))
     k = study.n_classes
     log_costs = rng.normal(0, spread, k * k - k)
@@ -86,7 +86,7 @@ def sitting(study: Study, seed: int, wobble: float, spread: float) -> Sitting:
 
 
 def true_costs(judge: Judge, truth: Floats) -> Floats:
-    """Return the cost per case of every policy, shape (p,), deciding with the judge's costs, under true ones."""
+    """Return the cost per case under true costs of every policy, shape (p,), deciding with the judge's costs."""
     return np.asarray(np.einsum("ipj,ij,i->p", judge.costs.rates, truth, judge.costs.own_shares))
 
 

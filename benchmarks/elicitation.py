@@ -2,9 +2,9 @@
 
     uv run python benchmarks/elicitation.py [--only TEXT] [--runs N] [--jobs J] [--seed S]
 
-`bayes` is asked with the freedom that the searches have: choices alone, about anything that can be had or imagined.
-Real predictions are read from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA); their rows are
-left out where it is absent.
+`bayes` is asked with the same freedom as the searches: choices only, about anything achievable or imagined.
+Real predictions are read from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA); without it their
+rows are omitted.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ REAL = {"pneumonia": "pneumoniamnist_resnet50", "emotions": "iemocap_wav2vec_pt"
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: who asks whom about what, and the number that is looked at."""
+    """One line of the table: study, procedure and expert, and the measure reported."""
 
     study: str
     measure: str
@@ -59,7 +59,7 @@ class Row:
 
 
 class AtRandom(Laboratory):
-    """The belief of bayes, but each question is a random pair of achievable matrices."""
+    """The belief of bayes with random questions: each is a random pair of achievable matrices."""
 
     def procedure(self, seed: int) -> Procedure:
         procedure = super().procedure(seed)
@@ -69,7 +69,7 @@ class AtRandom(Laboratory):
 
 
 def first_of(belief: Posterior, pairs: PairSet, goal: Goal, targets: Matrix, graded: bool) -> int:
-    """Return the first candidate: they come in random order, pairs that models achieve before made ones."""
+    """Return the first candidate: they come in random order, achieved pairs before constructed ones."""
     return 0
 
 
@@ -79,7 +79,7 @@ def bayes(study: str, measure: str, questions: int, floor: str, **more: object) 
 
 
 def rows() -> list[Row]:
-    """Return every line."""
+    """Return all lines."""
     table = [
         Row("paper-3", "error_l2", "lpm", asks={"ask": "all", "cycles": 2}),
         Row("paper-3", "error_l2", "lpm", asks={"ask": "needed", "cycles": 2}),
@@ -136,7 +136,7 @@ def rows() -> list[Row]:
 
 
 def opened(name: str, folder: Path) -> Study | None:
-    """Return a study by the name used here, or None where the real predictions are not on this machine."""
+    """Return a study by its name in this benchmark, or None if the real predictions are not on this machine."""
     if name not in REAL:
         return open_study(name)
     here = Path(__file__).resolve().parents[1]
@@ -155,7 +155,7 @@ def measured(row: Row, study: Study, seed: int, jobs: int) -> Simulation:
     name = "bayes" if row.procedure == "random pairs" else row.procedure
     asks = dict(row.asks)
     if name == "bayes" and asks.get("space") != "sphere":
-        # As the published searches: sides are chosen, and anything may be asked about.
+        # As in the published searches, answers are choices and anything may be asked about.
         asks = {"worst_error": 1.0, "answers": "choice"} | asks
     setting = setting_of(name, seed=seed, **asks)
     strength = bool(row.asks.get("strength"))

@@ -1,9 +1,9 @@
-"""How many bits an answer tells where the noise is known: the ceiling is one bit, and .53 with 10 % of flips.
+"""Bits per answer if the noise is known: at most one bit, or .53 with 10 % of flips.
 
     uv run python benchmarks/information.py [--study NAME ...] [--runs N] [--questions N] [--seed S]
 
-A question whose answer is a toss-up between the metrics that are still possible tells one bit if it is never answered
-wrongly, and 1 - h(.1) = .53 if one answer in ten is turned round. Printed is the mean over all questions of all runs.
+A question that is a toss-up between the metrics still possible yields one bit if it is never answered wrongly, and
+1 - h(.1) = .53 if one answer in ten is inverted. The table shows the mean over all questions of all runs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SURE, NO_TIES = 1e6, -30.0  # sensitivity per typical difference, and log of the
 
 
 class Known(Laboratory):
-    """The procedure is told how the experts err: never, or by a coin in a known share of the answers."""
+    """A laboratory whose procedure knows how the experts err: never, or at random in a known share of the answers."""
 
     def procedure(self, seed: int) -> Bayes:
         procedure = super().procedure(seed)
@@ -39,18 +39,18 @@ class Known(Laboratory):
 
 
 def informed(response: ResponseModel, lapse: float) -> ResponseModel:
-    """Return a response model without doubt about the noise; a coin turns half of the answers round."""
+    """Return a response model with known noise; a coin inverts half of the affected answers."""
     return replace(
         response, log_sensitivity=float(np.log(SURE)), spread=0.0, log_tie=NO_TIES, tie_spread=0.0, lapse=lapse
     )
 
 
 def bits(laboratory: Known, runs: int) -> list[float]:
-    """Return what each question of each run was expected to tell."""
+    """Return the expected bits of each question of each run."""
     found = []
     for number in range(runs):
         asked = laboratory.run(number).asked
-        # The beliefs of the run come out again: they follow from the seed and the history.
+        # The beliefs of the run are recomputed: they follow from the seed and the history.
         seed = np.random.SeedSequence([laboratory.setting.seed, number]).spawn(4)[3]
         procedure = laboratory.procedure(int(seed.generate_state(1)[0]))
         for n, (question, _) in enumerate(asked):

@@ -1,11 +1,11 @@
-"""What each extra installs into a clean environment, and how long the library takes to load a metric and score.
+"""What each extra installs in a clean environment, and how long the library takes to load a metric and score.
 
     uv run --extra app python benchmarks/installation.py [--extras "" cli app ...] [--repeats N]
 
-Builds the wheel, makes an environment for each extra with uv, and prints its packages, its size, the processor time and
-memory of loading a metric file and scoring 10,000 cases in a fresh Python, which heavy packages that imported, and what
-the command does: its help or the sentence that names the missing extra, the demonstration's window under offscreen, and
-the sentence where a neighbour is called metrics.py.
+Builds the wheel and makes an environment for each extra with uv. Prints its packages and size; the processor time,
+memory and heavy imports of loading a metric file and scoring 10,000 cases in a fresh Python; and what the command does:
+its help or the sentence that names the missing extra, the demonstration's window under offscreen, and the message it
+prints beside a file named metrics.py.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ WINDOW_SECONDS = 8
 
 
 def run(*command: object, **more: object) -> subprocess.CompletedProcess[str]:
-    """Run a command and keep what it prints."""
+    """Run a command and capture its output."""
     return subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, **more)
 
 
 def uv() -> str:
-    """Return where uv is."""
+    """Return the path of uv."""
     found = shutil.which("uv") or str(ROOT / ".tools" / "bin" / "uv")
     if not Path(found).exists():
         sys.exit("uv is not there: run tools/prepare.sh first, or put it on PATH.")
@@ -60,12 +60,12 @@ def installed(folder: Path, wheel: Path, extra: str) -> Path:
 
 
 def size(folder: Path) -> float:
-    """Return the megabytes (10^6 bytes) of all files below a folder, links not followed."""
+    """Return the size of all files below a folder in megabytes (10^6 bytes), without following links."""
     return sum(file.lstat().st_size for file in folder.rglob("*") if file.is_file() and not file.is_symlink()) / 1e6
 
 
 def loading(programs: Path, metric: Path, repeats: int) -> str:
-    """Return the processor time and memory of loading and scoring, and what heavy packages it imported."""
+    """Return the processor time and memory of loading and scoring, and the heavy packages imported."""
     done = [run(programs / "python", "-c", SCORE, metric, cwd=metric.parent) for _ in range(repeats)]
     rows = [one.stdout.split() for one in done]
     seconds = [float(row[0]) for row in rows]
@@ -75,7 +75,7 @@ def loading(programs: Path, metric: Path, repeats: int) -> str:
 
 
 def window(programs: Path, home: Path) -> str:
-    """Return what `elicit demo` does under offscreen: whether its window is still open after some seconds."""
+    """Return the result of `elicit demo` under offscreen: whether its window is still open after some seconds."""
     places = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "HOME": str(home), "XDG_DATA_HOME": str(home)}
     command = [str(programs / "elicit"), "demo"]
     demo = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=places, cwd=home)
@@ -87,7 +87,7 @@ def window(programs: Path, home: Path) -> str:
 
 
 def shadowed(programs: Path, folder: Path) -> str:
-    """Return what the command says where a neighbour is called metrics.py."""
+    """Return what the command prints beside a file named metrics.py."""
     folder.mkdir()
     (folder / "metrics.py").write_text("accuracy = 1\n", encoding="utf-8")
     said = run(programs / "elicit", "--version", env={**os.environ, "PYTHONPATH": str(folder)}).stderr.strip()
@@ -100,7 +100,7 @@ def main() -> None:
     parser.add_argument("--extras", nargs="+", default=["", "sklearn", "cli", "app"], help='"" is the library alone')
     parser.add_argument("--repeats", type=int, default=7)
     asked = parser.parse_args()
-    for variable in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE"):  # users' programs are compiled once, not at each start
+    for variable in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE"):  # users' programs are compiled once, not at every start
         os.environ.pop(variable, None)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

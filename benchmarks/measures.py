@@ -1,10 +1,10 @@
 """Speed and memory of the measures, as ratios within one run: `python benchmarks/measures.py [--rows N] [--repeats R]`.
 
-Every measure includes the validation of its arguments. A "read" is the time of `P.sum()`, one pass over the array;
-scikit-learn is timed where it has the measure; the literal loop is the paper's algorithm row by row, timed on a sample
-of the rows and scaled up. Times are the least of several repetitions, memory is the peak above what was there before.
-Where other programs keep the processors busy the elapsed times say little; then compare the reads of processor time, of
-all threads together.
+Every measure includes the validation of its arguments. A "read" is the time of `P.sum()`, one pass over the array.
+scikit-learn is timed if it has the measure; the literal loop is the paper's algorithm row by row, timed on a sample of
+the rows and scaled up. Times are the minimum of several repetitions; memory is the peak above the initial level. If
+other programs keep the processors busy, elapsed times say little; then compare the reads of processor time, summed over
+all threads.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sklearn import metrics as sklearn_metrics
 import metrics
 
 N_CLASSES, TOP_K, N_INTERVALS, FACTOR = 10, 5, 200, 0.5
-# 28 released pairs: each digit may be taken for the next three, the last for the first.
+# 28 released pairs: each digit may be taken for the next three, and the last one for the first.
 RELEASES = [(i, *((i + j) % N_CLASSES for j in (1, 2, 3))) for i in range(9)] + [(9, 0)]
 
 
@@ -40,7 +40,7 @@ class Line:
 
 
 def least_times(work: Callable[[], object], repeats: int) -> tuple[float, float]:
-    """Return the least elapsed time and the least processor time."""
+    """Return the minimum elapsed time and the minimum processor time."""
     work()
     elapsed, used = [], []
     for _ in range(repeats):
@@ -80,7 +80,7 @@ def literal_concern(true: list[int], rows: list[list[float]], factors: list[list
 def measure(n_rows: int, repeats: int) -> tuple[float, list[Line]]:
     rng = np.random.default_rng(0)
     proba = rng.dirichlet(np.full(N_CLASSES, 0.3), n_rows)
-    # A model that is right on most cases: the true class is drawn from its own probabilities.
+    # A model that is right in most cases: the true class is drawn from its own probabilities.
     true = (proba.cumsum(axis=1) < rng.random((n_rows, 1))).sum(axis=1).clip(max=N_CLASSES - 1)
     predicted = proba.argmax(axis=1)
     costs = rng.random((N_CLASSES, N_CLASSES))

@@ -1,23 +1,23 @@
-"""Is the recommendation honest? `python benchmarks/policies.py [--runs N] [--answers drawn|asked] [--data DIR] [...]`.
+"""Whether recommendations are honest: `python benchmarks/policies.py [--runs N] [--answers drawn|asked] [--data DIR]`.
 
-Data sets are cut in halves. The first half and a simulated expert make a judgement; the second half, under the expert's
-true costs, says what the policies really cost. Data sets: the bundled studies, three of scikit-learn with two models
-each (predictions by cross-validation), and every folder of DIR with scores.npy (logits) and targets.npy.
+Each data set is split in halves. The first half and a simulated expert give a judgement; the second half, under the
+expert's true costs, shows what the policies really cost. Data sets: the bundled studies, three of scikit-learn with two
+models each (cross-validated predictions), and every folder of DIR with scores.npy (logits) and targets.npy.
 
-Experts: `drawn` are calibrated by construction (the truth is a draw of the belief, whose log-ratios are known to a
-factor that differs between runs); `asked` answer 15 questions of the program about the first half, their log-ratios
-wobbling by 0.4 at every answer.
+Experts: `drawn` are calibrated by construction (the truth is a draw from the belief, whose log-ratios are known up to a
+factor that varies between runs); `asked` answer 15 questions of the program about the first half, with log-ratios that
+wobble by 0.4 at every answer.
 
-Both halves are samples, so that the second does not tell the truth either. The doubt of the second half (a Bayesian
-bootstrap at the true costs, less its mean) is added to the draws of the first: what is checked is whether costs counted
-on the second half lie where the judgement and that noise together put them. The halves of one data set are no
-independent samples: where two policies are equal on the whole, the one that is cheaper in the first half is dearer in
-the second. With few data sets that makes judgements look too sure; --resampled draws both halves with replacement.
-A bin of 50 policies has a standard error of .05: to see whether bins are within .07, 2,000 runs are needed.
+Both halves are samples, so the second does not reveal the truth either. The uncertainty of the second half (a Bayesian
+bootstrap at the true costs, minus its mean) is therefore added to the draws of the first: the check is whether costs
+counted on the second half lie where the judgement and that noise together put them. The halves of one data set are not
+independent samples: if two policies are equal on the whole set, the one that is cheaper in the first half is dearer in
+the second. With few data sets that makes judgements look too certain; --resampled draws both halves with replacement.
+A bin of 50 policies has a standard error of .05, so 2,000 runs are needed to see whether bins are within .07.
 
-  coverage       share of runs in which the 90 % range of the difference of two policies, drawn at random, holds the
-                 difference on the second half (wanted: 85 to 95 %)
-  calibration    probability of being cheapest on the second half, in bins, against how often that was so (within .07)
+  coverage       share of runs in which the 90 % range of the difference of two random policies holds the difference on
+                 the second half (wanted: 85 to 95 %)
+  calibration    binned probability of being cheapest on the second half, against the observed frequency (within .07)
   trivial        how often the recommended policy was dearer than the best trivial one of the second half, by more than
                  the upper end of that range
 """
@@ -69,7 +69,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Run:
-    """What one run came to: `pairs` are (probability of being cheapest, whether it was), one a policy; equals share."""
+    """One run; `pairs` holds, per policy, the probability of being cheapest and whether it was; equal ones share."""
 
     covered: bool
     pairs: list[tuple[float, float]]
@@ -124,7 +124,7 @@ def drawn_expert(k: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floa
 
 
 def asked_expert(true: NDArray[np.int64], models: dict[str, Floats], seed: int) -> tuple[Floats, Floats, Floats]:
-    """Return the same of an expert who answers the program's questions about these cases."""
+    """Return the same for an expert who answers the program's questions about these cases."""
     rng = np.random.default_rng((seed, 3))
     k = next(iter(models.values())).shape[1]
     truth = np.exp(rng.normal(0, 1.2, k * k - k))
@@ -167,7 +167,7 @@ def one_run(data: Data, seed: int, asked: bool, resampled: bool = False) -> Run:
 
 
 def checked(judgement: Judgement, counted: Floats, drawn: Floats, rng: np.random.Generator) -> Run:
-    """Compare a judgement with the costs counted on the second half, and their bootstrap draws."""
+    """Compare a judgement with the costs counted on the second half, and with their bootstrap draws."""
     expected = judgement.drawn.both + drawn - drawn.mean(axis=0)
     one, other = rng.choice(len(counted), 2, replace=False)
     while np.array_equal(judgement.drawn.both[:, one], judgement.drawn.both[:, other]):

@@ -1,13 +1,13 @@
-"""How near simulated people's prices are learned: of several labels, and alpha : beta of the relevance score.
+"""How closely the prices of simulated people are learned: of several labels, and alpha : beta of the relevance score.
 
     python benchmarks/prices.py [--study labels|suggestions] [--people N] [--questions N] [--accuracy A] [--seed S]
 
-The data are generated: 400 items with 13 labels and two models that miss and invent labels; 500 suggestions of two
-rule-like models in three contexts. People have log-normal prices (standard deviation 1.2 of each logarithm) and are
-right with the stated mean probability on random pairs of batches of which neither is better in everything (logistic
-noise).
-Printed: per ratio of prices the median factor by which the estimate is off, the share of true ratios inside their 90 %
-range, both with standard errors over the people, and the median width of the ranges.
+The data are generated: 400 items with 13 labels and two models that miss and invent labels; 500 suggestions by two
+rule-like models in three contexts. People have log-normal prices (standard deviation 1.2 of each logarithm). With
+logistic noise, they answer random pairs of batches, neither of which is better in everything, correctly with the given
+mean probability.
+Printed per ratio of prices: the median factor by which the estimate is off and the share of true ratios within their
+90 % range, both with standard errors over the people, and the median width of the ranges.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _BOOTSTRAPS = 1_000
 
 
 def labels_study(folder: Path) -> Study:
-    """Return a study of 13 labels, two models."""
+    """Return a study of 13 labels with two models."""
     rng = np.random.default_rng(13)
     names = [f"mood{j}" for j in range(13)]
     shared, mixing = rng.standard_normal((400, 3)), 0.8 * rng.standard_normal((3, 13))
@@ -48,7 +48,7 @@ def labels_study(folder: Path) -> Study:
 
 
 def suggestions_study(folder: Path) -> Study:
-    """Return a study of suggestions in contexts, two models."""
+    """Return a study of suggestions in contexts with two models."""
     rng = np.random.default_rng(3)
     law = np.array([[0.5, 0.3, 0.15, 0.05], [0.1, 0.2, 0.1, 0.6], [0.4, 0.1, 0.4, 0.1]])
     rooms = rng.integers(3, size=500)
@@ -68,7 +68,7 @@ def _written(path: Path, header: list[str], rows: list[list[object]]) -> Path:
 
 
 def one_person(study: Study, options: argparse.Namespace, number: int) -> dict[str, tuple[float, bool, float]]:
-    """Return for each ratio of prices: how many times it is off, whether its range holds it, and how wide that is."""
+    """Return, per ratio of prices, the factor by which it is off, whether its range holds it, and the range's width."""
     truth = np.exp(_SPREAD * np.random.default_rng([options.seed, number, 1]).standard_normal(study.n_classes))
     setting = setting_of("bayes", questions=options.questions, seed=options.seed)
     setting = as_packed(study, setting)
@@ -96,7 +96,7 @@ def _fields(metric: object) -> dict[str, object]:
 
 
 def report(study: Study, options: argparse.Namespace) -> None:
-    """Print what came out over all people."""
+    """Print the results over all people."""
     people = [one_person(study, options, number) for number in range(options.people)]
     rng = np.random.default_rng(0)
     print(f"{study.title}: {options.people} people, {options.questions} answers, right on {options.accuracy:.0%}")

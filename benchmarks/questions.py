@@ -1,11 +1,12 @@
-"""What people are asked, and what it teaches: are questions plausible, how many mistakes differ, what is learned.
+"""What people are asked, and what it teaches: plausibility of questions, number of differing mistakes, agreement.
 
     uv run python benchmarks/questions.py [--people N] [--questions N] [--study NAME ...] [--answers KIND ...]
 
-Studies: bundled ones, two made here (six classes that overlap with their neighbours; three classes, one of them rare
-and mostly missed), and real predictions from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA)
-where they are. Simulated people answer with weights whose log-ratios wobble by 0.6 at every answer of either kind, and
-name round counts. Agreement: share of random pairs of achievable matrices that the elicited metric orders like theirs.
+Studies: bundled ones; two generated here (six classes that overlap with their neighbours; three classes, one of them
+rare and mostly missed); and, if present, real predictions from the folder `../shared/data` beside the checkout (or
+ELICIT_SHARED_DATA). Simulated people answer with weights whose log-ratios wobble by 0.6 at every answer of either kind,
+and name round counts. Agreement is the share of random pairs of achievable matrices that the elicited metric orders as
+the person would.
 """
 
 from __future__ import annotations
@@ -57,13 +58,13 @@ class Sitting:
 
 
 def differing(question: Question) -> int:
-    """Return in how many mistakes the two sides of a question differ."""
+    """Return the number of mistakes in which the two sides of a question differ."""
     apart = np.asarray(question.first) != np.asarray(question.second)
     return int((apart & error_cells(len(apart))).sum())
 
 
 def made(name: str, folder: Path) -> Study:
-    """Return a study made here: two models of different skill."""
+    """Return a generated study with two models of different skill."""
     rng = np.random.default_rng(7)
     k, shares = (6, np.full(6, 1 / 6)) if name == "neighbours" else (3, np.array([0.05, 0.45, 0.5]))
     y_true = rng.choice(k, 4000, p=shares)
@@ -78,7 +79,7 @@ def made(name: str, folder: Path) -> Study:
 
 
 def study_of(name: str, folder: Path) -> Study | None:
-    """Return a study by the name used here, or None where its predictions are not on this machine."""
+    """Return a study by its name in this benchmark, or None if its predictions are not on this machine."""
     return made(name, folder) if name in MADE else opened(name, folder)
 
 
@@ -92,7 +93,7 @@ def sittings(
     worst_error: float,
     checks: bool,
 ) -> Iterator[Sitting]:
-    """Ask simulated people; person n is the same whatever the way of asking."""
+    """Ask simulated people; person n is the same for every way of asking."""
     cases = [cases_of(study, model) for model in study.models]
     achievable = ModelDecisions(cases)
     for person in range(people):
@@ -121,7 +122,7 @@ def sittings(
 
 
 def ranges(truth: Metric, outcome: Outcome) -> tuple[float, float]:
-    """Return the share of true log-ratios inside their 90 % ranges, and the median of sqrt(high / low)."""
+    """Return the share of true log-ratios within their 90 % ranges, and the median of sqrt(high / low)."""
     assert outcome.samples is not None
     one, other = np.triu_indices(len(truth.weights), 1)
     logs, true = np.log(np.abs(outcome.samples)), np.log(np.abs(truth.weights))
@@ -131,13 +132,13 @@ def ranges(truth: Metric, outcome: Outcome) -> tuple[float, float]:
 
 
 def right_on_both_sides(asked: Asked) -> bool:
-    """Tell whether every class is right more often than not in both results of a question."""
+    """Return whether every class is right more often than not in both results of a question."""
     sides = (asked.question.first, asked.question.second)
     return all((2 * side.diagonal() > side.sum(axis=1)).all() for side in sides)
 
 
 def line(name: str, study: Study, answers: str, noise: str, found: Sequence[Sitting]) -> str:
-    """Return what is printed of the sittings of one kind."""
+    """Return the line of the table for sittings of one kind."""
     everything = [asked for sitting in found for asked in sitting.asked]
     new = [asked for asked in everything if asked.question.purpose is Purpose.INFORMATIVE]
     cells = [differing(asked.question) for asked in new]

@@ -1,8 +1,8 @@
-"""What the doubt costs in time: `python benchmarks/scoring.py [--rows N] [--models M] [--draws D] [--folder DIR]`.
+"""What uncertainty costs in time: `python benchmarks/scoring.py [--rows N] [--models M] [--draws D] [--folder DIR]`.
 
-Files of N rows and three classes are written for M models, then scored as `elicit score` does, without draws and with
-them, each in a process of its own whose peak memory is taken. Times are the least of three. The first model's
-probabilities are overconfident, so that it is recalibrated and all rows are read twice, unless --calibrated is given.
+Files of N rows and three classes are written for M models, then scored as `elicit score` does, with and without draws,
+each in its own process, whose peak memory is recorded. Times are the minimum of three. Unless --calibrated is given,
+the first model's probabilities are overconfident, so that it is recalibrated and all rows are read twice.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Scoring a Parquet file larger than memory: `python benchmarks/streaming.py [--rows N] [--compression NAME] [...]`.
 
-A file of N rows (a label of three classes, three probabilities) is written in row groups into a temporary folder, then
-read, checked and added up as `elicit score` does, in a process of its own whose peak memory is taken. The same
-accumulators over rows that lie in memory already, 5,000,000 of them again and again until as many were added up, in
-another process, say how fast it could be at most. Times are the least of several repetitions; where other programs keep
-the processors busy the elapsed times say little, then compare the processor time, of all threads together. Most of what
-reading costs is decompression: snappy is what pandas, Spark and Arrow write, zstd what polars writes.
+A file of N rows (a label of three classes, three probabilities) is written in row groups to a temporary folder. It is
+then read, checked and accumulated as `elicit score` does, in its own process, whose peak memory is recorded. For
+comparison, another process feeds rows already in memory, the same 5,000,000 repeatedly, to the same accumulators; that
+is the speed limit. Times are the minimum of several repetitions. If other programs keep the processors busy, elapsed
+times say little; then compare the processor time, summed over all threads. Most of the cost of reading is
+decompression: snappy is what pandas, Spark and Arrow write, zstd what polars writes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MOST_MEGABYTES, LEAST_SHARE = 1024 * 1.048576, 0.6
 
 @dataclass(frozen=True)
 class Run:
-    """Seconds a row, of the clock and of the processors, and the peak memory of the process."""
+    """Seconds per row, of the clock and of the processors, and the peak memory of the process."""
 
     elapsed: float
     processor: float
@@ -58,7 +58,7 @@ def cases(rows: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 def write_file(path: Path, rows: int, compression: Compression) -> None:
-    """Write the predictions part by part, then as one file of many row groups."""
+    """Write the predictions in parts, then as one file of many row groups."""
     parts = []
     for part, start in enumerate(range(0, rows, PART_ROWS)):
         true, proba = cases(min(PART_ROWS, rows - start), part)
@@ -94,7 +94,7 @@ def _run(start: float, used: float, rows: int) -> Run:
 
 
 def peak_megabytes() -> float:
-    """Return the peak memory of this process; Linux counts in `ru_maxrss` that of the process that started it too."""
+    """Return the peak memory of this process; on Linux `ru_maxrss` includes that of the process that started it."""
     status = Path("/proc/self/status")
     if status.exists():
         return int(re.findall(r"VmHWM:\s*(\d+) kB", status.read_text())[0]) * 1024 / 1e6
@@ -102,19 +102,19 @@ def peak_megabytes() -> float:
 
 
 def in_own_process(kind: str, argument: object) -> Run:
-    """Return what `timed_stream` or `timed_memory` measures in a fresh process, whose memory is its own."""
+    """Return the result of `timed_stream` or `timed_memory` in a fresh process, whose memory is its own."""
     command = [sys.executable, __file__, "--only", kind, str(argument)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return Run(*map(float, done.stdout.split()))
 
 
 def least(runs: list[Run]) -> Run:
-    """Return the least times, and the most memory."""
+    """Return the minimum times and the maximum memory."""
     return Run(min(run.elapsed for run in runs), min(run.processor for run in runs), max(run.megabytes for run in runs))
 
 
 def report(folder: Path, rows: int, compression: Compression, repeats: int) -> None:
-    """Write one file, measure and print two lines and the verdict."""
+    """Write one file, measure, and print two lines and the verdict."""
     path = folder / f"{compression}.parquet"
     write_file(path, rows, compression)
     size = path.stat().st_size / 1e6

@@ -1,11 +1,11 @@
-"""Who is flagged, and how honest the intervals are: people who look and who do not, on synthetic and real predictions.
+"""Who is flagged, and how honest intervals are: attentive and careless people, on synthetic and real predictions.
 
     uv run python benchmarks/trust.py [--part values|detection|calibration] [--study NAME] [--only PERSON]
                                       [--runs N] [--jobs J] [--seed S]
 
-Part values: people with linear and other values, and a coin, who answer choices and counts on wine; the wanted figures
-are printed. The thresholds were set on people of seeds 901, 3301, 3302 and 5001: report others. Real predictions are
-read from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA); they are left out where it is absent.
+Part values: people with linear and other values, and a coin, who answer choices and counts on wine; targets are
+printed. The thresholds were set on people with seeds 901, 3301, 3302 and 5001, so report other seeds. Real predictions
+are read from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA); without it they are omitted.
 """
 
 from __future__ import annotations
@@ -43,25 +43,25 @@ QUESTIONS = 18
 STUDIES = ("softmax-3", "breast-cancer", "emotions")
 BINS = 10
 
-Person = Callable[[Question, Side, int], Choice | Answer]  # question, what stands left, number of it from 0
+Person = Callable[[Question, Side, int], Choice | Answer]  # question, the side on the left, its number from 0
 Chance = np.random.Generator
 Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
 class Run:
-    """One simulated person: what trust says, and where the true weights lie in the posterior.
+    """One simulated person: the trust report, and where the true weights lie in the posterior.
 
     Parameters
     ----------
     report : TrustReport
-        Of all answers.
+        Report on all answers.
     agreement : float
-        With the truth, on random achievable pairs.
+        Agreement with the truth on random achievable pairs.
     covered : ndarray of bool
         Whether the 90 % interval of each weight's ratio to the largest one holds the truth.
     ranks : ndarray of shape (m + 1,)
-        Share of the draws below the truth: of every log-weight, and of the log-sensitivity.
+        Share of the draws below the truth, for every log-weight and for the log-sensitivity.
     """
 
     report: TrustReport
@@ -74,13 +74,13 @@ class Run:
 
 
 def logit(truth: Metric, sensitivity: float, rng: Chance) -> Person:
-    """Answer with logistic noise."""
+    """Return a person who answers with logistic noise."""
     oracle = LogitOracle(truth.utility, sensitivity, rng)
     return lambda question, left, number: oracle.answer(question).choice
 
 
 def right(accuracy: float, truth: Metric, pairs: JudgedPairs, rng: Chance) -> Person:
-    """Answer random pairs rightly with this probability."""
+    """Return a person who answers random pairs correctly with a given probability."""
     return logit(truth, pairs.sensitivity(accuracy), rng)
 
 
@@ -93,7 +93,7 @@ def always_left(truth: Metric, pairs: JudgedPairs, rng: Chance) -> Person:
 
 
 def backwards(truth: Metric, pairs: JudgedPairs, rng: Chance) -> Person:
-    """Take the worse side, as surely as people who are right 85 times in a hundred take the better one."""
+    """Return a person who takes the worse side as reliably as one who is right 85 % of the time takes the better."""
     person = right(0.85, truth, pairs, rng)
     return lambda question, left, number: person(question, left, number).swapped()
 
@@ -115,15 +115,15 @@ class Misspecified:
     Parameters
     ----------
     times : float
-        Sensitivity relative to what is thought most likely beforehand.
+        Sensitivity relative to the prior's most likely one.
     lapses : float
-        Probability of a coin instead of an answer.
+        Probability of a coin toss instead of an answer.
     tiring : float
-        Factor of the sensitivity per question.
+        Factor applied to the sensitivity at each question.
     lexicographic : float
         Factor of one weight.
     changes : bool
-        Other weights for the first half of the questions.
+        Whether other weights hold for the first half of the questions.
     """
 
     times: float = 1.0
@@ -144,7 +144,7 @@ MISSPECIFIED = {
 
 
 def misspecified(kind: Misspecified, procedure: Bayes, rng: Chance) -> tuple[Matrix, Matrix, Person]:
-    """Draw a person outside the model: log-weights, log-sensitivity, and how they answer."""
+    """Draw a person outside the model: log-weights, log-sensitivity, and the person's answers."""
     prior, response = procedure.prior, procedure.response
     now, before = prior.log_weights(rng.standard_normal((2, prior.size)))
     if kind.lexicographic > 1:
@@ -177,7 +177,7 @@ def well_specified(procedure: Bayes, rng: Chance) -> tuple[Matrix, Matrix, Perso
     return logs[0], np.log(manner.sensitivity[0]), person
 
 
-# --- people with values of their own, who also name counts ---
+# --- people with various values, who also name counts ---
 
 
 COIN = "a coin"
@@ -194,7 +194,7 @@ VALUES = {
 
 
 class Coin:
-    """Takes either side, and any count of a scale, small and large ones alike."""
+    """An oracle that picks either side at random, and any count of a scale, uniformly on the log scale."""
 
     def __init__(self, rng: Chance) -> None:
         self.rng = rng
@@ -211,20 +211,20 @@ class Coin:
 
 @dataclass(frozen=True)
 class Judged:
-    """What is said of a person's values, whether the answers are trusted, and whether a settled choice is right.
+    """The values ascribed to a person, whether the answers are trusted, and whether a settled choice is right.
 
     Parameters
     ----------
     rival : str or None
-        What was named in place of linear costs.
+        The hypothesis named instead of linear costs.
     log_bayes_factor : float
         Of the best rival.
     report : TrustReport
-        Of all answers.
+        Report on all answers.
     best_right : bool or None
-        Whether the model that is said to be the best is; None where that is not settled.
+        Whether the model said to be the best is; None if the choice is not settled.
     on_top : int
-        Checks that were asked after all other questions, because it was open whether somebody looked.
+        Number of checks after all other questions, asked because it was unclear whether the person looked.
     """
 
     rival: str | None
@@ -265,7 +265,7 @@ def truth_prevalence(laboratory: Laboratory) -> Matrix:
 
 
 def valuing(study: Study, chosen: argparse.Namespace) -> None:
-    """Print who is called not linear, flagged and untrusted, and how often settled choices are right."""
+    """Print who is called non-linear, flagged and untrusted, and how often settled choices are right."""
     print(
         f"Rivals are named from these Bayes factors on: {BAYES_FACTORS}, concave on common bases "
         f"{BAYES_FACTOR_ON_BASES}; a choice is settled at {BEST_PROBABILITY}."
@@ -307,7 +307,7 @@ def with_error(shares: Sequence[bool]) -> str:
 
 
 def sitting(procedure: Bayes, person: Person, seed: int) -> tuple[list[Asked], list[Side]]:
-    """Ask a person, sides standing as they do in a session."""
+    """Ask a person, with sides as in a session."""
     asked: list[Asked] = []
     stood: list[Side] = []
     elicitation = procedure.begin()
@@ -316,7 +316,7 @@ def sitting(procedure: Bayes, person: Person, seed: int) -> tuple[list[Asked], l
         question, number = step.question, len(asked)
         left: Side = sides(seed, number + 1)[0]
         if question.purpose is Purpose.REPEAT and question.repeat_of is not None:
-            left = stood[question.repeat_of - 1]  # the two sides have changed places
+            left = stood[question.repeat_of - 1]  # the sides are swapped
         said = person(question, left, number)
         answer = said if isinstance(said, Answer) else Answer(said)
         asked.append(Asked(question, answer))
@@ -364,7 +364,7 @@ def calibrate(laboratory: Laboratory, kind: Misspecified | None, number: int) ->
 
 
 def uniform(ranks: Matrix) -> float:
-    """Return the p value of a chi-squared test of ranks in [0, 1] in ten bins (Talts et al. 2018)."""
+    """Return the p-value of a chi-squared test of ranks in [0, 1] in ten bins (Talts et al. 2018)."""
     from scipy.stats import chisquare
 
     counts = np.bincount(np.minimum((ranks * BINS).astype(int), BINS - 1), minlength=BINS)

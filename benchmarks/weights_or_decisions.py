@@ -1,12 +1,13 @@
-"""Class weights in training, or decisions of least expected cost, or both: what each costs on held-out cases.
+"""Class weights in training, least-expected-cost decisions, or both: the cost of each on held-out cases.
 
     uv run --extra app python benchmarks/weights_or_decisions.py [--repeats N] [--seed S] [--vehicle FILE]
 
-Each repeat draws a cost matrix, exp(1.2 N(0, 1)) per mistake, and a stratified half of the cases to train on. Logistic
-regression on standardised features is trained plainly and with the costs' class weights; both decide once for the most
-probable class and once for the least expected cost. Printed is the mean cost per case on the other half in thousandths
-of the worst mistake, with standard errors over the repeats, and the paired difference of the rival to weights alone.
-Data sets are those of scikit-learn cut down to features on which models err, and Statlog Vehicle where its file is.
+Each repeat draws a cost matrix, exp(1.2 N(0, 1)) per mistake, and a stratified half of the cases for training. Logistic
+regression on standardised features is trained without weights and with the costs' class weights; both decide once for
+the most probable class and once for the least expected cost. The table shows the mean cost per case on the other half,
+in thousandths of the worst mistake, with standard errors over the repeats, and the paired differences named in its
+head. Data sets are those of scikit-learn, reduced to features on which models err, and Statlog Vehicle if its file is
+there.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def data_sets(vehicle: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 
 def costs_of_ways(X: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> list[float]:
-    """Return what the four ways cost under one drawn metric, on one drawn half of the cases."""
+    """Return the costs of the four ways under one random metric, on one random half of the cases."""
     k = int(y.max()) + 1
     costs = np.exp(1.2 * rng.standard_normal((k, k))) * ~np.eye(k, dtype=bool)
     metric = ElicitedMetric.from_cost_matrix(range(k), costs)

@@ -47,7 +47,7 @@ def forest(**options: int) -> ClassifierMixin:
 
 
 def breast_cancer() -> Study:
-    """Return 569 breast lumps: one model sees size and texture of the cells, one only their outline."""
+    """Return 569 breast lumps: one model sees the size and texture of the cells, the other only their outline."""
     data = load_breast_cancer()
     names = list(data.feature_names)
     size = [names.index(name) for name in ("mean radius", "mean texture")]
@@ -62,12 +62,12 @@ def breast_cancer() -> Study:
         ),
     )
     title, description = "Breast lumps", "malignant or benign, 2 models"
-    needless_biopsy = (1, 0)  # people say how many of these one missed cancer is worth, not the other way round
+    needless_biopsy = (1, 0)  # people state how many of these one missed cancer is worth, not the reverse
     return study(title, description, ("malignant", "benign"), models, words.BREAST_CANCER, needless_biopsy)
 
 
 def wine() -> Study:
-    """Return 178 bottles: one model knows alcohol and hue, one four other quick tests."""
+    """Return 178 bottles: one model knows alcohol and hue, the other four quick tests."""
     data = load_wine()
     names = list(data.feature_names)
     two = [names.index(name) for name in ("alcohol", "hue")]
@@ -80,7 +80,7 @@ def wine() -> Study:
 
 
 def digits() -> Study:
-    """Return 1,797 handwritten digits: one model sees a 4 x 4 picture, one the ink of each row and column."""
+    """Return 1,797 handwritten digits: one model sees a 4 x 4 picture, the other the ink in each row and column."""
     data = load_digits()
     n = len(data.images)
     coarse = data.images.reshape(n, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(n, 16)
@@ -96,8 +96,8 @@ def digits() -> Study:
 def traffic_light() -> Study:
     """Return 3,000 made-up traffic lights, the running example of the Meta Pattern Concern Score paper.
 
-    A colour camera measures a hue on which red and yellow lie close; a second model measures the height of the lamp,
-    which dazzle makes worthless in one case of eight. Both answer by Bayes' rule for what they measure.
+    One model measures a hue in which red and yellow are close; a second model measures the height of the lamp, which
+    glare makes worthless in one case out of eight. Both apply Bayes' rule to their measurement.
     """
     generator = np.random.default_rng(20_220_928)
     prevalence = np.array([0.45, 0.10, 0.45])
@@ -116,14 +116,14 @@ def traffic_light() -> Study:
 
 
 def normal(measured: Floats, means: Floats, deviation: float) -> Floats:
-    """Return normal densities of n measurements under k means, shape (n, k)."""
+    """Return the normal densities of n measurements under k means, shape (n, k)."""
     standard = (measured[:, None] - means) / deviation
     density: Floats = np.exp(-(standard**2) / 2) / (deviation * np.sqrt(2 * np.pi))
     return density
 
 
 def by_bayes_rule(name: str, truth: Labels, prevalence: Floats, density: Floats) -> Predictions:
-    """Return the class probabilities that follow from prevalence and densities."""
+    """Return the class probabilities given prevalence and densities, by Bayes' rule."""
     joint = prevalence * density
     return Predictions(name, truth.astype(np.int64), joint / joint.sum(axis=1, keepdims=True))
 
@@ -136,13 +136,13 @@ def study(
     wording: Wording,
     yardstick: tuple[int, int] | None = None,
 ) -> Study:
-    """Return a study of these models; population, and yardstick where none is given, by the program's own rules."""
+    """Return a study of these models, with the program's default population and, if none is given, yardstick."""
     made = with_defaults(classes, models, name=title, title=title, kind="folder", description=description)
     return replace(made, wording=wording, yardstick=yardstick or made.yardstick)
 
 
 def write_checksums(names: list[str]) -> None:
-    """Put the checksums of all files of the studies into README.md, in the form that `sha256sum` writes."""
+    """Write the checksums of all files of the studies into README.md, in the format of `sha256sum`."""
     readme = HERE / "README.md"
     before, rest = readme.read_text().split(SUMS)
     after = rest.split("```", 1)[1]
@@ -153,7 +153,7 @@ def write_checksums(names: list[str]) -> None:
 
 
 def main() -> None:
-    """Write all bundled studies anew."""
+    """Rewrite all bundled studies."""
     made = {"breast-cancer": breast_cancer(), "wine": wine(), "digits": digits(), "traffic-light": traffic_light()}
     for name, content in made.items():
         shutil.rmtree(HERE / name, ignore_errors=True)

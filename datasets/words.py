@@ -1,4 +1,4 @@
-"""The words of the bundled studies: what the mistakes are called and what follows from them."""
+"""The words of the bundled studies: the names of mistakes and their consequences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What went wrong, in one sentence that says what to do."""
+"""Errors that people see: one sentence that says what went wrong and what to do."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ _OPTION = re.compile(r"`(\w+)`")
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that has to be put right."""
+    """One fault to correct."""
 
-    what: str  # the fault, with its place: "Row 214: the probabilities add up to 0.87, not 1"
+    what: str  # the fault and its location: "Row 214: the probabilities add up to 0.87, not 1"
     remedy: str = ""  # what to do about it, one or two sentences
 
 
 class Problem(Exception):  # noqa: N818  a problem is told to people, it is not a crash
-    """Work that could not be done: said in one sentence, never shown as a traceback.
+    """Work that could not be done, described in one sentence; never shown as a traceback.
 
     Parameters
     ----------
     sentence : str
-        Which file, which row or field, what was expected, what to do.
+        Names the file and the row or field, says what was expected and what to do.
     findings : tuple of Finding
-        The single faults where there are several, in the order found.
+        The individual faults, in the order found, if there are several.
     """
 
     def __init__(self, sentence: str, findings: tuple[Finding, ...] = ()) -> None:
@@ -36,12 +36,12 @@ class Problem(Exception):  # noqa: N818  a problem is told to people, it is not 
 
 
 class WrongOption(Problem):
-    """Options that do not exist or do not go together: wrong usage, not work that failed.
+    """Options that do not exist or cannot be combined: a usage error, not a failure of the work.
 
     Parameters
     ----------
     sentence : str
-        Options stand in it between backquotes, by the name of their field: "`epsilon` must be below 1.".
+        Options are given in backquotes by their field name: "`epsilon` must be below 1.".
     """
 
     def __init__(self, sentence: str) -> None:
@@ -49,7 +49,7 @@ class WrongOption(Problem):
         self._marked = sentence
 
     def worded(self, name: Callable[[str], str]) -> str:
-        """Return the sentence with every option named as where it was given, such as on a command line."""
+        """Return the sentence with options named as where they were given, for example on the command line."""
         return _OPTION.sub(lambda found: name(found[1]), self._marked)
 
 
@@ -58,14 +58,14 @@ _ROW = re.compile(r"\b[Rr]ow \d")
 
 
 def file_problem(path: Path, *findings: Finding) -> Problem:
-    """Return the problem with a file as one sentence; all findings are kept.
+    """Return a problem with a file as one sentence; it keeps all findings.
 
     Parameters
     ----------
     path : Path
         The file.
     *findings : Finding
-        What has to be put right; the first three are told in the sentence.
+        Faults to correct; the sentence contains the first three.
     """
     parts = [
         f"{found.what} ({_clause(found.remedy)})" if found.remedy else found.what for found in findings[:_MOST_FINDINGS]
@@ -80,13 +80,13 @@ def file_problem(path: Path, *findings: Finding) -> Problem:
 
 
 def listed(items: list[str], most: int = 5) -> str:
-    """Return the first items in quotation marks, and how many more there are."""
+    """Return the first items in quotation marks, and the number of the others."""
     shown = ", ".join(f"“{shortened(item)}”" for item in items[:most])
     return shown + (f" and {len(items) - most:,} more" if len(items) > most else "")
 
 
 def shortened(text: str, most: int = 40) -> str:
-    """Return text from a file as it may be shown: at most 40 characters, all of them printable."""
+    """Return text from a file in a form safe to show: at most 40 characters, all printable."""
     clean = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text.strip())
     return clean if len(clean) <= most else clean[: most - 1] + "…"
 

@@ -1,8 +1,8 @@
 """Cost-sensitive metrics for classifiers, and metrics elicited from an expert.
 
-In every matrix rows are true classes and columns are predicted classes. Names are imported when they are first used,
-so that ``import metrics`` costs nothing. `metrics.accumulating` has the measures for cases that come in batches,
-`metrics.plots` draws.
+In every matrix rows are true classes and columns are predicted classes. Names are imported on first use, so that
+``import metrics`` costs nothing. `metrics.accumulating` computes the measures over batches of cases; `metrics.plots`
+draws them.
 """
 
 from __future__ import annotations
@@ -131,10 +131,10 @@ _HOME = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = sorted(_HOME)
 
 
-if not TYPE_CHECKING:  # type checkers and editors see the imports above, and that nothing else is here
+if not TYPE_CHECKING:  # type checkers and editors rely on the imports above and must not see a catch-all
 
     def __getattr__(name: str) -> Any:
-        """Import a public name from its module at its first use."""
+        """Import a public name from its module on first use."""
         if name not in _HOME:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         try:

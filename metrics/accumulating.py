@@ -1,8 +1,8 @@
-"""The measures for cases that come in batches: from files larger than memory, from threads, from other machines.
+"""The measures over batches of cases: from files larger than memory, from threads, from other machines.
 
-Each takes a batch with ``update``, takes in what another one has seen with ``merge``, and gives the measure with
-``result``. However the cases are cut and in whatever order they are merged, results agree to about 1e-12. What has
-seen cases can be pickled and sent on. `OnePass` lets several read every batch together.
+``update`` adds a batch, ``merge`` adds what another accumulator has seen, and ``result`` returns the measure. Results
+agree to about 1e-12 however the cases are split and in whatever order they are merged. Accumulators can be pickled
+and sent to other processes. With `OnePass` several accumulators share one pass over each batch.
 
 ========================================================  =========================================================
 Measure                                                   Accumulator
@@ -16,10 +16,10 @@ Measure                                                   Accumulator
 `metrics.meta_pattern_concern_score`                      `ConcernScore`
 `metrics.calibration_curve`                               `CalibrationBins`
 `metrics.expected_calibration_error`                      `CalibrationBins` of one class, `TopLabelCalibration`
-`metrics.relevance_score`                                 `Relevance`, with the `OutcomeFrequencies` of the whole
+`metrics.relevance_score`                                 `Relevance`, with `OutcomeFrequencies` of all cases
 `metrics.penalized_multilabel_score`                      `MultilabelTally`
 `metrics.gaussian_negative_log_likelihood`                `GaussianLikelihood`
-`metrics.density_negative_log_likelihood`                 none: the mean of what the distribution itself says
+`metrics.density_negative_log_likelihood`                 none: it is the mean of the distribution's own `logpdf`
 `metrics.interval_coverage`                               `Coverage`
 ========================================================  =========================================================
 

@@ -1,9 +1,9 @@
-"""Measures that take their cases in batches.
+"""Measures that accumulate over batches of cases.
 
 An accumulator holds float64 sums over the cases it has seen: `update` adds a batch, `merge` adds what another
-accumulator of the same kind has seen, `result` returns the measure. The functions of this package are one `update` and
-one `result`. However the cases are cut, the results agree to about 1e-12. Accumulators can be pickled and sent to other
-processes.
+accumulator of the same kind has seen, `result` returns the measure. The functions of this package call `update` and
+`result` once each. Results agree to about 1e-12 however the cases are split. Accumulators can be pickled and sent to
+other processes.
 """
 
 from __future__ import annotations
@@ -28,38 +28,38 @@ Totals = dict[str, Any]
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 
-# About 1 MB of float64: working arrays of a chunk stay in the processor's cache, which makes the measures two to four
-# times as fast as one go over all cases, and keeps their memory small.
+# About 1 MB of float64: the working arrays of a chunk stay in the processor's cache. That makes the measures two to
+# four times as fast as a single pass over all cases, and bounds their memory.
 _CHUNK_CELLS = 120_000
 CHUNK_ROWS = 16_000
 _THREADS = min(4, os.cpu_count() or 1)
 
 
 def in_threads(of: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:
-    """Return what `of` makes of each part, in order: by some threads, because NumPy's loops do not hold each other up.
+    """Apply `of` to each part in a few threads and return the results in order; NumPy releases the GIL in its loops.
 
-    It is the same by any number of threads where no part has a share in another's chance or memory.
+    The number of threads does not affect the results, provided the parts share no generator and no memory.
     """
     with ThreadPoolExecutor(_THREADS) as threads:
         return list(threads.map(of, parts))
 
 
 class Measured(float):
-    """A number that carries what it was made of.
+    """A float that carries the details behind it.
 
-    It is a float in every way: arithmetic gives plain floats, it compares, formats, and goes through scikit-learn's
-    cross-validation. It can be pickled with all it carries.
+    It behaves as a float: it compares and formats as one, arithmetic returns plain floats, and scikit-learn's
+    cross-validation accepts it. Pickling keeps the details.
 
     Parameters
     ----------
     value : float
         The number.
     **carried
-        Attributes, as the subclass names them.
+        The attributes, named by the subclass.
     """
 
     def __new__(cls, value: float, **carried: Any) -> Self:
-        """Make the number; what it carries becomes attributes."""
+        """Make the number; the keyword arguments become attributes."""
         self = super().__new__(cls, value)
         self.__dict__.update(carried)
         return self
@@ -68,12 +68,12 @@ class Measured(float):
 class Accumulator(ABC):
     """Sums over the cases seen so far.
 
-    Two accumulators can be merged where all their public attributes but the sums are equal.
+    Two accumulators can be merged if all their public attributes other than the sums are equal.
 
     Attributes
     ----------
     sums : dict of str to float or ndarray
-        By name; empty where nothing was seen.
+        By name; empty before the first case.
     weighted : bool
         Whether any batch came with weights.
     """
@@ -89,7 +89,7 @@ class Accumulator(ABC):
         Raises
         ------
         InputError
-            Where no case, or none with a weight above zero, was seen.
+            If no case, or none with a weight above zero, was seen.
         """
 
     def merge(self, other: Self) -> Self:
@@ -98,19 +98,19 @@ class Accumulator(ABC):
         Parameters
         ----------
         other : Accumulator
-            It is left as it was.
+            It is not changed.
 
         Returns
         -------
         Accumulator
-            This one.
+            This accumulator.
 
         Raises
         ------
         TypeError
-            Where the other is of another kind.
+            If the other is of a different type.
         InputError
-            Where its setting differs.
+            If its setting differs.
         """
         if type(other) is not type(self):
             raise ArgumentTypeError(f"A {type(self).__name__} cannot take in a {type(other).__name__}.")
@@ -122,7 +122,7 @@ class Accumulator(ABC):
         return self
 
     def fresh(self) -> Self:
-        """Return an accumulator of the same setting that has seen nothing."""
+        """Return an empty accumulator with the same settings."""
         other = copy(self)
         other.sums, other.weighted = {}, False
         return other
@@ -140,7 +140,7 @@ class Accumulator(ABC):
         Raises
         ------
         InputError
-            Where one is not finite; nothing is added then.
+            If a total is not finite; nothing is added in that case.
         """
         if not all(np.isfinite(total).all() for total in totals.values()):
             raise InputError("The sum over the cases is not a finite number; numbers of a smaller range are needed.")
@@ -148,16 +148,16 @@ class Accumulator(ABC):
         self.weighted |= weighted
 
     def value(self, name: str) -> Any:
-        """Return one of the sums: an array or a float; 0.0 where nothing was seen."""
+        """Return one of the sums, an array or a float; 0.0 before the first case."""
         return self.sums.get(name, 0.0)
 
     def weight(self, name: str = "weight") -> float:
-        """Return the sum of weights that the measure divides by.
+        """Return the sum of weights by which the measure divides.
 
         Raises
         ------
         InputError
-            Where it is zero.
+            If the sum is zero.
         """
         return required_weight(float(np.sum(self.value(name))))
 
@@ -186,10 +186,10 @@ class LabelAccumulator(_OfClasses):
 
     @abstractmethod
     def totals(self, true: Codes, predicted: Codes, weight: Floats | None) -> Totals:
-        """Return the sums over some cases, given as indices of classes, by name; nothing is changed."""
+        """Return the sums over some cases, by name; labels are indices of classes. Changes nothing."""
 
     def update(self, y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
-        """Add a batch of cases; where it is refused nothing is added.
+        """Add a batch of cases; if it is rejected, nothing is added.
 
         Parameters
         ----------
@@ -201,17 +201,17 @@ class LabelAccumulator(_OfClasses):
         Returns
         -------
         LabelAccumulator
-            This one.
+            This accumulator.
 
         Raises
         ------
         InputError
-            In words: which argument, which row, what was expected.
+            If an argument is invalid; the message names the argument, the row and what was expected.
         """
         true, predicted = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
         same_length(len(true), len(predicted), "y_pred")
         weight = case_weights(sample_weight, len(true))
-        # As many rows as a k x k matrix has cells, which must be added up for every chunk.
+        # Every chunk costs an addition of k x k cells, so it has at least as many rows.
         parts = (
             self.totals(
                 self.classes.places(true[rows], "y_true", rows.start),
@@ -235,20 +235,20 @@ class ProbabilityAccumulator(_OfClasses):
 
     @abstractmethod
     def totals(self, true: Codes, proba: Probabilities, weight: Floats | None) -> Totals:
-        """Return the sums over a few thousand cases, by name; nothing is changed.
+        """Return the sums over a few thousand cases, by name. Changes nothing.
 
         Parameters
         ----------
         true : ndarray of intp, shape (b,)
             Column of the true class.
         proba : ndarray of shape (b, k)
-            Probabilities, checked.
+            Valid probabilities.
         weight : ndarray of float64, shape (b,), or None
             Weights of the cases.
         """
 
     def update(self, y_true: ArrayLike, y_proba: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
-        """Add a batch of cases; where it is refused nothing is added.
+        """Add a batch of cases; if it is rejected, nothing is added.
 
         Parameters
         ----------
@@ -262,19 +262,19 @@ class ProbabilityAccumulator(_OfClasses):
         Returns
         -------
         ProbabilityAccumulator
-            This one.
+            This accumulator.
 
         Raises
         ------
         InputError
-            In words: which argument, which row, what was expected.
+            If an argument is invalid; the message names the argument, the row and what was expected.
         """
         OnePass(this=self).update(y_true, y_proba, sample_weight=sample_weight)
         return self
 
 
 class OnePass(Mapping[str, ProbabilityAccumulator]):
-    """Several accumulators over the same cases, which read every batch once.
+    """Several accumulators that share one pass over each batch.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ class OnePass(Mapping[str, ProbabilityAccumulator]):
     Raises
     ------
     InputError
-        Where there is none, or their classes differ.
+        If there are none, or their classes differ.
     """
 
     def __init__(self, **accumulators: ProbabilityAccumulator) -> None:
@@ -312,13 +312,13 @@ class OnePass(Mapping[str, ProbabilityAccumulator]):
         y_true, y_proba, sample_weight
             As there.
         check_input : bool
-            False spares a look at every probability, where the caller has made sure that they are not negative and
-            add up to 1; those that do not are then added unseen.
+            Whether to check every probability. Pass False only if they are known to be non-negative and to sum to 1;
+            invalid ones would be added unnoticed.
 
         Returns
         -------
         OnePass
-            This one.
+            This accumulator.
         """
         parts = list(self._parts.values())
         classes = parts[0].classes
@@ -341,7 +341,7 @@ class OnePass(Mapping[str, ProbabilityAccumulator]):
         return self
 
     def merge(self, other: Self) -> Self:
-        """Add what another pass with accumulators of the same names has seen; see `Accumulator.merge`."""
+        """Add the sums of another pass with the same accumulators; see `Accumulator.merge`."""
         if set(other) != set(self):
             raise InputError("Two passes with different accumulators cannot be merged.")
         for name, part in self._parts.items():
@@ -356,7 +356,7 @@ class OnePass(Mapping[str, ProbabilityAccumulator]):
 def labelled_probabilities(
     y_true: ArrayLike, y_proba: ArrayLike, labels: ArrayLike | ClassIndex | None, name: str = "y_proba"
 ) -> tuple[NDArray[Any], Probabilities, ClassIndex]:
-    """Return true labels and probabilities as arrays, and what the columns stand for.
+    """Return true labels and probabilities as arrays, and the class of each column.
 
     Parameters
     ----------
@@ -367,24 +367,24 @@ def labelled_probabilities(
     labels : array-like of shape (k,) or None
         See `metrics.inputs.class_index`.
     name : str
-        What an error calls the probabilities.
+        Name of the probabilities in error messages.
 
     Returns
     -------
     tuple of (ndarray, ndarray, ClassIndex)
-        Ready for `ProbabilityAccumulator.update`, which looks at the values.
+        Ready for `ProbabilityAccumulator.update`, which checks the values.
 
     Raises
     ------
     InputError
-        In words: which argument, what was expected.
+        If an argument is invalid; the message names it and says what was expected.
     """
     true, proba = label_array(y_true, "y_true"), probability_array(y_proba, name)
     same_length(len(true), len(proba), name)
     named = named_classes(y_proba)
     classes = column_classes(proba.shape[1], labels, true, named=named)
     if labels is None and classes is named and named.names != named.sorted_names():
-        # Matrices and weights beside it would have to be in this order too: that is for the caller to say.
+        # Matrices and weights passed with it would need this order too, so the caller has to confirm it.
         raise InputError(
             f"labels: the columns of {name} are named {few(named.names)}, which is not the sorted order; "
             "pass labels in the order of the columns."
@@ -399,13 +399,13 @@ def chunks(n_rows: int, size: int) -> Iterator[slice]:
 
 
 def probability_chunks(proba: Probabilities) -> Iterator[slice]:
-    """Yield the rows of probabilities (n, k) in chunks that fit the cache, of at least k rows."""
+    """Yield the rows of probabilities (n, k) in chunks that fit the cache, each of at least k rows."""
     n, k = proba.shape
     return chunks(n, max(min(_CHUNK_CELLS // k, CHUNK_ROWS), k))
 
 
 def summed(parts: Iterable[Mapping[str, Any]]) -> Totals:
-    """Return the sums, by name, of totals by name."""
+    """Add up mappings of totals, name by name."""
     sums: Totals = {}
     for totals in parts:
         for name, total in totals.items():
@@ -414,12 +414,12 @@ def summed(parts: Iterable[Mapping[str, Any]]) -> Totals:
 
 
 def weighted_sum(values: NDArray[Any], weight: Floats | None) -> float:
-    """Return the weighted sum of a value per case."""
+    """Return the weighted sum of one value per case."""
     return float(values.sum(dtype=np.float64) if weight is None else weight @ values)
 
 
 def total_weight(true: Codes, weight: Floats | None) -> float:
-    """Return the sum of the weights of some cases: their number where there are none."""
+    """Return the total weight of some cases; their number if they are unweighted."""
     return float(len(true) if weight is None else weight.sum())
 
 

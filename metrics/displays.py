@@ -1,7 +1,7 @@
-"""Displays in the manner of scikit-learn: made from predictions or an estimator, with ``ax_`` and ``figure_``.
+"""Displays in the style of scikit-learn: made from predictions or an estimator, with ``ax_`` and ``figure_``.
 
-Each draws what a function of the library returns, which it keeps as ``result``; `plot` draws it again elsewhere. The
-columns of probabilities are read by the estimator's ``classes_``; rows of matrices are true classes.
+Each draws the result of a library function and keeps it as ``result``; `plot` draws it again on other axes. Columns of
+probabilities follow the estimator's ``classes_``; rows of matrices are true classes.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ __all__ = ["CalibrationDisplay", "ConfusionDisplay", "CostCurveDisplay", "CostDi
 
 
 class _Display:
-    """A result with its drawing.
+    """A result and its plot.
 
     Attributes
     ----------
     result : object
-        What is drawn.
+        The result that is drawn.
     ax_ : matplotlib Axes
-        Where it was drawn last.
+        The axes last drawn on.
     figure_ : matplotlib Figure
         The figure of `ax_`.
     """
@@ -61,7 +61,7 @@ class _Display:
 
 
 class ConfusionDisplay(_Display):
-    """A confusion matrix: counts with the rates of each row.
+    """A confusion matrix: counts, with rates by row.
 
     Examples
     --------
@@ -83,20 +83,20 @@ class ConfusionDisplay(_Display):
         normalize: Normalize | None = None,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw the confusion matrix of predictions; arguments as in `metrics.confusion_matrix`."""
+        """Draw the confusion matrix of predictions; see `metrics.confusion_matrix` for the arguments."""
         options: dict[str, Any] = {"labels": labels, "sample_weight": sample_weight, "normalize": normalize}
         return cls(confusion_matrix(y_true, y_pred, **options)).plot(ax)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **options: Any) -> Self:
-        """Draw the confusion matrix of an estimator's predictions; further options as in `from_predictions`."""
+        """Draw the confusion matrix of an estimator's predictions; see `from_predictions` for the options."""
         return cls.from_predictions(y, estimator.predict(X), **options)
 
 
 class CostDisplay(_Display):
-    """What the mistakes of a model cost under an elicited metric: each kind's share of the whole.
+    """The cost of a model's mistakes under an elicited metric: the share of each kind in the total.
 
-    `result` is the confusion matrix, `metric` what its mistakes cost.
+    `result` is the confusion matrix, `metric` the costs of its mistakes.
     """
 
     result: ConfusionMatrix
@@ -120,13 +120,13 @@ class CostDisplay(_Display):
         sample_weight: ArrayLike | None = None,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw what predictions cost; labels are matched with the metric's."""
+        """Draw the cost of predictions; labels are matched with the metric's classes."""
         counts = confusion_matrix(y_true, y_pred, labels=metric.class_index.labels, sample_weight=sample_weight)
         return cls(counts, metric).plot(ax)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, metric: ElicitedMetric, **options: Any) -> Self:
-        """Draw what an estimator's predictions cost; further options as in `from_predictions`."""
+        """Draw the cost of an estimator's predictions; see `from_predictions` for the options."""
         return cls.from_predictions(y, estimator.predict(X), metric, **options)
 
     def _draw(self, ax: Axes | None) -> Axes:
@@ -137,7 +137,7 @@ class CostDisplay(_Display):
 
 
 class CalibrationDisplay(_Display):
-    """What came true against the predicted probability of one of two classes."""
+    """Observed share against predicted probability of one of two classes."""
 
     result: CalibrationCurve
 
@@ -152,7 +152,7 @@ class CalibrationDisplay(_Display):
         sample_weight: ArrayLike | None = None,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw the calibration of probabilities; arguments as in `metrics.calibration_curve`."""
+        """Draw the calibration of probabilities; see `metrics.calibration_curve` for the arguments."""
         options: dict[str, Any] = {"n_bins": n_bins, "pos_label": pos_label, "sample_weight": sample_weight}
         return cls(calibration_curve(y_true, y_prob, **options)).plot(ax)
 
@@ -164,7 +164,7 @@ class CalibrationDisplay(_Display):
 
 
 class DecisionCurveDisplay(_Display):
-    """Net benefit over thresholds; with a metric, the thresholds that fit the expert's answers are shaded."""
+    """Net benefit over thresholds; with a metric, the thresholds consistent with the expert's answers are shaded."""
 
     result: DecisionCurve
 
@@ -190,9 +190,9 @@ class DecisionCurveDisplay(_Display):
         y_true, y_proba, pos_label
             As in `metrics.decision_curve`.
         metric : ElicitedMetric, optional
-            Of the same two classes; its threshold with the 90 % range is shaded.
+            A metric over the same two classes; the 90 % range of its threshold is shaded.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
         **options
             Further options of `metrics.decision_curve`.
         """
@@ -216,7 +216,7 @@ class DecisionCurveDisplay(_Display):
 
 
 class CostCurveDisplay(_Display):
-    """Costs of models over how much one mistake counts, with where the cheapest model changes."""
+    """Costs of models over the cost of one mistake, with the points at which the cheapest model changes."""
 
     result: CostCurve
 
@@ -244,7 +244,7 @@ class CostCurveDisplay(_Display):
         sample_weight : array-like of shape (n,), optional
             Weights of the cases.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
         """
         models = y_pred if isinstance(y_pred, Mapping) else {"model": y_pred}
         every: dict[str, Any] = {"labels": metric.class_index.labels, "sample_weight": sample_weight}

@@ -1,6 +1,6 @@
-"""What all plots share, here, in the window and in reports: their look, their axes, and bars.
+"""What all plots share, in the library, the window and reports: colours, axes and bars.
 
-Colours are two hues of equal lightness and greys, which hold in greyscale and for colour-deficient eyes.
+Colours are two hues of equal lightness and greys; they stay legible in greyscale and with colour-vision deficiency.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HUES, _STYLES = (FIRST, SECOND, QUIET, INK), ("-", "--", ":", "-.")
 
 
 def axes_for(ax: Axes | None) -> Axes:
-    """Return the axes, or those of a new figure."""
+    """Return `ax`, or the axes of a new figure."""
     if ax is not None:
         return ax
     require("matplotlib")
@@ -40,7 +40,7 @@ def axes_for(ax: Axes | None) -> Axes:
 
 
 def tidy(axes: Axes, place: Literal["upper left", "upper right", "lower right"]) -> Axes:
-    """Give axes their legend, and take away what is not needed."""
+    """Add the legend and remove the spines that are not needed."""
     axes.spines[["top", "right"]].set_visible(False)
     legend = axes.legend(loc=place, frameon=False, fontsize=9)
     # Names are not formulas: a dollar sign is shown as it is.
@@ -50,7 +50,7 @@ def tidy(axes: Axes, place: Literal["upper left", "upper right", "lower right"])
 
 
 def one_hue() -> Colormap:
-    """Return colours from nearly white to the first hue."""
+    """Return a colour map from near white to the first hue."""
     require("matplotlib")
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -58,7 +58,7 @@ def one_hue() -> Colormap:
 
 
 def two_hues() -> Colormap:
-    """Return colours from the first hue over nearly white to the second."""
+    """Return a colour map from the first hue through near white to the second."""
     require("matplotlib")
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -66,25 +66,25 @@ def two_hues() -> Colormap:
 
 
 def plot_bars(names: Sequence[str], values: ArrayLike, texts: Sequence[str], ax: Axes | None, xlabel: str) -> Axes:
-    """Draw a bar per name, the first one on top.
+    """Draw one bar per name, the first on top.
 
     Parameters
     ----------
     names : sequence of m str
-        What the bars are.
+        Names of the bars.
     values : array-like of shape (m,)
-        How long they are, >= 0.
+        Their lengths, >= 0.
     texts : sequence of m str
-        What stands at their ends.
+        Texts at their ends.
     ax : matplotlib Axes or None
-        Where to draw; None for a new figure.
+        Axes to draw on; None for a new figure.
     xlabel : str
         What the length means.
 
     Returns
     -------
     matplotlib Axes
-        Where it was drawn.
+        The axes drawn on.
     """
     axes, lengths = axes_for(ax), np.asarray(values, dtype=np.float64)
     places = range(len(names))
@@ -103,9 +103,9 @@ _MOST_TICKS = 7
 _WIDEST, _ROOM = 1e4, 1.3
 _STEPS = (1.0, 2.0, 5.0, 10.0)
 _MARGIN = 0.06  # of the span, on either side
-_NOTHING = 1e-12  # values that differ by less are one
-# A difference or the end of a range this many times beyond the others, and a tail this many times as long as the costs
-# themselves, are cut off: they would squeeze everything else together. The same of logarithms.
+_NOTHING = 1e-12  # smaller differences count as none
+# Cut off, so as not to squeeze everything else: a difference or end of a range this many times beyond the others (the
+# third number, on a log scale), and a tail this many times as long as the costs themselves.
 _TOO_FAR, _TAIL, _TOO_FAR_IN_LOGS = 2.3, 3.0, 3.0
 
 
@@ -124,9 +124,9 @@ class LogAxis:
 
     @classmethod
     def around(cls, values: Iterable[float], ends: Iterable[float] = ()) -> LogAxis:
-        """Return an axis of ratios: it holds 1, the values and the ends of ranges, with some room.
+        """Return an axis of ratios that holds 1, the values and the ends of ranges, with a margin.
 
-        It leaves out what is beyond 10,000 to 1, and ends so far beyond the others that they would squeeze the rest.
+        It leaves out ratios beyond 10,000 to 1, and ends so far beyond the others that they would squeeze the rest.
         """
         numbers, tails = ([x for x in some if 1 / _WIDEST <= x <= _WIDEST] for some in (values, ends))
         for side in (-1.0, 1.0):
@@ -138,12 +138,12 @@ class LogAxis:
 
     @classmethod
     def over(cls, values: Iterable[float], room: float) -> LogAxis:
-        """Return an axis that holds the values that are positive and finite, `room` times further on both sides."""
+        """Return an axis that holds all positive finite values and extends `room` times further on both sides."""
         shown = [x for x in values if 0 < x < math.inf] or [1.0]
         return cls(min(shown) / room, max(shown) * room)
 
     def position(self, value: float) -> float:
-        """Return where a value stands, from 0 (left) to 1 (right); what lies outside stands at the end."""
+        """Return the position of a value, from 0 (left) to 1 (right); values outside are placed at the nearer end."""
         if value <= self.low:
             return 0.0
         return min(1.0, math.log(value / self.low) / math.log(self.high / self.low))
@@ -153,7 +153,7 @@ class LogAxis:
         return self.low * math.pow(self.high / self.low, min(max(position, 0.0), 1.0))
 
     def ticks(self, most: int = _MOST_TICKS) -> list[float]:
-        """Return 1-3-10 numbers inside the axis, thinned to powers of ten or further above `most`; 1 is one of them."""
+        """Return the 1-3-10 numbers on the axis; above `most`, only powers of ten, or every nth of them. Includes 1."""
         exponents = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
         ticks = [m * 10.0**e for e in exponents for m in (1, 3) if self.low <= m * 10.0**e <= self.high]
         step = 1
@@ -172,7 +172,7 @@ class LinearAxis:
 
     @classmethod
     def around(cls, values: Iterable[float]) -> LinearAxis:
-        """Return an axis that holds 0 and all finite `values`, with some room around them."""
+        """Return an axis that holds 0 and all finite `values`, with a margin."""
         kept = [0.0, *(value for value in values if math.isfinite(value))]
         low, high = min(kept), max(kept)
         span = high - low if high - low > _NOTHING else 1.0
@@ -180,19 +180,19 @@ class LinearAxis:
 
     @classmethod
     def of_differences(cls, differences: Iterable[tuple[float, tuple[float, float] | None]], cost: float) -> LinearAxis:
-        """Return an axis for what others cost above the first, without what is so far off that it squeezes the rest.
+        """Return an axis for extra costs over the cheapest; outliers that would squeeze the rest are left out.
 
         Parameters
         ----------
         differences : iterable of (float, tuple of float or None)
-            Each difference and its range.
+            Each extra cost and its range.
         cost : float
-            What the first costs.
+            Cost of the cheapest.
         """
         held = [0.0]
         lows: list[float] = []
         highs: list[float] = []
-        reach = 0.0  # of the differences so far, and of the ranges of what may be as cheap as the first
+        reach = 0.0  # of the differences so far, and of the ranges that include no difference
         for index, (difference, range_) in enumerate(sorted(differences, key=lambda one: one[0])):
             if index > 1 and 0 < _TOO_FAR * reach < difference:
                 break
@@ -208,19 +208,19 @@ class LinearAxis:
         return cls.around([reach, *(max(low, -_TOO_FAR * reach) if reach > 0 else low for low in lows)])
 
     def position(self, value: float) -> float:
-        """Return where `value` lies, 0 at the low end and 1 at the high end; values outside are put at the end."""
+        """Return the position of a value, from 0 (low end) to 1 (high end); values outside are placed at an end."""
         return (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
 
     def value(self, share: float) -> float:
-        """Return the value at `share` of the length, 0 to 1."""
+        """Return the value at a share of the length, 0 to 1."""
         return self.low + min(max(share, 0.0), 1.0) * (self.high - self.low)
 
     def holds(self, range_: tuple[float, float]) -> bool:
-        """Return whether some of a range lies on the axis."""
+        """Return whether a range overlaps the axis."""
         return range_[0] <= self.high and range_[1] >= self.low
 
     def ticks(self, most: int = 5) -> tuple[float, ...]:
-        """Return at most `most` round values inside, 0 among them where it lies inside."""
+        """Return about `most` round values on the axis, including 0 if it lies on it."""
         rough = (self.high - self.low) / max(most, 1)
         power = 10.0 ** math.floor(math.log10(rough))
         step = next(power * m for m in _STEPS if power * m >= rough * (1 - 1e-9))
@@ -229,20 +229,20 @@ class LinearAxis:
 
 
 def _cut(ends: Sequence[float], held: Sequence[float], times: float) -> list[float]:
-    """Return the ends of ranges, none more than so many times beyond what is held and the one in their middle."""
+    """Return the ends, each limited to `times` the larger of the greatest value held and the median end."""
     most = times * max(*held, median(ends)) if ends else 0.0
     return [min(end, most) for end in ends]
 
 
 def line_look(index: int) -> dict[str, Any]:
-    """Return how the line of a model or policy is drawn: the hues in turn, then again dashed."""
+    """Return the style of a model's or policy's line: the colours in turn, then again dashed."""
     return {"color": _HUES[index % len(_HUES)], "ls": _STYLES[index // len(_HUES) % len(_STYLES)], "lw": 1.6}
 
 
 def over_ratio(
     axes: Axes, scale: LogAxis, mistake: str, elicited: float, plausible: tuple[float, float] | None
 ) -> None:
-    """Give a plot over the ratio of a mistake its axis, with the elicited ratio and the plausible range."""
+    """Set up the ratio axis of a plot, and mark the elicited ratio and the plausible range."""
     if plausible is not None:
         axes.axvspan(
             max(plausible[0], scale.low), min(plausible[1], scale.high), color=LINE, alpha=0.5, lw=0, label="plausible"
@@ -258,7 +258,7 @@ def over_ratio(
 
 @runtime_checkable
 class CostsOfClasses(Protocol):
-    """An elicited metric, as far as its cost matrix is drawn."""
+    """The part of an elicited metric that drawing its cost matrix needs."""
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -274,21 +274,21 @@ class CostsOfClasses(Protocol):
 
 
 def plot_confusion(matrix: ArrayLike, ax: Axes | None = None, *, labels: Sequence[object] | None = None) -> Axes:
-    """Draw a confusion matrix: counts with the rate of each row beneath, rates, or a difference.
+    """Draw a confusion matrix: counts with row rates beneath, rates, or a difference.
 
     Parameters
     ----------
     matrix : array-like of shape (k, k)
-        Counts; or rates, where no entry exceeds 1; or a difference of either, where an entry is negative.
+        Counts; rates, if no entry exceeds 1 in size and one is fractional; or a difference, if an entry is negative.
     ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
+        Axes to draw on; a new figure by default.
     labels : sequence of k labels, optional
-        Names of the classes; by default the matrix's own ``labels``, else 0..k-1.
+        Names of the classes; by default the matrix's own ``labels``, otherwise 0..k-1.
 
     Returns
     -------
     matplotlib Axes
-        Where it was drawn.
+        The axes drawn on.
     """
     values = square_matrix(np.asarray(matrix), "matrix", 1)
     names = labels if labels is not None else getattr(matrix, "labels", None)
@@ -306,7 +306,7 @@ def plot_confusion(matrix: ArrayLike, ax: Axes | None = None, *, labels: Sequenc
 def plot_difference(
     first: ArrayLike, second: ArrayLike, ax: Axes | None = None, *, labels: Sequence[object] | None = None
 ) -> Axes:
-    """Draw the second confusion matrix minus the first, with signs, on a scale that is symmetric about 0.
+    """Draw the second confusion matrix minus the first, with signs, on a scale symmetric about 0.
 
     Parameters
     ----------
@@ -318,12 +318,12 @@ def plot_difference(
     Returns
     -------
     matplotlib Axes
-        Where it was drawn.
+        The axes drawn on.
 
     Raises
     ------
     InputError
-        Where the two are of different shapes or classes.
+        If their shapes or classes differ.
     """
     a, b = square_matrix(np.asarray(first), "first", 1), square_matrix(np.asarray(second), "second", 1)
     if a.shape != b.shape:
@@ -340,7 +340,7 @@ def plot_difference(
 def plot_cost_matrix(
     costs: CostsOfClasses | ArrayLike, ax: Axes | None = None, *, labels: Sequence[object] | None = None
 ) -> Axes:
-    """Draw a cost matrix; that of an elicited metric with its 90 % intervals.
+    """Draw a cost matrix, with 90 % intervals if an elicited metric has them.
 
     Parameters
     ----------
@@ -352,7 +352,7 @@ def plot_cost_matrix(
     Returns
     -------
     matplotlib Axes
-        Where it was drawn.
+        The axes drawn on.
     """
     intervals = None
     if isinstance(costs, CostsOfClasses):
@@ -369,14 +369,14 @@ def plot_cost_matrix(
 
 
 def plot_shares(shares: ArrayLike, ax: Axes | None, labels: Sequence[object]) -> Axes:
-    """Draw how a whole is made up of the cells of a matrix, each in percent of all.
+    """Draw a matrix of shares in percent of the total.
 
     Parameters
     ----------
     shares : array-like of shape (k, k)
         In [0, 1].
     ax, labels
-        As in `plot_confusion`, and returned as there.
+        As in `plot_confusion`, as is the result.
     """
     values = square_matrix(shares, "shares")
     return _heat_map(values / (values.max() or 1.0), lambda i, j: percent(values[i, j]), labels, ax, one_hue())
@@ -399,7 +399,7 @@ def _heat_map(
     colours: Colormap,
     low: float = 0.0,
 ) -> Axes:
-    """Draw a matrix whose cells are shaded in [low, 1] and hold text."""
+    """Draw a matrix with a text in each cell, shaded by a value in [low, 1]."""
     axes = axes_for(ax)
     k = len(shade)
     if names is not None and len(names) != k:

@@ -1,4 +1,4 @@
-"""What the library says where it cannot use what it is given, or where a package that it needs is missing."""
+"""Errors for invalid input and for missing packages, and the warnings of the library."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 
 class CostsCountTwice(UserWarning):
-    """Weights of the classes in training and least-cost decisions on top of them."""
+    """Costs enter twice: as class weights in training and again in least-cost decisions."""
 
 
 class InputError(ValueError):
-    """Bad input, said in one sentence: which argument, which row or field, what was expected.
+    """Invalid input; the message is one sentence with the argument, the row or field, and what was expected.
 
-    Whatever `metrics` refuses of what it is given is of this class: labels, probabilities, weights, costs,
-    numbers out of range, shapes, files. Where the *kind* of an argument is wrong whatever its value (a text where a
-    sequence of labels or a number belongs, an estimator without ``predict_proba``), it is a TypeError as well.
+    `metrics` raises this class for all invalid input: labels, probabilities, weights, costs, numbers out of range,
+    shapes, files. If the argument is of the wrong *kind*, whatever its value (a string in place of a sequence of
+    labels or a number, an estimator without ``predict_proba``), the error is also a TypeError.
 
     Examples
     --------
@@ -34,28 +34,28 @@ class InputError(ValueError):
 
 
 class ArgumentTypeError(InputError, TypeError):
-    """An argument of the wrong kind: an InputError, so that one `except` is enough, and a TypeError as in Python."""
+    """An argument of the wrong kind: an InputError, so that one `except` suffices, and a TypeError by Python custom."""
 
 
 class RowError(InputError):
-    """Bad input in one row, counted from 0, of an argument."""
+    """Invalid input in one row of an argument; rows are counted from 0."""
 
     def __init__(self, argument: str, row: int, fault: str) -> None:
         super().__init__(argument, row, fault)
         self.argument, self.row, self.fault = argument, row, fault
 
     def __str__(self) -> str:
-        """Return the sentence, with argument and row in front."""
+        """Return the message, prefixed with the argument and the row."""
         return f"{self.argument}, row {self.row}: {self.fault}"
 
 
 def refuse_rows(wrong: NDArray[np.bool_], argument: str, fault: Callable[[int], Any]) -> None:
-    """Refuse an argument where a row is wrong; `fault` says of the first such row, by its number, what is.
+    """Reject an argument with invalid rows; `fault` describes the first of them, given its number.
 
     Raises
     ------
     RowError
-        With the row.
+        If any row is invalid; it names the first.
     """
     if wrong.any():
         row = int(wrong.argmax())
@@ -78,11 +78,11 @@ EXTRAS = {
     "torch": ("PyTorch", "torch"),
     "torchmetrics": ("torchmetrics", "torch"),
 }
-"""Module -> what it is called, and the smallest extra that brings it."""
+"""Module -> display name, and the smallest extra that installs it."""
 
 
-class MissingPackage(ModuleNotFoundError):  # noqa: N818  what is missing is told to people
-    """A package that is not installed: one sentence with the extra that brings it."""
+class MissingPackage(ModuleNotFoundError):  # noqa: N818  the name reads as a message
+    """A package that is not installed; the message names the extra that installs it."""
 
 
 def missing_package(module: str) -> MissingPackage:
@@ -96,7 +96,7 @@ def missing_package(module: str) -> MissingPackage:
 
 
 def require(*modules: str) -> None:
-    """Refuse to go on where a package that is about to be imported is not installed.
+    """Raise unless all packages that are about to be imported are installed.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def require(*modules: str) -> None:
     Raises
     ------
     MissingPackage
-        For the first that is not there.
+        For the first package that is missing.
     """
     for module in modules:
         if find_spec(module) is None:
@@ -114,6 +114,6 @@ def require(*modules: str) -> None:
 
 
 def explained(error: ModuleNotFoundError) -> ModuleNotFoundError:
-    """Return the error of an import in words where an extra brings what is missing, else the error itself."""
+    """Return a `MissingPackage` if an extra installs what the import lacked, otherwise the error itself."""
     module = (error.name or "").partition(".")[0]
     return error if isinstance(error, MissingPackage) or module not in EXTRAS else missing_package(module)

@@ -1,6 +1,6 @@
-"""Files that are never half-written, JSON that people can read, and CSV that no spreadsheet runs.
+"""Atomic file writes, readable and strict JSON, and CSV cells that no spreadsheet executes.
 
-In JSON a row of a matrix takes a line; NaN and a key that stands twice are refused.
+In JSON each row of a matrix takes one line; NaN and duplicate keys are rejected.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from typing import Any, NoReturn
 from metrics.errors import InputError
 
 _LONGEST_INTEGER = 400
-_BEGINNING = 1_000  # of a file: what it says about itself
+_BEGINNING = 1_000  # characters of a file that identify its format
 
 
 def json_text(value: Any) -> str:
-    """Return JSON with objects and lists of lists indented, and lists of plain values on one line.
+    """Return JSON with objects and lists of lists indented and lists of plain values on one line.
 
     Parameters
     ----------
@@ -35,12 +35,12 @@ def json_text(value: Any) -> str:
     Returns
     -------
     str
-        Ends in a line feed. Texts keep their letters (no escapes of non-ASCII).
+        Ends in a line feed. Non-ASCII characters are not escaped.
 
     Raises
     ------
     InputError
-        For NaN or infinity, which JSON does not have.
+        If a number is NaN or infinite, which JSON cannot express.
     """
     return _indented(value, "") + "\n"
 
@@ -58,7 +58,7 @@ def _indented(value: Any, margin: str) -> str:
 
 
 def _is_row(value: Any) -> bool:
-    """Return whether a list fits a line: plain values, or pairs of them such as intervals."""
+    """Return whether a list goes on one line: plain values, or pairs of them such as intervals."""
     if not isinstance(value, list):
         return False
     if {dict, list}.isdisjoint(map(type, value)):
@@ -71,12 +71,12 @@ def _plain(value: Any) -> str:
 
 
 def document_digest(document: Mapping[str, Any], texts: Mapping[str, Iterable[str]] = MappingProxyType({})) -> str:
-    """Return the SHA-256 of what a document holds, whatever the order of its fields and the way numbers are written.
+    """Return the SHA-256 of a document's content, independent of the order of fields and the format of numbers.
 
     Parameters
     ----------
     document : mapping
-        The file's JSON object; its field ``digest`` does not count.
+        The file's JSON object; its field ``digest`` is ignored.
     texts : mapping of str to iterable of str
         As in `canonical_pieces`.
     """
@@ -87,14 +87,15 @@ def document_digest(document: Mapping[str, Any], texts: Mapping[str, Iterable[st
 
 
 def canonical_pieces(document: Mapping[str, Any], texts: Mapping[str, Iterable[str]]) -> Iterator[str]:
-    """Yield what the digest of a document is of, in pieces.
+    """Yield the canonical text of a document, from which its digest is computed, in pieces.
 
     Parameters
     ----------
     document : mapping
         As in `document_digest`.
     texts : mapping of str to iterable of str
-        The canonical texts, in pieces, of fields in whose place the document has anything: long ones are written once.
+        Canonical texts of some fields, in pieces, used in place of the document's own values; so long fields need not
+        be formatted twice.
     """
     for place, name in enumerate(sorted(document.keys() - {"digest"})):
         yield f"{',' if place else '{'}{canonical_text(name)}:"
@@ -103,7 +104,7 @@ def canonical_pieces(document: Mapping[str, Any], texts: Mapping[str, Iterable[s
 
 
 def canonical_text(value: Any) -> str:
-    """Return JSON in the one form that digests are of: sorted keys, no spaces, whole numbers without a point.
+    """Return JSON in the canonical form for digests: sorted keys, no spaces, whole numbers without a point.
 
     >>> canonical_text({"b": [1.0, 0.5], "a": "x"})
     '{"a":"x","b":[1,0.5]}'
@@ -112,11 +113,11 @@ def canonical_text(value: Any) -> str:
 
 
 def _plain_numbers(value: Any) -> Any:
-    """Return JSON with 1.0 as 1, because not every program tells them apart."""
+    """Return a JSON value with 1.0 as 1, because not every program distinguishes them."""
     if isinstance(value, dict):
         return {key: _plain_numbers(item) for key, item in value.items()}
     if isinstance(value, list):
-        # Draws of fifty classes are millions of numbers, all of them fractions.
+        # Draws of fifty classes are millions of numbers, all of them fractional.
         if set(map(type, value)) == {float} and not any(map(float.is_integer, value)):
             return value
         return [_plain_numbers(item) for item in value]
@@ -124,7 +125,7 @@ def _plain_numbers(value: Any) -> Any:
 
 
 def strict_json(text: str) -> Any:
-    """Parse JSON; what Python's parser lets pass (NaN, a key twice) is refused.
+    """Parse JSON, and reject NaN and duplicate keys, which Python's parser accepts.
 
     Parameters
     ----------
@@ -139,7 +140,7 @@ def strict_json(text: str) -> Any:
     Raises
     ------
     InputError
-        With a sentence on what is wrong and where.
+        If the text is not valid JSON; the message says what is wrong and where.
     """
     if not text.strip():
         raise InputError("the file is empty, a JSON object was expected")
@@ -174,23 +175,24 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def version_of(
     document: Mapping[str, Any], newest: int, error: Callable[[str], Exception], *, invalid: str, newer: str
 ) -> int:
-    """Return the version that a file states, before its other fields are read.
+    """Return the version stated in a file, before its other fields are read.
 
     Parameters
     ----------
     document : mapping
-        What the file holds.
+        Content of the file.
     newest : int
         The newest version that can be read.
     error : callable
-        Makes what is raised of a sentence.
+        Makes the exception from a message.
     invalid, newer : str
-        What to say where it is no whole number >= 1, and where it is a newer one; may name ``{version}``, ``{newest}``.
+        Messages for a version that is not a whole number >= 1, and for a newer one; may contain ``{version}`` and
+        ``{newest}``.
 
     Raises
     ------
     Exception
-        What `error` makes.
+        The exception made by `error`.
     """
     version = document.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
@@ -200,12 +202,12 @@ def version_of(
     return version
 
 
-# The wide signs too, which Japanese and Chinese keyboards type and spreadsheets there obey.
+# Full-width signs as well: Japanese and Chinese keyboards produce them and spreadsheets there execute them.
 _RUN_BY_SPREADSHEETS = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 
 def csv_cell(text: str) -> str:
-    """Return a text for a cell of CSV that no spreadsheet takes for a formula: an apostrophe is put before those.
+    """Return a text as a CSV cell, prefixed with an apostrophe if a spreadsheet would take it for a formula.
 
     >>> csv_cell("=1+1"), csv_cell("benign")
     ("'=1+1", 'benign')
@@ -214,7 +216,7 @@ def csv_cell(text: str) -> str:
 
 
 def cell_text(cell: str) -> str:
-    """Return the text that `csv_cell` made a cell of.
+    """Return the text of a cell made by `csv_cell`.
 
     >>> cell_text(csv_cell("'=1+1"))
     "'=1+1"
@@ -223,28 +225,28 @@ def cell_text(cell: str) -> str:
 
 
 def real_path(path: str | os.PathLike[str]) -> Path:
-    """Return where a file is, without links and without two names for one; a link to itself stays what it is."""
+    """Return the canonical path of a file, with links resolved; a link to itself is returned unresolved."""
     return Path(os.path.realpath(path))
 
 
 def read_regular_file(path: str | os.PathLike[str], most_bytes: int) -> bytes:
-    """Return the bytes of a regular file; a pipe or a device, which may never end, is refused without being read.
+    """Return the bytes of a regular file; pipes and devices, which may never end, are rejected without being read.
 
     Parameters
     ----------
     path : path-like
         The file.
     most_bytes : int
-        A larger file is refused.
+        Larger files are rejected.
 
     Raises
     ------
     InputError
-        It is no regular file, or too large; the text goes on after the file's name.
+        If it is not a regular file, or too large; the message continues a sentence that begins with the file's name.
     OSError
-        It cannot be opened or read.
+        If it cannot be opened or read.
     """
-    # Non-blocking: opening a pipe would wait for its writer.
+    # Non-blocking, because opening a pipe would wait for a writer.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(descriptor, "rb") as file:
         found = os.fstat(descriptor)
@@ -259,20 +261,20 @@ def read_regular_file(path: str | os.PathLike[str], most_bytes: int) -> bytes:
 
 
 def write_atomically(path: str | os.PathLike[str], content: str | bytes | Iterable[str]) -> None:
-    """Write a file in one step: to a temporary file beside it, synced, then put in its place.
+    """Write a file atomically: to a temporary file beside it, which is synced and then renamed.
 
     Parameters
     ----------
     path : path-like
-        The file; one that exists is replaced and keeps its permissions. A device or a pipe is written to as it is.
+        The file. An existing file is replaced and its permissions are kept. A device or a pipe is written to directly.
     content : str, bytes or iterable of str
-        Text is written as UTF-8 with line feeds as they are; of a long one the pieces.
+        Text is written as UTF-8 with unchanged line feeds; an iterable holds the pieces of a long text.
 
     Raises
     ------
     OSError
-        Where the folder does not exist or cannot be written, nobody reads from the pipe, or the file may not be
-        replaced (see `require_replaceable`). It is then as it was.
+        If the folder does not exist or cannot be written, nobody reads from the pipe, or the file may not be
+        replaced (see `require_replaceable`). The file is then unchanged.
     """
     target = real_path(path)
     pieces = (content,) if isinstance(content, str | bytes) else content
@@ -303,12 +305,12 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes | Iterab
 
 
 def require_replaceable(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that `write_atomically` would not replace, where there is something.
+    """Check that `write_atomically` may replace whatever is at a path.
 
     Raises
     ------
     OSError
-        It is a link to a file, or an expert's answers are in the file: what can never be made again.
+        If it is a link to a file, or a session with an expert's answers, which are irreplaceable.
     """
     target = real_path(path)
     if Path(path).is_symlink() and (target.is_file() or not Path(path).exists()):
@@ -318,7 +320,7 @@ def require_replaceable(path: str | os.PathLike[str]) -> None:
 
 
 def _opened_if_read(path: str | os.PathLike[str]) -> int:
-    """Open a device, or a pipe that somebody reads from: to wait for a reader would hang."""
+    """Open a device, or a pipe that has a reader; waiting for a reader would hang."""
     if not hasattr(os, "O_NONBLOCK"):
         return os.open(path, os.O_WRONLY)
     try:
@@ -337,7 +339,7 @@ def _holds_answers(path: Path) -> bool:
 
 
 def is_session(text: str) -> bool:
-    """Return whether a text begins as the file of a session does: an expert's answers, one event per line.
+    """Return whether a text is the beginning of a session file, which holds an expert's answers, one event per line.
 
     >>> is_session('{"format":"elicit-session","version":2}')
     True
@@ -346,7 +348,7 @@ def is_session(text: str) -> bool:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make a new name in a folder itself durable, where the system can do it for a folder."""
+    """Sync a folder so that a new name in it is durable, where the system supports this."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -1,6 +1,6 @@
-"""Plots with matplotlib; each takes axes or makes a figure, and returns the axes.
+"""Plots with matplotlib; each draws on the given axes or on a new figure, and returns the axes.
 
-Rows of matrices are the truth, columns what the model says; the axes say so in words, and every number is written out.
+Rows of matrices are the truth and columns the model's answer; axis labels say so, and every number is written out.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ __all__ = [
 
 
 def plot_calibration(curve: CalibrationCurve, ax: Axes | None = None) -> Axes:
-    """Draw what came true against what was predicted; see `CalibrationCurve.plot`."""
+    """Draw observed shares against predicted probabilities; see `CalibrationCurve.plot`."""
     return curve.plot(ax)
 
 
 def plot_cost_curve(curve: CostCurve, ax: Axes | None = None) -> Axes:
-    """Draw the cost of models over one exchange rate; see `CostCurve.plot`."""
+    """Draw the costs of models as one exchange rate varies; see `CostCurve.plot`."""
     return curve.plot(ax)
 
 
 def plot_operating_point(point: OperatingPoint, ax: Axes | None = None) -> Axes:
-    """Draw a ROC curve with its operating point of least cost; see `OperatingPoint.plot`."""
+    """Draw a ROC curve with its least-cost operating point; see `OperatingPoint.plot`."""
     return point.plot(ax)
 
 
@@ -55,21 +55,21 @@ def plot_roc(
     pos_label: object,
     sample_weight: ArrayLike | None = None,
 ) -> Axes:
-    """Draw the ROC curve of a binary classifier, with the operating point that costs least under an elicited metric.
+    """Draw the ROC curve of a binary classifier, with the least-cost operating point under an elicited metric.
 
     Parameters
     ----------
     y_true, y_score, pos_label, sample_weight
-        As in `metrics.operating_point`, and refused as there.
+        As in `metrics.operating_point`; the same inputs are rejected.
     metric : ElicitedMetric, optional
-        Of two classes; without it the curve is drawn alone, with its area.
+        A metric over two classes. Without it only the curve is drawn, with its area.
     ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
+        Axes to draw on; a new figure by default.
 
     Returns
     -------
     matplotlib Axes
-        Where it was drawn; through the optimal point runs the line of equal cost.
+        The axes drawn on; the line of equal cost runs through the optimal point.
     """
     if metric is not None:
         return operating_point(y_true, y_score, metric, pos_label=pos_label, sample_weight=sample_weight).plot(ax)

@@ -1,4 +1,4 @@
-"""Numbers, days and names as they are shown on pages, in tables and sentences, and the tables of a notebook."""
+"""Formatting of numbers, dates and names for pages, tables and sentences, and HTML tables for notebooks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray  # the command prints before it loads numpy
+    from numpy.typing import NDArray  # the command prints its first line before it loads numpy
 
 
 NOT_KNOWN, BOUNDED = "not known", "bounded"
@@ -50,7 +50,7 @@ def _significant(value: float, digits: int) -> str:
 
 
 def span(low: float, high: float) -> str:
-    """Return a range of numbers >= 0, with as many digits as tell its ends apart.
+    """Return a range of numbers >= 0, with enough digits to distinguish its ends.
 
     >>> span(5, 12), span(14, math.inf), span(0, 0.2), span(0, math.inf), span(1.01, 1.02)
     ('5 to 12', 'at least 14', 'at most 0.2', 'not known', '1.01 to 1.02')
@@ -67,19 +67,19 @@ def span(low: float, high: float) -> str:
 
 
 def cost_text(cost: float, interval: Sequence[float] | None) -> tuple[str, str]:
-    """Return a cost and its 90 % interval as a cell of a matrix shows them.
+    """Return the texts of a cost and of its 90 % interval for a cell of a matrix.
 
     Parameters
     ----------
     cost : float
         The cost, >= 0.
     interval : sequence of two floats or None
-        Its ends; 0 and inf where the cost is not bounded on that side.
+        Its ends; 0 or inf if the cost is not bounded on that side.
 
     Returns
     -------
     tuple of two str
-        ("0.13", "0.08 to 0.2"); the second is empty where there is no interval.
+        ("0.13", "0.08 to 0.2"); the second is empty without an interval.
     """
     if interval is None:
         return two_digits(cost), ""
@@ -94,7 +94,7 @@ def cost_text(cost: float, interval: Sequence[float] | None) -> tuple[str, str]:
 
 
 def total_cost(value: float) -> str:
-    """Return a cost per population: whole numbers from 10 on, else two significant digits.
+    """Return a cost per population: a whole number from 10 up, otherwise two significant digits.
 
     >>> total_cost(1441.7), total_cost(3.14159)
     ('1,442', '3.1')
@@ -103,7 +103,7 @@ def total_cost(value: float) -> str:
 
 
 def concern(score: float | None) -> str:
-    """Return a Meta Pattern Concern Score with two significant digits, and "–" where no case has a weight.
+    """Return a Meta Pattern Concern Score with two significant digits; "–" for None, if no case has a weight.
 
     >>> concern(0.00316), concern(None)
     ('0.0032', '–')
@@ -112,17 +112,17 @@ def concern(score: float | None) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share as a percentage, with one decimal where it is below 10 %: "4.0 %", "33 %"."""
+    """Return a share as a percentage, with one decimal below 10 %: "4.0 %", "33 %"."""
     return f"{100 * share:.0f} %" if share == 0 or share >= 0.095 else f"{100 * share:.1f} %"
 
 
 def threshold_text(share: float) -> str:
-    """Return a threshold in percent, with two digits: "22 %", "0.35 %"."""
+    """Return a threshold in percent, with two significant digits: "22 %", "0.35 %"."""
     return f"{two_digits(100 * share)} %"
 
 
 def probability(share: float | None) -> str:
-    """Return a probability in percent; near the ends as less than 1 % and more than 99 %, and "–" for None.
+    """Return a probability in percent, limited to "< 1 %" and "> 99 %"; "–" for None.
 
     >>> probability(0.001), probability(0.514), probability(None)
     ('< 1 %', '51 %', '–')
@@ -135,12 +135,12 @@ def probability(share: float | None) -> str:
 
 
 def amount(value: float) -> str:
-    """Return a count with separated thousands, and what is no whole number with three digits: "1,600", "2.5"."""
+    """Return a whole number with thousands separators, or another number with three digits: "1,600", "2.5"."""
     return f"{value:,.0f}" if value == round(value) else f"{value:,.3g}"
 
 
 def day(moment: datetime) -> str:
-    """Return a day in English whatever the system's language.
+    """Return a date in English, regardless of the system's language.
 
     >>> day(datetime(2026, 11, 20))
     '20 November 2026'
@@ -149,9 +149,9 @@ def day(moment: datetime) -> str:
 
 
 def in_zone(moment: datetime, zone: tzinfo | None = None) -> datetime:
-    """Return a moment in a time zone, by default that of this computer; of a time at an end of the calendar its day.
+    """Return a time in a time zone, by default the local one; at the ends of the calendar only the zone is replaced.
 
-    A file may state any time, and no answer is given up because a clock was wrong.
+    A file may state any time, and a wrong clock is no reason to lose an answer.
 
     >>> in_zone(datetime.fromisoformat("0001-01-01T00:00:00+14:00"), UTC).year
     1
@@ -184,7 +184,7 @@ def number_word(number: int) -> str:
 
 
 def series(names: Sequence[str], last: str = "and") -> str:
-    """Return names one after another, the last one behind a word.
+    """Return names as a list in words, with a word before the last.
 
     >>> series(["A"]), series(["A", "B", "C"]), series([".png", ".svg"], "or")
     ('A', 'A, B and C', '.png or .svg')
@@ -202,12 +202,12 @@ _ESCAPED = {code: f"\\u{code:04x}" for code in (*_TURNING, *_CONTROL)}
 
 
 def isolated(text: str) -> str:
-    """Return `text` as it may be shown: each name written right to left isolated, control characters replaced.
+    """Return `text` safe to display: right-to-left names are isolated and control characters replaced.
 
-    A name from a file may hold escape sequences that a terminal obeys, or marks that turn the direction of writing. And
-    without isolation a name in Arabic or Hebrew turns the order of what stands around it, so that "X called Y" is read
-    as "Y called X". Unicode's isolates keep a direction to itself (Unicode Standard Annex 9, section 2.4.2).
-    Direction controls that the text brought along are dropped; line ends and tabs stay.
+    A name from a file may contain escape sequences that a terminal executes, or marks that reverse the direction of
+    writing. Without isolation a name in Arabic or Hebrew reorders the text around it, so that "X called Y" reads as
+    "Y called X". Unicode's isolates confine a direction (Unicode Standard Annex 9, section 2.4.2). Direction controls
+    in the text are dropped; line ends and tabs are kept.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -215,11 +215,11 @@ def isolated(text: str) -> str:
 
 
 def unisolated(shown: str) -> str:
-    """Return text that was copied from where `isolated` had shown it, as it was before."""
+    """Undo the isolation in text that was copied from the output of `isolated`."""
     return shown.replace(FIRST_STRONG_ISOLATE, "").replace(POP_ISOLATE, "")
 
 
-# Letters that most fonts draw alike, a selection of Unicode Technical Standard 39 (confusables).
+# Characters that most fonts draw alike, a selection from Unicode Technical Standard 39 (confusables).
 _TWINS = str.maketrans(
     "аеорсухіјѕһԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧАВЕКМНОРСТУХІЈЅαινορυ\u2800\u2010\u2011\u2012\u2013\u2212",
     "aeopcyxijshdqwABEZHIKMNOPTYXABEKMHOPCTYXIJSaivopu -----",
@@ -227,7 +227,7 @@ _TWINS = str.maketrans(
 
 
 def appearance(text: str) -> str:
-    """Return what a text looks like: texts that most fonts draw alike have the same appearance.
+    """Return a key that is equal for texts which most fonts draw alike.
 
     >>> appearance("cancer\u200b ") == appearance("c\u0430ncer")
     True
@@ -237,17 +237,17 @@ def appearance(text: str) -> str:
 
 
 def capitalised(text: str) -> str:
-    """Return `text` with its first letter as a capital, all else as it is."""
+    """Return `text` with its first letter capitalised and the rest unchanged."""
     return text[:1].upper() + text[1:]
 
 
 def html_text(text: str) -> str:
-    """Return `text` for a page in HTML: escaped, and as `isolated` has it."""
+    """Return `text` for an HTML page, isolated and escaped."""
     return html.escape(isolated(text))
 
 
 def escaped_json(text: str) -> str:
-    r"""Return JSON that is the same to every reader, and shows no control or direction characters.
+    r"""Return equivalent JSON with control and direction characters escaped.
 
     >>> escaped_json('["\u202egpj"]')
     '["\\u202egpj"]'
@@ -260,18 +260,18 @@ _LEFT, _RIGHT = 'style="text-align:left"', 'style="text-align:right; white-space
 
 
 def table_html(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str] = ()) -> str:
-    """Return a table.
+    """Return an HTML table.
 
     Parameters
     ----------
     title : str
-        What stands above it.
+        Title above the table.
     columns : sequence of m str
-        Heads; the first column names the rows.
+        Column heads; the first column names the rows.
     rows : sequence of sequences of m str
-        Cells; a line feed in one stays.
+        Cells; line feeds in them are kept.
     notes : sequence of str
-        Lines below; empty ones are left out.
+        Lines below the table; empty ones are omitted.
 
     Returns
     -------
@@ -296,7 +296,7 @@ def table_html(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
 def costs_html(
     title: str, classes: Sequence[str], costs: NDArray[Any], intervals: NDArray[Any] | None, notes: Sequence[str]
 ) -> str:
-    """Return the table of a cost matrix, shape (k, k), with its 90 % intervals (k, k, 2) where there are any."""
+    """Return an HTML table of a cost matrix, shape (k, k), with its 90 % intervals (k, k, 2), if any."""
     cells = [
         [
             "\n".join(filter(None, cost_text(float(cost), None if intervals is None or i == j else intervals[i, j])))
@@ -308,7 +308,7 @@ def costs_html(
 
 
 def counts_html(classes: Sequence[str], counts: NDArray[Any]) -> str:
-    """Return the table of a confusion matrix, shape (k, k), with the rate of each row beneath the counts."""
+    """Return an HTML table of a confusion matrix, shape (k, k), with row rates beneath the counts."""
     cells = []
     for row in counts:
         whole = float(row.sum())

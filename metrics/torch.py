@@ -1,4 +1,4 @@
-"""Training by an elicited metric in PyTorch (install the extra ``torch``): a loss, and a metric for torchmetrics.
+"""Training with an elicited metric in PyTorch (install the extra ``torch``): a loss, and a metric for torchmetrics.
 
 In a training loop::
 
@@ -8,8 +8,8 @@ In a training loop::
         loss(model(inputs), targets).backward()
         cost.update(model(inputs), targets)
 
-The loss pulls the classes apart by what confusing them costs; what comes out are decisions by the largest output, no
-probabilities: deciding with the costs again would count them twice. `ConcernScheduler` and `concern_of_logits` train by
+The loss separates classes by the cost of confusing them. Its outputs are no longer probabilities: decide by the largest
+one, because deciding with the costs again would count them twice. `ConcernScheduler` and `concern_of_logits` train with
 the Meta Pattern Concern Score.
 """
 
@@ -35,19 +35,19 @@ __all__ = ["ConcernScheduler", "ExpectedCostLoss", "MeanCost", "concern_of_logit
 
 
 class ExpectedCostLoss(torch.nn.Module):  # type: ignore[misc]  # PyTorch is optional, and then of any type
-    """The expected misclassification cost of the softmax of the outputs: mean of sum_j p_j C[y, j].
+    """The expected misclassification cost under the softmax of the outputs: mean of sum_j p_j C[y, j].
 
     Parameters
     ----------
     metric : ElicitedMetric or array-like of shape (k, k)
         What mistakes cost; rows are true classes, in the order of the outputs.
     reduction : {"mean", "sum", "none"}
-        What becomes of the losses of the cases.
+        How the losses of the cases are combined.
 
     Raises
     ------
     InputError
-        For costs that are none, or another reduction.
+        If the costs are invalid or the reduction is unknown.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class ExpectedCostLoss(torch.nn.Module):  # type: ignore[misc]  # PyTorch is opt
         Raises
         ------
         InputError
-            Where the shapes do not fit.
+            If the shapes do not match.
         """
         costs = _costs_of(targets, "targets", logits, self.cost_matrix.to(logits.dtype))
         losses = (logits.softmax(dim=1) * costs).sum(dim=1)
@@ -87,8 +87,8 @@ class MeanCost(Metric):  # type: ignore[misc]  # torchmetrics is optional, and t
     metric : ElicitedMetric or array-like of shape (k, k)
         What mistakes cost; rows are true classes, in the order of the outputs.
     least_cost : bool
-        Whether outputs decide for the least expected cost instead of the largest output; for calibrated probabilities
-        of a model that was not trained with costs.
+        Whether to decide for the least expected cost instead of the largest output. Use it with calibrated
+        probabilities of a model that was trained without costs.
     """
 
     is_differentiable = False
@@ -103,19 +103,19 @@ class MeanCost(Metric):  # type: ignore[misc]  # torchmetrics is optional, and t
         self.add_state("cases", torch.zeros((), dtype=torch.float64), dist_reduce_fx="sum")
 
     def update(self, preds: torch.Tensor, target: torch.Tensor) -> None:
-        """Take the cases of a batch.
+        """Add the cases of a batch.
 
         Parameters
         ----------
         preds : tensor of shape (n,) or (n, k)
-            Indices of classes; or probabilities; or logits, which is what numbers outside of 0 to 1 are.
+            Indices of classes, probabilities, or logits; values outside [0, 1] are taken for logits.
         target : tensor of shape (n,)
             Indices of the true classes, 0..k-1.
 
         Raises
         ------
         InputError
-            Where the shapes do not fit, or an output is NaN.
+            If the shapes do not match, or an output is NaN.
         """
         costs = self.cost_matrix.double()
         of_truth = _costs_of(target, "target", preds, costs)
@@ -129,7 +129,7 @@ class MeanCost(Metric):  # type: ignore[misc]  # torchmetrics is optional, and t
         if not self.least_cost:
             return outputs.argmax(dim=1)
         proba = outputs.softmax(dim=1) if bool(((outputs < 0) | (outputs > 1)).any()) else outputs
-        expected = proba @ costs  # of equal ones the first, as `ElicitedMetric.decide` has it
+        expected = proba @ costs  # the first on ties, as in `ElicitedMetric.decide`
         return (expected <= expected.amin(dim=1, keepdim=True) + EQUAL_COST * costs.max()).int().argmax(dim=1)
 
     def compute(self) -> torch.Tensor:
@@ -138,7 +138,7 @@ class MeanCost(Metric):  # type: ignore[misc]  # torchmetrics is optional, and t
 
 
 def _costs_of(targets: torch.Tensor, name: str, outputs: torch.Tensor, costs: torch.Tensor) -> torch.Tensor:
-    """Return the costs of each case's true class, (n, k); other shapes would be broadcast to a wrong answer."""
+    """Return the cost row of each case's true class, (n, k); rejects shapes that would broadcast to a wrong result."""
     n, k = len(outputs), len(costs)
     if outputs.shape not in ((n,), (n, k)) or (outputs.ndim == 1 and outputs.is_floating_point()):
         raise InputError(f"{k} outputs for each case were expected, found {tuple(outputs.shape)}, {outputs.dtype}.")

@@ -1,10 +1,10 @@
-"""What happens to an expert's answers when files, disks and processes fail: one table, counted anew.
+"""What happens to an expert's answers when files, disks and processes fail, in one table.
 
 python reliability/attack.py [--quick] [--kills N] [--window-kills N] [--rows PART ...]
 
-A row is: what was tried, how often, how many went unnoticed, how many answers were lost. Anything but 0 in the last two
-columns is a fault, and the exit code is 1. With --quick every row is tried on a sample. Here stand the attacks on the
-real command and the real window, in `file_attacks.py` those on the file of a session.
+A row states what was tried, how often, how many faults went unnoticed and how many answers were lost. Anything but 0 in
+the last two columns is a fault, and the exit code is then 1. With --quick every row is tried on a sample. This module
+holds the attacks on the real command and the real window, `file_attacks.py` those on the file of a session.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _WINDOW_SESSION = "window.session.jsonl"
 
 
 class Killed:
-    """The real command on a pipe, one session after the other, each killed and gone on with again and again."""
+    """The real command on a pipe, killed and resumed again and again, session after session."""
 
     def __init__(self, folder: Path, rng: random.Random) -> None:
         self.folder, self._rng = folder, rng
@@ -53,7 +53,7 @@ class Killed:
         self.sent: list[str] = []
 
     def once(self) -> None:
-        """Start the command, answer for a while, kill it, and compare what is in the file."""
+        """Start the command, answer for a while, kill it, and check the file."""
         if len(self.sent) > 20:
             self._new()
         command = [*ELICIT, "ask", "traffic-light", "--session", str(self.path), "--questions", "60", "--seed", "5"]
@@ -66,7 +66,7 @@ class Killed:
         self._compare(told)
 
     def _converse(self, child: subprocess.Popen) -> int:
-        """Answer until the moment of the kill; return how many answers the command confirmed by asking on."""
+        """Answer until the kill; return how many answers the command confirmed by asking the next question."""
         self._before = confirmed = self._kept()
         del self.sent[confirmed:]
         ends = None
@@ -84,7 +84,7 @@ class Killed:
             child.stdin.flush()
             time.sleep(self._rng.uniform(0, 0.004))
             if self._rng.random() < 0.1:
-                # not waited for: the answer may or may not be on the disk
+                # do not wait: the answer may or may not be on the disk
                 return confirmed
         return confirmed
 
@@ -114,7 +114,7 @@ def _reply(event: Answered) -> str:
 
 def kills(folder: Path, number: int) -> Iterator[Row]:
     killed = Killed(folder, random.Random(7))
-    # what was counted until Ctrl+C counts
+    # after Ctrl+C, what was counted so far counts
     with contextlib.suppress(KeyboardInterrupt):
         for _ in range(number):
             killed.once()
@@ -138,7 +138,7 @@ def window_kills(folder: Path, number: int) -> Iterator[Row]:
 
 
 def leaving(folder: Path) -> Iterator[Row]:
-    """Leave the window while a question of ten classes is computed: by its keys, Ctrl+C and SIGTERM."""
+    """Leave the window while it computes a question of ten classes: by its keys, Ctrl+C and SIGTERM."""
     row = Row("window left while it computes: Ctrl+Q, Ctrl+C, SIGTERM")
     if any(shutil.which(name) is None for name in ("Xvfb", "xdotool")):
         row.note = "Xvfb or xdotool not installed"
@@ -157,7 +157,7 @@ def leaving(folder: Path) -> Iterator[Row]:
 
 
 def _left(home: Path, display: str, way: str | signal.Signals) -> tuple[float, float | None]:
-    """Leave a window while it computes; return after how many seconds it was hidden, and had ended."""
+    """Leave a window while it computes; return the seconds until it was hidden, and until it had ended."""
     real = _real_window()
     home.mkdir()
     with Session.create(open_study("digits"), BayesSetting(seed=3), home / _WINDOW_SESSION) as begun:
@@ -181,7 +181,7 @@ def _left(home: Path, display: str, way: str | signal.Signals) -> tuple[float, f
 
 
 def _real_window():
-    """Return the module that drives the window by keys, which is a test."""
+    """Return the module that drives the window by keys, which is a test module."""
     place = Path(__file__).parents[1] / "tests" / "gui" / "test_real_window.py"
     spec = importlib.util.spec_from_file_location("real_window", place)
     module = importlib.util.module_from_spec(spec)
@@ -190,7 +190,7 @@ def _real_window():
 
 
 class _Display:
-    """An X server without a screen; gives its name."""
+    """An X server without a screen; entering it returns its name."""
 
     def __enter__(self) -> str:
         reading, writing = os.pipe()
@@ -206,7 +206,7 @@ class _Display:
 
 
 def _window_killed(home: Path, display: str, rng: random.Random) -> bool:
-    """Answer some questions by keys in a real window, kill it at some moment; return whether nothing is lost."""
+    """Answer some questions by keys in a real window and kill it at a random moment; return whether nothing is lost."""
     real = _real_window()
     home.mkdir()
     path = home / "window.session.jsonl"

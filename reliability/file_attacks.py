@@ -62,18 +62,18 @@ class Sound:
         self.mark = read_mark(self.path)
 
     def opened(self, data: bytes) -> Contents | None:
-        """Return what the program takes of changed bytes; None where it refuses all of it in words."""
+        """Return what the program reads from changed bytes; None if it refuses all of it in words."""
         try:
             return against_mark(examine(data, self.path), self.mark)
         except Problem:
             return None
 
     def silent(self, found: Contents | None) -> bool:
-        """Return whether a change went unnoticed: nothing is said, and something is not as it was."""
+        """Return whether a change went unnoticed: no damage is reported, and something differs."""
         return found is not None and not found.damage and found.events != self.events
 
     def altered(self, found: Contents | None) -> bool:
-        """Return whether any event that is shown is another one than was written."""
+        """Return whether any event read differs from what was written."""
         return found is not None and found.events != self.events[: len(found.events)]
 
 
@@ -114,7 +114,7 @@ def flips(sound: Sound, step: int) -> Iterator[Row]:
 
 
 def _recovered(sound: Sound, data: bytes) -> bool:
-    """Return whether every answer comes back from changed bytes, by the digests alone."""
+    """Return whether every answer is recovered from changed bytes, by the digests alone."""
     folder = sound.path.parent / "recovering"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -229,7 +229,7 @@ def disks(sound: Sound, _: int) -> Iterator[Row]:
 
 
 def _full(path: Path) -> Callable[[], None]:
-    before, sys.dont_write_bytecode = resource.getrlimit(resource.RLIMIT_FSIZE), True  # it would be cut as well
+    before, sys.dont_write_bytecode = resource.getrlimit(resource.RLIMIT_FSIZE), True  # bytecode would be cut as well
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 40, before[1]))
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, before)

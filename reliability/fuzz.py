@@ -1,12 +1,12 @@
-"""Damaged files for every reader: each is read, or refused in one sentence, soon and in little memory.
+"""Damaged files for every reader: each must be read, or refused in one sentence, quickly and in little memory.
 
 python reliability/fuzz.py [--minutes M] [--engine all|mutators|atheris] [--keep DIR] [READER ...]
 
-Two engines. The mutators turn bits, cut, double and exchange parts of bytes, lines, numbers and JSON values; an input
-that makes a reader say something new is mutated further. atheris (https://github.com/google/atheris, no dependency of
-ours: `uv run --with atheris python reliability/fuzz.py`) is guided by which branches of ours are reached. Every reader
-runs in a process of its own that may take 1 GiB more than at its start. What takes more than 5 s of processor time, or
-60 s, is a hang. What is found is kept in DIR, to be mended and then to be put into tests/corpus.
+There are two engines. The mutators flip bits, and cut, duplicate and swap parts of bytes, lines, numbers and JSON
+values; an input that makes a reader say something new is mutated further. atheris (https://github.com/google/atheris,
+not a dependency: `uv run --with atheris python reliability/fuzz.py`) is guided by the branches of our code that are
+reached. Every reader runs in its own process, which may take 1 GiB more than at its start. Anything that takes more
+than 5 s of processor time, or 60 s, is a hang. Findings are kept in DIR; once fixed they belong in tests/corpus.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def renumber(data: bytearray, rng: random.Random) -> None:
 
 
 def reshape(data: bytearray, rng: random.Random) -> None:
-    """Exchange two values somewhere in JSON, or leave one out."""
+    """Swap two values somewhere in JSON, or delete one."""
     lines = data.split(b"\n") if data.count(b"\n{") else [bytes(data)]
     place = rng.randrange(len(lines))
     try:
@@ -109,7 +109,7 @@ MUTATORS = (flip, flip, cut, double, exchange, overwrite, insert, renumber, resh
 
 
 def mutated(corpus: list[bytes], rng: random.Random) -> bytes:
-    """Return one more input, made of one of the corpus, sometimes with the end of another one."""
+    """Return a new input made from one of the corpus, sometimes with the end of another."""
     data = bytearray(rng.choice(corpus))
     if rng.random() < 0.05:
         other = rng.choice(corpus)
@@ -121,7 +121,7 @@ def mutated(corpus: list[bytes], rng: random.Random) -> bytes:
 
 
 class Attempts:
-    """Inputs given to one reader, and what came of them."""
+    """Inputs given to one reader, and the results."""
 
     def __init__(self, name: str, folder: Path, place: Path) -> None:
         from readers import READERS, REFUSALS
@@ -136,7 +136,7 @@ class Attempts:
         self._kept: set[str] = set()
 
     def give(self, data: bytes) -> bool:
-        """Read one input; return whether something new was said."""
+        """Read one input; return whether the reader said something new."""
         self._path.write_bytes(self._reader.dressed(data))
         began = time.process_time()
         faulthandler.dump_traceback_later(12 * LONGEST, exit=True)
@@ -172,7 +172,7 @@ class Attempts:
         (self._place.parent / f"{self._name}-{why}{self._reader.ending}").write_bytes(self._path.read_bytes())
 
     def report(self, every: float = 0.0) -> None:
-        """Write what came of all inputs so far, at most once in so many seconds."""
+        """Write the results so far, at most once every `every` seconds."""
         if time.monotonic() - self._reported < every:
             return
         self._reported = time.monotonic()
@@ -183,7 +183,7 @@ class Attempts:
 
 
 def limit_memory() -> None:
-    """Allow this process 1 GiB more than it has taken by now."""
+    """Allow this process 1 GiB more than it uses now."""
     status = Path("/proc/self/status").read_text().splitlines()
     taken = next(int(line.split()[1]) for line in status if line.startswith("VmData"))
     resource.setrlimit(resource.RLIMIT_DATA, (taken * 1024 + MEMORY, resource.RLIM_INFINITY))
@@ -220,7 +220,7 @@ def run_atheris(attempts: Attempts, seconds: float, seed: int, folder: Path) -> 
 
 
 def one_reader(name: str, engine: str, seconds: float, seed: int, keep: Path) -> None:
-    """Fuzz one reader in this process, and write what came of it beside what is kept."""
+    """Fuzz one reader in this process, and write the results beside the kept inputs."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if engine == "atheris":
         import atheris
@@ -238,7 +238,7 @@ def one_reader(name: str, engine: str, seconds: float, seed: int, keep: Path) ->
 
 
 def fuzz(name: str, engine: str, seconds: float, seed: int, keep: Path) -> dict[str, object]:
-    """Fuzz one reader in a process of its own."""
+    """Fuzz one reader in its own process."""
     command = [sys.executable, __file__, "--one", engine, "--minutes", str(seconds / 60), "--seed", str(seed)]
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1", "QT_QPA_PLATFORM": "offscreen"}
     keep.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,9 @@
-"""The same transcript on other numbers of threads and other kernels of linear algebra gives the same digests.
+"""Whether the same transcript gives the same digests with other numbers of threads and other linear-algebra kernels.
 
 python reliability/kernels.py [--answers N] [STUDY ...]
 
-A scripted expert answers a session under each setting, in a process of its own. Compared are the questions with the
-answers to them, and the metric file's costs and ranges as they are printed; what differs is named.
+A scripted expert answers a session under each setting, each in its own process. The questions with their answers, and
+the metric file's costs and ranges as printed, are compared; differences are named.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def transcript(name: str, answers: int, folder: Path) -> dict[str, object]:
     from elicit_app.study import open_study
 
     study = open_study(name)
-    # exact numbers, whatever computes logarithms here
+    # exact numbers, however logarithms are computed here
     k = study.n_classes
     costs = np.array([[0 if i == j else 1 + (3 * i + 5 * j) % 7 for j in range(k)] for i in range(k)])
     expert = LinearOracle(-costs / 8)

@@ -1,4 +1,4 @@
-"""Every reader of files from elsewhere, with small sound files of its kind to begin from."""
+"""Every reader of foreign files, with small sound files of its kind as seeds."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from metrics.errors import InputError
 from metrics.files import json_text
 
 REFUSALS = (Problem, InputError)
-"""What a reader may raise: one sentence."""
+"""What a reader may raise, with one sentence."""
 
 _CLASSES = ("a", "b", "c")
 _ROWS = 6
@@ -48,18 +48,18 @@ _BEGUN = datetime(2026, 11, 20, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Reader:
-    """One way in which a file gets in.
+    """One way for a file to get in.
 
     Parameters
     ----------
     ending : str
-        What its files end in.
+        Suffix of its files.
     read : callable
         Reads a path; raises one of `REFUSALS`, or returns.
     seeds : callable
-        Given a folder to work in: sound contents.
+        Returns sound contents, given a folder to work in.
     dressed : callable, optional
-        Makes a file of the bytes that are mutated: digests put right, bytes put into an archive.
+        Makes a file from mutated bytes: corrects digests, or puts the bytes into an archive.
     """
 
     ending: str
@@ -148,7 +148,7 @@ def _read_session(path: Path) -> None:
 
 
 def _sealed_lines(data: bytes) -> bytes:
-    """Return lines with the digests that they would have, so that what they say is looked at."""
+    """Return lines with matching digests, so that their content is examined."""
     digest, lines = "", []
     for line in data.split(b"\n"):
         if not line.endswith(b"}"):
@@ -169,14 +169,14 @@ def _session_settings(_: Path) -> list[bytes]:
 
 
 def _begun_with(setting: bytes) -> bytes:
-    """Return a session that begins with a setting."""
+    """Return a session that begins with a given setting."""
     line = to_lines([begun(open_study("traffic-light"), BayesSetting(), _BEGUN, None, simulated=False)])
     before, after = unsealed(line.strip())[0].split(b'"setting":{', 1)
     return _sealed_lines(before + b'"setting":' + setting + after.split(b"}", 1)[1])
 
 
 def _ask(path: Path) -> None:
-    # In a folder of its own: a session knows which file was there before.
+    # In its own folder, because a session remembers which file was there before.
     with tempfile.TemporaryDirectory(dir=path.parent) as own, Session.open(Path(shutil.copy(path, own))) as session:
         session.asking()
 

@@ -1,9 +1,9 @@
-"""Long use: thousands of questions in one session, many studies in one window; nothing may grow.
+"""Long use: thousands of questions in one session, many studies in one window; no resource may grow.
 
 python reliability/soak.py [--questions N] [--think SECONDS] [--studies N]
 
-Answers come from a simulated expert, after the given time for looking ahead. The first 200 questions may fill caches;
-after them memory may grow by 20 MiB, and the numbers of open files and of threads not at all.
+A simulated expert answers after a given time for looking ahead. The first 200 questions may fill caches; after them
+memory may grow by 20 MiB, and the numbers of open files and threads not at all.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PATIENCE = 600
 
 
 class Use(NamedTuple):
-    """What this process holds: resident MiB, open files, threads."""
+    """Resources of this process: resident MiB, open files, threads."""
 
     memory: float
     handles: int
@@ -53,7 +53,7 @@ def use() -> Use:
 
 
 def questions(number: int, think: float, folder: Path) -> bool:
-    """Ask so many questions in one session; return whether nothing grew."""
+    """Ask `number` questions in one session; return whether nothing grew."""
     study = open_study("traffic-light")
     rng = np.random.default_rng(0)
     costs = rng.lognormal(0, 1, (study.n_classes, study.n_classes))
@@ -87,7 +87,7 @@ def questions(number: int, think: float, folder: Path) -> bool:
 
 
 def studies(number: int, folder: Path) -> bool:
-    """Open and close so many studies in one window; return whether nothing grew."""
+    """Open and close `number` studies in one window; return whether nothing grew."""
     from PySide6.QtTest import QTest
 
     from elicit_app.gui.app import application, make_window

@@ -1,8 +1,8 @@
-"""Ask the advisory database about every locked package, and say which it was not asked about, or did not know.
+"""Audit every locked package against the advisory database, and report packages that were skipped or are unknown.
 
-python tools/audit.py UV: exit code 0 only where it knew all of them and had nothing to say against any.
+python tools/audit.py UV: exit code 0 only if the database knows all packages and has no advisory against any.
 
-Packages for other systems and other Pythons are asked about too, one version at a time, as pip-audit takes them.
+Packages for other systems and Python versions are audited too, one version at a time, as pip-audit requires.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NAMED = 5
 
 
 def requirements(locked: str, folder: Path) -> tuple[list[tuple[str, str]], list[Path]]:
-    """Return the names and versions that are locked, and write them, without their conditions, to files."""
+    """Return the locked names and versions, and write them to files without their markers."""
     found, files, seen = [], [""], Counter[str]()
     for entry in re.split(r"\n(?=[A-Za-z0-9])", locked):
         if match := re.match(r"([A-Za-z0-9._-]+)==([^\s\\;]+)", entry):
@@ -35,7 +35,7 @@ def requirements(locked: str, folder: Path) -> tuple[list[tuple[str, str]], list
 
 
 def verdict(locked: list[tuple[str, str]], audits: list[dict]) -> tuple[list[str], bool]:
-    """Return what to say about what pip-audit found, one sentence a line, and whether all is well."""
+    """Return a report on pip-audit's findings, one sentence per line, and whether there are none."""
     told = {(one["name"], one["version"]): one["vulns"] for audit in audits for one in audit if "vulns" in one}
     lines = [
         f"{name} {version}: {found['id']}, mended in {', '.join(found['fix_versions']) or 'no version yet'}."
@@ -52,7 +52,7 @@ def verdict(locked: list[tuple[str, str]], audits: list[dict]) -> tuple[list[str
 
 
 def main() -> int:
-    """Audit `uv.lock`; the answers are kept in dist."""
+    """Audit `uv.lock`; the results are kept in dist."""
     uv, folder = sys.argv[1], Path("dist")
     folder.mkdir(exist_ok=True)
     export = [uv, "export", "--quiet", "--locked", "--all-extras", "--no-emit-project", "--format", "requirements.txt"]
@@ -67,7 +67,7 @@ def main() -> int:
         done = subprocess.run(command, capture_output=True, text=True)
         if answer.exists():
             audits.append(json.loads(answer.read_text("utf-8"))["dependencies"])
-        else:  # what went wrong stands in the last line
+        else:  # the last line holds the error
             print(*done.stderr.strip().splitlines()[-1:], file=sys.stderr)
     lines, well = verdict(locked, audits)
     print(*lines, sep="\n")

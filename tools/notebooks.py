@@ -1,4 +1,4 @@
-"""Run the notebooks of docs/notebooks and keep what they show: `make notebooks`, or `tools/notebooks.py NAME ...`."""
+"""Run the notebooks of docs/notebooks and store their outputs: `make notebooks`, or `tools/notebooks.py NAME ...`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parents[1] / "docs" / "notebooks"
 
 
 def run(path: Path) -> nbformat.NotebookNode:
-    """Return a notebook with the outputs of running it from the start; an error in a cell is raised."""
+    """Run a notebook from the start and return it with its outputs; errors in cells are raised."""
     notebook = nbformat.read(path, as_version=4)
     NotebookClient(notebook, timeout=300, record_timing=False, resources={"metadata": {"path": str(FOLDER)}}).execute()
     notebook.metadata.pop("widgets", None)
@@ -21,7 +21,7 @@ def run(path: Path) -> nbformat.NotebookNode:
 
 
 def main() -> None:
-    """Run all notebooks or those that are named, and write each with its outputs."""
+    """Run all or the named notebooks, and write each with its outputs."""
     names = sys.argv[1:] or [path.stem for path in sorted(FOLDER.glob("*.ipynb"))]
     for name in names:
         path = FOLDER / f"{name}.ipynb"

@@ -1,4 +1,4 @@
-"""What `elicit ask` does: opens or begins a session, runs it in the terminal, prints and writes the result."""
+"""The work of `elicit ask`: open or begin a session, run it in the terminal, print and write the result."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AskOptions:
-    """What was asked for on the command line; see `elicit ask --help`."""
+    """The command-line options; see `elicit ask --help`."""
 
     study: str
     procedure: str | None = None
@@ -78,7 +78,7 @@ _TOO_FEW = f"Too few answers for a metric file yet: at least {FEWEST_TO_EXPORT} 
 
 
 def ask_in_terminal(options: AskOptions) -> ResultView | None:
-    """Run a session in the terminal and return its result, or None where there is none yet.
+    """Run a session in the terminal and return its result, or None if there is none yet.
 
     Questions and messages go to standard error, the result to standard output.
     """
@@ -89,7 +89,7 @@ def ask_in_terminal(options: AskOptions) -> ResultView | None:
     if options.simulate is None:
         return _run(options, study, _path(options, study, console), console, None)
     with tempfile.TemporaryDirectory(prefix="elicit-") as folder:
-        # Without --session, a simulated run must not show up among people's sessions.
+        # Without --session, a simulated run must not appear among people's sessions.
         path = options.session or Path(folder) / f"simulated{SUFFIX}"
         return _run(options, study, path, console, folder if options.session is None else None)
 
@@ -114,7 +114,7 @@ def _run(options: AskOptions, study: Study, path: Path, console: Console, scratc
         output.line(console, f"There is no result yet. {_kept(session)}")
         return None
     problem = None
-    try:  # files first: whoever reads the result may stop reading, as `head` does
+    try:  # files first, because the reader of the output may stop, as `head` does
         written = _written(options, session, view, path if scratch is None else None)
     except Problem as found:
         written, problem = "", found
@@ -136,9 +136,9 @@ def _run(options: AskOptions, study: Study, path: Path, console: Console, scratc
 
 
 def _written(options: AskOptions, session: Session, view: ResultView, path: Path | None) -> str:
-    """Write the metric file, or the answers to a packed study, and return in words where; "" where nothing is written.
+    """Write the metric file, or the answers to a packed study; return a sentence with its path, "" if none is written.
 
-    `path` is that of a session that stays.
+    `path` is that of a session that is kept.
     """
     from elicit_app.session.result import export
 
@@ -163,7 +163,7 @@ def _written(options: AskOptions, session: Session, view: ResultView, path: Path
 
 
 def _is_own(metric: Path, session: Session) -> bool:
-    """Return whether a metric file was made from the answers of a session, as they are or were."""
+    """Return whether a metric file was made from present or earlier answers of a session."""
     from elicit_app.session.result import answers_behind
     from metrics import ElicitedMetric
 
@@ -175,7 +175,7 @@ def _is_own(metric: Path, session: Session) -> bool:
 
 
 def _kept(session: Session) -> str:
-    """Return where the answers are, and how to go on with them."""
+    """Return a sentence that says where the answers are and how to resume."""
     kept = session.kept_in()
     if kept is None:
         return f"Another program changed, moved or deleted {session.path}, and no copy could be written beside it."
@@ -183,7 +183,7 @@ def _kept(session: Session) -> str:
 
 
 def _tell_to_send(session: Session, console: Console) -> None:
-    """Say what to do with the answers to a packed study, which are all that its coordinator needs."""
+    """Tell the expert to send the answers to a packed study, which are all that its coordinator needs."""
     if session.state.phase != "finished":
         output.line(
             console, f"You have not finished: go on with --session {session.path}, and send the file saved then."
@@ -193,7 +193,7 @@ def _tell_to_send(session: Session, console: Console) -> None:
 
 
 def _path(options: AskOptions, study: Study, console: Console) -> Path:
-    """Return the session to go on with or to begin."""
+    """Return the path of the session to resume or to begin."""
     if options.session is not None:
         return options.session
     folder = sessions_folder(study)
@@ -227,7 +227,7 @@ def _go_on(options: AskOptions, study: Study, path: Path, console: Console) -> S
 
 
 def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> Session:
-    """Begin a session; a person says first what kind of mistakes matter, and guesses."""
+    """Begin a session; a person first chooses the family and makes first guesses."""
     person = options.simulate is None and sys.stdin.isatty()
     procedure = options.procedure or "bayes"
     if person:
@@ -248,7 +248,7 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
         seed=seed,
     )
     setting = as_packed(study, setting)
-    # Refuse invalid options before the person is asked anything.
+    # Reject invalid options before the person is asked anything.
     orders = stated_orders(setting, study.classes)
     _tell_stated(stated_words(orders, study.wording, setting.family), console)
     if options.simulate is not None:
@@ -270,7 +270,7 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
 
 
 def _tell_recap(session: Session, console: Console) -> None:
-    """Say where the session stood: what is kept, the last answer, what is next."""
+    """Print the state of the session: what is kept, the last answer, what is next."""
     from elicit_app.session.view_builders import recap_view
 
     view = recap_view(session)
@@ -286,7 +286,7 @@ def _tell_stated(text: str, console: Console) -> None:
 
 
 def _tell_others(study: Study, console: Console) -> None:
-    """Say where the others stand, in a second round."""
+    """Print the opinions of the others, in a second round."""
     found = stated_opinions(study)
     if found:
         output.line(console, INTRODUCTION)
@@ -300,7 +300,7 @@ def _tell_kept(path: Path, console: Console) -> None:
 
 
 def _tell_left_out(options: AskOptions, session: Session, console: Console) -> None:
-    """Say which options a session that was begun before does not take over."""
+    """Print the options that a resumed session ignores."""
     begun, setting = session.state.begun, session.setting
     given = {
         "--procedure": (options.procedure, setting.procedure),
@@ -331,7 +331,7 @@ def lines(view: QuestionView | None) -> str | None:
 
 
 def ask_family(study: Study, console: Console) -> Literal["dlpm", "lpm"]:
-    """Ask the question that decides the family, in words."""
+    """Ask, in words, the question that decides the family."""
     if study.n_classes == 2:
         return "lpm"
     truth = study.wording.class_one[study.yardstick[0]]
@@ -341,7 +341,7 @@ def ask_family(study: Study, console: Console) -> Literal["dlpm", "lpm"]:
 
 
 def ask_purpose(study: Study, questions: int | None, console: Console) -> AnswersFor:
-    """Ask what the answers are for, which decides when the questions stop; Enter takes the study's, or the first."""
+    """Ask for the purpose, which decides when questions stop; Enter chooses the study's, otherwise the first."""
     purposes = purpose_words(study, questions or SITTING, early=questions is None)
     console.print("What are your answers for?")
     for number, one in enumerate(purposes, start=1):
@@ -355,11 +355,11 @@ def ask_purpose(study: Study, questions: int | None, console: Console) -> Answer
         console.print(f"“{typed}” is not one of them.")
 
 
-_MOST_GUESSES = 3  # before the first question; the window asks for more
+_MOST_GUESSES = 3  # the window asks for more
 
 
 def ask_guesses(study: Study, family: Family, console: Console) -> tuple[Guess, ...]:
-    """Ask for a first guess of some ratios, before the first question; Enter skips one."""
+    """Ask for first guesses of some ratios, before the first question; Enter skips one."""
     yardstick = study.wording.mistake(yardstick_key(study, family))
     guesses = []
     for true, predicted in keys_to_guess(study, family, _MOST_GUESSES):
@@ -378,15 +378,15 @@ def ask_guesses(study: Study, family: Family, console: Console) -> tuple[Guess, 
 
 
 def prompt(console: Console, text: str) -> str:
-    """Return the line typed after `text`; empty at the end of the input."""
+    """Print `text` and return the line typed after it; empty at the end of the input."""
     console.print(text, end="")
     return read_line()
 
 
 def simulated(session: Session, options: AskOptions, console: Console, *, ends: bool = False) -> Read:
-    """Return a reader that answers by itself, from stated or random weights; see `simulated_values`.
+    """Return a reader that answers from stated or random weights; see `simulated_values`.
 
-    With `ends` it finishes the session too, as a person does by Enter.
+    With `ends` it also finishes the session, as a person does by pressing Enter.
     """
     from elicit_app.elicitation.oracles import LinearOracle, Oracle, UtilityOracle
     from metrics.elicited.family import is_fraction
@@ -412,12 +412,12 @@ def simulated(session: Session, options: AskOptions, console: Console, *, ends: 
 
 
 def simulated_values(options: AskOptions, setting: Setting, study: Study) -> Metric:
-    """Return what a simulated expert values: random or stated weights, which keep the stated orders, or a fraction.
+    """Return the metric of a simulated expert: stated or random weights that respect the stated orders, or a fraction.
 
     Raises
     ------
     WrongOption
-        They are no weights of the family at so many classes, break an order, or make no monotone fraction.
+        If the weights do not fit the family and the classes, violate an order, or make no monotone fraction.
     """
     import numpy as np
 
@@ -432,7 +432,7 @@ def simulated_values(options: AskOptions, setting: Setting, study: Study) -> Met
 
 
 def _numbers(text: str, option: str) -> tuple[float, ...] | None:
-    """Return the numbers that an option states; None for "random"."""
+    """Return the numbers of an option; None for "random"."""
     try:
         return None if text == "random" else tuple(float(part) for part in text.split(","))
     except ValueError:

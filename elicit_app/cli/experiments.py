@@ -1,4 +1,4 @@
-"""`elicit simulate`, `elicit sweep` and `elicit reproduce`: simulated experts, and published results computed anew."""
+"""`elicit simulate`, `elicit sweep` and `elicit reproduce`: simulated experts and published results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from elicit_app.experiments.sweep import Found
 
 
-# Options that say nothing about who asks and who answers.
+# Options that do not describe the procedure or the expert.
 _OF_THE_COMMAND = frozenset({"study", "procedure", "runs", "jobs", "out", "transcript", "force", "as_json"})
 
 
@@ -170,7 +170,7 @@ def simulate(
         experts = Experts.stated(**about_experts)
         with output.progress("Simulating", runs) as advance:
             found = run(opened, setting, experts, runs=runs, jobs=jobs, advance=advance)
-    _write(found, out, transcript)  # first: whoever reads the tables may stop reading, as `head` does
+    _write(found, out, transcript)  # first, because the reader of the tables may stop, as `head` does
     output.print_json(found.as_json()) if as_json else _print_tables(found)
 
 
@@ -208,7 +208,7 @@ def _numbers(text: str | None, option: str) -> tuple[float, ...] | None:
 
 
 def _print_tables(found: Simulation) -> None:
-    """Print the weights of a single run, or how the measures of many are spread."""
+    """Print the weights of a single run, or a summary of the measures over many."""
     console = output.console()
     console.print(_weights(found) if len(found.runs) == 1 else _summary(found))
     if len(found.runs) == 1:
@@ -223,7 +223,7 @@ def _print_tables(found: Simulation) -> None:
 
 
 def _stopped_words(reason: str) -> str:
-    """Return what a reason to stop says, where its name leaves a number open."""
+    """Return the number behind a reason to stop, if it has one."""
     from elicit_app.elicitation.agenda import BEST_PROBABILITY, KNOWN_FACTOR
 
     words = {
@@ -234,7 +234,7 @@ def _stopped_words(reason: str) -> str:
 
 
 def _table(heads: Sequence[str], *, left: Sequence[str] = (), title: str = "", caption: str = "") -> Table:
-    """Return a table with lines; the first column, and those headed `left`, begin on the left."""
+    """Return a table with lines; the first column and those headed `left` are left-aligned."""
     from rich.box import SIMPLE
     from rich.table import Table
 
@@ -248,7 +248,7 @@ def _weights(found: Simulation) -> Table:
     from metrics.elicited.family import linear_family
 
     run, classes = found.runs[0], found.study.classes
-    # A belief has a range for every weight; a search says which weights it could only bound.
+    # A belief has a range for every weight; a search reports the weights that it could only bound.
     ranges, heading = (run.bounded, "only bounded")
     if run.intervals is not None:
         ranges, heading = run.intervals, "plausible (90 %)"
@@ -417,7 +417,7 @@ def reproduce(
 def _records(
     wanted: list[Experiment], options: Options, out: Path, jobs: int, not_run: list[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the records; where one of several experiments lacks its data it is named, and the others go on."""
+    """Yield the records; if one of several experiments lacks its data, name it and continue with the others."""
     from elicit_app.experiments.reproduce.running import reproduce as compute
     from elicit_app.problem import Problem
 

@@ -1,4 +1,4 @@
-"""`elicit metric` and `elicit session`: metric files shown, checked, exported, pooled; sessions checked and saved."""
+"""`elicit metric` and `elicit session`: show, check, export and pool metrics; check, recover and report on sessions."""
 
 from __future__ import annotations
 
@@ -121,12 +121,12 @@ def _content(metric: ElicitedMetric, format: str, predictions: list[Path]) -> st
 
 
 def load_metric(path: Path) -> ElicitedMetric:
-    """Return the metric of a file that people named, and say on standard error where nothing protects it.
+    """Return the metric of a file that a user named; warn on standard error if it has no digest.
 
     Raises
     ------
     Problem
-        The file is missing, damaged, of a newer version, or contradicts itself; said in one sentence.
+        If the file is missing, damaged, of a newer version, or inconsistent.
     """
     loaded, protected = _read_metric(path)
     if not protected:
@@ -169,7 +169,7 @@ def pool(
     if out is not None:
         require_new(out, force)
     for same in repeated(metrics).values():
-        # One that states no answers could not be told from another expert's.
+        # Without answers, a second copy could not be distinguished from another expert's metric.
         raise Problem(f"{same[1]} is given twice: an expert counts once.")
     given = [Source(path.name, load_metric(path)) for path in metrics]
     sources, notes = who_counts(given, trusted_only=trusted_only)
@@ -254,7 +254,7 @@ def recover(
 
 
 def require_report_name(out: Path) -> None:
-    """Refuse a file whose ending is none that a report can have."""
+    """Check that the suffix of a file is one of a report's."""
     from elicit_app.session.report import FORMATS
 
     if out.suffix.lower() not in FORMATS:
@@ -273,7 +273,7 @@ def report(
     """Write the report on a session, as the window does: what to do and why, both doubts, and every answer in words."""
     from elicit_app.study import parquet
 
-    parquet.start()  # most studies are in such files, and it is ready when everything is loaded
+    parquet.start()  # most studies are in such files; the child is ready once the imports are done
     from elicit_app.session.report import report_of, save_report
     from elicit_app.session.result import calibration_of, result_view
     from elicit_app.session.session import Session
@@ -283,7 +283,7 @@ def report(
     require_new(out, force)
     with Session.look(file, None if study is None else open_study(study)) as session:
         models = session.study.models
-        # Beside what is computed of the answers, which does not need it yet.
+        # In parallel with the computation on the answers, which does not need it yet.
         threading.Thread(target=lambda: [*map(calibration_of, models)], daemon=True).start()
         view = result_view(session)
         save_report(report_of(session, view), view.metric, out)

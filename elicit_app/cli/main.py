@@ -1,6 +1,6 @@
-"""The command `elicit`: the commands of the other modules, and those that ask, in the window or in the terminal.
+"""The command `elicit`: the commands of the other modules, and those that ask in the window or the terminal.
 
-Heavy modules are imported only where a command needs them.
+Heavy modules are imported only in the commands that need them.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from metrics.text import unisolated
 _DEMO = "breast-cancer"
 _WRONG_USAGE, _INTERRUPTED = 2, 130
 OPENED = (".elicit", ".session.jsonl")
-"""Endings of the files that the program opens where nothing but their name is given."""
+"""Suffixes of the files that the program opens if their name is the only argument."""
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1")
-"""What keeps linear algebra to one thread, in the environment of a program that has not imported numpy yet."""
+"""Environment variables that limit linear algebra to one thread, if set before NumPy is imported."""
 
 app = Commands(
     name="elicit",
@@ -83,10 +83,10 @@ def open_start() -> None:
 
 
 def _require_known(ref: str) -> None:
-    """Refuse at once what is neither a study that comes with the program nor a file or folder."""
+    """Check early that a reference is a bundled or synthetic study, a file or a folder."""
     if ref == _DEMO or Path(ref).exists():
         return
-    # The list of studies pulls in numpy, which the first page appears without.
+    # The list of studies imports NumPy, which the first page does not need.
     from elicit_app.study import list_studies, open_study
 
     if ref not in {one.name for one in list_studies()}:
@@ -100,9 +100,9 @@ def _run(ref: str | None) -> None:
 
 
 def no_window() -> str:
-    """Return in one sentence why no window can be opened here, or nothing where one can.
+    """Return one sentence on why no window can be opened here; empty if one can.
 
-    Qt ends the program where it finds no display or a library is missing, so both are looked for before it starts.
+    Qt aborts the program if there is no display or a library is missing, so both are checked before it starts.
     """
     platform = os.environ.get("QT_QPA_PLATFORM", "").split(":")[0].split(";")[0]
     if sys.platform.startswith("linux") and platform in ("", "xcb", "wayland"):
@@ -114,7 +114,7 @@ def no_window() -> str:
 
 
 def _x_display() -> bool:
-    """Return whether the X server that DISPLAY names answers."""
+    """Return whether the X server named by DISPLAY answers."""
     import socket
 
     name = os.environ.get("DISPLAY", "")
@@ -136,13 +136,13 @@ def _x_display() -> bool:
 
 
 def _missing_library(plugin: str) -> str:
-    """Return which library of the system Qt misses for its window, or nothing."""
+    """Return a sentence naming the system library that Qt lacks for its window; empty if none."""
     import ctypes
 
     try:
         require("PySide6")
         import PySide6
-        from PySide6 import QtWidgets  # noqa: F401  importing it is the test
+        from PySide6 import QtWidgets  # noqa: F401  the import is the test
     except MissingPackage as error:
         return str(error)
     except ImportError as error:
@@ -271,11 +271,11 @@ def start(
 
 
 def run() -> None:
-    """Run the command; what cannot be done is one sentence on standard error and exit code 1, wrong usage 2."""
+    """Run the command; failures print one sentence to standard error and exit with 1, usage errors with 2."""
     _prepare_streams()
     _limit_blas_threads()
     if len(sys.argv) == 2 and sys.argv[1].endswith(OPENED) and Path(sys.argv[1]).is_file():
-        # A double click on a file starts the program with its name alone.
+        # A double click on a file starts the program with its name as the only argument.
         sys.argv.insert(1, "open")
     sys.argv[1:] = [_as_meant(argument) for argument in sys.argv[1:]]
     for argument in sys.argv[1:]:
@@ -290,7 +290,7 @@ def run() -> None:
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
     except BrokenPipeError:
-        # the reader of our output has gone; nothing is left to flush at exit
+        # the reader of our output is gone; avoid another error when flushing at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
@@ -301,17 +301,17 @@ def run() -> None:
 
 
 def _limit_blas_threads() -> None:
-    """Let linear algebra use one thread, unless the user said otherwise.
+    """Limit linear algebra to one thread, unless the user chose otherwise.
 
-    The matrices of a belief are small: where another program keeps a processor busy, a second thread that waits for it
-    makes the next question of ten classes take ten times as long.
+    The matrices of a belief are small. If another program keeps a processor busy, waiting for a second thread makes
+    the next question of ten classes take ten times as long.
     """
     for variable, number in ONE_THREAD.items():
         os.environ.setdefault(variable, number)
 
 
 def _prepare_streams() -> None:
-    """Let no letter that a terminal cannot show, and no stream that is closed, end the program."""
+    """Keep characters that the terminal cannot show, and closed streams, from ending the program."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
         if stream is None:
@@ -322,7 +322,7 @@ def _prepare_streams() -> None:
 
 
 def _as_meant(argument: str) -> str:
-    """Return an argument without the marks that came along where a name in it was copied from our own output."""
+    """Return an argument without isolation marks, which are copied along with a name from our own output."""
     with suppress(OSError):
         if Path(argument).exists():
             return argument
@@ -330,7 +330,7 @@ def _as_meant(argument: str) -> str:
 
 
 def _is_text(argument: str) -> bool:
-    """Return whether an argument can be written to a file; names of files may be any bytes."""
+    """Return whether an argument can be encoded; file names may be arbitrary bytes."""
     try:
         argument.encode()
     except UnicodeEncodeError:

@@ -1,7 +1,7 @@
-"""What commands print and write: what stands in a file is text to the terminal, never an order.
+"""Output of commands: text from files reaches the terminal as text, never as control sequences.
 
-A class name may hold escape sequences, marks that turn the direction of writing, or what `rich` takes for markup. So
-the streams themselves replace them, whatever is printed, and tables go through `console`, which knows no markup.
+A class name may contain escape sequences, marks that reverse the direction of writing, or `rich` markup. The streams
+therefore replace these in everything printed, and tables go through `console`, which disables markup.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _PIPE_WIDTH = 160
 
-# Options that several commands have.
+# Options shared by several commands.
 Force = Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")]
 Scheduler = Annotated[
@@ -44,7 +44,7 @@ TrustedOnly = Annotated[
 
 @contextmanager
 def without_garbage_collection() -> Iterator[None]:
-    """Look for no cyclic garbage in a command that is over in seconds: it leaves none, and the search takes a tenth."""
+    """Disable the cyclic garbage collector in a short command: it finds nothing, and takes a tenth of the time."""
     gc.disable()
     try:
         yield
@@ -53,24 +53,24 @@ def without_garbage_collection() -> Iterator[None]:
 
 
 def typed(argument: object) -> str:
-    """Return an argument as it has to be typed in a command that is shown: a folder may have a space in its name."""
+    """Return an argument quoted for a command shown to the user, because a path may contain spaces."""
     return shlex.quote(str(argument))
 
 
 class SafeStream:
-    """A text stream on which everything written is shown as text; all else is the stream's own.
+    """A text stream that makes everything written to it safe to show; all else is delegated to the stream.
 
     Attributes
     ----------
     unchanged : text stream
-        The stream itself, for what has been made safe in another way.
+        The underlying stream, for output that is already safe.
     """
 
     def __init__(self, stream: IO[str]) -> None:
         self.unchanged = stream
 
     def write(self, text: str) -> int:
-        """Write text, control characters replaced and names written right to left isolated."""
+        """Write text with control characters replaced and right-to-left names isolated."""
         self.unchanged.write(isolated(text))
         return len(text)
 
@@ -84,7 +84,7 @@ class SafeStream:
 
 
 def show_as_text() -> None:
-    """Let standard output and standard error show everything as text, from now on."""
+    """Wrap standard output and standard error so that they show everything as text."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if not isinstance(stream, SafeStream):
@@ -97,16 +97,16 @@ def _unchanged(stream: Any) -> IO[str]:
 
 
 def print_json(value: Any) -> None:
-    """Print one JSON object to standard output; control and direction characters are written as escapes."""
+    """Print one JSON object to standard output, with control and direction characters escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
     print(escaped_json(text), file=_unchanged(sys.stdout))
 
 
 def console(*, errors: bool = False) -> Console:
-    """Return a console for tables and styled lines: no markup, no control characters of foreign text.
+    """Return a console for tables and styled lines, without markup and without control characters in foreign text.
 
-    Questions and messages go to standard error (`errors`); what goes to standard output into a file or a pipe is not
-    cut to the width of a terminal.
+    Questions and messages go to standard error (`errors`). Standard output to a file or a pipe is not cut to the width
+    of a terminal.
     """
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
@@ -114,7 +114,7 @@ def console(*, errors: bool = False) -> Console:
 
     class TextConsole(Console):
         def render_str(self, text: str, **options: Any) -> Text:
-            # before rich measures widths: a replaced character may be wider
+            # before rich measures widths, because a replacement character may be wider
             return super().render_str(isolated(text), **options)
 
         def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
@@ -127,12 +127,12 @@ def console(*, errors: bool = False) -> Console:
 
 
 def line(console: Console, text: str, style: str = "") -> None:
-    """Print a line: a terminal wraps it between words, a file or a pipe gets it whole."""
+    """Print a line, wrapped between words on a terminal and unwrapped to a file or a pipe."""
     console.print(text, style=style, soft_wrap=not console.is_terminal)
 
 
 def table(heads: Iterable[str], left: Container[int] = (0,)) -> Table:
-    """Return a table without lines; the columns `left` begin on the left, the others end on the right."""
+    """Return a table without lines; the columns `left` are left-aligned, the others right-aligned."""
     from rich.table import Table
 
     plain = Table(box=None, padding=(0, 2), show_edge=False)
@@ -146,9 +146,9 @@ _PATIENCE = 1.0
 
 @contextmanager
 def progress(task: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Give a function that is told how much more has been done of a task ("Scoring"), out of `total` if that is known.
+    """Provide a function to report progress on a task ("Scoring"), in steps out of `total`, if known.
 
-    The bar appears after a second, and only where standard error is a terminal.
+    The bar appears after a second, and only if standard error is a terminal.
     """
     bar: Progress | None = None
     started, done = time.monotonic(), 0
@@ -162,7 +162,7 @@ def progress(task: str, total: int | None = None) -> Iterator[Callable[[int], No
             try:
                 begun.start()
             except KeyboardInterrupt:
-                begun.console.show_cursor(True)  # half begun it has hidden the cursor, but cannot be stopped
+                begun.console.show_cursor(True)  # a half-started bar has hidden the cursor but cannot be stopped
                 raise
             bar = begun
         elif bar is not None:
@@ -188,13 +188,13 @@ def _bar() -> Progress:
 
 
 def flag(option: str) -> str:
-    """Return the flag that an option of a setting is given by."""
+    """Return the command-line flag of an option."""
     return f"--{option.replace('_', '-')}"
 
 
 @contextmanager
 def refusing_wrong_options() -> Iterator[None]:
-    """Refuse options that do not exist or do not go together as wrong usage, named as they were typed."""
+    """Turn `WrongOption` into a usage error that names options as typed."""
     try:
         yield
     except WrongOption as wrong:
@@ -202,7 +202,7 @@ def refusing_wrong_options() -> Iterator[None]:
 
 
 def require_all_new(paths: Iterable[Path | None], force: bool) -> None:
-    """Refuse what `require_new` does of several files that a command writes, and one name for two of them."""
+    """Apply `require_new` to all files that a command writes, and check that no two are the same."""
     named = [path for path in paths if path is not None]
     for path in named:
         require_new(path, force)
@@ -211,7 +211,7 @@ def require_all_new(paths: Iterable[Path | None], force: bool) -> None:
 
 
 def repeated(paths: Iterable[Path]) -> dict[Path, list[Path]]:
-    """Return the files that are named more than once, each with its names, in order."""
+    """Return the files that are named more than once, each with its names in order."""
     from metrics.files import real_path
 
     names: dict[Path, list[Path]] = {}
@@ -221,14 +221,14 @@ def repeated(paths: Iterable[Path]) -> dict[Path, list[Path]]:
 
 
 def require_new(path: Path, force: bool) -> None:
-    """Refuse a file name that cannot be written, or that is taken, unless the user said that it may be replaced.
+    """Check that a file can be written and does not exist, unless `force` allows replacing it.
 
-    Devices and pipes are not taken; a file with an expert's answers is never replaced (see `write_atomically`).
+    Devices and pipes count as new. A file with an expert's answers is never replaced (see `write_atomically`).
 
     Raises
     ------
     Problem
-        It is a folder, lies in something that is none, exists, or is a file that nothing replaces.
+        If it is a folder, has a parent that is not a folder, exists, or may never be replaced.
     """
     from elicit_app.study.writing import require_writable, write_problem
     from metrics.files import require_replaceable
@@ -243,7 +243,7 @@ def require_new(path: Path, force: bool) -> None:
 
 
 def require_picture(path: Path, force: bool) -> None:
-    """Refuse what `require_new` does, and a name whose ending names no kind of picture, before anything is drawn."""
+    """Apply `require_new` and check the suffix of a picture, before anything is drawn."""
     from elicit_app.study.writing import PICTURES
 
     if path.suffix.lower() not in PICTURES:
@@ -257,10 +257,10 @@ _TYPE = re.compile(r"<(\w+?)(?: range)?>|<([^>]*)>")
 
 
 class Command(TyperCommand):
-    """A command whose arguments are shown as their `metavar` spells them: METRIC, FILE..., [NAME]."""
+    """A command whose arguments are shown by their `metavar`: METRIC, FILE..., [NAME]."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Return what follows the name of the command in its usage."""
+        """Return the text after the command's name in its usage line."""
         return ["[OPTIONS]", *(str(one.metavar) for one in self.params if one.param_type_name == "argument")]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -286,8 +286,8 @@ def _in_words(found: re.Match[str]) -> str:
 
 
 class Commands(typer.Typer):
-    """A group of such commands."""
+    """A group of `Command`s."""
 
     def command(self, name: str | None = None, **settings: Any) -> Callable[[Any], Any]:
-        """Return the decorator that adds a command; settings are those of typer."""
+        """Return a decorator that adds a command; the settings are those of typer."""
         return super().command(name, **({"cls": Command} | settings))

@@ -1,4 +1,4 @@
-"""The result of a session, a judgement of models, and experts beside each other, as text."""
+"""The result of a session, a judgement of models, and a comparison of experts, as text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_ROWS = 12
 
 
 def print_result(console: Console, view: ResultView, study: Study) -> None:
-    """Print what was learned: the ratios, how far they can be trusted, and what to do with the models."""
+    """Print the result: the ratios, how far they can be trusted, and what to do with the models."""
     output.line(console, f"{view.headline.start} {view.headline.number}.", style="bold")
     plain, stressed = view.headline.below
     if plain:
@@ -55,7 +55,7 @@ def _ratios(console: Console, view: ResultView, study: Study) -> None:
 
 
 def _models(console: Console, view: ResultView) -> None:
-    """Print what one could do, and what is known of the models beside their costs."""
+    """Print the policies, and the models' measures other than costs."""
     if view.judgement is None:
         return
     print_judgement(console, view.judgement)
@@ -66,7 +66,7 @@ def _models(console: Console, view: ResultView) -> None:
 
 
 def print_judgement(console: Console, judgement: Judgement) -> None:
-    """Print the recommendation, the table of policies and what more information would bring."""
+    """Print the recommendation, the table of policies and the value of more information."""
     recommended = judgement.recommendation
     output.line(console, recommended.sentence, style="bold")
     for text in (recommended.spares, recommended.sureness, recommended.reservation):
@@ -105,7 +105,7 @@ def _above(range_: Range) -> str:
 
 
 def print_comparison(console: Console, view: ComparisonView) -> None:
-    """Print where experts disagree, every ratio of each of them, and what pooling means."""
+    """Print where the experts disagree, all their ratios, and what pooling means."""
     table = output.table(("Mistake", *view.names, "pooled"))
     for row in view.mistakes:
         cells = (*row.rates, row.pooled)

@@ -1,4 +1,4 @@
-"""`elicit score` and `elicit measure`: models judged by an elicited metric, and every measure of the sources."""
+"""`elicit score` and `elicit measure`: models judged by an elicited metric, and the published measures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 _WORSE = 3
-_AS_USUAL = (50, "sum", "graded", "local")  # of the options about classes
+_AS_USUAL = (50, "sum", "graded", "local")  # defaults of options that apply only to classes
 
 
 def register(app: typer.Typer) -> None:
@@ -122,7 +122,7 @@ def score(
 
 
 def _score_priced(metric: ElicitedMetric, files: list[Path], draws: int, seed: int, as_json: bool) -> None:
-    """Score models of several labels, or of suggestions in contexts."""
+    """Score multi-label models, or suggestions in contexts."""
     from dataclasses import asdict
 
     from elicit_app.problem import Problem
@@ -153,7 +153,7 @@ def _score_priced(metric: ElicitedMetric, files: list[Path], draws: int, seed: i
 
 
 def scores_from_files(metric: ElicitedMetric, predictions: list[Path]) -> Scores:
-    """Return what the models of some predictions files are judged, as `score` does without further options."""
+    """Return the scores of models from predictions files, as `score` does without further options."""
     from elicit_app.study.scoring import AS_USUAL, scores_of
 
     names, files = _models(predictions)
@@ -163,7 +163,7 @@ def scores_from_files(metric: ElicitedMetric, predictions: list[Path]) -> Scores
 
 
 def _models(predictions: Sequence[Path]) -> tuple[list[str], list[Path]]:
-    """Return the names and files of the models; those of a study have the names they have in it."""
+    """Return the names and files of the models; models of a study keep their names."""
     from elicit_app.study.folder import STUDY_FILE, model_files
     from elicit_app.study.making import distinct_names
     from elicit_app.study.opening import BUNDLED, datasets_folder
@@ -179,13 +179,13 @@ def _models(predictions: Sequence[Path]) -> tuple[list[str], list[Path]]:
 
 
 def _tell_repeated(files: Sequence[Path]) -> None:
-    """Say which file is given more than once: it is judged as so many models, which share what they deserve."""
+    """Warn about files given more than once: each counts as a separate model, and these split the probabilities."""
     for file, same in repeated(files).items():
         print(f"{file.name} is given {len(same)} times and judged as {len(same)} models.", file=sys.stderr)
 
 
 def _tally(metric: ElicitedMetric, names: Sequence[str], files: list[Path], concern: ConcernSettings) -> RowsTally:
-    """Pass once over the predictions, here."""
+    """Tally the predictions in this process."""
     from elicit_app.study.reading import open_predictions
     from elicit_app.study.scoring import ModelRows, Piece, tally_models
 
@@ -214,7 +214,7 @@ def _tell(tally: RowsTally) -> None:
 
 
 def _stated(text: str, classes: Sequence[str]) -> dict[str, float]:
-    """Return the shares that an option states: "malignant=0.1" or "a=0.2,b=0.3"."""
+    """Return the shares in an option: "malignant=0.1" or "a=0.2,b=0.3"."""
     from elicit_app.study.measuring import numbers_by_class
 
     with output.refusing_wrong_options():
@@ -226,7 +226,7 @@ def _stated(text: str, classes: Sequence[str]) -> dict[str, float]:
 
 
 def _completed(shares: dict[str, float], cases: Sequence[int], classes: Sequence[str]) -> list[float]:
-    """Return a share for every class: those left out divide the rest as they are in the predictions."""
+    """Return a share for every class; those not stated divide the remainder as in the predictions."""
     from elicit_app.study.measuring import completed_prevalence
 
     counts = dict(zip(classes, cases, strict=True))
@@ -240,7 +240,7 @@ def _completed(shares: dict[str, float], cases: Sequence[int], classes: Sequence
 
 
 def _named(judgement: Judgement, name: str) -> JudgedPolicy:
-    """Return the policy that an option names."""
+    """Return the policy named by an option."""
     wanted = name.strip().casefold()
     for one in judgement.policies:
         policy = one.policy
@@ -258,7 +258,7 @@ def _named(judgement: Judgement, name: str) -> JudgedPolicy:
 
 
 def _demand_better(judgement: Judgement, gate: JudgedPolicy) -> None:
-    """Exit with 3 where every use of another model, of a single one every other use, costs more than a policy does."""
+    """Exit with 3 if every policy of another model (with one model, its every other policy) costs more than `gate`."""
     others = [one for one in judgement.policies if one.policy.model is not None and one is not gate]
     others = [one for one in others if one.policy.model != gate.policy.model] or others
     best = min(others, key=lambda one: one.cost_per_population, default=None)
@@ -457,7 +457,7 @@ def _print_table(chosen: Measure, files: list[Path], found: list[Measurement]) -
 
 
 def _in_words(value: object) -> str:
-    """Return a detail in one line."""
+    """Return a detail on one line."""
     if isinstance(value, dict):
         return "; ".join(f"{name} {_in_words(one)}" for name, one in value.items())
     if isinstance(value, list):
@@ -466,7 +466,7 @@ def _in_words(value: object) -> str:
 
 
 def _draw(chosen: Measure, files: list[Path], options: Options, path: Path) -> None:
-    """Draw the measure of every file beside each other and write the picture, whole or not at all."""
+    """Draw the measure of all files side by side and write the picture atomically."""
     from matplotlib.figure import Figure
 
     from elicit_app.study.writing import write_picture

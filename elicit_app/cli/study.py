@@ -1,4 +1,4 @@
-"""`elicit study`: making and listing studies, sending them to experts, and classifiers on the sphere of one."""
+"""`elicit study`: make and list studies, send them to experts, collect answers, and classifiers on the sphere."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def new(
 
 
 class ColumnOptions(NamedTuple):
-    """What was said on the command line about the columns of predictions."""
+    """The command-line options about the columns of predictions."""
 
     truth: str | None = None
     columns: str | None = None
@@ -139,11 +139,11 @@ class ColumnOptions(NamedTuple):
 
 
 def _columns_of(file: Path, options: ColumnOptions) -> ColumnMap | None:
-    """Return what the columns of a file are as it was said; None where they have the usual names."""
+    """Return the column map of a file according to the options; None if it has the usual names."""
     from elicit_app.study.mapping import as_options, column_map, look_at, needs_no_map
 
     if options == ColumnOptions() and needs_no_map(file):
-        return None  # before its rows are looked at, which takes seconds of fifty classes
+        return None  # before its rows are read, which takes seconds for fifty classes
     look = look_at(file)
     if options == ColumnOptions():
         there = f"{file} has no columns y_true and proba_<class>; it has {listed([*look.columns], 8)}."
@@ -156,7 +156,7 @@ def _columns_of(file: Path, options: ColumnOptions) -> ColumnMap | None:
 
 
 def _pairs(text: str) -> tuple[tuple[str, str], ...]:
-    """Return the classes and columns of "CLASS=COLUMN,...", one line of CSV."""
+    """Return the classes and columns in "CLASS=COLUMN,...", a line of CSV."""
     import csv
 
     parts = [part.partition("=") for part in next(csv.reader([text]), [])]
@@ -208,7 +208,7 @@ def change(
 def _new_of_amounts(
     folder: Path, files: list[Path], name: str | None, labels: str | None, population: int | None, noun: str | None
 ) -> None:
-    """Make a study of several labels, or of outcomes in contexts."""
+    """Make a study of multi-label predictions, or of outcomes in contexts."""
     from elicit_app.study.making import create_amounts_study
 
     if labels is not None:
@@ -293,7 +293,7 @@ def classifier(
 
 
 def _split(labels: str) -> list[str]:
-    """Return the labels of one line of CSV: a label with a comma in it stands in quotation marks."""
+    """Return the labels in a line of CSV; a label that contains a comma is quoted."""
     import csv
 
     names = [name.strip() for name in next(csv.reader([labels]), [])]

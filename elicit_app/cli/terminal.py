@@ -1,4 +1,4 @@
-"""The session in the terminal: prints views, reads lines, and drives the same runner as the window."""
+"""A session in the terminal: prints views, reads lines, and drives the same runner as the window."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ _REPLIES: dict[str, Reply] = {
     "0": "equal",
     "=": "equal",
     "s": "unsure",
-    # What the arrow keys send, in both modes of a terminal: the keys of the window work here too.
+    # Codes of the arrow keys in both modes of a terminal, so that the window's keys work here too.
     **{f"\x1b{mode}{letter}": reply for mode in "[o" for letter, reply in _ARROWS.items()},
 }
 _COMMANDS: dict[str, Command] = {"u": "undo", "r": "redo", "q": "stop", "f": "full", "?": "help"}
-# "=40": equally bad with 40 of what may be moved; "1=40", "2=40": A, or B, is better even then.
+# "=40": equally bad with 40 of the movable count; "1=40", "2=40": A, or B, is better even then.
 _MOVED = re.compile(r"([12ab]?)=([\d,]{1,12})")
 _STRENGTHS = {"+": Strength.CLEARLY, "-": Strength.SLIGHTLY}
 
@@ -69,7 +69,7 @@ HELP = (
 
 
 class TypedLine(NamedTuple):
-    """What one line means: a reply with its strength or with a count that was moved, or a command."""
+    """The meaning of a line: a reply with its strength or with a moved count, or a command."""
 
     reply: Reply | None
     strength: Strength | None = None
@@ -78,7 +78,7 @@ class TypedLine(NamedTuple):
 
 
 def read_key(line: str) -> TypedLine:
-    """Return what a typed line means."""
+    """Return the meaning of a typed line."""
     text = line.strip().lower()
     if text in _COMMANDS:
         return TypedLine(None, command=_COMMANDS[text])
@@ -93,9 +93,9 @@ def read_key(line: str) -> TypedLine:
 
 
 def read_line() -> str:
-    """Return the next line of standard input, empty at its end; Ctrl+C is heard while it waits."""
+    """Return the next line of standard input, empty at its end; Ctrl+C interrupts the wait."""
     if sys.platform != "win32":
-        # polars takes over the signal and lets the reading go on, so that Ctrl+C would have to wait for Enter.
+        # polars takes over the signal and restarts the read, so that Ctrl+C would take effect only after Enter.
         signal.siginterrupt(signal.SIGINT, True)
         if sys.stdin.isatty():
             _wait_for_typing()
@@ -103,7 +103,7 @@ def read_line() -> str:
 
 
 def _wait_for_typing() -> None:
-    """Wait for a line or for Ctrl+C, which a plain read misses when it comes just before the read begins."""
+    """Wait for a line or Ctrl+C; a plain read misses a Ctrl+C that arrives immediately before it begins."""
     heard, rings = os.pipe()
     os.set_blocking(rings, False)
     before = signal.set_wakeup_fd(rings)
@@ -120,10 +120,10 @@ Read = Callable[[QuestionView | None], str | None]
 
 
 class Terminal:
-    """One session in the terminal, closed at the end; questions and messages go to `console`, standard error.
+    """A session in the terminal, closed at the end; questions and messages go to `console`, on standard error.
 
-    `read` returns the next line, given the question that stands, or None at another prompt. Where somebody types
-    (`waits`), how long answers take is kept, and used to compute what comes next.
+    `read` returns the next line, given the current question, or None at another prompt. If a person types (`waits`),
+    the times of answers are recorded, and the next questions are computed while the person thinks.
     """
 
     def __init__(self, session: Session, console: Console, read: Read, *, waits: bool = False) -> None:
@@ -136,7 +136,7 @@ class Terminal:
         self._full = False
 
     def run(self) -> ResultView | None:
-        """Ask until the expert stops or the input ends; return the result, or None where there is none yet."""
+        """Ask until the expert stops or the input ends; return the result, or None if there is none yet."""
         try:
             (self._runner.more if self._wants_more() else self._runner.start)()
             while True:
@@ -149,7 +149,7 @@ class Terminal:
             self._runner.close()
 
     def _wants_more(self) -> bool:
-        """Ask who comes back to a finished session whether there shall be more questions."""
+        """Ask an expert who returns to a finished session whether to continue with more questions."""
         session = self._session
         if session.state.phase != "finished" or session.continuation() is None:
             return False
@@ -157,7 +157,7 @@ class Terminal:
         return self._key("m") == "m"
 
     def _meet(self, view: View) -> bool:
-        """React to a view; False to leave without a result."""
+        """React to a view; return False to leave without a result."""
         match view:
             case QuestionView():
                 return self._ask(view)
@@ -268,9 +268,9 @@ class Terminal:
         return True
 
     def _key(self, *keys: str) -> str | None:
-        """Return which of some keys was typed, or "" for Enter alone; None at the end of the input.
+        """Return the key that was typed, "" for Enter alone, or None at the end of the input.
 
-        Who types is asked again; of lines in a pipe, which may never end, any other one is taken for Enter.
+        A person is asked again after any other line; in a pipe, which may never end, any other line counts as Enter.
         """
         while (line := self._read(None)) is not None:
             key = line.strip().lower()
@@ -282,7 +282,7 @@ class Terminal:
         return None
 
     def _leave(self) -> bool:
-        """The input has ended: show what is known so far and leave the session open."""
+        """After the end of the input, show what is known so far and leave the session open."""
         if not self._session.state.informative:
             return False
         self._runner.result()
@@ -293,7 +293,7 @@ class Terminal:
 
 
 def moved_to(view: QuestionView, count: int | None) -> Moved | None:
-    """Return the count that may be moved where it was typed to be."""
+    """Return the move of a count to the typed number; None if no count can be moved or none was typed."""
     may = view.proposal
     if may is None or count is None:
         return None
@@ -301,7 +301,7 @@ def moved_to(view: QuestionView, count: int | None) -> Moved | None:
 
 
 def count_problem(view: QuestionView, typed: TypedLine) -> str:
-    """Return why a typed count cannot be taken, or an empty text."""
+    """Return why a typed count is invalid; empty if it is valid."""
     if typed.moved_to is None:
         return ""
     may = view.proposal
@@ -315,7 +315,7 @@ def count_problem(view: QuestionView, typed: TypedLine) -> str:
 def print_question(
     console: Console, view: QuestionView, wording: Wording, family: Family, *, full_picture: bool
 ) -> None:
-    """Print a question: what differs, in words; with the full picture every count."""
+    """Print a question: the differences in words, and every count with the full picture."""
     from rich.table import Table
 
     words = compare_pair(
@@ -354,7 +354,7 @@ def print_question(
 
 
 def _proposal_words(proposal: Proposal, wording: Wording, family: Family) -> str:
-    """Say which count may be moved, and how it is typed."""
+    """Return a sentence on which count can be moved, and how to type it."""
     letter = "A" if proposal.side == "first" else "B"
     mistake = wording.mistake(linear_family(family).mistake_at(proposal.true, proposal.predicted))
     return (
@@ -366,7 +366,7 @@ def _proposal_words(proposal: Proposal, wording: Wording, family: Family) -> str
 def print_contradiction(
     console: Console, first: AnsweredView, second: AnsweredView, wording: Wording, family: Family
 ) -> None:
-    """Print two answers to the same pair, and the keys that say which was meant."""
+    """Print two answers to the same pair, and the keys to choose between them."""
     console.print("The same pair, two answers. Which do you mean?")
     for key, answer in (("1", first), ("2", second)):
         console.print(f"{key}  question {answer.number}: {preference_of(answer, wording, family).both}")
@@ -374,7 +374,7 @@ def print_contradiction(
 
 
 def print_review(console: Console, view: ReviewView, wording: Wording, family: Family) -> None:
-    """Print all answers, newest first, with what fits the rest."""
+    """Print all answers, newest first, and whether each fits the rest."""
     table = output.table(("No.", "Answer", "how clearly", "seconds", "fits the rest"), left=(1, 2, 4))
     for answer in reversed(view.answers):
         seconds = "" if answer.seconds is None else f"{answer.seconds:.0f}"

@@ -1,4 +1,4 @@
-"""Asking for a metric: procedures, oracles and the loop between them, in one import.
+"""Elicit a metric: procedures, oracles and the loop between them, in one import.
 
 >>> import numpy as np
 >>> from elicit_app.elicitation import LPM, Bayes, Cases, LinearOracle, run
@@ -13,7 +13,7 @@
 >>> bool(outcome.weights[0] < outcome.weights[1] < 0)
 True
 
-Names are imported when they are first used: a window that only lists sessions needs none of the procedures.
+Names are imported on first use: a window that only lists sessions needs none of the procedures.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ __all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name from its module at its first use."""
+    """Import a public name from its module on first use."""
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

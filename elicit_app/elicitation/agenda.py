@@ -1,10 +1,10 @@
-"""What kind of question comes next (a new one, one to ask again, a repeat, a check), and when the answers are enough.
+"""Decide what kind of question comes next (new, asked again, repeat or check) and when the answers are enough.
 
-A sitting has at most 18 informative questions; with checks, three repeats and one dominated pair come on top, and a
-second such pair where the first was answered wrongly: one slip says little. Where all of that leaves open whether
-somebody looked, up to five more such pairs follow.
+A sitting has at most 18 informative questions. With checks, three repeats and one dominated pair are added, and a
+second dominated pair if the expert fails the first, because one slip proves little. If it is still unclear whether the
+expert looked at the questions, up to five more dominated pairs follow.
 
-A sitting may end earlier, once what the answers are for is reached: the ratios are known, or the choice is settled.
+A sitting may end earlier, once its purpose is met: the ratios are known, or the choice is settled.
 """
 
 from __future__ import annotations
@@ -33,32 +33,32 @@ from elicit_app.elicitation.region import Region
 from metrics.elicited.family import MistakeKey, error_cells, linear_family
 
 SITTING = 18  # informative questions
-MOST_QUESTIONS = 10_000  # that may be asked for: a file that says more must not keep anybody waiting
-PLAIN_REPEATS = 1  # of the repeats of a sitting; the others come with a common base, to see whether values are linear
+MOST_QUESTIONS = 10_000  # the most that may be requested, so that no file can ask for an endless session
+PLAIN_REPEATS = 1  # per sitting; the other repeats add a common base, to test whether values are linear
 _EXTRAS: tuple[tuple[float, Purpose], ...] = (
     (0.45, Purpose.REPEAT),
     (0.6, Purpose.CHECK),
     (0.8, Purpose.REPEAT),
     (0.95, Purpose.REPEAT),
-)  # after which share of a sitting
-MORE_CHECKS = 5  # at most, after all questions, where it is open whether somebody looked
+)  # the share of a sitting after which each is due
+MORE_CHECKS = 5  # at most, after all questions, while it is unclear whether the expert looked
 _LATER = 4  # questions between "cannot say" and asking again
-_LATEST = 100  # answers that a repeat is chosen from
+_LATEST = 100  # latest answers from which a repeat is chosen
 
-_SPOILT = 0.8  # share of a class's hits that a check turns into errors where anything may be shown
-_SPOILT_CLASSES, _WRONG_CLASSES = 4, 2  # of so many classes, into so many others: one mistake may not matter
-_SPOILT_MISTAKES = 3  # of a plausible check
+_SPOILT = 0.8  # share of a class's hits that a check turns into errors when any result may be shown
+_SPOILT_CLASSES, _WRONG_CLASSES = 4, 2  # true classes, and wrong classes for each: a single mistake might not matter
+_SPOILT_MISTAKES = 3  # changed by a plausible check
 
-KNOWN_FACTOR = 2.0  # ratios are known once none may be off by more
+KNOWN_FACTOR = 2.0  # ratios are known once none may be off by more than this factor
 BEST_PROBABILITY = 0.95  # a choice is settled once it is best with at least this probability
 FEWEST_ANSWERS = 8  # before anything counts as known or settled
-_BITS_PER_ANSWER, _LOG_ODDS_PER_ANSWER = 0.7, 0.4  # what an answer brings, for the estimate of how many are left
+_BITS_PER_ANSWER, _LOG_ODDS_PER_ANSWER = 0.7, 0.4  # gain per answer, to estimate how many are left
 
 Kind = Literal["new", "again", "repeat", "check"]
 
 
 class Item(NamedTuple):
-    """The next item of a sitting; `place` is the answered question, from 0, that is asked again."""
+    """The next item of a sitting; `place` is the index of the answered question to ask again."""
 
     kind: Kind
     place: int | None = None
@@ -70,12 +70,12 @@ def informative(history: Sequence[Asked]) -> int:
 
 
 def informative_before(history: Sequence[Asked]) -> list[int]:
-    """Return how many informative questions were asked before each one."""
+    """Return, for each question, how many informative questions were asked before it."""
     return list(accumulate((asked.question.purpose is Purpose.INFORMATIVE for asked in history), initial=0))[:-1]
 
 
 def n_answered(history: Sequence[Asked]) -> int:
-    """Count the informative questions that were answered, "cannot say" left out."""
+    """Count the informative questions that were answered, excluding "cannot say"."""
     return sum(
         asked.question.purpose is Purpose.INFORMATIVE and asked.answer.choice is not Choice.UNSURE for asked in history
     )
@@ -91,7 +91,7 @@ def extras(asked: int, questions: int) -> list[Purpose]:
 
 
 def _still(due: Sequence[Purpose], history: Sequence[Asked]) -> list[Purpose]:
-    """Return the repeats and checks of `due` that were not asked yet, in order."""
+    """Return the repeats and checks of `due` that have not been asked yet, in order."""
     anew = zip(history, _asked_again(history), strict=True)
     done = Counter(asked.question.purpose for asked, again in anew if not again)
     done[Purpose.CHECK] -= len(_checks_again(history)[0])
@@ -105,16 +105,16 @@ def _still(due: Sequence[Purpose], history: Sequence[Asked]) -> list[Purpose]:
 
 
 def next_item(history: Sequence[Asked], questions: int, checks: bool) -> Item | None:
-    """Return what comes next, or None when all informative questions and what belongs to them were asked.
+    """Return the next item, or None once all informative questions and their repeats and checks were asked.
 
     Parameters
     ----------
     history : sequence of Asked
-        What was answered so far.
+        Answers so far.
     questions : int
         Informative questions to ask.
     checks : bool
-        Whether repeats and checks come on top.
+        Whether repeats and checks are added.
     """
     asked = informative(history)
     for wanted in _still(extras(asked, questions), history) if checks else ():
@@ -128,14 +128,14 @@ def next_item(history: Sequence[Asked], questions: int, checks: bool) -> Item | 
     last = asked + 1 >= questions
     again = next((n for n in _unsure(history) if len(history) - n > _LATER or last), None)
     if asked >= questions:
-        # What was on top is asked again on top.
+        # Once the informative questions are used up, only a repeat may be asked again.
         on_top = again is not None and history[again].question.purpose is not Purpose.INFORMATIVE
         return Item("again", again) if on_top else None
     return Item("new") if again is None else Item("again", again)
 
 
 def required_item(history: Sequence[Asked]) -> Item | None:
-    """Return the repeat or the check without which nothing can be said about trust, or None when both were asked."""
+    """Return the repeat or check still needed before trust can be judged, or None if both were asked."""
     purposes = {asked.question.purpose for asked in history}
     if Purpose.REPEAT not in purposes and repeatable_answers(history):
         return Item("repeat")
@@ -143,14 +143,14 @@ def required_item(history: Sequence[Asked]) -> Item | None:
 
 
 def required_left(history: Sequence[Asked]) -> int:
-    """Return how many questions `required_item` still asks for, where there is an answer to repeat."""
+    """Return how many questions `required_item` still asks for, assuming that there is an answer to repeat."""
     purposes = {asked.question.purpose for asked in history}
     failed = _checks_again(history)[1] is not None
     return (Purpose.REPEAT not in purposes) + (Purpose.CHECK not in purposes or failed)
 
 
 def questions_left(history: Sequence[Asked], questions: int, checks: bool) -> int:
-    """Return how many questions come until the informative ones are used up, repeats and checks included."""
+    """Return how many questions remain until the informative ones are used up, including repeats and checks."""
     left = max(questions - informative(history), 0)
     again = sum(history[n].question.purpose is not Purpose.INFORMATIVE for n in _unsure(history))
     if not checks:
@@ -163,7 +163,7 @@ def questions_left(history: Sequence[Asked], questions: int, checks: bool) -> in
 
 
 def checks_on_top(history: Sequence[Asked], questions: int) -> int:
-    """Return how many checks were asked after the last of so many informative questions."""
+    """Count the checks asked after the last of `questions` informative questions."""
     return sum(
         asked.question.purpose is Purpose.CHECK and before >= questions
         for asked, before in zip(history, informative_before(history), strict=True)
@@ -171,9 +171,9 @@ def checks_on_top(history: Sequence[Asked], questions: int) -> int:
 
 
 def repeatable_answers(history: Sequence[Asked]) -> list[int]:
-    """Return the places of preferences that were not asked about twice yet, without the very first question.
+    """Return the indices of preferences not yet asked about twice, excluding the very first question.
 
-    Where there is none, equal points are repeated.
+    If there are none, return those of equal points instead.
     """
     once = tradable_answers(history)
     preferences = [n for n in once if history[n].answer.choice in PREFERENCES and history[n].answer.moved is None]
@@ -182,15 +182,15 @@ def repeatable_answers(history: Sequence[Asked]) -> list[int]:
 
 
 def not_just_asked(places: Sequence[int], history: Sequence[Asked]) -> list[int]:
-    """Return the latest places that lie some questions back, or all: what was just asked is remembered, not judged.
+    """Return the latest indices that lie a few questions back, or all: a fresh answer is remembered, not judged.
 
-    Of thousands of answers the latest are chosen from, so that choosing takes no more time and memory than of hundreds.
+    Only the latest are candidates, so that thousands of answers cost no more time and memory than hundreds.
     """
     return [n for n in places if len(history) - n > _LATER][-_LATEST:] or list(places)
 
 
 def tradable_answers(history: Sequence[Asked]) -> list[int]:
-    """Return the places of informative answers that were not asked about twice yet, without the very first question."""
+    """Return the indices of informative answers not yet asked about twice, excluding the very first question."""
     repeated = {asked.question.repeat_of for asked in history}
     return [
         n
@@ -204,7 +204,7 @@ def tradable_answers(history: Sequence[Asked]) -> list[int]:
 
 
 def _checks_again(history: Sequence[Asked]) -> tuple[list[int], int | None]:
-    """Return the places of checks that follow a failed one, and that of a failed one that none followed yet."""
+    """Return the indices of checks that follow a failed one, and that of a failed one which none has followed yet."""
     second: list[int] = []
     failed = None
     for n, (question, answer) in enumerate(history):
@@ -219,16 +219,16 @@ def _checks_again(history: Sequence[Asked]) -> tuple[list[int], int | None]:
 
 
 def never_asked(history: Sequence[Asked], family: Family, n_classes: int) -> tuple[MistakeKey, ...]:
-    """Return the mistakes that no answered question was about: what is said of them rests on the others alone.
+    """Return the mistakes that no answered question involved; their weights rest on the other answers alone.
 
     Parameters
     ----------
     history : sequence of Asked
-        All answers; "cannot say" tells nothing.
+        All answers; "cannot say" is ignored.
     family : str
-        Which mistakes are told apart.
+        Determines which mistakes are distinguished.
     n_classes : int
-        k.
+        Number of classes k.
     """
     weighs = linear_family(family)
     seen = np.zeros(weighs.n_weights(n_classes), dtype=bool)
@@ -240,7 +240,7 @@ def never_asked(history: Sequence[Asked], family: Family, n_classes: int) -> tup
 
 
 def better_side(a: Matrix, b: Matrix) -> Choice | None:
-    """Return the side of (k, k) matrices with no more mistakes of any kind and fewer of one, or None."""
+    """Return the side of two (k, k) matrices with no more mistakes of any kind and fewer of one, or None."""
     more = (a - b)[error_cells(len(a))]
     if not more.any():
         return None
@@ -254,24 +254,24 @@ def dominated(
     rng: np.random.Generator,
     loss: Callable[[Matrix, Matrix], Matrix] | None = None,
 ) -> Question:
-    """Return a pair of which one side is better whatever the expert values: the same, but for errors on top.
+    """Return a pair in which one side equals the other plus extra errors: worse whatever the expert values.
 
-    The errors are of several kinds: one of them alone may matter little to an expert.
+    The extra errors are of several kinds, because a single kind may matter little to an expert.
 
     Parameters
     ----------
     matrices : ndarray of shape (n, k, k)
-        Rates of achievable matrices; the most accurate is taken.
+        Rates of achievable matrices; the most accurate one is used.
     population : int or None
-        Errors come in whole cases of it.
+        Errors are added in whole cases of it.
     region : Region or None
-        Which results may be shown; None where anything may.
+        Results that may be shown; None if any result may be.
     rng : numpy.random.Generator
         Chooses the mistakes and the side.
     loss : callable, optional
-        From two arrays of results, shape (n, k, k), to how much worse the person is thought to find each of the second.
-        Within a region, the errors on top are then those that matter most, on the counts of any model; without it as
-        many as possible, on the most accurate ones.
+        Maps two arrays of results, shape (n, k, k), to the estimated loss of each second result against the first.
+        Within a region, the extra errors are then those that matter most, on the counts of any model. Without it, as
+        many errors as possible are added to the most accurate counts.
     """
     if region is not None and population is not None:
         check = Question(*_worse_within(region, rng, loss), population, Purpose.CHECK, hypothetical=True)
@@ -292,7 +292,7 @@ def dominated(
 def _worse_within(
     region: Region, rng: np.random.Generator, loss: Callable[[Matrix, Matrix], Matrix] | None
 ) -> tuple[Counts, Counts]:
-    """Return a result of a region, and the same with as many more of some mistakes as it allows; see `dominated`."""
+    """Return a result of a region, and the same with as many more of some mistakes as allowed; see `dominated`."""
     accurate = int(np.argmax(np.trace(region.bases, axis1=1, axis2=2)))
     better = region.bases[accurate if loss is None else int(rng.integers(len(region.bases)))]
     cells = rng.permutation(np.argwhere(error_cells(len(better))))
@@ -316,7 +316,7 @@ def _worse_within(
 
 
 def _unsure(history: Sequence[Asked]) -> list[int]:
-    """Return the places of questions and repeats answered "cannot say" that were not asked again."""
+    """Return the indices of questions and repeats answered "cannot say" and not asked again."""
     last = {(question.purpose, question.repeat_of): n for n, (question, _) in enumerate(history)}
     return [
         n
@@ -329,7 +329,7 @@ def _unsure(history: Sequence[Asked]) -> list[int]:
 
 
 def _asked_again(history: Sequence[Asked]) -> list[bool]:
-    """Tell of each question whether it asks again what was answered "cannot say" before."""
+    """Return, for each question, whether it asks again what was answered "cannot say"."""
     unsure: set[tuple[Purpose, int | None]] = set()
     found = []
     for n, (question, answer) in enumerate(history):
@@ -340,21 +340,21 @@ def _asked_again(history: Sequence[Asked]) -> list[bool]:
 
 
 def _if_again(question: Question, place: int) -> tuple[Purpose, int | None]:
-    """Return purpose and number of what asks the question at a place again; a repeat keeps what it repeats."""
+    """Return the purpose and number of a question that asks this one again; a repeat keeps what it repeats."""
     return question.purpose, place + 1 if question.purpose is Purpose.INFORMATIVE else question.repeat_of
 
 
 def ratio_factors(belief: Posterior) -> Matrix:
-    """Return by which factor each weight, shape (m,), may be off, relative to the largest one.
+    """Return the factor by which each weight, shape (m,), may be off relative to the largest one.
 
-    The factor spans half of the 90 % range: 2 says "between half and twice as much".
+    The factor spans half of the 90 % range of the log-ratio: 2 means "between half and twice as much".
     """
     low, high = np.quantile(belief.log_ratios, ENDS, axis=0)
     return np.asarray(np.exp((high - low) / 2))
 
 
 def probability_best(belief: Posterior, models: Matrix) -> Matrix:
-    """Return for each model, matrices (n, k, k), the probability that the expert would rather have it than any other.
+    """Return the probability that the expert would prefer each model, matrices (n, k, k), to all others.
 
     Models with the same matrix share the probability.
     """
@@ -371,27 +371,27 @@ def enough(
     purpose: AnswersFor | None = None,
     stays: Callable[[], float] = lambda: 1.0,
 ) -> Literal["known", "best-model"] | None:
-    """Tell why the answers are enough, or None.
+    """Return why the answers are enough, or None if they are not.
 
-    A choice is settled, or cannot be settled by further answers of this kind, once the ratios are known; costs are
-    written down only when they are known; for both, the ratios must be known and the choice be settled.
+    Known ratios end a choice as well, because further answers of this kind cannot settle it. Eliciting costs requires
+    known ratios; "both" requires known ratios and a settled choice.
 
     Parameters
     ----------
     belief : Posterior
-        What is believed now.
+        Current belief.
     models : ndarray of shape (n, k, k)
-        The matrices of what can be chosen.
+        Matrices of the options.
     answers : int
-        Informative answers so far, "cannot say" left out.
+        Number of informative answers, excluding "cannot say".
     linearity : callable
-        Gives what rivals of linear costs say, and of which matrices, or None where that is not judged. Asked last,
-        where linear costs alone would decide: it takes longer than the question itself.
+        Returns the evidence for rivals of linear costs and the matrices that it covers, or None if that is not judged.
+        Called last, where linear costs alone would decide, because it takes longer than the question itself.
     purpose : {"choose", "costs", "both"} or None
-        What the answers are for; None stops for either reason.
+        Purpose of the answers; None stops for either reason.
     stays : callable
-        Gives the probability that the choice would be the same if the values were known, and what can be chosen made
-        the best of them. Asked only where linear costs settle the choice among `models`.
+        Returns the probability that the choice would stay the same if the values were known and every option were
+        tuned to them. Called only where linear costs settle the choice among `models`.
     """
     if answers < FEWEST_ANSWERS:
         return None
@@ -417,11 +417,11 @@ def still_needed(belief: Posterior, answers: int, most: int) -> tuple[int, int]:
     Parameters
     ----------
     belief : Posterior
-        What is believed now.
+        Current belief.
     answers : int
-        Informative answers so far.
+        Number of informative answers so far.
     most : int
-        No more than these are asked for.
+        Upper limit of both estimates.
     """
     excess = np.log2(np.maximum(np.log(ratio_factors(belief)) / np.log(KNOWN_FACTOR), 1.0))
     likely = float(excess.sum()) / _BITS_PER_ANSWER
@@ -435,11 +435,11 @@ def still_to_settle(best: Matrix, answers: int, most: int) -> tuple[int, int]:
     Parameters
     ----------
     best : ndarray of shape (n,)
-        The probability of each choice to be the best, as it is now.
+        Current probability that each option is the best.
     answers : int
-        Informative answers so far.
+        Number of informative answers so far.
     most : int
-        No more than these are asked for.
+        Upper limit of both estimates.
     """
     now = min(float(best.max()), BEST_PROBABILITY)
     likely = (_log_odds(BEST_PROBABILITY) - _log_odds(now)) / _LOG_ODDS_PER_ANSWER

@@ -1,4 +1,4 @@
-"""What is asked next: the agenda's item made into a question, a choice or an equal point."""
+"""Turn an item of the agenda into the next question: a choice or an equal point."""
 
 from __future__ import annotations
 
@@ -44,40 +44,40 @@ from metrics.elicited.family import is_fraction
 Answers = Literal["choice", "equal", "mixed"]
 
 CHOICES_FIRST = 3  # informative questions before a count is asked for
-COUNTS_IN_A_ROW = 3  # then comes a choice: the two kinds are known to differ
+COUNTS_IN_A_ROW = 3  # then a choice follows, because the two kinds are known to differ
 FAR_AFTER = 4  # informative questions before a pair far from the models may come
-_USUAL_FIRST = 2  # informative questions in which results are as usual; they tell less about who errs by differences
-_ENOUGH_USUAL = 100  # pairs among which a good one of those is found
-_SECONDS = {"choice": 14.0, "equal": 22.0}  # what an answer takes before anything is known about the person
-_SECONDS_KNOWN = 3  # answers that this is worth
-_START = (0.2, 0.9)  # of the scale, counted in logarithms, where a count may stand at first
+_USUAL_FIRST = 2  # first questions with usual results; those tell less about people with noise constant in utility
+_ENOUGH_USUAL = 100  # usual pairs, enough to find a good one among them
+_SECONDS = {"choice": 14.0, "equal": 22.0}  # expected time of an answer before anything is known about the person
+_SECONDS_KNOWN = 3  # answers that the expected time is worth
+_START = (0.2, 0.9)  # part of the log scale on which a count may start
 _BETWEEN_PILES = 3  # questions for every pile but one, before mistakes of the same pile are compared
 
 
 @dataclass(eq=False)
 class Asker:
-    """Makes questions from what is believed and what was asked so far.
+    """Source of the next question, given the belief and the answers so far.
 
     Parameters
     ----------
     source : PairSource
-        Where pairs come from.
+        Source of the pairs.
     prior : WeightPrior
-        Says which mistakes are weighed.
+        Determines which mistakes are weighed.
     models : ndarray of shape (n, k, k)
-        Rates of the models' most probable classes; what a check starts from where anything may be shown.
+        Rates of the models' most probable classes; a check starts from them where any result may be shown.
     goal : {"order", "closeness"}
-        What choices shall tell most about, see `best_pair`.
+        What a choice should tell most about; see `best_pair`.
     targets : ndarray of shape (n, m)
-        Gains of the pairs of results whose order matters: random achievable ones, or those that a choice hangs on.
+        Gains of the pairs of results whose order matters: random achievable pairs, or those a decision depends on.
     answers : {"choice", "equal", "mixed"}
-        Which kinds of answer are asked for.
+        Kinds of answer to ask for.
     graded : bool
-        Whether slightly and clearly are among the answers.
+        Whether "slightly" and "clearly" are among the answers.
     choose : callable
-        Chooses the pair of a choice.
+        Selects the pair of a choice.
     piles : ndarray of int, shape (m,), or None
-        Which pile of consequence each weighed mistake lies in.
+        Pile of consequence of each weighed mistake.
     """
 
     source: PairSource
@@ -93,18 +93,18 @@ class Asker:
     def question(
         self, item: Item | None, history: Sequence[Asked], belief: Posterior, rng: np.random.Generator
     ) -> Question:
-        """Return the question of an item of the agenda.
+        """Return the question for an item of the agenda.
 
         Parameters
         ----------
         item : Item or None
-            What comes next; None for a new question.
+            The next item; None for a new question.
         history : sequence of Asked
-            What was answered so far.
+            Answers so far.
         belief : Posterior
-            What is believed now.
+            Current belief.
         rng : numpy.random.Generator
-            Draws the candidates, the sides and where a count starts.
+            Draws the candidates, the sides and the starting count.
         """
         if item is not None and item.place is not None:
             again = history[item.place].question
@@ -112,20 +112,20 @@ class Asker:
         if item is not None and item.kind == "repeat":
             return self._repeat(history, belief, rng)
         if item is not None and item.kind == "check":
-            # One slip says little: where another check follows, it is about what matters most to this person.
+            # One slip proves little: a further check adds the mistakes that matter most to this person.
             checked = any(asked.question.purpose is Purpose.CHECK for asked in history)
             loss = partial(self._loss, belief) if checked else None
             return dominated(self.models, self.source.population, self.source.region, rng, loss)
         return self._new(history, belief, rng)
 
     def _loss(self, belief: Posterior, better: Matrix, worse: Matrix) -> Matrix:
-        """Return how much worse, as a share of all weights, results (n, k, k) are thought to be than others."""
+        """Return how much worse results (n, k, k) are believed to be than others, as a share of all weights."""
         shares = belief.weights / belief.weights.sum(axis=1, keepdims=True)
         return np.asarray(shares.mean(axis=0) @ self.prior.gain(better, worse).T)
 
     def _new(self, history: Sequence[Asked], belief: Posterior, rng: np.random.Generator) -> Question:
         pairs = self._candidates(history, belief, rng)
-        # Who has said slightly or clearly once will say so again.
+        # A person who graded one answer will grade others.
         graded = self.graded or any(asked.answer.strength for asked in history)
         wanted = self._wanted_row(history)
         counts = self._counts(belief, pairs, wanted)
@@ -143,11 +143,11 @@ class Asker:
 
     @property
     def _room(self) -> Region | None:
-        """Return within what a count may be moved, or a base added; either changes both parts of a fraction."""
+        """Return where a count may be moved or a base added; None for a fraction, where both change its two parts."""
         return None if is_fraction(self.prior.family) else self.source.region
 
     def _counts(self, belief: Posterior, pairs: PairSet, row: Row) -> EqualCandidates | None:
-        """Return the counts that could be asked for; None where the sides are no whole cases."""
+        """Return the counts that could be asked for; None where the sides are not in whole cases."""
         region, population = self._room, self.source.population
         return None if region is None or population is None else equal_points(belief, pairs, region, population, row)
 
@@ -176,7 +176,7 @@ class Asker:
         return len(new) >= CHOICES_FIRST and not all(new[-COUNTS_IN_A_ROW:])
 
     def seconds(self, history: Sequence[Asked], kind: Literal["choice", "equal"]) -> float:
-        """Return how long an answer of a kind takes this person; the last answer's time does not count."""
+        """Return how long this person takes for an answer of a kind, ignoring the time of the latest answer."""
         taken = [
             answer.seconds
             for question, answer in history[:-1]
@@ -186,13 +186,13 @@ class Asker:
         return float(np.exp(np.mean(logs)))
 
     def _wanted_row(self, history: Sequence[Asked]) -> Row:
-        """Return whether the graver mistake is to be moved, or the slighter one: in turn."""
+        """Return whether to move the count of the graver or of the slighter mistake; the two alternate."""
         return "grave" if sum(asked.question.asks_equal for asked in history) % 2 else "slight"
 
     def _equal_question(
         self, pairs: PairSet, at: int, proposal: Proposal, history: Sequence[Asked], rng: np.random.Generator
     ) -> Question:
-        """Return a question that asks for a count; it starts well inside its scale, and on either side in turn."""
+        """Return a question that asks for a count, with a start well inside its scale and on alternating sides."""
         question, least = self._pair(pairs, at), max(proposal.least, 1)
         start = round(least * np.exp(rng.uniform(*_START) * np.log(proposal.most / least)))
         start = int(np.clip(start, least, proposal.most))
@@ -211,7 +211,7 @@ class Asker:
     def _choice(
         self, pairs: PairSet, n: int, history: Sequence[Asked], belief: Posterior, row: Row, rng: np.random.Generator
     ) -> Question:
-        """Return a question that asks to choose; the side that won less so far is more often expected to win."""
+        """Return a choice; the side that has won less often so far is more likely to show the expected winner."""
         question = self._pair(pairs, n)
         counts = self._counts(belief, pairs[np.array([n])], row)
         if counts is not None and len(counts):
@@ -229,9 +229,9 @@ class Asker:
         return replace(question, far=bool(pairs.far[n]))
 
     def _repeat(self, history: Sequence[Asked], belief: Posterior, rng: np.random.Generator) -> Question:
-        """Ask an answer again that the person was near to giving otherwise, sides swapped.
+        """Repeat an answer that the person was close to giving otherwise, with the sides swapped.
 
-        Some repeats come with a common base of one of the two mistakes: who values results linearly answers the same.
+        Some repeats add a common base of one of the two mistakes; a person with linear values answers them alike.
         """
         if self._room is not None and self._plain_repeats(history) >= PLAIN_REPEATS:
             based = self._with_common_base(history, belief, rng)
@@ -243,9 +243,9 @@ class Asker:
     def _with_common_base(
         self, history: Sequence[Asked], belief: Posterior, rng: np.random.Generator
     ) -> Question | None:
-        """Return the trade on a base that linear costs and felt counts are expected to answer most differently.
+        """Return the trade on a common base for which linear costs and felt counts predict the most different answers.
 
-        A count says more about the difference than a choice; where choices alone are asked for, it is a choice.
+        It asks for a count, which discriminates better than a choice, unless only choices are asked for.
         """
         region, population = self._room, self.source.population
         assert region is not None
@@ -272,7 +272,7 @@ class Asker:
         return replace(question, purpose=Purpose.REPEAT, repeat_of=int(places[at]) + 1, common_base=True)
 
     def _undecided(self, places: Sequence[int], history: Sequence[Asked], belief: Posterior) -> list[int]:
-        """Return places of the history, those first that the belief thinks the person is nearest to indifferent in."""
+        """Return the given places of the history, those first where the belief expects the closest decision."""
         if not places:
             return []
         gains = np.array([self.prior.gain(*history[n].shown.rates) for n in places])
@@ -281,7 +281,7 @@ class Asker:
 
     @staticmethod
     def _plain_repeats(history: Sequence[Asked]) -> int:
-        """Return how many repeats of this sitting came without a common base."""
+        """Count the repeats of this sitting that had no common base."""
         before = (informative(history) - 1) // SITTING * SITTING
         return sum(
             asked.question.purpose is Purpose.REPEAT and not asked.question.common_base and number > before
@@ -290,11 +290,11 @@ class Asker:
 
 
 def _not_asked_yet(pairs: PairSet, history: Sequence[Asked]) -> PairSet:
-    """Return the pairs that were not shown before, in whichever order; all of them where every one was."""
+    """Return the pairs not shown before, in either order; all of them if every one was shown."""
     new = np.ones(len(pairs), dtype=bool)
     shown = [question.rates for question, _ in history]
     shown += [(second, first) for first, second in shown]
-    # Pairs in the order of one number each: of thousands of answers few have to be compared with any pair.
+    # Sorting pairs by one number each lets thousands of answers be compared with few pairs each.
     scale = np.sqrt(np.arange(1.0, 1.0 + pairs.first[0].size)).reshape(pairs.first[0].shape)
     level, slack = np.tensordot(pairs.first, scale), SAME * scale.sum()
     order = np.argsort(level)
@@ -308,7 +308,7 @@ def _not_asked_yet(pairs: PairSet, history: Sequence[Asked]) -> PairSet:
 
 
 def _with_count(question: Question, proposal: Proposal, count: int) -> Question:
-    """Return the pair with one count of one side at another place, its row kept."""
+    """Return the pair with one count of one side changed and its row sum kept."""
     side = np.array(question.first if proposal.side == "first" else question.second, dtype=np.int64)
     cell = proposal.true, proposal.predicted
     side[proposal.true, proposal.true] += side[cell] - count

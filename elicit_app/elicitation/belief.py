@@ -1,4 +1,4 @@
-"""What is believed after some answers: draws of weights and of how the person answers; and values kept by history."""
+"""The belief after some answers: draws of the weights and of how the person answers; and a cache keyed by history."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from elicit_app.elicitation.sampler import LogDensity, annealed, assimilated, ga
 from metrics.elicited.family import family_of
 
 LEVEL = 0.9  # of all intervals
-ENDS = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)  # levels of the quantiles at which they end
-# Effective draws, at least, and of each draw that is kept while asking; ends of ranges take more than means.
+ENDS = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)  # quantile levels at which they end
+# Effective draws wanted: a minimum, and a number per draw. Ends of intervals need more than means.
 ENOUGH_WHILE_ASKING, ENOUGH_TO_SHOW = (250.0, 0.3), (5_400.0, 9.0)
-KEPT = 1_000  # draws behind a shown result: what is on screen, in a file and in its ranges are the same ones
-_GOES_A_STAGE = 2  # between the draws that a shown result keeps
+KEPT = 1_000  # draws behind a shown result: screen, file and intervals use the same ones
+_GOES_A_STAGE = 2  # multiples of `sweeps` between the stages that a shown result keeps
 _ONE_BY_ONE = 100
 _STARTLING = 0.2  # probability of a choice below which the draws are made anew
-_RENEWED = 0.6  # of what renewed draws are worth: copies were moved little
+_RENEWED = 0.6  # worth of a renewed draw: copies have moved little
 _YARDSTICKS = 6  # tried for the estimate
-_SETTLING_SWEEPS = 20  # after stated orders have been forced upon prior draws
-_AT_ONCE = 100_000  # numbers, draws times answers: thousands of answers need no more memory than two hundred
+_SETTLING_SWEEPS = 20  # after stated orders were imposed on prior draws
+_AT_ONCE = 100_000  # numbers (draws times answers): thousands of answers need no more memory than two hundred
 _COPIED_AT_ONCE = 500_000  # numbers: with fifty classes a copy of all draws is 45 MiB
-_BALANCED = 100  # ratios whose ranges fewer draws keep; with fifty classes all would take too long
-_PARTS = 20  # of which the levels of ranges are whole numbers
+_BALANCED = 100  # ratios whose ranges a reduced belief keeps; with fifty classes all would take too long
+_PARTS = 20  # the levels of intervals are whole multiples of one such part
 _REFIT_PARTICLES = 240  # enough to predict one side or the other
-_REFIT_ROUNDS, _REFIT_SWEEPS = 3, 6  # the sampler adapts itself anew in every round
+_REFIT_ROUNDS, _REFIT_SWEEPS = 3, 6  # the sampler adapts anew in every round
 _REFIT_WIDENED = 1.5  # fewer answers leave more open, and draws contract faster than they spread
 
 
@@ -50,9 +50,9 @@ class Posterior(ABC):
     Parameters
     ----------
     prior : WeightPrior
-        Of the weights.
+        Prior of the weights.
     response : ResponseModel
-        How answers come about.
+        Model of how answers arise.
     """
 
     prior: WeightPrior
@@ -71,7 +71,7 @@ class Posterior(ABC):
     @property
     @abstractmethod
     def effective_draws(self) -> float:
-        """Return how many independent draws would know every ratio as well as these do."""
+        """Return the number of independent draws that would determine every ratio as well as these do."""
 
     @abstractmethod
     def updated(self, answers: Evidence, newest: Evidence, rng: np.random.Generator) -> Posterior:
@@ -89,15 +89,15 @@ class Posterior(ABC):
 
     @abstractmethod
     def refined(self, answers: Evidence, rng: np.random.Generator) -> Posterior:
-        """Return the same belief by 1,000 effective draws and more, as far as that can be had in about a second."""
+        """Return the same belief with 1,000 effective draws or more, as far as about a second allows."""
 
     @abstractmethod
     def refitted(self, answers: Evidence, rng: np.random.Generator) -> Posterior:
-        """Return, less exactly, the belief after some of the answers only."""
+        """Return, less exactly, the belief after only some of the answers."""
 
     @abstractmethod
     def only(self, rows: NDArray[np.intp], effective: float) -> Self:
-        """Return the belief by some of the draws, which are worth `effective`."""
+        """Return the belief restricted to some of the draws, which are worth `effective` independent ones."""
 
     def thinned(self, step: int) -> Self:
         """Return the belief by every `step`-th draw."""
@@ -106,7 +106,7 @@ class Posterior(ABC):
         return self.only(np.arange(0, len(self.log_weights), step), self.effective_draws / step)
 
     def condensed(self, most: int) -> Self:
-        """Return the belief by at most `most` of the draws, whose medians and ranges are those of all draws."""
+        """Return the belief reduced to at most `most` draws that keep the medians and ranges of all draws."""
         n = len(self.log_weights)
         if n <= most:
             return self
@@ -118,7 +118,7 @@ class Posterior(ABC):
         return self.only(rows, min(self.effective_draws, float(most)))
 
     def forget(self) -> None:
-        """Drop what can be derived again from the draws."""
+        """Drop cached values that the draws determine."""
         for name in ("weights", "samples", "log_ratios"):
             self.__dict__.pop(name, None)
 
@@ -136,24 +136,24 @@ class Posterior(ABC):
     def estimate(self) -> Matrix:
         """Return the point estimate in the family's normalisation, shape (m,): medians of ratios.
 
-        The ratios are those to the weight that is largest in the middle of the draws, so that estimates and the
-        middles of the intervals are of the same thing.
+        Ratios are taken to the weight with the largest median, so that estimates and the middles of the intervals
+        describe the same quantity.
         """
         return self.prior.normalised(middle_weights(self.log_weights))
 
     @property
     def middle(self) -> Matrix:
-        """Return the point estimate of what multiplies gains, positive, in any unit."""
+        """Return the positive point estimate that multiplies gains, in any unit."""
         return np.abs(self.estimate)
 
     @cached_property
     def yardstick(self) -> int:
-        """Return the place of the largest weight of the estimate, to which the others are related."""
+        """Return the index of the largest weight of the estimate, the reference of all ratios."""
         return int(np.argmax(np.abs(self.estimate)))
 
     @property
     def ratio_logs(self) -> Matrix:
-        """Return the draws of the logarithms that ratios are of, shape (n, m): those of the weights."""
+        """Return the draws of the logarithms that ratios are formed from, shape (n, m): the log-weights."""
         return self.log_weights
 
     @cached_property
@@ -172,11 +172,11 @@ class Posterior(ABC):
         return ends_of_ratios(self.ratio_logs, self.yardstick)
 
     def on_mistakes(self, ends: Matrix) -> Matrix:
-        """Return ends of intervals, shape (2, m), in the cells of the cost matrix, shape (k, k, 2)."""
+        """Place ends of intervals, shape (2, m), in the cells of the cost matrix, shape (k, k, 2)."""
         return np.moveaxis(family_of(self.prior.family).on_errors(ends), 0, -1)
 
     def latent(self, gains: Matrix) -> Matrix:
-        """Return the latent preferences for the first side, shape (n, pairs), of gains (pairs, m)."""
+        """Return the latent preferences for the first side, shape (n, pairs), given gains (pairs, m)."""
         return self.response.latent(self.weights, self.person, gains)
 
     def chances(self, gains: Matrix, graded: bool = False) -> Matrix:
@@ -184,13 +184,13 @@ class Posterior(ABC):
         return self.response.chances(self.latent(gains), self.person, graded)
 
     def agreement(self, gains: Matrix) -> float:
-        """Return the expected share of pairs, given by gains (pairs, m), that the estimate orders rightly."""
+        """Return the expected share of pairs, given by gains (pairs, m), that the estimate orders correctly."""
         mine = gains @ self.middle > 0
         theirs = (self.weights @ gains.T > 0).mean(axis=0)
         return float(np.where(mine, theirs, 1 - theirs).mean())
 
     def utilities(self, matrices: Matrix) -> Matrix:
-        """Return what each draw values matrices (models, k, k) by, shape (n, models)."""
+        """Return the utility of matrices (models, k, k) under each draw, shape (n, models)."""
         return np.asarray(self.weights @ self.prior.gain(matrices, np.zeros_like(matrices[0])).T)
 
     def summary(self, gains: Matrix) -> Belief:
@@ -200,16 +200,16 @@ class Posterior(ABC):
 
 @dataclass(frozen=True, eq=False)
 class ParticlePosterior(Posterior):
-    """Draws that follow the answers one by one, for up to some twenty weights.
+    """Draws updated answer by answer, for up to about twenty weights.
 
     Parameters
     ----------
     draws : ndarray of shape (n, m + 8)
         Coordinates whose prior is standard normal: m of the weights, then those of `ResponseModel.person`.
     effective : float
-        What the draws are worth.
+        Number of independent draws that `draws` are worth.
     sweeps : int
-        Moves of every draw at an answer, before it is looked whether more are needed.
+        Moves of every draw per answer, before checking whether more are needed.
     """
 
     draws: Matrix
@@ -227,7 +227,7 @@ class ParticlePosterior(Posterior):
             return belief
         logs = prior.in_order(prior.log_weights(draws[:, : prior.size]))
         draws[:, : prior.size] = prior.coordinates(logs)
-        # Computing the coordinates rounds: what touches an order from the wrong side by that much may still move.
+        # Rounding can leave a draw just outside an order that it touches; such a draw can still move.
         return cls(prior, response, moved(draws, belief._of_orders(), rng, _SETTLING_SWEEPS), float(n), sweeps)
 
     @cached_property
@@ -242,14 +242,14 @@ class ParticlePosterior(Posterior):
 
     @property
     def effective_draws(self) -> float:
-        """Return what the draws are worth; measured by what their moves remember."""
+        """Return what the draws are worth, measured by the autocorrelation of their moves."""
         return self.effective
 
     def updated(self, answers: Evidence, newest: Evidence, rng: np.random.Generator) -> Self:
-        """Resample by the newest answer, then move on all of them; after a startling choice, draw anew."""
+        """Resample by the newest answer, then move given all answers; after a startling choice, sample anew."""
         fit = self.response.log_likelihood(self.weights, self.person, newest).sum(axis=1)
         if self._may_be_stuck(fit, newest):
-            # The draws may all stand where an earlier slip has led them: begin anew, from everywhere.
+            # An earlier slip may have led all draws astray: start again from the prior.
             _, draws = annealed(len(self.draws), self.draws.shape[1], self._log_likelihood(answers), rng)
             return self._with(draws, _RENEWED * len(draws))
         mixed = assimilated(
@@ -265,13 +265,13 @@ class ParticlePosterior(Posterior):
         return self._with(mixed.particles, mixed.effective)
 
     def _may_be_stuck(self, fit: Matrix, newest: Evidence) -> bool:
-        """Tell whether draws have to be made anew: after a choice that startles them."""
+        """Return whether the draws must be made anew, because they give the newest choice a low probability."""
         if not len(newest.choices.gain) or len(self.prior.order):
             return False
         return float(np.exp(fit / newest.n_answers).mean()) < _STARTLING
 
     def refined(self, answers: Evidence, rng: np.random.Generator) -> Self:
-        """Move the draws on and keep every stage."""
+        """Move the draws further and keep every stage."""
         density = self._log_likelihood(answers)
         sweeps = _GOES_A_STAGE * self.sweeps
         enough = self._enough(*ENOUGH_TO_SHOW)
@@ -279,17 +279,17 @@ class ParticlePosterior(Posterior):
         return self._with(mixed.particles, mixed.effective)
 
     def refitted(self, answers: Evidence, rng: np.random.Generator) -> Self:
-        """Move some of the draws to where fewer answers want them."""
+        """Move some of the draws to the posterior of fewer answers."""
         some = rng.choice(len(self.draws), min(_REFIT_PARTICLES, len(self.draws)), replace=False)
         centre = self.draws.mean(axis=0)
-        # Stated orders hold for every draw, which is not to be moved across them.
+        # Every draw satisfies the stated orders; widening could move it across them.
         draws = centre + (1.0 if len(self.prior.order) else _REFIT_WIDENED) * (self.draws[some] - centre)
         for _ in range(_REFIT_ROUNDS):
             draws = moved(draws, self._log_likelihood(answers), rng, _REFIT_SWEEPS)
         return self._with(draws, float(len(draws)))
 
     def only(self, rows: NDArray[np.intp], effective: float) -> Self:
-        """Return the belief by some of the draws, which are worth `effective`."""
+        """Return the belief restricted to some of the draws, which are worth `effective` independent ones."""
         return self._with(self.draws[rows], effective)
 
     def _enough(self, fewest: float, of_each: float) -> float:
@@ -299,7 +299,7 @@ class ParticlePosterior(Posterior):
         return type(self)(self.prior, self.response, draws, effective, self.sweeps)
 
     def _observed(self, draws: Matrix) -> Matrix:
-        """Return every log-weight less the mean of all, which is arbitrary."""
+        """Return every log-weight minus the mean of all, which is arbitrary."""
         logs = self.prior.log_weights(draws[:, : self.prior.size])
         return np.asarray(logs - logs.mean(axis=1, keepdims=True))
 
@@ -328,7 +328,7 @@ class ParticlePosterior(Posterior):
 
 
 def ends_of_ratios(logs: Matrix, yardstick: int) -> Matrix:
-    """Return the ends of 90 % intervals of weight over yardstick, shape (2, m), by draws of log-weights (n, m)."""
+    """Return the ends of 90 % intervals of weight over yardstick, shape (2, m), from draws of log-weights (n, m)."""
 
     def ends(some: slice) -> Matrix:
         ratios = np.exp(logs[:, some] - logs[:, [yardstick]])
@@ -341,7 +341,7 @@ def middle_weights(log_weights: Matrix) -> Matrix:
     """Return the weights, shape (m,), whose ratios to the largest of them are medians of the draws (n, m)."""
 
     def middle_above(level: Matrix) -> Matrix:
-        # Sorted, which is quicker than what looks for the middle.
+        # Sorting is faster than selecting the median.
         return by_columns(log_weights.shape, lambda some: _middle(np.sort(log_weights[:, some] - level, axis=0)))
 
     middle = middle_above(log_weights.mean(axis=1, keepdims=True))
@@ -354,24 +354,24 @@ def middle_weights(log_weights: Matrix) -> Matrix:
 
 
 def _middle(in_order: Matrix) -> Matrix:
-    """Return the medians of columns that are sorted, shape (n, m)."""
+    """Return the column medians of values (n, m) whose columns are sorted."""
     n = len(in_order)
     return np.asarray(0.5 * (in_order[(n - 1) // 2] + in_order[n // 2]))
 
 
 def at_a_time(n: int, each: int) -> Iterator[slice]:
-    """Yield slices of n things of `each` numbers, so many at a time that a copy of them takes some megabytes."""
+    """Yield slices over n items of `each` numbers, small enough that a copy of one slice takes a few megabytes."""
     step = max(1, _COPIED_AT_ONCE // max(each, 1))
     return (slice(start, start + step) for start in range(0, n, step))
 
 
 def by_columns(shape: tuple[int, ...], of: Callable[[slice], Matrix]) -> Matrix:
-    """Return what `of` makes of the columns of numbers of a shape (n, m), some columns at a time, side by side."""
+    """Apply `of` to slices of the columns of an (n, m) array, and concatenate the results."""
     return np.concatenate([of(some) for some in at_a_time(shape[1], shape[0])], axis=-1)
 
 
 def _balanced(log_ratios: Matrix, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Exchange rows of values (n, m) for others until the rows have the medians and the 90 % ranges of all values."""
+    """Exchange rows until those chosen have the medians and the 90 % ranges of all values (n, m)."""
     levels = np.array([ENDS[0], 0.5, ENDS[1]])
     below = log_ratios[:, None, :] < np.quantile(log_ratios, levels, axis=0)
     # Whole numbers, whose sums are the same on every machine; those over two rows are exact in four bytes too.
@@ -393,12 +393,12 @@ def _balanced(log_ratios: Matrix, rows: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def builds_on(n: int, stride: int = 1) -> int:
-    """Return how many answers the belief knew that the belief after `n` >= 1 answers is made from.
+    """Return the number of answers known to the belief from which the belief after `n` >= 1 answers is built.
 
-    A belief looks at all answers so far, so that making one after another takes the square of their number in time.
-    That is done for as many as anybody gives, or for every `stride`-th of them where it takes long; from then on each
-    is made from the last of those after 125, 156, 195, ... answers, and the longest session goes on after a number of
-    steps that grows with its logarithm.
+    Every update uses all answers so far, so updating at each answer takes quadratic time. That is done for as many
+    answers as people usually give, or for every `stride`-th of them where updates are slow. Later beliefs are built
+    from the last of those after 125, 156, 195, ... answers, so that the number of updates grows with the logarithm of
+    the session's length.
 
     >>> [builds_on(n) for n in (1, 100, 101, 125, 126, 1_000)]
     [0, 99, 100, 100, 125, 921]
@@ -414,7 +414,7 @@ def builds_on(n: int, stride: int = 1) -> int:
 
 
 class LRUCache(Generic[Value]):
-    """Values by digest of a history, the least recently used forgotten; may be used from several threads."""
+    """Thread-safe cache of values by the digest of a history; drops the least recently used."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -422,14 +422,14 @@ class LRUCache(Generic[Value]):
         self._lock = Lock()
 
     def get(self, key: bytes) -> Value | None:
-        """Return the value of a key, or None where it is not (or no longer) known."""
+        """Return the value of a key, or None if it is not (or no longer) stored."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
             return self._values.get(key)
 
     def recall(self, history: Sequence[Asked], make: Callable[[], Value]) -> Value:
-        """Return the value of a whole history, made where it is not known."""
+        """Return the value of a whole history, computed if it is not stored."""
         key = prefix_digests(history)[-1]
         with self._lock:
             if key in self._values:
@@ -440,7 +440,7 @@ class LRUCache(Generic[Value]):
         return found
 
     def put(self, key: bytes, value: Value) -> None:
-        """Remember a value."""
+        """Store a value."""
         with self._lock:
             self._values[key] = value
             self._values.move_to_end(key)
@@ -449,7 +449,7 @@ class LRUCache(Generic[Value]):
 
 
 def prefix_digests(history: Sequence[Asked]) -> list[bytes]:
-    """Return one digest for every beginning of a history, the empty one first; times taken do not count."""
+    """Return one digest for every prefix of a history, the empty one first; answer times are ignored."""
     digests = [b""]
     for question, answer in history:
         shown = b"".join(np.ascontiguousarray(side).tobytes() for side in (question.first, question.second))
@@ -460,21 +460,21 @@ def prefix_digests(history: Sequence[Asked]) -> list[bytes]:
 
 
 def open_ends(posterior: Posterior, widest: float) -> tuple[Matrix, tuple[tuple[float, float] | None, ...]]:
-    """Return ends of the ratios to the yardstick, of which those that no question could reach are left open.
+    """Return the ends of the ratios to the yardstick, left open where no question could reach.
 
     Parameters
     ----------
     posterior : Posterior
-        What is believed.
+        The belief.
     widest : float
-        The largest exchange rate that could be asked about: so many of one mistake for one of another.
+        Largest exchange rate that could be asked about: how many of one mistake for one of another.
 
     Returns
     -------
     ends : ndarray of shape (2, m)
         90 % intervals of weight over yardstick: the low end 0, or the high end inf, where it lies beyond `widest`.
     bounded : tuple
-        Per weight None, or (low, high) where an end is open.
+        Per weight None, or (low, high) if an end is open.
     """
     low, high = posterior.ratio_ends
     low = np.where(low < 1.0 / widest, 0.0, low)

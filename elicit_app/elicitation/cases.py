@@ -1,6 +1,6 @@
-"""Cases with probabilities: decide by least expected cost, and get the confusion matrix of the decisions.
+"""Cases with class probabilities: least-expected-cost decisions and their confusion matrices.
 
-Where the cases are elsewhere, a `Tally` of decisions that were counted beforehand stands for them.
+Where the cases themselves are unavailable, a `Tally` of previously counted decisions replaces them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from metrics.policies.recalibration import UNKNOWN, Calibration, calibration
 
 Decisions = NDArray[np.intp]
 
-_SUMMED_IN_ORDER = 5  # classes: of so few it takes no longer than to see which decisions are close
+_SUMMED_IN_ORDER = 5  # classes: with so few, summing in order is as fast as finding the close decisions
 
 
 class Decider(Protocol):
@@ -39,29 +39,29 @@ class Decider(Protocol):
         """Return the confusion matrix (k, k) of rates of the most probable classes."""
 
     def constant(self, label: int) -> Matrix:
-        """Return the confusion matrix (k, k) of rates of one and the same class for everybody."""
+        """Return the confusion matrix (k, k) of rates when every case gets the same class."""
 
     def least_cost(self, cost_matrix: ArrayLike) -> Matrix:
-        """Return the confusion matrix (k, k) of rates of the decisions of least cost."""
+        """Return the confusion matrix (k, k) of rates of the least-cost decisions."""
 
     def policies(self, cost_matrix: ArrayLike) -> list[Matrix]:
-        """Return the confusion matrices (k, k) of rates of what one could do with the model under these costs."""
+        """Return the confusion matrices (k, k) of rates of the policies that the model allows under these costs."""
 
     def content(self) -> Iterator[NDArray[Any]]:
-        """Yield the arrays that everything follows from, for a digest."""
+        """Yield the arrays that determine everything else, for a digest."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cases:
-    """Weighted cases: what decides about them, and what is counted.
+    """Weighted cases: the probabilities that decide about them, and the outcomes that are counted.
 
-    Sums run in row order without fused operations, so that equal decisions give equal matrices, bit for bit, on
-    every machine.
+    Sums run in row order without fused operations, so that equal decisions give bit-identical matrices on every
+    machine.
 
     Parameters
     ----------
     eta : ndarray of shape (n, k)
-        Class probabilities by which decisions are taken.
+        Class probabilities used for decisions.
     outcome : ndarray of shape (n, k)
         What is counted: the one-hot truth, or class probabilities (plug-in, or an exact distribution).
     weight : ndarray of shape (n,)
@@ -82,7 +82,7 @@ class Cases:
 
     @classmethod
     def counted(cls, y_true: ArrayLike, proba: ArrayLike, prevalence: Sequence[float] | None = None) -> Cases:
-        """Count the true labels: what a person is shown.
+        """Count the true labels, as people are shown them.
 
         Parameters
         ----------
@@ -91,13 +91,13 @@ class Cases:
         proba : array-like of shape (n, k)
             The model's class probabilities.
         prevalence : sequence of k numbers, optional
-            Stated prevalence: cases are reweighted by their true class, and the probabilities that decide are
+            Stated prevalence. Cases are reweighted by their true class, and the probabilities used for decisions are
             corrected for the new prior (Saerens, Latinne & Decaestecker 2002, equation 2.4).
 
         Raises
         ------
         Problem
-            A class with stated prevalence has no case, or shapes differ.
+            If a class with a stated prevalence has no case, or shapes differ.
         """
         eta = np.asarray(proba, dtype=np.float64)
         truth = np.asarray(y_true, dtype=np.intp)
@@ -107,13 +107,13 @@ class Cases:
 
     @classmethod
     def plug_in(cls, proba: ArrayLike, prevalence: Sequence[float] | None = None) -> Cases:
-        """Estimate C_ij = mean(eta_i 1[h = j]) from the probabilities themselves; for the laboratory, it flatters."""
+        """Estimate C_ij = mean(eta_i 1[h = j]) from the probabilities themselves: optimistic, for the laboratory."""
         eta = np.asarray(proba, dtype=np.float64)
         return _with_prevalence(eta, eta, prevalence)
 
     @classmethod
     def exact(cls, eta: ArrayLike) -> Cases:
-        """Take equally likely points x with P(Y = i | x) = eta_i(x), shape (n, k), as the whole distribution."""
+        """Treat equally likely points x with P(Y = i | x) = eta_i(x), shape (n, k), as the whole distribution."""
         return cls.plug_in(eta)
 
     @property
@@ -138,7 +138,7 @@ class Cases:
         cost = np.asarray(cost_matrix, dtype=np.float64)
         if self.n_classes <= _SUMMED_IN_ORDER:
             return first_smallest(_in_order(cost, self.eta_by_class))
-        # Matrix products are ten times as fast, but machines round them differently: what is close is summed again.
+        # Matrix products are ten times as fast, but their rounding varies between machines: close sums are recomputed.
         near = cost.T @ self.eta_by_class
         decided = first_smallest(near)
         doubt = 4 * self.n_classes**2 * np.finfo(np.float64).eps * np.abs(cost).max()
@@ -156,21 +156,21 @@ class Cases:
         return self.least_cost(1.0 - np.eye(self.n_classes))
 
     def constant(self, label: int) -> Matrix:
-        """Return the confusion matrix (k, k) of rates of one and the same class for everybody."""
+        """Return the confusion matrix (k, k) of rates when every case gets the same class."""
         return self.confusion(np.full(len(self.weight), label))
 
     def policies(self, cost_matrix: ArrayLike) -> list[Matrix]:
-        """Return the matrices of what is judged at the end: as it decides now, by least cost, maybe recalibrated."""
+        """Return the matrices of the policies judged at the end: as is, at least cost, and recalibrated if possible."""
         own = ModelPolicies("", np.asarray(cost_matrix, dtype=np.float64), self._calibration)
         return [self.confusion(decisions) for decisions in own.decisions(self.eta)]
 
     @cached_property
     def _calibration(self) -> Calibration:
-        """Return what is known of the probabilities: nothing where nothing was counted."""
+        """Return the calibration of the probabilities; unknown where nothing was counted."""
         return UNKNOWN if self._codes is None else calibration(self.outcome.argmax(axis=1), self.eta)
 
     def counts(self, cost_matrix: ArrayLike) -> NDArray[np.int64]:
-        """Return how many cases, unweighted, the decisions of least expected cost put into each cell, shape (k, k)."""
+        """Return the number of cases, unweighted, that least-expected-cost decisions put in each cell, shape (k, k)."""
         k = self.n_classes
         cells = self.outcome.argmax(axis=1) * k + self.decide(cost_matrix)
         return np.bincount(cells, minlength=k * k).reshape(k, k).astype(np.int64)
@@ -186,12 +186,12 @@ class Cases:
 
     @cached_property
     def mass(self) -> NDArray[np.float64]:
-        """Return weight times outcome, shape (k, n): what every case adds to the row of each true class."""
+        """Return weight times outcome, shape (k, n): what each case adds to the row of each true class."""
         return np.ascontiguousarray((self.outcome * self.weight[:, None]).T)
 
     @cached_property
     def gain(self) -> NDArray[np.float64]:
-        """Return what every case adds, shape (n, k), in units of 1 / `total`: whole numbers where cases are counted."""
+        """Return what each case adds, shape (n, k), in units of 1 / `total`: integers where cases are counted."""
         return self.outcome if self._codes is not None else self.mass.T
 
     @property
@@ -205,7 +205,7 @@ class Cases:
 
     @cached_property
     def _codes(self) -> Decisions | None:
-        """Return k times the true class where plain counting is exact: one-hot outcomes of equal weight."""
+        """Return k times the true class if plain counting is exact (one-hot outcomes of equal weight), else None."""
         one_hot = np.all((self.outcome == 0) | (self.outcome == 1)) and np.all(self.outcome.sum(axis=1) == 1)
         if not one_hot or np.any(self.weight != self.weight[0]):
             return None
@@ -214,20 +214,20 @@ class Cases:
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Decisions of one model that were counted beforehand; no case is in it.
+    """Decisions of one model that were counted beforehand, without the cases.
 
     Parameters
     ----------
     most_probable : ndarray of int, shape (k, k)
-        Counted cases of the most probable classes; rows are true classes.
+        Counts of the most-probable-class decisions; rows are true classes.
     decided : ndarray of int, shape (m, k, k)
-        Counted cases of decisions of least expected cost, under costs that were drawn at random.
+        Counts of least-expected-cost decisions under randomly drawn costs.
     places : ndarray of int, shape (m,)
-        The number of each of these draws among those of all models of the study.
+        Index of each draw among those of all models of the study.
     stated : sequence of k numbers, optional
-        Stated prevalence, which the rows are brought to.
+        Stated prevalence to which the rows are scaled.
     good : tuple of bool, optional
-        Where the rows are no true classes but amounts of anything: whether more of each is better.
+        For rows that are amounts instead of true classes: whether more of each is better.
     """
 
     most_probable: NDArray[np.int64]
@@ -254,18 +254,18 @@ class Tally:
         return self._rates(self.most_probable)
 
     def constant(self, label: int) -> Matrix:
-        """Return the confusion matrix (k, k) of rates of one and the same class for everybody."""
+        """Return the confusion matrix (k, k) of rates when every case gets the same class."""
         counts = np.zeros_like(self.most_probable)
         counts[:, label] = self.most_probable.sum(axis=1)
         return self._rates(counts)
 
     def least_cost(self, cost_matrix: ArrayLike) -> Matrix:
-        """Return the rates (k, k) of the counted decisions that cost least: no others can be taken without cases."""
+        """Return the rates (k, k) of the cheapest counted decisions; without cases no others are possible."""
         rates = np.concatenate([self.usual()[None], self.drawn])
         return np.asarray(rates[int((rates * np.asarray(cost_matrix, dtype=np.float64)).sum(axis=(1, 2)).argmin())])
 
     def policies(self, cost_matrix: ArrayLike) -> list[Matrix]:
-        """Return the matrices of the most probable classes, and of the counted decisions that cost least."""
+        """Return the matrices of the most probable classes and of the cheapest counted decisions."""
         return [self.usual(), self.least_cost(cost_matrix)]
 
     @cached_property
@@ -274,7 +274,7 @@ class Tally:
         return self._rates(self.decided)
 
     def content(self) -> Iterator[NDArray[Any]]:
-        """Yield the counts, and the prevalence."""
+        """Yield the counts and the prevalence."""
         yield from (self.most_probable, self.decided, self.places, self.prevalence)
 
     def _rates(self, counts: NDArray[np.int64]) -> Matrix:
@@ -285,7 +285,7 @@ class Tally:
 
 
 def _in_order(cost: Matrix, eta_by_class: Matrix) -> Matrix:
-    """Return expected costs (k, n), summed class by class: the same bits on every machine."""
+    """Return expected costs (k, n), summed class by class so that every machine gets the same bits."""
     expected = np.zeros_like(eta_by_class)
     for row, eta in zip(cost, eta_by_class, strict=True):
         expected += row[:, None] * eta
@@ -293,7 +293,7 @@ def _in_order(cost: Matrix, eta_by_class: Matrix) -> Matrix:
 
 
 def first_smallest(values: NDArray[np.float64]) -> Decisions:
-    """Return per column of a (k, n) array the first row that holds the smallest value; faster than argmin(axis=0)."""
+    """Return, per column of a (k, n) array, the first row with the smallest value; faster than argmin(axis=0)."""
     best = values[0].copy()
     where = np.zeros(values.shape[1], dtype=np.intp)
     for j in range(1, len(values)):
@@ -316,6 +316,6 @@ def _with_prevalence(
         missing = int(np.flatnonzero((found == 0) & (stated > 0))[0])
         raise Problem(f"Class number {missing + 1} has a stated prevalence of {stated[missing]:g} but no case.")
     ratio = np.divide(stated / stated.sum(), found, out=np.zeros_like(found), where=found > 0)
-    # A case of no weight or no probability left keeps its row: it counts for nothing.
+    # A case left without weight or probability keeps its row, because it counts for nothing.
     share = (outcome * ratio).sum(axis=1)
     return Cases(corrected(eta, ratio), corrected(outcome, ratio), share / len(eta))

@@ -1,4 +1,4 @@
-"""Which pair to ask about, and which count to ask for: the most information expected for the effort."""
+"""Choose the pair to ask about, or the count to ask for: the most expected information for the effort."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from elicit_app.elicitation.response import EqualPoints, evidence
 from metrics.elicited.family import error_cells, family_of
 
 Goal = Literal["order", "closeness"]
-Row = Literal["grave", "slight", "bare"]  # of two mistakes, by what is believed; bare: the one without a common base
-Chooser = Callable[[Posterior, PairSet, Goal, Matrix, bool], int]  # as `best_pair`
+Row = Literal["grave", "slight", "bare"]  # which of two mistakes, as believed; bare: the one without a common base
+Chooser = Callable[[Posterior, PairSet, Goal, Matrix, bool], int]  # same signature as `best_pair`
 
-LIKELY_COUNTS = 6  # that are made ready for while a person looks for one
+LIKELY_COUNTS = 6  # for which the next step is prepared while a person looks for one
 _ROUND = (1, 2, 3, 5)  # times a power of ten
-_FAR_WORTH = 0.9  # what is learned from a pair far from the models, set against a near one
-_GLANCE = 4  # one draw in so many says which pairs deserve all of them
-_LOOKED_INTO = 400  # pairs that all draws are asked about
+_FAR_WORTH = 0.9  # information from a pair far from the models, relative to a near one
+_GLANCE = 4  # every fourth draw serves to preselect the pairs that deserve all draws
+_LOOKED_INTO = 400  # pairs evaluated with all draws
 _SHORTLIST = 150
 _LEAST_SCALE = 10  # counts that the scale of an equal point must offer
-_POINT_DRAWS, _POINT_SHORTLIST = 320, 100  # draws and counts that are looked into
+_POINT_DRAWS, _POINT_SHORTLIST = 320, 100  # draws and counts evaluated
 _BINS = 8  # parts of a scale, and one beyond it
-_BLOCK = 32_000  # numbers at a time, draws times pairs: what fits the processor's cache
-_COUNTS_AT_ONCE = 256  # many copies of a part are held at once: larger parts cost a long session 9 MiB
-_NEARLY = 0.95  # share of the most information that is as good as the most
-_DECIMALS = 9  # scores are compared rounded: machines differ in the last digits
+_BLOCK = 32_000  # numbers (draws times pairs) per block: what fits the processor's cache
+_COUNTS_AT_ONCE = 256  # a part has many copies in memory at once: larger parts cost a long session 9 MiB
+_NEARLY = 0.95  # share of the maximum information that is as good as the maximum
+_DECIMALS = 9  # scores are compared rounded, because machines differ in the last digits
 
 
 def information(belief: Posterior, gains: Matrix, graded: bool = False) -> Matrix:
@@ -44,9 +44,9 @@ def information(belief: Posterior, gains: Matrix, graded: bool = False) -> Matri
     belief : Posterior
         The draws.
     gains : ndarray of shape (pairs, m)
-        Of the pairs.
+        Gains of the pairs.
     graded : bool
-        Whether slightly and clearly are among the answers.
+        Whether "slightly" and "clearly" are among the answers.
     """
     bits = np.zeros(len(gains))
     step = max(1, _BLOCK // len(belief.log_weights))
@@ -57,23 +57,24 @@ def information(belief: Posterior, gains: Matrix, graded: bool = False) -> Matri
 
 
 def best_pair(belief: Posterior, pairs: PairSet, goal: Goal, targets: Matrix, graded: bool = False) -> int:
-    """Return the index of the pair to ask about; of equal ones the first.
+    """Return the index of the pair to ask about; ties go to the first.
 
     Parameters
     ----------
     belief : Posterior
-        What is believed now.
+        Current belief.
     pairs : PairSet
         Candidates.
     goal : {"order", "closeness"}
-        What the answer shall tell most about. closeness: the weights in the family's normalisation, by expected squared
-        error, among the pairs that tell nearly most about everything unknown; where weights are few, so are the cells.
-        order: which of two achievable matrices is better (expected predictive information, Bickford Smith et al.
-        2023), for the effort of reading, where there are more weights than answers can pin down.
+        What the answer should tell most about. closeness: the weights in the family's normalisation, by expected
+        squared error, among the pairs with nearly the most information about everything unknown; it ignores the number
+        of cells, which is small when weights are few. order: which of two achievable matrices is better (expected
+        predictive information, Bickford Smith et al. 2023), per effort of reading, for more weights than answers can
+        pin down.
     targets : ndarray of shape (n, m)
         Gains of random pairs of achievable matrices.
     graded : bool
-        Whether slightly and clearly are among the answers.
+        Whether "slightly" and "clearly" are among the answers.
     """
     effort = np.ones(len(pairs))
     if goal == "order":
@@ -92,30 +93,29 @@ def best_pair(belief: Posterior, pairs: PairSet, goal: Goal, targets: Matrix, gr
 
 
 def worth(belief: Posterior, pairs: PairSet, chosen: int, targets: Matrix, graded: bool = False) -> float:
-    """Return the bits that the choice between one pair is expected to tell about the order of the targets."""
+    """Return the expected information, in bits, of a choice on one pair about the order of the targets."""
     order = belief.weights @ targets.T > 0
     return float(_predictive(belief.chances(pairs.gains[[chosen]], graded), order)[0])
 
 
 @dataclass(frozen=True, eq=False)
 class EqualCandidates:
-    """Counts that could be asked for, each of another pair.
+    """Counts that could be asked for, each of a different pair.
 
     Parameters
     ----------
     pairs : ndarray of int, shape (n,)
-        The pair of each.
+        Pair of each count.
     on_first : ndarray of bool, shape (n,)
         Whether the count of the first side is moved.
     mistakes : ndarray of int, shape (2, n)
         True and predicted class of the mistake whose count is moved.
     scale : ndarray of int, shape (3, n)
-        Where the count stands, which is where it starts, the mistake's count on the other side, which is the least, and
-        the most.
+        Current count, which is the start; the mistake's count on the other side, which is the least; and the most.
     points : EqualPoints
-        How the belief sees them.
+        The counts as the belief sees them.
     population : int
-        What counts are out of.
+        Population that counts refer to.
     """
 
     pairs: NDArray[np.intp]
@@ -126,23 +126,23 @@ class EqualCandidates:
     population: int
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of candidates."""
         return len(self.pairs)
 
     def proposal(self, place: int) -> Proposal:
-        """Return one of them as it is asked for."""
+        """Return one candidate as a proposal."""
         side: Side = "first" if self.on_first[place] else "second"
         return Proposal(side, *self.mistakes[:, place].tolist(), *self.scale[:, place].tolist())
 
     def roomy(self) -> tuple[NDArray[np.intp], Matrix]:
-        """Return the places of those whose scale is long enough to move on, and the logarithms of its lengths."""
+        """Return the indices of candidates whose scale is long enough, and the logarithms of the scale lengths."""
         lengths = self.scale[2] - self.scale[1]
         places = np.flatnonzero(lengths >= _LEAST_SCALE)
         return places, np.log(lengths[places])
 
 
 class BestEqualPoint(NamedTuple):
-    """The count to ask for: of which pair, on which scale, and the bits that it is expected to tell."""
+    """The count to ask for: its pair, its scale, and the expected bits."""
 
     pair: int
     proposal: Proposal
@@ -150,20 +150,20 @@ class BestEqualPoint(NamedTuple):
 
 
 def equal_points(belief: Posterior, pairs: PairSet, region: Region, population: int, row: Row) -> EqualCandidates:
-    """Return the counts that could be asked for: of the pairs that trade one mistake for one other.
+    """Return the counts that could be asked for, from the pairs that trade one mistake for one other.
 
     Parameters
     ----------
     belief : Posterior
-        Says which of two mistakes is the graver one.
+        Determines which of two mistakes is graver.
     pairs : PairSet
         Candidates.
     region : Region
-        How far a count may be moved.
+        Limits how far a count may be moved.
     population : int
-        What the pairs' rates are shown for.
+        Population that the pairs' rates are shown for.
     row : {"grave", "slight", "bare"}
-        Whether the count of the graver mistake is moved, or that of the slighter one, or of the one without a base.
+        Which count is moved: that of the graver mistake, of the slighter one, or of the one without a common base.
     """
     two = np.flatnonzero(pairs.cells == 2)
     first, second = (_whole_cases(side, two, population) for side in (pairs.first, pairs.second))
@@ -200,7 +200,7 @@ def equal_points(belief: Posterior, pairs: PairSet, region: Region, population: 
 
 
 def _whole_cases(rates: Matrix, some: NDArray[np.intp], population: int) -> NDArray[np.int32]:
-    """Return some of the matrices of rates (n, k, k) as counts."""
+    """Return the selected matrices of rates (n, k, k) as counts."""
     counts = np.empty((len(some), *rates.shape[1:]), dtype=np.int32)
     for part in at_a_time(len(some), rates[0].size if len(rates) else 1):
         counts[part] = np.rint(rates[some[part]] * population)
@@ -213,7 +213,7 @@ def best_equal_point(belief: Posterior, found: EqualCandidates, targets: Matrix)
     Parameters
     ----------
     belief : Posterior
-        What is believed now.
+        Current belief.
     found : EqualCandidates
         Counts that could be asked for.
     targets : ndarray of shape (n, m)
@@ -222,7 +222,7 @@ def best_equal_point(belief: Posterior, found: EqualCandidates, targets: Matrix)
     Returns
     -------
     BestEqualPoint or None
-        None where no count could be asked for.
+        None if no count can be asked for.
     """
     roomy, top = found.roomy()
     if not len(roomy):
@@ -252,21 +252,21 @@ def best_equal_point(belief: Posterior, found: EqualCandidates, targets: Matrix)
 
 
 def _in_parts(score: Callable[[slice], Matrix], n: int) -> Matrix:
-    """Return the scores of n counts, some at a time: all draws of all of them are many megabytes."""
+    """Return the scores of n counts, computed in parts: all draws of all counts take many megabytes."""
     return np.concatenate([score(slice(at, at + _COUNTS_AT_ONCE)) for at in range(0, n, _COUNTS_AT_ONCE)])
 
 
 def most_different_count(belief: Posterior, found: EqualCandidates, felt: Matrix) -> int | None:
-    """Return the count that tells best which of two gains the person goes by; None where no count can be asked for.
+    """Return the count that best discriminates between two hypotheses about the gains; None if there is none.
 
     Parameters
     ----------
     belief : Posterior
-        What is believed now.
+        Current belief.
     found : EqualCandidates
         Counts that could be asked for.
     felt : ndarray of shape (pairs, m)
-        The gains of the rival, of all pairs that `found` was made from.
+        Gains under the rival, of all pairs that `found` was made from.
     """
     roomy, top = found.roomy()
     if not len(roomy):
@@ -288,9 +288,9 @@ def most_different_count(belief: Posterior, found: EqualCandidates, felt: Matrix
 
 
 def most_different(belief: Posterior, gains: Matrix, rival: Matrix) -> int:
-    """Return the pair whose choice tells best which of two gains, each of shape (pairs, m), the person goes by.
+    """Return the pair whose choice best discriminates between two hypotheses about the gains, each (pairs, m).
 
-    It is the one of the greatest Jensen-Shannon divergence between what each of them foretells.
+    It has the greatest Jensen-Shannon divergence between the two predictions.
     """
     one, other = (belief.chances(each).mean(axis=1) for each in (gains, rival))
 
@@ -302,7 +302,7 @@ def most_different(belief: Posterior, gains: Matrix, rival: Matrix) -> int:
 
 
 def _weight_index(belief: Posterior, true: NDArray[np.intp], predicted: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the place of each mistake among the weights."""
+    """Return the index of each mistake among the weights."""
     return family_of(belief.prior.family).places(true, predicted, belief.prior.n_classes)
 
 
@@ -312,14 +312,14 @@ def _some_points(points: EqualPoints, some: NDArray[np.intp]) -> EqualPoints:
 
 
 def _promising(belief: Posterior, gains: Matrix, effort: Matrix, graded: bool) -> NDArray[np.intp]:
-    """Return which pairs are worth the time of asking every draw, in order."""
+    """Return the indices of the pairs worth evaluating with every draw, in order."""
     if len(gains) <= _LOOKED_INTO:
         return np.arange(len(gains))
     return _most(information(belief.thinned(_GLANCE), gains, graded) / effort, _LOOKED_INTO)
 
 
 def _most(scores: Matrix, n: int) -> NDArray[np.intp]:
-    """Return the indices of the n largest scores, in order; of equal ones the first."""
+    """Return the indices of the n largest scores, in order; ties go to the first."""
     return np.sort(np.argsort(-np.round(scores, _DECIMALS), kind="stable")[:n])
 
 
@@ -335,7 +335,7 @@ def _information(chances: Matrix) -> Matrix:
 
 
 def _predictive(chances: Matrix, order: NDArray[np.bool_]) -> Matrix:
-    """Return the bits that each answer, chances (answers, n, pairs), tells about the order (n, targets), on average."""
+    """Return the expected bits that an answer, chances (answers, n, pairs), tells about the order (n, targets)."""
     before, n = order.mean(axis=0), len(order)
     bits = np.zeros(chances.shape[2])
     for chance in chances:
@@ -346,7 +346,7 @@ def _predictive(chances: Matrix, order: NDArray[np.bool_]) -> Matrix:
 
 
 def _spread_explained(chances: Matrix, samples: Matrix) -> Matrix:
-    """Return by how much each answer is expected to lower the squared error of the samples' mean, shape (pairs,)."""
+    """Return the expected relative reduction in the squared error of the samples' mean, shape (pairs,)."""
     centred = samples - samples.mean(axis=0)
     lowered = np.zeros(chances.shape[2])
     for chance in chances:
@@ -366,16 +366,16 @@ def _first_best(scores: Matrix) -> int:
 
 
 def likely_counts(belief: Posterior, question: Question, most: int = LIKELY_COUNTS) -> tuple[Moved, ...]:
-    """Return the round counts that a person would most likely name where both sides are to be made equal.
+    """Return the round counts that a person would most likely name to make both sides equal.
 
     Parameters
     ----------
     belief : Posterior
-        What is believed of the person.
+        Belief about the person.
     question : Question
-        The pair, with the count that may be moved; without one nothing is returned.
+        The pair with the count that may be moved; without one the result is empty.
     most : int
-        How many counts at most.
+        Largest number of counts returned.
     """
     proposal = question.proposal
     if proposal is None:

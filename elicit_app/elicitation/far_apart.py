@@ -1,4 +1,4 @@
-"""Counts that plainly disagree: what they say about the same two mistakes, whatever is fitted to all answers."""
+"""Counts that plainly contradict each other about the same two mistakes, whatever fits all answers."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from elicit_app.elicitation.procedure import Procedure
 from elicit_app.elicitation.questions import Asked, Choice
 from elicit_app.elicitation.response import USUAL_ERROR
 
-_HARDLY = 0.01  # probability below which people whose counts err as usual would not differ so much
+_HARDLY = 0.01  # probability below which people with usual errors would not differ so much
 
 
 class FarApart(NamedTuple):
-    """The two counts farthest from each other, of counts about two mistakes that differ more than most people's do.
+    """The two most distant counts about the same two mistakes, which differ more than most people's do.
 
     Parameters
     ----------
     more, fewer : int
-        Indices of the answers: by the first of them mistake `grave` weighs more than by the other.
+        Indices of the answers: mistake `grave` weighs more by the first than by the second.
     grave, mild : int
-        The two mistakes, as indices of weights; taken together the two answers find the first graver.
+        The two mistakes, as indices of weights; together the two answers make the first one graver.
     most, least : float
-        What one `grave` mistake counts as in `mild` ones by the first answer, and by the other, least < most.
+        Weight of `grave` in units of `mild` by the first answer, and by the second, least < most.
     """
 
     more: int
@@ -37,31 +37,31 @@ class FarApart(NamedTuple):
 
     @property
     def factor(self) -> float:
-        """Return by how much the two answers differ."""
+        """Return the factor by which the two answers differ."""
         return self.most / self.least
 
 
 def far_apart(procedure: Procedure, history: Sequence[Asked], left_out: Sequence[int] = ()) -> FarApart | None:
-    """Find two mistakes about which the counts that were named differ more than the counts of most people do.
+    """Find two mistakes about which the named counts differ more than those of most people do.
 
-    A fit can call any counts plausible by thinking little of the person. These are compared with each other: their
-    logarithms, of which there are n, spread as those of people who err as usual do in one case of a hundred or less
-    (chi-squared with n - 1 degrees of freedom, times the number of such pairs of mistakes). Choices are left alone:
-    people whose errors do not grow with what is at stake answer small trades like a coin, and are honest.
+    A fit can make any counts plausible by assuming a very imprecise person. Here the counts are compared with each
+    other: n log-rates are reported if they spread as people with usual errors do in one case of a hundred or less
+    (chi-squared with n - 1 degrees of freedom, times the number of such pairs of mistakes). Choices are ignored,
+    because honest people whose noise is constant in utility answer small trades almost at random.
 
     Parameters
     ----------
     procedure : Procedure
-        What asked; None is found without a belief.
+        The procedure that asked; without a belief the result is None.
     history : sequence of Asked
         All answers.
     left_out : sequence of int
-        Indices of answers that do not count.
+        Indices of answers to ignore.
     """
     belief = procedure.belief(history)
     if belief is None:
         return None
-    named: dict[tuple[int, int], list[tuple[float, int]]] = {}  # logarithms of the rate of two mistakes, and by which
+    named: dict[tuple[int, int], list[tuple[float, int]]] = {}  # log-rates of two mistakes, with the answer of each
     for n, (shown, answer) in enumerate((asked.shown, asked.answer) for asked in history):
         if n in left_out or answer.choice is not Choice.EQUAL or answer.moved is None:
             continue
@@ -81,5 +81,5 @@ def far_apart(procedure: Procedure, history: Sequence[Asked], left_out: Sequence
 
 
 def _chance(logs: Sequence[float]) -> float:
-    """Return how probable it is that counts which err as usual spread as much as these."""
+    """Return the probability that counts with usual errors spread at least as much as these."""
     return float(chdtrc(len(logs) - 1, len(logs) * np.var(logs) / USUAL_ERROR**2)) if len(logs) > 1 else 1.0

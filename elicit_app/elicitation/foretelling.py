@@ -1,4 +1,4 @@
-"""How well each answer was foretold by those before it, set against who clicks without looking."""
+"""How well earlier answers predicted each answer, compared with clicking at random."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from elicit_app.elicitation.prior import positive
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Purpose, rounding_cell
 from elicit_app.elicitation.response import Evidence, end_of_scale, evidence
 
-_RANDOM_PAIRS, _PAIRS_SEED = 200, 0x7505  # random pairs that accuracy is judged on
+_RANDOM_PAIRS, _PAIRS_SEED = 200, 0x7505  # random pairs on which accuracy is judged
 
-# Bits by which chance foretold the answers better than what was believed before each of them; over few answers honest
-# people fall as low as this by luck.
+# Bits of evidence against chance below which answers look random: after a whole sitting, and before, when honest
+# people fall this low by luck.
 _RANDOM, _RANDOM_SO_FAR = -0.5, -2.5
-# Between these bits a whole sitting leaves the verdict open. Whoever was asked more has to get above the line of doubt,
-# and is asked until it is dispelled.
+# Between the first two a whole sitting is inconclusive. Once further checks follow, the evidence has to exceed
+# `_DOUBTED`, and checks go on until it reaches `_DISPELLED`.
 _OPEN_FROM, _OPEN_TO = -4.0, 3.0
 _DOUBTED, _DISPELLED = 1.0, 4.5
-_COMPETENT = 0.65  # of random pairs answered rightly, from which on somebody is set against chance
-_NO_COUNT = 0.25  # probability, by chance, of saying that no count of the scale makes both sides equal
+_COMPETENT = 0.65  # share of random pairs answered correctly by the people who are compared with chance
+_NO_COUNT = 0.25  # probability, by chance, of the answer that no count of the scale makes both sides equal
 
 
 class Foretold(NamedTuple):
-    """What was expected of each answer.
+    """How each answer was predicted.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ class Foretold(NamedTuple):
         Natural logarithm of the probability that the belief before each answer gave it; 0 where nothing was said. The
         sum is the log-evidence of that belief's model (the statistic of a prequential test, Dawid 1984).
     over_chance : ndarray of shape (n,)
-        By how much that is above the logarithm of its probability by chance: either side, any place of a count's scale,
-        small and large ones alike. Ties come as often by chance as the belief expects, and score 0.
+        Excess over the log-probability by chance, under which either side, and any place on the log scale of a count,
+        is equally likely. Ties are as likely by chance as the belief expects, and score 0.
     """
 
     log_probability: Matrix
@@ -47,7 +47,7 @@ class Foretold(NamedTuple):
 
 
 def foretold(asked: Asked, belief: Posterior) -> tuple[float, float]:
-    """Return what `Foretold` says of one answer, by the belief before it."""
+    """Return the two values of `Foretold` for one answer, given the belief before it."""
     question, answer = asked
     said = evidence([asked], belief.prior)
     if not said.n_answers:
@@ -69,33 +69,33 @@ def foretold(asked: Asked, belief: Posterior) -> tuple[float, float]:
 
 
 def _asked_about(said: Evidence, belief: Posterior) -> tuple[Matrix, NDArray[np.intp]]:
-    """Return draws of the weights that answers are about, and which these are; all where there are not many."""
+    """Return draws of the weights that the answers involve, and their indices; all weights if there are few."""
     if not isinstance(belief, IntervalPosterior):
         return belief.weights, np.arange(belief.weights.shape[1])
     return positive(belief.log_weights_of(said.about)), said.about
 
 
 def blind_chance(asked: Asked) -> float:
-    """Return the probability of the count that was named, where any place on the log scale is as likely."""
+    """Return the probability of the named count if every place on the log scale is equally likely."""
     question, moved = asked.question, asked.answer.moved
     assert moved is not None
     start = 1 if question.proposal is None else max(question.proposal.least, 1)
     least, top = start - 0.5, end_of_scale(question, moved) + 0.5
-    # Below the scale nothing can be named: a 0 counts as the first place.
+    # Nothing below the scale can be named: 0 counts as the first place.
     low, high = rounding_cell(max(moved.count, 1), int(top))
     low, high = max(low, least), max(min(high, top), least + 0.5)
     return float(np.log(high / low) / np.log(top / least))
 
 
 class AgainstChance(NamedTuple):
-    """By how many bits the answers speak for somebody who goes by what is shown, rather than for chance.
+    """Evidence, in bits, that the answers depend on what was shown rather than on chance.
 
     Parameters
     ----------
     checks, others : float
-        Of the dominated pairs, and of all other answers.
+        From the dominated pairs, and from all other answers.
     answers : int
-        How many answers say something.
+        Number of answers that carry evidence.
     on_top : int
         Checks since the last question of another kind.
     """
@@ -107,18 +107,18 @@ class AgainstChance(NamedTuple):
 
     @property
     def total(self) -> float:
-        """Return the bits of all answers."""
+        """Return the evidence of all answers."""
         return self.checks + self.others
 
     def by_chance(self, bits: float) -> bool:
-        """Tell whether so many bits are what chance gives, rather than somebody who looks."""
+        """Return whether so little evidence is what random answers give."""
         if self.answers < SITTING:
             return bits < _RANDOM_SO_FAR
         return bits < (_DOUBTED if self.on_top else _RANDOM)
 
     @property
     def is_open(self) -> bool:
-        """Tell whether a whole sitting leaves it open, so that a few more answers may turn the verdict."""
+        """Return whether a whole sitting is inconclusive, so that a few more answers may change the verdict."""
         return self.answers >= SITTING and _OPEN_FROM < self.total < (_DISPELLED if self.on_top else _OPEN_TO)
 
 
@@ -130,11 +130,11 @@ def against_chance(
     gains: Matrix | None,
     linearity: Linearity | None,
 ) -> AgainstChance | None:
-    """Set all answers against chance; None where nothing was said.
+    """Compare all answers with chance; return None if nothing was said.
 
-    It is the sum of three parts: by how many bits each answer was foretold better by those before it than by chance
-    (choices that inform add little, whoever answers; counts, repeats and checks are foretold well unless nobody looks);
-    what rivals of linear costs add; and how much the answers speak for who tells pairs apart, see
+    The evidence is the sum of three parts: how much better earlier answers than chance predicted each answer
+    (informative choices add little, whoever answers; counts, repeats and checks are predicted well unless nobody
+    looks); the evidence for rivals of linear costs; and the evidence that the person tells pairs apart, see
     `_bits_of_competence`.
 
     Parameters
@@ -142,11 +142,11 @@ def against_chance(
     history : sequence of Asked
         All answers.
     expected : Foretold
-        What was expected of each.
+        Predictions of the answers.
     at_first, belief : Posterior
-        What was believed before the answers, and what is believed now.
+        Belief before the first answer, and the current belief.
     gains : ndarray of shape (n, weights) or None
-        What random pairs stake; without them competence is not judged.
+        Gains of random pairs; without them competence is not judged.
     linearity : Linearity or None
         How well rivals of linear costs explain the answers.
     """
@@ -166,7 +166,7 @@ def against_chance(
 def random_pairs(
     gains_of: Callable[[int, np.random.Generator], Matrix | None],
 ) -> tuple[Matrix | None, np.random.Generator]:
-    """Return what the random pairs that accuracy is judged on stake, the same for everybody, and the chance after them.
+    """Return the gains of the random pairs on which accuracy is judged, the same for everybody, and the generator.
 
     Parameters
     ----------
@@ -178,21 +178,21 @@ def random_pairs(
 
 
 def accuracies(belief: Posterior, gains: Matrix) -> Matrix:
-    """Return the probability that a side taken at random pairs is the right one, shape (draws,)."""
+    """Return the probability of choosing the better side of a random pair, shape (draws,)."""
     utility = belief.weights @ gains.T
     a, b, _ = belief.chances(gains)
     return np.asarray((np.where(utility > 0, a, b) / (a + b)).mean(axis=1))
 
 
 def _bits_of_competence(right: Matrix, at_first: Matrix) -> float:
-    """Return by how many bits the answers speak for who tells pairs apart, against everybody the belief allows for.
+    """Return the evidence, in bits, that the person tells pairs apart, relative to everybody the belief allows for.
 
-    It allows for people next to a coin, and explains a coin by them: what is to be set against chance are the others.
+    The belief allows for people close to random, who would explain random answers; chance is compared with the others.
 
     Parameters
     ----------
     right, at_first : ndarray of shape (draws,)
-        Probability of a right answer to a random pair, given the answers and before them.
+        Probability of a correct answer to a random pair, given the answers and before them.
     """
     before = float((at_first >= _COMPETENT).mean())
     now = max(float((right >= _COMPETENT).mean()), 0.5 / len(right))

@@ -1,15 +1,15 @@
-"""A belief about linear-fractional metrics: what counts where results are bad, and what counts where they are good.
+"""Belief about linear-fractional metrics: what counts where results are bad, and what counts where they are good.
 
 Let M be the middle of two results and D their difference, both in the coordinates that the family weighs. A fraction
 <a, x> / <b, x> (constants included) prefers the first exactly where ``<b, M> <a, D> - <a, M> <b, D> > 0``: it judges
-every pair linearly, by weights that depend on where the pair lies. Two members of its pencil are enough to say how: the
-one that is 0 where every answer is wrong, with weights v, and the one that is 0 where every answer is right, with
-weights w. Between them a pair is judged by a mixture,
+every pair linearly, by weights that depend on where the pair lies. Two members of its pencil determine these weights:
+the one that is 0 where every answer is wrong, with weights v, and the one that is 0 where every answer is right, with
+weights w. A pair is judged by the mixture
 
-    (w . l) v + (v . (h - l)) w        l: what M is short of perfect; h: what the worst is,
+    (w . l) v + (v . (h - l)) w        l: how far M is from perfect; h: how far the worst is,
 
-both v and w up to their units. So these two directions are all that preferences tell of a fraction, and the preference
-is linear in the products ``v_i w_j``, which are positive: all that is known of positive weights serves for these.
+with v and w each up to its unit. Preferences therefore reveal only these two directions of a fraction, and they are
+linear in the products ``v_i w_j``. The products are positive, so whatever holds for positive weights holds for them.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from elicit_app.elicitation.utilities import Fraction
 from elicit_app.problem import Problem
 from metrics.elicited.family import error_cells, fraction_family, linear_family
 
-# Of log v - log w: how differently a mistake may count where results are bad and where they are good. How much the
-# two differ in a fraction is inferred: hardly at all where it is nearly linear.
+# Of log v - log w: how differently a mistake may count where results are bad and where they are good. The belief
+# infers how much the two actually differ: hardly at all in a nearly linear fraction.
 SPREAD, SPREAD_OPEN = 0.35, 0.5  # its median, and the standard deviation of its logarithm
 WHAT_IS_KNOWN = (
     "Preferences tell a fraction up to one parameter: its numerator is the one without a constant, and its denominator "
@@ -53,17 +53,17 @@ class FractionPrior(WeightPrior):
     family : {"dlfpm", "lfpm"}
         The family of the metric.
     n_classes, parts, order
-        As in `WeightPrior`: what is believed of w.
+        As in `WeightPrior`: the prior of w.
     """
 
     @classmethod
     def over(cls, linear: WeightPrior) -> Self:
-        """Return the belief about fractions of what a linear prior weighs.
+        """Return the prior of the fractions over what a linear prior weighs.
 
         Raises
         ------
         Problem
-            Orders between mistakes are stated: they say nothing of two weights for each mistake.
+            If orders between mistakes are stated, which say nothing about two weights per mistake.
         """
         if len(linear.order):
             raise Problem("Orders between mistakes are about linear metrics: take them back, or ask for no fraction.")
@@ -71,7 +71,7 @@ class FractionPrior(WeightPrior):
 
     @property
     def size(self) -> int:
-        """Return 2 m + 1, the number of coordinates of v, of w, and of how much they differ."""
+        """Return 2 m + 1: the number of coordinates of v, of w, and of how much they differ."""
         return 2 * self.n_weights + 1
 
     @property
@@ -85,7 +85,7 @@ class FractionPrior(WeightPrior):
         return self.n_weights**2
 
     def halves(self, x: Matrix) -> tuple[Matrix, Matrix]:
-        """Return log v and log w, each (..., m), of standard normal coordinates x, shape (..., 2 m + 1)."""
+        """Return log v and log w, each (..., m), from standard normal coordinates x, shape (..., 2 m + 1)."""
         m = self.n_weights
         good = WeightPrior.log_weights(self, x[..., :m])
         spread = SPREAD * np.exp(SPREAD_OPEN * x[..., 2 * m :])
@@ -97,7 +97,7 @@ class FractionPrior(WeightPrior):
         return products(bad, good)
 
     def gain(self, first: Matrix, second: Matrix) -> Matrix:
-        """Return what the products multiply, (..., m^2), so that the first is preferred where the sum is positive."""
+        """Return the factors of the products, (..., m^2); the first side is preferred where the sum is positive."""
         family = linear_family(self.family)
         first, second = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
         gained = family.sign * family.coordinates(first - second)
@@ -109,25 +109,25 @@ class FractionPrior(WeightPrior):
 
 
 def products(bad: Matrix, good: Matrix) -> Matrix:
-    """Return the logarithms of v_i w_j, shape (..., m^2), of log v and log w."""
+    """Return the logarithms of v_i w_j, shape (..., m^2), from log v and log w."""
     return np.asarray((bad[..., :, None] + good[..., None, :]).reshape(*bad.shape[:-1], -1))
 
 
 def ends(matrix: Matrix) -> tuple[Matrix, Matrix]:
-    """Return the perfect matrices and those with every answer wrong, all wrong ones alike, of the row sums given."""
+    """Return, for the given row sums, the perfect matrices and those with every answer wrong, spread evenly."""
     sums, k = matrix.sum(axis=-1), matrix.shape[-1]
     return sums[..., None] * np.eye(k), sums[..., None] * error_cells(k) / (k - 1)
 
 
 class FractionPairs:
-    """The pairs of another source, as a belief about fractions sees them.
+    """The pairs of another source, with gains for a belief about fractions.
 
     Parameters
     ----------
     source : FrontierPairs or PlausiblePairs
-        Where the pairs come from.
+        Source of the pairs.
     prior : FractionPrior
-        Says what the pairs stake.
+        Determines the gains of the pairs.
     """
 
     def __init__(self, source: FrontierPairs | PlausiblePairs, prior: FractionPrior) -> None:
@@ -135,14 +135,14 @@ class FractionPairs:
         self.population, self.region = source.population, source.region
 
     def candidates(self, weights: Matrix, rng: np.random.Generator) -> PairSet:
-        """Return pairs to choose from, given draws of the products, shape (n, m^2)."""
+        """Return candidate pairs, given draws of the products, shape (n, m^2)."""
         pairs, m = self.source.candidates(weights, rng), self.prior.n_weights
         gains = self.prior.gain(pairs.first, pairs.second)
-        # A mistake takes part in about 2 m of the products, and is read once.
+        # A mistake is part of about 2 m of the products, but is read once.
         return PairSet(pairs.first, pairs.second, gains, pairs.hypothetical, pairs.far, 2 * m * pairs.reading)
 
     def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
-        """Return what random pairs of achievable matrices stake, shape (<= n, m^2)."""
+        """Return the gains of random pairs of achievable matrices, shape (<= n, m^2)."""
         return self.pool.random_gains(self.prior, n, rng)
 
 
@@ -158,7 +158,7 @@ class FractionPosterior(ParticlePosterior):
 
     @property
     def ratio_logs(self) -> Matrix:
-        """Return the logarithms of the numerators without constant: v of hits, w of errors."""
+        """Return the log-weights of the numerator without a constant: v for hits, w for errors."""
         return self._halves[0] if self.prior.family == "dlfpm" else self._halves[1]
 
     @cached_property
@@ -181,7 +181,7 @@ class FractionPosterior(ParticlePosterior):
         return np.exp(products(bad, good))
 
     def fraction(self, prevalence: Matrix) -> Fraction:
-        """Return the estimated utility, of at most 1 in size, for matrices of a prevalence, shape (k,)."""
+        """Return the estimated utility, at most 1 in absolute value, for matrices of a prevalence, shape (k,)."""
         family = linear_family(self.prior.family)
         perfect, worst = ends(np.diag(prevalence))
         whole = family.sign * family.coordinates(perfect - worst)
@@ -191,18 +191,18 @@ class FractionPosterior(ParticlePosterior):
         return Fraction("lfpm", -good, 0.0, good - bad, 1.0)
 
     def near(self, matrix: Matrix) -> Matrix:
-        """Return draws of the linear weights, shape (n, m), by which pairs around a matrix (k, k) are judged."""
+        """Return draws of the linear weights, shape (n, m), that judge pairs around a matrix (k, k)."""
         family = linear_family(self.prior.family)
         perfect, worst = (family.sign * family.coordinates(one) for one in ends(matrix))
         short = perfect - family.sign * family.coordinates(matrix)
         bad, good = map(positive, self._halves)
-        # A result may be worse than the worst one, whose wrong answers are all alike: no mistake is good there, either.
+        # A result may be worse than the "worst" one, which spreads wrong answers evenly: no mistake may become a gain.
         left = np.maximum(bad @ (perfect - worst - short), 0.0)
         weights = (good @ short)[:, None] * bad + left[:, None] * good
         return np.asarray(weights / weights.max(axis=1, keepdims=True))
 
     def utilities(self, matrices: Matrix) -> Matrix:
-        """Return what each draw values matrices (models, k, k) by, shape (n, models), at most 1 in size."""
+        """Return the utility of matrices (models, k, k) under each draw, (n, models), at most 1 in absolute value."""
         family = linear_family(self.prior.family)
         perfect, worst = (family.sign * family.coordinates(one) for one in ends(matrices))
         bad, good = map(positive, self._halves)
@@ -213,11 +213,11 @@ class FractionPosterior(ParticlePosterior):
         return np.asarray(above / (above + below))
 
     def summary(self, gains: Matrix) -> Belief:
-        """Return the summary that a step carries; a fraction has no cost matrix and no ranges of one."""
+        """Return the summary for a step; a fraction has no cost matrix and no intervals of one."""
         return Belief(self.estimate, None, self.agreement(gains))
 
     def local_outcome(self, stopped: StopReason, questions: int, around: Matrix) -> Outcome:
-        """Return the linear metric by which results around a matrix (k, k) are judged: what a metric file can hold."""
+        """Return the linear metric that judges results around a matrix (k, k), which a metric file can hold."""
         family = linear_family(self.prior.family)
         draws = self.near(around)
         logs = np.log(draws)
@@ -233,7 +233,7 @@ class FractionPosterior(ParticlePosterior):
         )
 
     def outcome(self, stopped: StopReason, questions: int, prevalence: Matrix) -> Outcome:
-        """Return what was learned of a fraction for matrices of a prevalence, shape (k,)."""
+        """Return what was learned about a fraction for matrices of a prevalence, shape (k,)."""
         return Outcome(
             family=self.prior.family,
             weights=self.estimate,

@@ -1,11 +1,11 @@
 """Beliefs about many weights: every answer is an interval on a difference of log-weights.
 
-Where noise depends on ratios alone, an equal point of two mistakes says between which numbers the noisy log-ratio of
-their weights lies, and a choice is an equal point of which only the side is known. Expectation propagation (Minka 2001)
-turns such intervals into a Gaussian over the log-weights. It works with as many numbers as there are answers, so that
-fifty classes cost little more than six. Spreads of rows, columns, piles and own parts and the person's errors are drawn
-by population Monte Carlo on the running evidence (Cappé et al. 2004). Trades of more than two mistakes are linear in
-the log-weights to first order about the present mean.
+If noise depends on ratios alone, an equal point of two mistakes gives an interval for the noisy log-ratio of their
+weights, and a choice is an equal point of which only the side is known. Expectation propagation (Minka 2001) turns such
+intervals into a Gaussian over the log-weights. Its cost depends on the number of answers, so that fifty classes cost
+little more than six. The spreads of rows, columns, piles and own parts and the person's errors are drawn by population
+Monte Carlo on the running evidence (Cappé et al. 2004). Trades of more than two mistakes are linearised in the
+log-weights about the current mean.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from elicit_app.problem import Problem
 LOGISTIC = 1.702  # a logistic variable is about normal with this standard deviation
 
 MOST_ANSWERS = 500
-_WEIGHED_FULLY = 120  # answers: time grows with the cube of their number, so beyond it fewer sets are looked at
-_DRAWS, _DRAWS_TO_SHOW = (400, 1_200), (2_400, 12_000)  # fewest, and most: with fifty classes a draw is 20 kB
-FEW_ENOUGH = 90  # weights, the mistakes among ten classes; of more, an answer tells little about the others
+_WEIGHED_FULLY = 120  # answers: time grows with the cube of their number, so that beyond it fewer sets are tried
+_DRAWS, _DRAWS_TO_SHOW = (400, 1_200), (2_400, 12_000)  # fewest and most draws: with fifty classes a draw takes 20 kB
+FEW_ENOUGH = 90  # weights, as with ten classes; with more, an answer reveals little about the others
 _POPULATION, _POPULATION_TO_SHOW = 160, 800
 _FITS_TO_SHOW = 3  # at most, .4 s each with ten classes
-_PASSES, _FIRST_PASSES = 3, 12  # of expectation propagation, from sites that nearly fit, and from none
-_NEWEST = 6  # answers that may join sites that nearly fit
-_DEGREES = 8.0  # of the proposal
-_WIDENED = 1.15  # its covariance, times that of the fit
-_CURVATURES = (0.6, 60.0)  # least and most precision of the fit; that of the prior is 1
+_PASSES, _FIRST_PASSES = 3, 12  # of expectation propagation, from sites that nearly fit, and from empty ones
+_NEWEST = 6  # answers that may be added to sites that nearly fit
+_DEGREES = 8.0  # of the proposal, a t distribution
+_WIDENED = 1.15  # covariance of the proposal, relative to that of the fit
+_CURVATURES = (0.6, 60.0)  # least and largest precision of the fit; that of the prior is 1
 _FIT_DECIMALS = 6
-_FARTHEST = 3.5  # normal score of a centre
+_FARTHEST = 3.5  # normal score that the centre of the proposal may reach
 _SPREAD_OF_SPREADS = 0.5
-# Of the logarithms (logit for the lapse) of: error of a choice, error of an equal point, power of a ratio, lapse.
+# Prior of the logarithms (logit for the lapse) of: error of a choice, error of an equal point, power of a ratio, lapse.
 _CENTRES = np.array([np.log(0.5), np.log(USUAL_ERROR), -0.1, -4.5])
 _WIDTHS = np.array([0.7, 0.4, 0.2, 1.2])
 _TIE, _GAP, _PULL = 0.06, 1.5, 0.05
@@ -57,17 +57,17 @@ class IntervalPosterior(Posterior):
     Parameters
     ----------
     drawn : _Drawn
-        The draws of the log-weights.
+        Draws of the log-weights.
     people : Person
-        As many draws of how the person answers.
+        Equally many draws of how the person answers.
     means : _Means or float
-        Of the log-weights under each set, from which it follows what the draws are worth; or that.
+        Means of the log-weights under each set, which determine what the draws are worth; or that worth itself.
     hyper : ndarray of shape (h, parts + 4)
         Hyperparameters in standard normal scores: logarithms of the spreads, then those of `_CENTRES`.
     evidence : ndarray of shape (h,)
-        Logarithm of the evidence of the answers under each.
+        Log-evidence of the answers under each set.
     site : ndarray of shape (2, answers)
-        Mean precision and precision-weighted mean of the answers' stand-ins: where the next fit starts.
+        Mean precision and precision-weighted mean of the answers' sites: the start of the next fit.
     """
 
     drawn: _Drawn
@@ -92,7 +92,7 @@ class IntervalPosterior(Posterior):
         return self.drawn.all()
 
     def log_weights_of(self, some: NDArray[np.intp]) -> Matrix:
-        """Return the draws of the logarithms of some of the weights, shape (n, c)."""
+        """Return the draws of some of the log-weights, shape (n, c)."""
         return self.drawn.of(some)
 
     @property
@@ -107,13 +107,13 @@ class IntervalPosterior(Posterior):
         return known if isinstance(known, float) else known.effective(self.log_weights, self.prior)
 
     def updated(self, answers: Evidence, newest: Evidence, rng: Generator) -> Self:
-        """Fit all answers again, from where the fit stood before the newest."""
+        """Fit all answers again, starting from the fit before the newest."""
         n = draws_while_asking(self.prior.size)
         passes = _PASSES + max(newest.n_answers - 1, 0)
         return self._fitted(answers, rng, _POPULATION, n, self._start(answers, newest), passes)
 
     def refined(self, answers: Evidence, rng: Generator) -> Self:
-        """Fit with more hyperparameters, and draw more; where few of them explain the answers, from there again."""
+        """Fit with more hyperparameters and draws; repeat from there while too few of them explain the answers."""
         n, fits = _so_many(*_DRAWS_TO_SHOW, self.prior.size), [self]
         for _ in range(_FITS_TO_SHOW if self.prior.size <= FEW_ENOUGH else 1):
             fits.append(fits[-1]._fitted(answers, rng, _POPULATION_TO_SHOW, n, fits[-1].site))
@@ -126,12 +126,12 @@ class IntervalPosterior(Posterior):
         return self._fitted(answers, rng, _POPULATION // 2, _DRAWS[0] // 2, None)
 
     def only(self, rows: NDArray[np.intp], effective: float) -> Self:
-        """Return the belief by some of the draws, which are worth `effective`."""
+        """Return the belief restricted to some of the draws, which are worth `effective` independent ones."""
         drawn = _Drawn(self.prior, self.log_weights[rows], None)
         return replace(self, drawn=drawn, people=self.people.only(rows), means=effective)
 
     def _start(self, answers: Evidence, newest: Evidence) -> Matrix | None:
-        """Return the sites so far with empty ones where the newest answers stand: at the end of their kinds."""
+        """Return the current sites, with empty ones inserted for the newest answers at the end of their kinds."""
         before = self.site.shape[1] - len(self.prior.order)
         if newest.n_answers > _NEWEST or answers.n_answers != before + newest.n_answers:
             return None
@@ -163,10 +163,10 @@ class IntervalPosterior(Posterior):
         return self._of(self.prior, answered.projection, hyper, shares / shares.sum(), sites, chance)
 
     def _proposed(self, h: int, rng: Generator) -> tuple[Matrix, Matrix]:
-        """Draw hyperparameters from a t that fits their posterior so far; return them with their log-densities."""
+        """Draw hyperparameters from a t fitted to their current posterior; return them with their log-densities."""
         d = self.hyper.shape[1]
         mean, covariance = _quadratic_fit(self.hyper, self.evidence)
-        # Rounded far above what machines differ by, and far below what a proposal needs.
+        # Rounded far more coarsely than machines differ, and far more finely than a proposal needs.
         root = np.round(np.linalg.cholesky(_WIDENED * covariance), _FIT_DECIMALS)
         mean = np.round(mean, _FIT_DECIMALS)
         scale = np.sqrt(_DEGREES / (2.0 * rng.standard_gamma(_DEGREES / 2, h)))
@@ -178,7 +178,7 @@ class IntervalPosterior(Posterior):
     def _of(
         cls, prior: WeightPrior, projection: Matrix, hyper: Matrix, shares: Matrix, sites: Sites, chance: _Chance
     ) -> Self:
-        """Draw from the mixture of what the sites say under each set of hyperparameters."""
+        """Draw from the mixture over sets of hyperparameters that the sites define."""
         spreads = spreads_of(prior, hyper)
         chosen, drawn, means = _conditional_draws(prior, projection, spreads, sites, shares, chance)
         site = np.stack([(shares[:, None] * one).sum(axis=0) for one in (sites.precision, sites.weighted)])
@@ -187,13 +187,13 @@ class IntervalPosterior(Posterior):
 
 
 class _Normals:
-    """Standard normal numbers, n for each weight: streams of their own, of which those are drawn that are looked at."""
+    """Standard normal numbers, n per weight, from separate streams of which only those requested are drawn."""
 
     def __init__(self, n: int, rng: Generator) -> None:
         self._n, self._seed = n, int(rng.integers(2**63))
 
     def of(self, weights: NDArray[np.intp]) -> Matrix:
-        """Return those of some weights, shape (n, c)."""
+        """Return the numbers of some weights, shape (n, c)."""
         bits, found = np.random.PCG64(self._seed), np.empty((len(weights), self._n))
         numbers, start = Generator(bits), bits.state
         for own, weight in zip(found, weights.tolist(), strict=True):
@@ -204,7 +204,7 @@ class _Normals:
 
 
 class _Chance(NamedTuple):
-    """Standard normal numbers behind n draws: for the labels of each shared part, the weights, and the answers."""
+    """Standard normal numbers behind n draws: for the labels of shared parts, for the weights and for the answers."""
 
     tick: float
     shared: list[Matrix]
@@ -219,18 +219,18 @@ class _Chance(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """Of what n draws of log-weights are made: what answers told of each weight's own part, else chance, and the rest.
+    """Components of n draws of log-weights: own parts (from the answers, else random) and shared parts.
 
     Parameters
     ----------
     normals : _Normals
-        Chance, in units of `spread`.
+        Random numbers, in units of `spread`.
     spread : ndarray of shape (n, 1)
-        Of the weights' own parts.
+        Spread of the weights' own parts.
     about, told : ndarray of shape (c,) and (n, c)
-        Which weights were asked about, and their own parts.
+        Indices of the weights that were asked about, and their own parts.
     shared : list of ndarray of shape (n, labels)
-        The values of the other parts.
+        Values of the shared parts.
     """
 
     normals: _Normals
@@ -250,9 +250,9 @@ class _Parts(NamedTuple):
 
 
 class _Drawn:
-    """Draws of log-weights, shape (n, m), or the parts of them.
+    """Draws of log-weights, shape (n, m), or their components.
 
-    Of thousands of weights, a belief on the way to another one is asked about a few.
+    An intermediate belief about thousands of weights is asked for only a few of them, so draws are assembled on demand.
     """
 
     def __init__(self, prior: WeightPrior, logs: Matrix | None, parts: _Parts | None) -> None:
@@ -282,16 +282,16 @@ class _Drawn:
 
 @dataclass(frozen=True, eq=False)
 class _Means:
-    """Means of the log-weights under each of h sets of hyperparameters, which have `shares` (h,) of the draws.
+    """Means of the log-weights under each of h sets of hyperparameters, whose shares of the draws are `shares` (h,).
 
     Parameters
     ----------
     shares : ndarray of shape (h,)
         Sum 1.
     about, own : ndarray of shape (c,) and (h, c)
-        Which weights were asked about, and the means of their own parts.
+        Indices of the weights that were asked about, and the means of their own parts.
     shared : list of ndarray of shape (h, labels)
-        Those of the other parts.
+        Means of the shared parts.
     """
 
     shares: Matrix
@@ -316,7 +316,7 @@ class _Means:
 
 
 def draws_while_asking(size: int) -> int:
-    """Return by how many draws so many weights are followed."""
+    """Return the number of draws used while asking, for a number of weights."""
     return _so_many(*_DRAWS, size)
 
 
@@ -325,10 +325,10 @@ def _so_many(fewest: int, most: int, size: int) -> int:
 
 
 def _quadratic_fit(hyper: Matrix, evidence: Matrix) -> tuple[Matrix, Matrix]:
-    """Return mean and covariance of the posterior of hyperparameters, from the curvature of their log-evidence.
+    """Return the posterior mean and covariance of the hyperparameters, from the curvature of their log-evidence.
 
-    The evidence is a smooth function without noise: a quadratic fitted to it, best where the posterior is large, knows
-    more about its shape than the scatter of the points does.
+    The evidence is a smooth function without noise. A quadratic fitted to it, most closely where the posterior is
+    large, therefore describes its shape better than the scatter of the points does.
     """
     settled = np.isfinite(evidence)
     hyper, evidence = hyper[settled], evidence[settled]
@@ -357,7 +357,7 @@ def spreads_of(prior: WeightPrior, hyper: Matrix) -> Matrix:
 
 
 def _people(hyper: Matrix) -> Person:
-    """Return how people answer of whom errors, power and lapse are known, in standard normal scores (n, 4)."""
+    """Return how people answer with given errors, power and lapse, in standard normal scores (n, 4)."""
     choice, point, power, lapse = (_CENTRES + _WIDTHS * hyper).T
     n = len(hyper)
     return Person(
@@ -375,7 +375,7 @@ def _people(hyper: Matrix) -> Person:
 def _linear_logs(amounts: Matrix, at: Matrix) -> tuple[Matrix, Matrix]:
     """Return shares (n, m) and constants (n,) with log(amounts @ exp(x)) = shares @ x + constant near x = `at`.
 
-    Amounts (n, m) are not negative; exact for rows with one amount. A row of zeros gives a constant of -inf.
+    Amounts (n, m) must not be negative. Rows with one amount are exact; a row of zeros gives a constant of -inf.
     """
     parts = amounts * np.exp(at - at.max())
     total = parts.sum(axis=1)
@@ -385,14 +385,14 @@ def _linear_logs(amounts: Matrix, at: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def _one_each(places: NDArray[np.intp], m: int) -> Matrix:
-    """Return rows (n, m) of zeros with a one in each: of fifty classes the identity itself is 46 MiB."""
+    """Return rows (n, m) of zeros with a single one each; the identity itself takes 46 MiB for fifty classes."""
     rows = np.zeros((len(places), m))
     rows[np.arange(len(places)), places] = 1.0
     return rows
 
 
 def as_intervals(answers: Evidence, prior: WeightPrior, hyper: Matrix, at: Matrix) -> Intervals:
-    """Return the answers, then the stated orders, as intervals; trades of many mistakes are linear about `at`."""
+    """Return the answers, then the stated orders, as intervals; trades of many mistakes are linearised about `at`."""
     people = _people(hyper[:, len(prior.parts) :])
     choices, points = answers.choices, answers.points
     good, above = _linear_logs(np.maximum(choices.gain, 0.0), at)
@@ -404,7 +404,7 @@ def as_intervals(answers: Evidence, prior: WeightPrior, hyper: Matrix, at: Matri
     high = np.where(choices.open_, np.inf, cuts @ choices.far.T - shift)
     rest, constant = _linear_logs(np.maximum(points.rest, 0.0), at)
     toward = rest - _one_each(points.cell, prior.size)
-    # What is left of the numbers said when the pull towards the start, and the power of ratios, are taken off.
+    # Undo the pull towards the start and the power of ratios, to recover the interval that the person stated.
     pull = np.where(np.isnan(points.start), 0.0, _PULL)
     start, amount = np.nan_to_num(points.start), points.log_amount
     slope = people.shrinkage[:, None]
@@ -426,16 +426,16 @@ def as_intervals(answers: Evidence, prior: WeightPrior, hyper: Matrix, at: Matri
 
 
 def _on_labels(projection: Matrix, prior: WeightPrior) -> tuple[list[Matrix], NDArray[np.intp], Matrix]:
-    """Return sums of projections (n, m) over weights with a label in common, (n, labels), for each part they share.
+    """Sum projections (n, m) over weights with a common label, for each shared part: a list of (n, labels).
 
-    Then the few weights that are asked about, shape (c,), and the projections on those, (n, c).
+    Also return the indices of the few weights that were asked about, shape (c,), and the projections on them, (n, c).
     """
     about = np.flatnonzero(projection.any(axis=0))
     return [part.sums(projection) for part in prior.parts[:-1]], about, projection[:, about]
 
 
 def squares_of(projection: Matrix, prior: WeightPrior) -> Matrix:
-    """Return the prior covariance of the projections that each part of the log-weights gives at a spread of 1."""
+    """Return the prior covariance of the projections due to each part of the log-weights at a spread of 1."""
     sums, _, few = _on_labels(projection, prior)
     return np.stack([product(one, one.T) for one in (*sums, few)])
 
@@ -443,9 +443,9 @@ def squares_of(projection: Matrix, prior: WeightPrior) -> Matrix:
 def _conditional_draws(
     prior: WeightPrior, projection: Matrix, spreads: Matrix, sites: Sites, shares: Matrix, chance: _Chance
 ) -> tuple[NDArray[np.intp], _Drawn, _Means]:
-    """Draw log-weights from the mixture; return under which hyperparameters, the draws, and the means under all.
+    """Draw log-weights from the mixture; return the set of hyperparameters of each draw, the draws, and all means.
 
-    A draw of the prior is corrected by what the answers say about its projections (Matheron's rule).
+    A draw from the prior is corrected by what the answers say about its projections (Matheron's rule).
     """
     n = len(chance.noise)
     ticks = (chance.tick + np.arange(n)) / n
@@ -463,7 +463,7 @@ def _conditional_draws(
         root = np.sqrt(sites.precision)
         wanted = sites.weighted / root
         off = wanted[chosen] - root[chosen] * projected - chance.noise
-        # Draws of one set of hyperparameters stand beside each other.
+        # Draws from one set of hyperparameters are adjacent.
         ends = np.searchsorted(chosen, np.arange(len(spreads) + 1))
         for h, (start, stop) in enumerate(pairwise(ends)):
             for some in (off[start:stop], wanted[h : h + 1]):  # times the inverse of I + root covariance root, and root

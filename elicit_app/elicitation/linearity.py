@@ -1,9 +1,9 @@
-"""Do linear costs explain the answers, or does a rival? Evidence of each, from the answers that were given.
+"""Evidence from the answers for linear costs and for rival ways to value results.
 
-Rivals: counts that are felt less than in proportion (a power), the worst recall of a class, a limit on the misses of
-the gravest class, and the macro-averaged F1 score. Each is given the same beliefs about how people err, so that only
-what is valued differs. Power is homogeneous: what tells it from linear costs are pairs with a common base of one
-mistake on both sides.
+The rivals are: counts felt less than in proportion (a power), the worst recall of a class, a limit on the misses of
+the gravest class, and the macro-averaged F1 score. All share the same prior of how people err, so that they differ
+only in what is valued. A power is homogeneous: only pairs with a common base of one mistake on both sides distinguish
+it from linear costs.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ from metrics.elicited.family import family_of
 
 Rival = Literal["concave", "minimax", "threshold", "f1"]
 
-POWER = 0.6  # of felt counts
-# Bayes factors of a rival against linear costs, from which on it is named: set on simulated people, see docs/method.
+POWER = 0.6  # exponent of felt counts
+# Bayes factors against linear costs above which a rival is named: set on simulated people, see docs/method.
 BAYES_FACTORS: dict[Rival, float] = {"concave": 10.0, "minimax": 5.0, "threshold": 5.0, "f1": 5.0}
-BAYES_FACTOR_ON_BASES = 3.0  # where questions were made for it, felt counts need less: linear people stay far below
-ENOUGH_BASES = 2  # answered questions with a common base that this takes
-MOSTLY_KEPT = 0.5  # above it some result that was shown keeps the limit, rather than none
+BAYES_FACTOR_ON_BASES = 3.0  # less suffices with questions made to detect felt counts: linear people stay far below
+ENOUGH_BASES = 2  # answered questions with a common base that this requires
+MOSTLY_KEPT = 0.5  # probability above which some result shown is taken to keep the limit
 PRIOR_OF_LINEAR = 0.8  # the rivals share the rest
-SHARE_OF_NAMED = 0.25  # of a named one, where all are set against chance
-EQUAL_COSTS = 0.4  # they have no weights to be found either, and agree with F1 in most: it has to be twice as good
+SHARE_OF_NAMED = 0.25  # prior probability of a named rival when all hypotheses are compared with chance
+EQUAL_COSTS = 0.4  # equal costs need no weights either and mostly agree with F1, which has to be twice as good
 
 _PARTICLES, _DRAWS, _USUAL = 600, 4_000, 300
-_COUNTS_TRIED = 400  # of a scale, to find where a score is the same on both sides
-_BEYOND = 1.5  # times the largest possible count: where somebody would look for one that no count is large enough for
+_COUNTS_TRIED = 400  # counts tried along a scale, to find where a score is the same on both sides
+_BEYOND = 1.5  # times the largest possible count: the equal point of a person for whom no count is large enough
 _SAME = 1e-12
-_LEAST_LIMIT, _MOST_LIMIT = 0.01, 0.3  # of the miss rate of the gravest class
-_OUT_OF_THE_QUESTION = 6.0  # typical differences by which a result beyond the limit is worse
+_LEAST_LIMIT, _MOST_LIMIT = 0.01, 0.3  # range of the limit on the miss rate of the gravest class
+_OUT_OF_THE_QUESTION = 6.0  # penalty, in typical differences, of a result beyond the limit
 
 Utilities = Callable[[Matrix], Matrix]
-Latent = Callable[[Matrix, Person], Matrix]  # of weights and how people answer, shape (draws, choices)
+Latent = Callable[[Matrix, Person], Matrix]  # from weights and how people answer, shape (draws, choices)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,14 +63,14 @@ class Linearity:
     Parameters
     ----------
     log_bayes_factors : dict of str to float
-        Natural logarithm of the evidence of each rival over that of linear costs; where a rival has no weights either,
-        over that of equal costs if those explain the answers better.
+        Natural logarithm of the evidence for each rival over that for linear costs; for a rival without weights, over
+        that for equal costs if those explain the answers better.
     best : dict of str to ndarray of shape (models,)
-        Under each rival, the probability of each model of the study to be the best.
+        Under each rival, the probability that each model of the study is the best.
     bases : int
-        Answers to questions with a common base, which are made to tell felt counts.
+        Number of answers to questions with a common base, which are designed to detect felt counts.
     kept : float
-        Under "threshold", the probability that any result shown keeps the limit: else one class alone counted.
+        Under "threshold", the probability that any result shown keeps the limit; if none does, one class alone counted.
     """
 
     log_bayes_factors: dict[Rival, float]
@@ -100,11 +100,11 @@ class Linearity:
 
     @property
     def log_over_linear(self) -> float:
-        """Return the logarithm of the evidence of all of them over that of linear costs alone.
+        """Return the log-evidence for linear costs and all rivals together over that for linear costs alone.
 
-        Linear costs and rivals are mixed as they are thought probable beforehand; a rival that is named counts for
-        more: who values results in another way is no coin, however badly linear costs foretell the answers. It does not
-        count in full, for the best of four rivals explains chance a little, too.
+        The hypotheses are weighted by their prior probabilities, except that a named rival gets more: a person with
+        other values does not answer at random, however badly linear costs predict the answers. It does not get full
+        weight, because the best of four rivals explains random answers a little, too.
         """
         named, share = self.rival, (1.0 - PRIOR_OF_LINEAR) / len(self.log_bayes_factors)
         shares = {name: SHARE_OF_NAMED if name == named else share for name in self.log_bayes_factors}
@@ -112,7 +112,7 @@ class Linearity:
         return float(logsumexp([np.log(PRIOR_OF_LINEAR), *logs]))
 
     def probability_best(self, of_linear: Matrix) -> Matrix:
-        """Return the probability of each model to be the best, given that under linear costs, shape (models,)."""
+        """Return the probability that each model is the best, given that under linear costs, shape (models,)."""
         share = self.probabilities
         return np.asarray(share["linear"] * of_linear + sum(share[name] * best for name, best in self.best.items()))
 
@@ -125,18 +125,18 @@ class _Pairs(NamedTuple):
 
 
 class _Scales(NamedTuple):
-    """The counts that were named: both sides, in cases of `population`; shapes begin with n, the number of counts.
+    """The named counts: both sides, in cases of `population`; shapes begin with n, the number of counts.
 
     Parameters
     ----------
     true, predicted : ndarray of int, shape (n,)
-        The mistake that was moved.
+        The mistake whose count was moved.
     moved : ndarray of shape (n, k, k)
-        The side that it was moved on, with none of this mistake.
+        The side on which it was moved, with none of this mistake.
     other : ndarray of shape (n, k, k)
         The other side.
     population : ndarray of shape (n,)
-        Cases of a side.
+        Cases of each side.
     """
 
     true: NDArray[np.intp]
@@ -147,7 +147,7 @@ class _Scales(NamedTuple):
 
     @classmethod
     def of(cls, counts: Sequence[Asked], n_classes: int) -> _Scales:
-        """Collect the counts that were named."""
+        """Collect the named counts."""
         cells, sides = [], []
         for question, answer in counts:
             moved = answer.moved
@@ -164,7 +164,7 @@ class _Scales(NamedTuple):
 
     @property
     def base(self) -> Matrix:
-        """Return how often the other side makes the mistake that was moved, shape (n,)."""
+        """Return the count of the moved mistake on the other side, shape (n,)."""
         return np.asarray(self.other[np.arange(len(self.true)), self.true, self.predicted])
 
     @property
@@ -173,22 +173,22 @@ class _Scales(NamedTuple):
         return np.asarray(self.moved[np.arange(len(self.true)), self.true, self.true])
 
     def log_amounts(self, count: Matrix) -> Matrix:
-        """Return log D of counts (..., n), which are at least half a case above the other side's."""
+        """Return log D of counts (..., n), taken as at least half a case above the other side's."""
         return np.asarray(np.log(np.maximum(count - self.base, 0.5) / self.population))
 
 
 @dataclass(frozen=True, eq=False)
 class _Answered:
-    """The answers as every rival sees them: the same choices and the same counts.
+    """The answers in the form that all rivals share: the same choices and the same counts.
 
     Parameters
     ----------
     evidence : Evidence
-        As linear costs see them.
+        The answers as linear costs see them.
     pairs : _Pairs
-        Of the choices, where a count was moved as it was left.
+        Pairs of the choices; a moved count is where the person left it.
     scales : _Scales
-        Of the counts.
+        Scales of the counts.
     """
 
     evidence: Evidence
@@ -209,7 +209,7 @@ class _Answered:
         Parameters
         ----------
         response : ResponseModel
-            How answers come about.
+            Model of how answers arise.
         person : Person
             The draws of how the person answers.
         latent : ndarray of shape (draws, choices)
@@ -234,20 +234,20 @@ def check_linearity(
     models: Matrix,
     rng: np.random.Generator,
 ) -> Linearity:
-    """Compare linear costs with their rivals by the evidence of the answers, about a quarter of a second's work.
+    """Compare linear costs with their rivals by the evidence of the answers; takes about a quarter of a second.
 
     Parameters
     ----------
     history : sequence of Asked
-        The answers, choices and counts; all are evidence for every rival.
+        The answers; both choices and counts are evidence for every rival.
     belief : ParticlePosterior
-        After these answers, by linear costs.
+        Belief after these answers, under linear costs.
     log_evidence : float
-        Natural logarithm of the evidence of linear costs.
+        Natural logarithm of the evidence for linear costs.
     typical : ndarray of shape (t, k, k)
-        Rates of typical achievable decisions, whose differences are the unit of every utility.
+        Rates of typical achievable decisions, whose differences set the unit of every utility.
     models : ndarray of shape (n, k, k)
-        Rates of the models of the study, of which one is the best.
+        Rates of the models of the study, among which the best is sought.
     rng : numpy.random.Generator
         Source of chance.
     """
@@ -275,13 +275,13 @@ def check_linearity(
 
 
 def _pairs_of(shown: Sequence[Asked], shape: tuple[int, ...]) -> _Pairs:
-    """Return both sides of what was shown: where a count was moved, as it was left."""
+    """Return both sides of what was shown, a moved count where the person left it."""
     rates = [asked.shown.rates for asked in shown]
     return _Pairs(*np.array(rates).reshape(-1, 2, *shape).swapaxes(0, 1))
 
 
 def _felt_points(history: Sequence[Asked], prior: WeightPrior) -> EqualPoints:
-    """Return the equal points of who feels counts by a power: a base of what is not moved makes it count for less."""
+    """Return the equal points as felt by a power: a base of the mistake that is not moved makes it count less."""
     points = evidence(history, prior).points
     rest = []
     for asked in history:
@@ -296,24 +296,24 @@ def _felt_points(history: Sequence[Asked], prior: WeightPrior) -> EqualPoints:
 
 
 def gains_if_felt(first: Matrix, second: Matrix, prior: WeightPrior) -> Matrix:
-    """Return the gains, shape (n, m), by which linear costs would choose as who feels mistakes by a power does.
+    """Return gains, shape (n, m), for which linear costs choose as a person does who feels mistakes by a power.
 
-    A power is homogeneous: without a common base the choice of a two-mistake trade is that of linear costs w^(1/p), so
-    these gains differ from the real ones where there is a base alone.
+    A power is homogeneous: without a common base, such a person chooses in a two-mistake trade as linear costs w^(1/p)
+    do. These gains therefore differ from the real ones only where there is a base.
 
     Parameters
     ----------
     first, second : ndarray of shape (n, k, k)
         Rates of both sides.
     prior : WeightPrior
-        Says which mistakes are weighed.
+        Determines which mistakes are weighed.
     """
     felt = _gains(_Pairs(first, second), prior, POWER)
     return np.asarray(np.sign(felt) * np.abs(felt) ** (1.0 / POWER))
 
 
 def _gains(pairs: _Pairs, prior: WeightPrior, power: float) -> Matrix:
-    """Return the gains, shape (n, m), of pairs whose misses are felt as their power."""
+    """Return the gains, shape (n, m), of pairs whose misses are raised to a power."""
     return _gains_of_each(pairs.first, prior, power) - _gains_of_each(pairs.second, prior, power)
 
 
@@ -338,13 +338,13 @@ def _macro_f1(matrices: Matrix) -> Matrix:
 
 
 def _shares(utilities: Matrix) -> Matrix:
-    """Return how often each matrix is the best, shape (matrices,), for utilities (draws, matrices)."""
+    """Return the share of draws for which each matrix is best, shape (matrices,), given utilities (draws, matrices)."""
     best = utilities >= utilities.max(axis=1, keepdims=True) - 1e-12
     return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))
 
 
 class _Weighted:
-    """Costs that weigh (felt) counts."""
+    """Costs that weigh counts, as they are or as they are felt."""
 
     def __init__(self, prior: WeightPrior, response: ResponseModel) -> None:
         self.prior, self.response = prior, response
@@ -359,10 +359,10 @@ class _Weighted:
         return self._log_likelihood(answered, latent, answered.evidence.points)
 
     def felt(self, answered: _Answered, points: EqualPoints) -> LogDensity:
-        """Return the log-likelihood of felt counts, in the terms of who is linear; `points` as they feel them.
+        """Return the log-likelihood of felt counts, in terms of the equivalent linear person; `points` are as felt.
 
-        Weights are those of the linear person who makes the same choices where there is no base, so that only bases,
-        and trades of three mistakes, tell the two apart.
+        The weights are those of the linear person who makes the same choices where there is no base. Only bases, and
+        trades of three mistakes, therefore distinguish the two.
         """
         gains = _gains(answered.pairs, self.prior, POWER)
         more, less = np.maximum(gains, 0.0).T, np.maximum(-gains, 0.0).T
@@ -388,7 +388,7 @@ class _Weighted:
 
 
 class _Limited:
-    """Linear costs while the miss rate of the gravest class keeps a limit; beyond it, only fewer misses of it count."""
+    """Linear costs while the miss rate of the gravest class is within a limit; beyond it, only its misses count."""
 
     def __init__(self, prior: WeightPrior, response: ResponseModel, usual: _Pairs) -> None:
         self.prior, self.response = prior, response
@@ -396,13 +396,13 @@ class _Limited:
         self.unit = float(max(np.median(apart), 1e-3))
 
     def limits(self, draws: Matrix) -> tuple[Matrix, NDArray[np.intp]]:
-        """Return the limit, shape (n,), and the gravest class, that of the largest weight, of draws (n, m + 9)."""
+        """Return the limit, shape (n,), and the gravest class (largest weight) of draws (n, m + 9)."""
         top = np.argmax(self.prior.log_weights(draws[:, : self.prior.size]), axis=1)
         gravest = top // (self.prior.n_classes - 1) if family_of(self.prior.family).tells_apart else top
         return np.asarray(_LEAST_LIMIT * np.exp(np.log(_MOST_LIMIT / _LEAST_LIMIT) * ndtr(draws[:, -1]))), gravest
 
     def limited_evidence(self, answered: _Answered, rng: np.random.Generator) -> tuple[float, Matrix]:
-        """Return the log-evidence and draws of the posterior."""
+        """Return the log-evidence and posterior draws."""
         m, gains = self.prior.size, _gains(answered.pairs, self.prior, 1.0)
         misses = _miss_rates(answered.pairs.first), _miss_rates(answered.pairs.second)
 
@@ -421,13 +421,13 @@ class _Limited:
 
         log_evidence, draws = annealed(_PARTICLES, m + N_PARAMETERS + 1, log_likelihood, rng)
         if len(self.prior.order):
-            # Linear costs are believed within the stated orders from the beginning.
+            # The evidence for linear costs is conditional on the stated orders, so this one is too.
             within = self.prior.allowed(self.prior.log_weights(rng.standard_normal((_DRAWS, m)))).mean()
             log_evidence -= float(np.log(max(within, 1.0 / _DRAWS)))
         return log_evidence, draws
 
     def kept(self, draws: Matrix, shown: _Pairs) -> float:
-        """Return the share of the draws whose limit some side of a pair keeps."""
+        """Return the share of draws whose limit is kept by some side that was shown."""
         limit, gravest = self.limits(draws)
         least = np.minimum(_miss_rates(shown.first), _miss_rates(shown.second))
         return float((least[:, gravest] <= limit).any(axis=0).mean())
@@ -442,26 +442,26 @@ class _Limited:
 
 
 def _within_limits(linear: Matrix, limit: Matrix, gravest: NDArray[np.intp], scales: _Scales) -> Matrix:
-    """Return log D at which sides are equally bad where the misses of one class are limited, shape (draws, n).
+    """Return log D at which both sides are equally bad if the misses of one class are limited, shape (draws, n).
 
     Parameters
     ----------
     linear : ndarray of shape (draws, n)
-        What it would be without a limit.
+        log D without a limit.
     limit : ndarray of shape (draws,)
         The largest acceptable miss rate.
     gravest : ndarray of int, shape (draws,)
-        The class that it holds for.
+        The class to which the limit applies.
     scales : _Scales
         The counts.
     """
     rows = scales.other.sum(axis=2)
     ours, theirs = ((rows - np.diagonal(side, axis1=1, axis2=2))[:, gravest].T for side in (scales.moved, scales.other))
     allowed = limit[:, None] * rows[:, gravest].T
-    # The count adds to the misses of the gravest class: it may go as far as the limit, or as far as the other side.
+    # The moved count adds to the misses of the gravest class: it may grow to the limit, or to the other side's misses.
     end = scales.log_amounts(np.maximum(allowed, theirs) - ours)
     bound = np.where(theirs > allowed, end, np.minimum(linear, end))
-    # It does not: which side keeps the limit is settled whatever the count.
+    # It does not add to them: which side keeps the limit is settled whatever the count.
     lead = np.maximum(theirs, allowed) - np.maximum(ours, allowed)
     always, never = scales.log_amounts(_BEYOND * scales.most), scales.log_amounts(0.0 * scales.most)
     settled = np.where(lead > _SAME, always, np.where(lead < -_SAME, never, linear))
@@ -476,7 +476,7 @@ def _miss_rates(matrices: Matrix) -> Matrix:
 
 
 def _evidence_of_a_score(score: Utilities, answered: _Answered, usual: _Pairs, rng: np.random.Generator) -> float:
-    """Return the log-evidence of a score without weights, by draws of how the person answers."""
+    """Return the log-evidence for a score without weights, by draws of how the person answers."""
     differences = np.abs(score(usual.first) - score(usual.second))
     unit = float(np.median(differences[differences > _SAME])) if (differences > _SAME).any() else 1.0
     response = ResponseModel(np.ones((1, 1)), np.ones(11))
@@ -494,7 +494,7 @@ def _exact_by_score(score: Utilities, scales: _Scales) -> Matrix:
         tried = np.linspace(0.0, most, _COUNTS_TRIED)
         sides = np.repeat(moved[None], len(tried), axis=0)
         sides[:, true, predicted], sides[:, true, true] = tried, most - tried
-        # No score rises with a mistake: the moved side is the better one up to some count.
+        # No score rises with a mistake, so the moved side is better up to some count.
         better = int((score(sides) - score(other[None]) > _SAME).sum())
         counts.append(tried[better] if better < len(tried) else _BEYOND * most)
     return scales.log_amounts(np.array(counts))[None]

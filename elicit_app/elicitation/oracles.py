@@ -1,4 +1,4 @@
-"""Oracles: what answers questions by itself. They know the metric; a procedure is told nothing about them.
+"""Oracles answer questions by themselves. They know the metric; a procedure learns nothing about them.
 
 Every oracle answers both kinds of question: which of two results is better, and at which count both are equally bad.
 """
@@ -22,8 +22,8 @@ from metrics.elicited.family import error_cells
 Utility = Callable[[Matrix], float]
 Judgement = Callable[[Matrix, Matrix], float]
 
-_HALVINGS = 60  # of the counts between which an equal point lies
-ROUND_STEPS = (1, 2, 3, 5)  # numbers that people name, times a power of ten
+_HALVINGS = 60  # bisection steps in the search for an equal point
+ROUND_STEPS = (1, 2, 3, 5)  # people name these numbers, times a power of ten
 
 
 class Oracle(Protocol):
@@ -40,12 +40,11 @@ class Matching:
     Parameters
     ----------
     error : float or None
-        Standard deviation of the logarithm of the amount found, in place of the noise of the person's choices; None:
-        the noise that the person's choices have.
+        Standard deviation of the logarithm of the amount found; None uses the noise of the person's choices instead.
     rounded : bool
-        Counts are named in steps of 1, 2, 3, 5, 10, 20, ...
+        Whether counts are named in steps of 1, 2, 3, 5, 10, 20, ...
     shrink : float
-        Ratios of the two amounts are felt to this power (1: as they are).
+        Exponent with which the ratio of the two amounts is perceived (1: as it is).
     """
 
     error: float | None = None
@@ -63,16 +62,16 @@ EXACT_MATCHING = Matching()
 
 
 class JudgingOracle(ABC):
-    """A person who feels a difference between two results, and answers both kinds of question by it.
+    """A simulated person who perceives a difference between two results and answers both kinds of question by it.
 
     Parameters
     ----------
     clear : float or None
-        Where given, answers say slightly or clearly: clearly where the felt difference is greater than this.
+        If given, answers are graded: "clearly" where the perceived difference exceeds this, else "slightly".
     matching : Matching
         How equal points are found.
     rng : numpy.random.Generator or None
-        Chance of the errors of equal points; needed where `matching` has any.
+        Randomness of the errors of equal points; needed if `matching` has any.
     """
 
     def __init__(
@@ -83,11 +82,11 @@ class JudgingOracle(ABC):
 
     @abstractmethod
     def feeling(self) -> Judgement:
-        """Return what decides one answer: the felt difference u(first) - u(second) of two matrices of rates."""
+        """Return the judgement behind one answer: the perceived difference u(first) - u(second) of rates."""
 
     @abstractmethod
     def values(self) -> Judgement:
-        """Return the difference u(first) - u(second) without any noise."""
+        """Return the difference u(first) - u(second) without noise."""
 
     def answer(self, question: Question) -> Answer:
         """Return the answer to a question."""
@@ -116,7 +115,7 @@ class JudgingOracle(ABC):
 
 
 class UtilityOracle(JudgingOracle):
-    """Prefers the matrix of greater utility, and says "about equal" where they are the same.
+    """Expert who prefers the matrix of greater utility and says "about equal" where utilities are the same.
 
     Parameters
     ----------
@@ -141,7 +140,7 @@ class UtilityOracle(JudgingOracle):
         return lambda first, second: self.utility(first) - self.utility(second)
 
     def feeling(self) -> Judgement:
-        """Return the difference of the utilities: nothing else is felt."""
+        """Return the difference of the utilities, without noise."""
         return self.values()
 
 
@@ -162,14 +161,14 @@ class LinearOracle(UtilityOracle):
 
 
 class WobblingOracle(UtilityOracle):
-    """Values wobble: every answer, of either kind, is given with values drawn afresh around the person's own.
+    """Expert whose values wobble: every answer, of either kind, uses values drawn afresh around the person's own.
 
     Parameters
     ----------
     utility : callable
-        u(C) of the person's own values.
+        u(C) under the person's own values.
     wobbled : callable
-        Draws the utility of one answer.
+        Draws the utility for one answer.
     clear, matching, rng
         As in `JudgingOracle`.
     """
@@ -186,13 +185,13 @@ class WobblingOracle(UtilityOracle):
         self.wobbled = wobbled
 
     def feeling(self) -> Judgement:
-        """Return the difference of utilities by the values of this moment."""
+        """Return the difference of utilities under values drawn for this answer."""
         utility = self.wobbled()
         return lambda first, second: utility(first) - utility(second)
 
 
 class LogitOracle(UtilityOracle):
-    """Prefers X to Y with probability 1 / (1 + exp(-s (u(X) - u(Y)))).
+    """Expert who prefers X to Y with probability 1 / (1 + exp(-s (u(X) - u(Y)))).
 
     Parameters
     ----------
@@ -201,9 +200,9 @@ class LogitOracle(UtilityOracle):
     sensitivity : float
         s > 0, per unit of utility.
     rng : numpy.random.Generator
-        Chance.
+        Source of the noise.
     clear, matching
-        As in `JudgingOracle`; clearly goes by the felt difference, noise included.
+        As in `JudgingOracle`; the grade follows the perceived difference, noise included.
     """
 
     def __init__(
@@ -221,13 +220,13 @@ class LogitOracle(UtilityOracle):
 
     def feeling(self) -> Judgement:
         """Return the difference of utilities with logistic noise on their scale."""
-        # A logistic draw on the scale of the utilities is that very probability, and also gives a strength.
+        # Logistic noise on the scale of the utilities gives exactly this probability, and a strength as well.
         noise = self.rng.logistic() / self.sensitivity
         return lambda first, second: self.utility(first) - self.utility(second) + noise
 
 
 class BoundedNoiseOracle(UtilityOracle):
-    """Answers arbitrarily, by a coin, where the utilities differ by at most a bound [HBMK19, definition 7].
+    """Expert who answers by a coin toss where the utilities differ by at most a bound [HBMK19, definition 7].
 
     Parameters
     ----------
@@ -255,7 +254,7 @@ class BoundedNoiseOracle(UtilityOracle):
         self.bound, self.rng = bound, rng
 
     def feeling(self) -> Judgement:
-        """Return the difference of utilities, off by at most the bound: what an equal point goes by."""
+        """Return the difference of utilities with an error of at most the bound, for equal points."""
         noise = self.rng.uniform(-self.bound, self.bound)
         return lambda first, second: self.utility(first) - self.utility(second) + noise
 
@@ -271,9 +270,9 @@ class BoundedNoiseOracle(UtilityOracle):
 
 
 class FlipOracle:
-    """Inverts every preference of another oracle independently with the same probability.
+    """Oracle that independently inverts each preference of another oracle with the same probability.
 
-    An equal point slips to any count of its scale, small and large ones alike.
+    An inverted equal point becomes any count of its scale, uniformly on the log scale.
 
     Parameters
     ----------
@@ -282,7 +281,7 @@ class FlipOracle:
     probability : float
         In [0, 1].
     rng : numpy.random.Generator
-        Chance.
+        Source of the flips.
     """
 
     def __init__(self, inner: Oracle, probability: float, rng: np.random.Generator) -> None:
@@ -291,7 +290,7 @@ class FlipOracle:
         self.inner, self.probability, self.rng = inner, probability, rng
 
     def answer(self, question: Question) -> Answer:
-        """Return the answer to a question, inverted now and then."""
+        """Return the answer to a question, inverted at random."""
         answer = self.inner.answer(question)
         if self.rng.random() >= self.probability:
             return answer
@@ -303,7 +302,7 @@ class FlipOracle:
 
 
 class PopulationOracle:
-    """Answers with the majority of many individuals, each asked once; a draw is "about equal".
+    """Majority vote of many individuals, each asked once; a draw is "about equal".
 
     Parameters
     ----------
@@ -317,20 +316,20 @@ class PopulationOracle:
         self.individuals = tuple(individuals)
 
     def answer(self, question: Question) -> Answer:
-        """Return the answer of the majority, of counts the middle one; cannot say where nobody can."""
+        """Return the answer of the majority, or the median count; "cannot say" if nobody can."""
         answers = [one.answer(question) for one in self.individuals]
         return middle(answers) if question.asks_equal else majority(answers)
 
 
 class MajorityOracle(PopulationOracle):
-    """Asks the same oracle several times and takes the majority.
+    """Majority vote over several answers of the same oracle.
 
     Parameters
     ----------
     inner : Oracle
-        Who is asked.
+        The oracle to ask.
     votes : int
-        How often, at least once.
+        Number of votes, at least one.
     """
 
     def __init__(self, inner: Oracle, votes: int) -> None:
@@ -338,14 +337,14 @@ class MajorityOracle(PopulationOracle):
 
 
 class RecordedOracle:
-    """Gives recorded answers again: to the same matrices, in either order, each answer once and the oldest first.
+    """Replay of recorded answers to the same matrices, in either order; each is used once, the oldest first.
 
     Parameters
     ----------
     asked : sequence of Asked
-        What was answered.
+        The recorded questions and answers.
     tolerance : float
-        Largest difference of a rate that is still the same matrix.
+        Largest difference of rates at which matrices count as the same.
     """
 
     def __init__(self, asked: Sequence[Asked], tolerance: float = 1e-12) -> None:
@@ -379,9 +378,9 @@ def preference(difference: float, clear: float | None = None) -> Answer:
 
 
 def majority(answers: Sequence[Answer]) -> Answer:
-    """Return the side with more votes, "about equal" for a draw, cannot say where everybody said so.
+    """Return the side with more votes, "about equal" for a draw, "cannot say" if everybody said so.
 
-    The strength is the one that most voters of the winning side gave; of two as frequent, slightly.
+    The strength is the most frequent one among the voters of the winning side; "slightly" on a tie.
     """
     votes = Counter(answer.choice for answer in answers)
     if votes[Choice.UNSURE] == len(answers):
@@ -397,7 +396,7 @@ def majority(answers: Sequence[Answer]) -> Answer:
 
 
 def middle(answers: Sequence[Answer]) -> Answer:
-    """Return the equal point of the lower middle count; who finds none on the scale counts as beyond its end."""
+    """Return the equal point with the lower median count; finding none on the scale counts as beyond its end."""
     found = [answer for answer in answers if answer.moved is not None]
     if not found:
         return Answer(Choice.UNSURE)
@@ -411,7 +410,7 @@ def _moved_answer(proposal: Proposal, count: int, choice: Choice) -> Answer:
 
 
 def _trade(question: Question, proposal: Proposal) -> tuple[float, float]:
-    """Return the moved mistake's count on the other side, and how many more other mistakes that side makes."""
+    """Return the moved mistake's count on the other side, and how many more other mistakes that side has."""
     moved, still = _sides(question, proposal.side)
     more = np.where(error_cells(len(still)), still - moved, 0)
     more[proposal.true, proposal.predicted] = 0
@@ -424,7 +423,7 @@ def _sides(question: Question, side: Side) -> tuple[NDArray[np.int64], NDArray[n
 
 
 def _equal_count(question: Question, proposal: Proposal, judgement: Judgement) -> float:
-    """Return the count, not rounded, at which both sides are felt to be equally bad; inf where none of the class is."""
+    """Return the unrounded count at which both sides feel equally bad; inf if no possible count is large enough."""
     population = question.population
     assert population is not None
     moved, still = (matrix / population for matrix in _sides(question, proposal.side))
@@ -447,7 +446,7 @@ def _equal_count(question: Question, proposal: Proposal, judgement: Judgement) -
 
 
 def _rounded(count: float) -> int:
-    """Return the nearest, in ratio, of 1, 2, 3, 5, 10, 20, 30, ..."""
+    """Return the nearest of 1, 2, 3, 5, 10, 20, 30, ... by ratio."""
     if count <= 1:
         return 1
     tens = 10 ** int(np.floor(np.log10(count)))
@@ -456,14 +455,14 @@ def _rounded(count: float) -> int:
 
 
 def run(procedure: Procedure, oracle: Oracle) -> tuple[Outcome, list[Asked]]:
-    """Ask until the procedure has learned what it can.
+    """Let an oracle answer a procedure's questions until the procedure stops.
 
     Parameters
     ----------
     procedure : Procedure
-        What asks.
+        The procedure that asks.
     oracle : Oracle
-        What answers.
+        The oracle that answers.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What the expert stated beforehand: orders that hold for certain, and piles of alike mistakes."""
+"""What the expert stated beforehand: orders that certainly hold, and piles of similar mistakes."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _MOST_NAMED = 12
 
 @dataclass(frozen=True)
 class StatedMistake:
-    """A mistake as somebody states it.
+    """A mistake as stated.
 
     Parameters
     ----------
     true : int or str
         The true class: its name, or its index.
     predicted : int, str or None
-        The predicted class; None, any wrong answer, is for the family dlpm, in which it does not matter.
+        The predicted class; None means any wrong answer, for the family dlpm, which does not distinguish them.
     """
 
     true: int | str
@@ -39,7 +39,7 @@ class StatedMistake:
 
 @dataclass(frozen=True)
 class StatedOrder:
-    """An order as somebody states it: the first mistake is never worse than the second."""
+    """An order as stated: the first mistake is never worse than the second."""
 
     mistake: StatedMistake
     than: StatedMistake
@@ -53,12 +53,12 @@ class StatedOrder:
 def read_order(text: str, classes: Sequence[str]) -> StatedOrder:
     """Return the order that a text states: "TRUE:PREDICTED<=TRUE:PREDICTED", or "TRUE<=TRUE" for the family dlpm.
 
-    Names of classes may hold the signs that part them, as long as there is one way to read the text.
+    Class names may contain the separators, as long as the text has only one reading.
 
     Raises
     ------
     Problem
-        There is no such way, or more than one.
+        If the text has no reading, or more than one.
     """
     ends = [(text[:at], text[at + 2 :]) for at in range(len(text)) if text.startswith("<=", at)]
     found = {
@@ -78,21 +78,21 @@ def read_order(text: str, classes: Sequence[str]) -> StatedOrder:
 
 
 def constraints_of(orders: Sequence[StatedOrder], classes: Sequence[str], family: Family) -> tuple[NeverWorse, ...]:
-    """Return stated orders as a belief takes them.
+    """Convert stated orders to the constraints of a belief.
 
     Parameters
     ----------
     orders : sequence of StatedOrder
-        As stated.
+        The orders as stated.
     classes : sequence of str
         Names of the k classes.
     family : {"dlpm", "lpm"}
-        In dlpm only the true classes count.
+        In dlpm only the true classes matter.
 
     Raises
     ------
     Problem
-        A class that there is not, a mistake that is none or is compared with itself, or orders that go in a circle.
+        If a class does not exist, a mistake is none or is compared with itself, or the orders form a circle.
     """
     found = []
     for order in orders:
@@ -113,7 +113,7 @@ def constraints_of(orders: Sequence[StatedOrder], classes: Sequence[str], family
 def broken(
     weights: Matrix, orders: Sequence[StatedOrder], classes: Sequence[str], family: Family
 ) -> StatedOrder | None:
-    """Return the first stated order that weights, in their family's normalisation, break; None where they keep all.
+    """Return the first stated order that weights in their family's normalisation violate; None if they keep all.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def broken(
 
 
 def _mistakes(text: str, classes: Sequence[str]) -> Iterator[StatedMistake]:
-    """Yield every way to read a text as a mistake."""
+    """Yield every reading of a text as a mistake."""
     if text.strip() in classes:
         yield StatedMistake(text.strip())
     for at in (at for at, sign in enumerate(text) if sign == ":"):
@@ -185,12 +185,12 @@ class StatedPile:
 
 
 def piles_of(stated: Sequence[StatedPile], classes: Sequence[str]) -> tuple[tuple[tuple[int, int], ...], ...]:
-    """Return stated piles as a belief takes them: per pile its mistakes as (true, predicted); empty ones left out.
+    """Convert stated piles to index form: the mistakes (true, predicted) of each pile that is not empty.
 
     Raises
     ------
     WrongOption
-        A class that there is not, a mistake that is none, or one that lies in two piles.
+        If a class does not exist, a mistake is none, or a mistake lies in two piles.
     """
     found, seen = [], set[tuple[int, int]]()
     for pile in stated:

@@ -1,4 +1,4 @@
-"""Pairs that may be asked about: neither side dominates, the difference is clear, few cells differ."""
+"""Pairs that may be asked about: neither side dominates, the difference is clear and few cells differ."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from elicit_app.problem import Problem
 from metrics.elicited.family import LPM, error_cells, family_of
 
 _CLEAR = 0.01  # share of the cases that the largest difference of a pair must reach
-_LOOKED_AT = 4_000_000  # numbers computed to find pairs of a pool
+_LOOKED_AT = 4_000_000  # numbers computed in the search for pairs of a pool
 _KEPT = 40_000  # pairs kept
-_ENOUGH = 20_000  # pairs of a pool that need no constructed ones beside them
+_ENOUGH = 20_000  # pairs of a pool from which on no pairs are constructed
 _MIXED, _IMAGINED = 240, 3_000  # constructed pairs
 _MIX_UP_TO = 5  # classes: with more, feasible trades in few cells are too small to judge
-_CANDIDATES = 2_400  # pairs looked at for one question
+_CANDIDATES = 2_400  # pairs considered for one question
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +36,11 @@ class PairSet:
     gains : ndarray of shape (n, m)
         ``WeightPrior.gain`` of each pair.
     hypothetical : ndarray of bool, shape (n,)
-        Whether a matrix is not what one of the models does.
+        Whether one of the matrices is not what a model produces.
     far : ndarray of bool, shape (n,)
         Whether a mistake is much more frequent than near the models.
     reading : float
-        Effort of reading a question, in mistakes that differ: each of them adds one.
+        Fixed effort of reading a question, in units of differing mistakes: each of those adds one.
     """
 
     first: Matrix
@@ -55,7 +55,7 @@ class PairSet:
 
     @property
     def cells(self) -> NDArray[np.intp]:
-        """Return in how many weighed cells the two matrices differ, shape (n,)."""
+        """Return the number of weighed cells in which the two matrices differ, shape (n,)."""
         return np.asarray((np.abs(self.gains) > SAME).sum(axis=1))
 
     def __getitem__(self, some: NDArray[np.intp]) -> PairSet:
@@ -69,7 +69,7 @@ class PairSet:
 
     @classmethod
     def of(cls, first: Matrix, second: Matrix, prior: WeightPrior, hypothetical: bool) -> PairSet:
-        """Put matrices side by side and keep what can be asked: a clear difference, and no side dominates."""
+        """Pair up matrices and keep what can be asked: a clear difference, and no side that dominates."""
         gains = prior.gain(first, second)
         fair = (gains > SAME).any(axis=1) & (gains < -SAME).any(axis=1)
         kept = np.flatnonzero(fair & (np.abs(gains).max(axis=1) >= _CLEAR - SAME))
@@ -90,21 +90,21 @@ class PairSet:
 
 
 class PairSource(Protocol):
-    """Where questions come from."""
+    """Source of the pairs that questions are made of."""
 
     @property
     def population(self) -> int | None:
-        """Return what the matrices are shown for, None in exact rates."""
+        """Return the population that the matrices are shown for; None for exact rates."""
 
     @property
     def region(self) -> Region | None:
-        """Return which results may be shown, None in exact rates."""
+        """Return the region of results that may be shown; None for exact rates."""
 
     def candidates(self, weights: Matrix, rng: np.random.Generator) -> PairSet:
-        """Return pairs to choose from, given draws of the positive weights, shape (n, m)."""
+        """Return candidate pairs, given draws of the positive weights, shape (n, m)."""
 
     def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
-        """Return the gains, shape (<= n, m), of random pairs of achievable matrices that are not the same."""
+        """Return the gains, shape (<= n, m), of random pairs of distinct achievable matrices."""
 
 
 class FrontierPairs:
@@ -115,11 +115,11 @@ class FrontierPairs:
     pool : Pool
         Achievable matrices.
     prior : WeightPrior
-        Says which cells are weighed.
+        Determines which cells are weighed.
     max_cells : int
-        Most cells that may differ in a pair.
+        Largest number of cells that may differ in a pair.
     region : Region or None
-        How far a person may move a count.
+        Limits how far a person may move a count.
     """
 
     def __init__(self, pool: Pool, prior: WeightPrior, max_cells: int, region: Region | None = None) -> None:
@@ -142,7 +142,7 @@ class FrontierPairs:
             )
 
     def candidates(self, weights: Matrix, rng: np.random.Generator) -> PairSet:
-        """Return pairs to choose from: as many achieved as constructed ones where there are both."""
+        """Return candidate pairs: equally many achieved and constructed ones if both exist."""
         share = _CANDIDATES // len(self.groups)
         return PairSet.joined(
             [
@@ -153,7 +153,7 @@ class FrontierPairs:
         )
 
     def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
-        """Return the gains of random pairs of typical decisions, shape (<= n, m): what a metric is judged on."""
+        """Return the gains of random pairs of typical decisions, shape (<= n, m), on which a metric is judged."""
         return self.pool.random_gains(self.prior, n, rng)
 
     def _achieved(self, max_cells: int, rng: np.random.Generator) -> PairSet:
@@ -176,11 +176,11 @@ class SpherePairs:
     Parameters
     ----------
     centre : ndarray of shape (k, k)
-        Centre, as a matrix of rates.
+        Matrix of rates at the centre.
     radius : float
         lambda (Hiranandani et al. 2019, section 3.2).
     prior : WeightPrior
-        Of the family lpm.
+        Prior of the weights, in the family lpm.
     """
 
     population: int | None = None
@@ -192,10 +192,10 @@ class SpherePairs:
         self.centre, self.radius, self.prior = np.asarray(centre, dtype=np.float64), radius, prior
 
     def candidates(self, weights: Matrix, rng: np.random.Generator) -> PairSet:
-        """Return pairs that about halve what the draws of the weights leave open, and some random ones.
+        """Return pairs that roughly halve the uncertainty of the draws, and some random pairs.
 
         The two points lie symmetrically about a plausible direction, so that a metric of this direction is
-        indifferent; what they differ in is a main axis of the draws, or the difference of two draws.
+        indifferent. They differ along a principal axis of the draws, or along the difference of two draws.
         """
         unit = weights / np.linalg.norm(weights, axis=1, keepdims=True)
         n, m = unit.shape
@@ -209,7 +209,7 @@ class SpherePairs:
         about /= np.linalg.norm(about, axis=1, keepdims=True)
         apart -= (apart * about).sum(axis=1, keepdims=True) * about
         apart /= np.maximum(np.linalg.norm(apart, axis=1, keepdims=True), 1e-300)
-        # As far apart as both points stay where all weights are positive.
+        # As far apart as possible while all weights of both points stay positive.
         angle = np.arctan(np.min(about / np.maximum(np.abs(apart), 1e-300), axis=1))[:, None]
         first = about * np.cos(angle) + apart * np.sin(angle)
         second = about * np.cos(angle) - apart * np.sin(angle)
@@ -228,7 +228,7 @@ class SpherePairs:
         return np.asarray(points / np.linalg.norm(points, axis=1, keepdims=True))
 
     def _points(self, directions: Matrix) -> Matrix:
-        """Return the matrices, shape (n, k, k), at centre - radius * direction, row sums kept."""
+        """Return the matrices at centre - radius * direction, shape (n, k, k), with row sums kept."""
         errors = error_cells(self.prior.n_classes)
         moved = np.zeros((len(directions), *self.centre.shape))
         moved[:, errors] = -self.radius * directions

@@ -1,7 +1,7 @@
 """Pairs that a person could meet: results near what the study's models do, in which few mistakes are traded.
 
-Both sides are a model's own counts, but for the two or three mistakes that are traded: each of them is on one side
-only, by an amount of any size. On both sides every class is wrong less often than the stated worst error.
+Both sides equal a model's own counts, except for the two or three mistakes that are traded. Each of those is on one
+side only, in an amount of any size. On both sides every class is wrong less often than the stated worst error.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from elicit_app.elicitation.region import WORST_ERROR, Region
 from elicit_app.problem import Problem
 from metrics.elicited.family import error_cells, family_of
 
-CLEAR = 10  # cases that the larger amount of a trade must reach, where the classes are that large
+CLEAR = 10  # cases that the larger amount of a trade must reach, if the classes are large enough
 
 _THREE = 0.25  # share of pairs in which three mistakes differ
-_FEW_CLASSES = 5  # with more, two mistakes are enough to read, and noise is taken to be that of ratios
-_READING = 4.0  # effort of reading a question, in mistakes that differ: people find a third mistake hard
-_AS_LARGE = 0.5  # share of trades as large as can be: who errs by the same utility everywhere feels large ones better
-_FAR = 1 / 3  # share of pairs that may go beyond what is near
-_USED = 0.5  # share of the mistakes that are drawn by how much the models' decisions differ in them
+_FEW_CLASSES = 5  # with more, two mistakes are enough to read, and noise is assumed constant in ratios
+_READING = 4.0  # effort of reading a question, in differing mistakes: people find a third mistake hard
+_AS_LARGE = 0.5  # share of trades as large as possible: with noise constant in utility, people judge large ones better
+_FAR = 1 / 3  # share of pairs that may exceed what is near the models
+_USED = 0.5  # share of the mistakes drawn in proportion to how much the models' decisions differ in them
 _LOOKED_AT = 4_000_000  # numbers computed to find plausible pairs among the models' own decisions
-_DRAWN_TIMES = 8  # so many pairs of batches for one in which each side is better in something
-_POOLS = 8  # studies whose pairs are kept
-_REDRAWN = 20  # rounds in which mistakes that were drawn twice are drawn again
+_DRAWN_TIMES = 8  # pairs of batches drawn for each pair in which both sides are better in something
+_POOLS = 8  # studies whose pairs are cached
+_REDRAWN = 20  # rounds in which mistakes drawn twice are drawn again
 _MOST, _NUMBERS = 2_400, 3e6  # pairs drawn for a question, and the numbers that they may take
 
 
@@ -45,20 +45,20 @@ class PlausiblePairs:
     Parameters
     ----------
     pool : Pool
-        Achievable matrices, of a population.
+        Achievable matrices of a population.
     prior : WeightPrior
-        Says which mistakes are weighed.
+        Determines which mistakes are weighed.
     region : Region
-        Which results may be shown.
+        Results that may be shown.
     models : ndarray of int, shape (n, k, k)
         Counts of the models' most probable classes.
     max_cells : int
-        Most mistakes that may differ in a pair; more than three never do.
+        Largest number of mistakes that may differ in a pair; never more than three do.
 
     Raises
     ------
     Problem
-        No two mistakes can be traded.
+        If no two mistakes can be traded.
     """
 
     def __init__(self, pool: Pool, prior: WeightPrior, region: Region, models: Counts, max_cells: int) -> None:
@@ -79,11 +79,11 @@ class PlausiblePairs:
 
     @property
     def widest(self) -> float:
-        """Return the largest exchange rate that can be asked about: so many of one mistake for one of another."""
+        """Return the largest exchange rate that can be asked about: how many of one mistake for one of another."""
         return float(self.region.most[self._cells[:, 0]].max())
 
     def candidates(self, weights: Matrix, rng: np.random.Generator) -> PairSet:
-        """Return pairs to choose from: drawn trades, then pairs that models achieve."""
+        """Return candidate pairs: drawn trades, then pairs that models achieve."""
         most = int(np.clip(_NUMBERS / self.prior.size, 300, _MOST))
         drawn = self._trades(most, rng)
         if not len(self._achieved):
@@ -96,12 +96,12 @@ class PlausiblePairs:
         """Return the gains of random pairs of achievable matrices, shape (<= n, m)."""
         if self.region.fixed is None:
             return self.pool.random_gains(self.prior, n, rng)
-        # Batches may be better than others in everything, which says nothing about what a person values.
+        # One batch may be better than another in everything, which reveals nothing about a person's values.
         gains = self.pool.random_gains(self.prior, _DRAWN_TIMES * n, rng)
         return gains[(gains > SAME).any(axis=1) & (gains < -SAME).any(axis=1)][:n]
 
     def _usage(self) -> Matrix:
-        """Return how likely each weighed mistake is to be traded, shape (m,); 0 where it cannot be."""
+        """Return the probability that each weighed mistake is traded, shape (m,); 0 where it cannot be."""
         true, predicted = self._cells.T
         possible = self.region.most[true] >= 1
         spread = np.abs(self.pool.matrices - self.pool.matrices.mean(axis=0)).mean(axis=0)
@@ -125,14 +125,14 @@ class PlausiblePairs:
         return PairSet.of(matrices[first[few]], matrices[second[few]], self.prior, hypothetical=False)
 
     def _trades(self, n: int, rng: np.random.Generator) -> PairSet:
-        """Draw trades: the first mistake on one side, the second on the other, a third on either of them."""
+        """Draw trades: the first mistake on one side, the second on the other, a third on either."""
         region, cells = self.region, self._cells
         base = rng.integers(len(region.bases), size=n)
         which = _distinct(self._likely, n, rng)
         three = rng.random(n) < self._three
         far = rng.random(n) < _FAR
         sides = np.stack([np.zeros(n, np.intp), np.ones(n, np.intp), rng.integers(2, size=n)], axis=1)
-        # With fifty classes both sides of all pairs are 49 MiB, of which half is enough for counts.
+        # With fifty classes both sides of all pairs take 49 MiB as 64-bit integers; 32 bits are enough for counts.
         pair = np.repeat(region.bases.astype(np.int32)[base][:, None], 2, axis=1)
         each = np.arange(n)
         traded = [(*cells[which[:, c]].T, np.ones(n, bool) if c < 2 else three) for c in range(3)]
@@ -169,7 +169,7 @@ class PlausiblePairs:
         return self._as_pairs(pair, np.flatnonzero(enough), beyond)
 
     def _as_pairs(self, pair: NDArray[np.int32], kept: NDArray[np.intp], beyond: NDArray[np.bool_]) -> PairSet:
-        """Return those trades of counts, shape (n, 2, k, k), that are kept; `beyond` tells which are far."""
+        """Return the `kept` trades of counts (n, 2, k, k); `beyond` marks those far from the models."""
         first, second = np.empty((2, len(kept), *pair.shape[2:]))
         gains = np.empty((len(kept), self.prior.size))
         for some in at_a_time(len(kept), self.prior.n_classes**2):
@@ -181,7 +181,7 @@ class PlausiblePairs:
 def _cells_of(prior: WeightPrior, models: Counts) -> NDArray[np.intp]:
     """Return the cell of the matrix in which each weighed mistake is traded, shape (m, 2).
 
-    In the family dlpm every wrong answer of a class is alike: the most frequent one stands for all.
+    The family dlpm does not distinguish the wrong answers of a class: the most frequent one represents them all.
     """
     keys = family_of(prior.family).mistakes(prior.n_classes)
     frequent = np.where(error_cells(prior.n_classes), models.sum(axis=0), -1).argmax(axis=1)
@@ -189,14 +189,14 @@ def _cells_of(prior: WeightPrior, models: Counts) -> NDArray[np.intp]:
 
 
 def _distinct(likely: Matrix, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Draw three different mistakes n times, or two and a repeated one where there are only two; shape (n, 3)."""
+    """Draw three different mistakes n times, or two and a repetition if only two exist; shape (n, 3)."""
     drawn = rng.choice(len(likely), size=(n, 3), p=likely)
     for _ in range(_REDRAWN):
         same = (drawn[:, 0] == drawn[:, 1]) | (drawn[:, 2] == drawn[:, 0]) | (drawn[:, 2] == drawn[:, 1])
         if not same.any():
             return np.asarray(drawn)
         drawn[same] = rng.choice(len(likely), size=(int(same.sum()), 3), p=likely)
-    # Few mistakes, or some much likelier than others: sampling without replacement by exponential races
+    # With few mistakes, or very unequal probabilities: sample without replacement by exponential races
     # (Efraimidis and Spirakis 2006).
     possible = np.flatnonzero(likely)
     order = possible[np.argsort(rng.exponential(size=(n, len(possible))) / likely[possible], axis=1)[:, :3]]
@@ -204,7 +204,7 @@ def _distinct(likely: Matrix, n: int, rng: np.random.Generator) -> NDArray[np.in
 
 
 def _any_size(room: Counts, rng: np.random.Generator) -> Counts:
-    """Draw amounts from 1 to what there is room for: half of them evenly, half evenly on the logarithmic scale."""
+    """Draw amounts from 1 to the room there is: half of them uniformly, half uniformly on the log scale."""
     most = np.maximum(room, 1)
     even = rng.integers(1, most + 1)
     logarithmic = np.floor(np.exp(rng.random(most.shape) * np.log(most + 1.0))).astype(np.int64)
@@ -213,14 +213,14 @@ def _any_size(room: Counts, rng: np.random.Generator) -> Counts:
 
 
 def _as_large_as_can_be(amounts: Counts, rooms: Counts) -> Counts:
-    """Return trades, shape (n, 2), at the same exchange rate, as large as there is room for."""
+    """Return the trades, shape (n, 2), enlarged as far as there is room at the same exchange rate."""
     times = (rooms / np.maximum(amounts, 1)).min(axis=1)
     return np.asarray(np.floor(amounts * times[:, None]).astype(np.int64))
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """What the pairs of a study depend on; two are the same where their digests are."""
+    """What the pairs of a study depend on; two instances are equal if their digests are."""
 
     digest: bytes
     cases: Sequence[Decider] = field(compare=False)
@@ -237,25 +237,25 @@ def pairs_of_study(
     max_cells: int,
     worst_error: float = WORST_ERROR,
 ) -> FrontierPairs | PlausiblePairs:
-    """Return where questions about a study come from; computed once for the same cases, whatever the session and seed.
+    """Return the source of a study's questions, cached for the same cases whatever the session and seed.
 
     Parameters
     ----------
     cases : sequence of Decider
         One per model.
     population : int or None
-        What the matrices are shown for; without it, in the laboratory, anything achievable or imagined may be asked.
+        Population that the matrices are shown for; None, in the laboratory, allows anything achievable or imagined.
     prior : WeightPrior
-        Says which mistakes are weighed.
+        Determines which mistakes are weighed.
     max_cells : int
-        Most mistakes that may differ in a pair.
+        Largest number of mistakes that may differ in a pair.
     worst_error : float
-        In (0, 1]; 1 asks about anything achievable or imagined, below it questions are plausible.
+        In (0, 1]. 1 allows anything achievable or imagined; below it, questions are plausible.
 
     Raises
     ------
     Problem
-        A worst error outside that range, or nothing can be traded.
+        If the worst error is out of range, or nothing can be traded.
     """
     content = hashlib.sha256(f"{population}/{max_cells}/{prior.family}/{worst_error!r}".encode())
     for model in cases:

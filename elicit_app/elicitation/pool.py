@@ -1,4 +1,4 @@
-"""Matrices that could really be had, and pairs made of them: mixtures, or models imagined to err in few ways."""
+"""Achievable matrices, and pairs made from them: mixtures, or imagined models that err in few ways."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from metrics.measures.confusion import natural_frequencies
 
 SAME = 1e-12  # rates closer than this are the same
 
-_SPREADS = (0.7, 1.5, 3.0)  # of log-costs: near the usual decisions, typical, extreme
+_SPREADS = (0.7, 1.5, 3.0)  # standard deviations of log-costs: near the usual decisions, typical, extreme
 _TYPICAL = 1.5
-_FEW_CLASSES = 20  # with more, decisions take long and fewer of them are enough
+_FEW_CLASSES = 20  # with more, decisions take long and fewer of them suffice
 _WORK = 4e8  # steps spent on decisions: large studies get a smaller pool
 _MOST, _FEWEST = 500, 120
 POOL_SEED = 20  # a pool belongs to the study, not to the session
-_DOMINATED = 200  # the last of the corners
+_DOMINATED = 200  # how many corners are dominated; they come last
 
 _CORNERS = 250  # matrices that a linear programme mixes
-_SPARING = 0.2  # how much an error of either end weighs against the width of the trade
+_SPARING = 0.2  # weight of an error on either side, relative to the width of the trade
 _AMOUNT = 0.8  # median size of an imagined mistake, as a share of its class
-_LEFT = 0.05  # share of a class that imagined mistakes leave right
+_LEFT = 0.05  # share of a class that imagined mistakes leave correct
 _DIRECTIONS = 2  # trades sought in the same cells
 _DIRECTION_SPREAD = 1.2
 _BETWEEN = (0.25, 0.5, 0.75)  # mixtures of two trades in the same cells are trades too
@@ -48,12 +48,12 @@ class Pool:
     matrices : ndarray of shape (n, k, k)
         Rates; multiples of 1/population where there is one.
     corners : ndarray of shape (c, k, k)
-        Exact rates of decisions under costs of any sign, also dominated ones: what mixtures can be made of.
+        Exact rates of decisions under costs of any sign, including dominated ones: the material of mixtures.
     typical : ndarray of shape (t, k, k)
-        Exact rates of the decisions under typical costs alone, log-normal with a standard deviation of 1.5: what
-        agreement is judged on. Where all of them are one: the model as it decides, and each class for everybody.
+        Exact rates of the decisions under typical costs (log-normal with a standard deviation of 1.5), on which
+        agreement is judged. If they are all the same: each model as it decides, and each class for every case.
     population : int or None
-        What the matrices are shown for, or None in the laboratory.
+        Population that the matrices are shown for; None in the laboratory.
     """
 
     matrices: Matrix
@@ -65,23 +65,23 @@ class Pool:
     def of(
         cls, cases: Sequence[Decider], population: int | None, rng: np.random.Generator, *, mixable: bool = True
     ) -> Pool:
-        """Collect the matrices of random, of extreme and of constant decisions of all models.
+        """Collect the matrices of random, extreme and constant decisions of all models.
 
         Parameters
         ----------
         cases : sequence of Decider
-            One per model, of the same prevalence; tallies hold the decisions that were drawn from their cases.
+            One per model, of the same prevalence; a tally holds the decisions that were drawn from its cases.
         population : int or None
             Round to natural frequencies of this population.
         rng : numpy.random.Generator
             Source of the cost matrices.
         mixable : bool
-            Whether `corners` holds anything; that needs cases.
+            Whether to fill `corners`, which requires cases.
 
         Raises
         ------
         Problem
-            Mixtures of decisions are wanted, and there are tallies only.
+            If mixtures of decisions are wanted but there are only tallies.
         """
         k = cases[0].n_classes
         real, tallies = _told_apart(cases)
@@ -102,21 +102,21 @@ class Pool:
             corners = np.concatenate([rates, made])
         typical = rates[fixed + _SPREADS.index(_TYPICAL) :: len(_SPREADS)]
         if not (np.abs(typical - typical[:1]) > SAME).any():
-            typical = rates[:fixed]  # what is known by its labels alone decides alike whatever mistakes cost
+            typical = rates[:fixed]  # a model known only by its labels decides the same under any costs
         if population is None:
             return cls(np.unique(np.round(rates, 15), axis=0), corners, typical, None)
         counts = [natural_frequencies(matrix, population) for matrix in rates]
         return cls(np.unique(counts, axis=0) / population, corners, typical, population)
 
     def random_gains(self, prior: WeightPrior, n: int, rng: np.random.Generator) -> Matrix:
-        """Return the gains, shape (<= n, m), of random pairs of typical matrices that are not the same."""
+        """Return the gains, shape (<= n, m), of random pairs of distinct typical matrices."""
         first, second = rng.integers(len(self.typical), size=(2, n))
         gains = prior.gain(self.typical[first], self.typical[second])
         return np.asarray(gains[np.abs(gains).max(axis=1) > SAME])
 
 
 def drawn_costs(cases: Sequence[Cases], rng: np.random.Generator) -> Iterator[tuple[int, Matrix]]:
-    """Yield which model decides, and the random costs (k, k) it decides under: the draws that a pool is made of."""
+    """Yield the index of a model and random costs (k, k) to decide by: the draws that a pool is made of."""
     k = cases[0].n_classes
     work = sum(len(model.weight) for model in cases) / len(cases) * k * k
     size = int(np.clip(_WORK / work, _FEWEST if k <= _FEW_CLASSES else _FEWEST // 2, _MOST))
@@ -126,14 +126,14 @@ def drawn_costs(cases: Sequence[Cases], rng: np.random.Generator) -> Iterator[tu
 
 
 def tallies_of(cases: Sequence[Cases], stated: tuple[float, ...] | None) -> tuple[Tally, ...]:
-    """Count the decisions that a study's pool is made of, so that questions can be made of them without any case.
+    """Count the decisions of a study's pool, so that questions can be made without any case.
 
     Parameters
     ----------
     cases : sequence of Cases
         One per model, counted.
     stated : tuple of float or None
-        The stated prevalence that the cases were brought to.
+        Stated prevalence to which the cases were adjusted.
     """
     drawn = [*enumerate(drawn_costs(cases, np.random.default_rng([POOL_SEED, 0])))]
     k = cases[0].n_classes
@@ -155,7 +155,7 @@ def _told_apart(cases: Sequence[Decider]) -> tuple[list[Cases], list[Tally]]:
 
 
 def as_they_are(cases: Sequence[Decider], population: int | None) -> Matrix:
-    """Return the matrices of the models' most probable classes, shape (n, k, k), as a person would see them."""
+    """Return the matrices of the models' most probable classes, shape (n, k, k), as a person sees them."""
     matrices = [model.usual() for model in cases]
     if population is None:
         return np.array(matrices)
@@ -172,23 +172,23 @@ class Tradeoffs(NamedTuple):
 def mixtures(pool: Pool, prior: WeightPrior, max_cells: int, n: int, rng: np.random.Generator) -> Tradeoffs:
     """Find feasible pairs that differ in at most `max_cells` weighed cells, by as much as possible.
 
-    Both ends are mixtures of the pool's matrices, that is, randomised classifiers one could run. The linear programme
-    holds every other cell equal and maximises a random trade between the chosen ones.
+    Both sides are mixtures of the pool's matrices, that is, of randomised classifiers that could be run. The linear
+    programme keeps every other cell equal and maximises a random trade between the chosen ones.
 
     Parameters
     ----------
     pool : Pool
         Achievable matrices.
     prior : WeightPrior
-        Says which cells are weighed.
+        Determines which cells are weighed.
     max_cells : int
         At least 2.
     n : int
-        Linear programmes to solve; some times as many pairs come back.
+        Linear programmes to solve; each gives several pairs.
     rng : numpy.random.Generator
         Source of cells and directions.
     """
-    # Half of what is mixed are dominated decisions: without them little can be held equal.
+    # Half of the mixed matrices are dominated decisions; without them few cells can be kept equal.
     dominated = np.arange(len(pool.corners)) >= len(pool.corners) - _DOMINATED
     likely = np.where(dominated, 0.5 / dominated.sum(), 0.5 / (~dominated).sum())
     pairs = []
@@ -205,10 +205,10 @@ def mixtures(pool: Pool, prior: WeightPrior, max_cells: int, n: int, rng: np.ran
 
 
 def imagined(pool: Pool, prior: WeightPrior, max_cells: int, n: int, rng: np.random.Generator) -> Tradeoffs:
-    """Imagine models that make only some mistakes, or only others; nothing says that they could be had.
+    """Imagine models that make only some mistakes, or only others; nothing guarantees that they are achievable.
 
     Feasible trades in few cells are small, and with many classes too small to judge; these are as large as a class.
-    Cells are chosen as often as the achievable matrices differ in them.
+    Cells are chosen in proportion to how much the achievable matrices differ in them.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def imagined(pool: Pool, prior: WeightPrior, max_cells: int, n: int, rng: np.ran
 
 
 def _random_trades(size: int, max_cells: int, rng: np.random.Generator) -> tuple[NDArray[np.intp], Matrix]:
-    """Return the weighed cells that may differ, and directions (n, cells) to push them: some up, some down."""
+    """Return the weighed cells that may differ, and directions (n, cells) to push them in: some up, some down."""
     count = int(rng.integers(2, max(2, min(max_cells, size)) + 1))
     cells = rng.choice(size, count, replace=False)
     up = int(rng.integers(1, count))
@@ -298,7 +298,7 @@ def _stacked(pairs: list[tuple[Matrix, Matrix]], k: int) -> Tradeoffs:
 
 
 def widest_rate(gains: Matrix) -> float:
-    """Return the largest exchange rate of pairs, gains (n, m), that trade two mistakes; 0 where none does."""
+    """Return the largest exchange rate of the pairs, gains (n, m), that trade two mistakes; 0 if none does."""
     widest = 0.0
     for some in at_a_time(*gains.shape):
         amounts = np.abs(gains[some])

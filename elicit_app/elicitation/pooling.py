@@ -1,8 +1,8 @@
-"""Several experts in one belief: each one's log-weights lie around those of the group, as far apart as tau says.
+"""Pool several experts: each one's log-weights scatter around the group's with standard deviation tau.
 
-What each expert's answers say is a Gaussian: the posterior less the prior, so that the prior counts once and not once
-an expert. Whoever is known more exactly counts for more, and nobody for more than the spread between experts allows
-(DerSimonian and Laird 1986; Gelman, Bayesian Data Analysis, chapter 5).
+Each expert's answers contribute a Gaussian, the posterior divided by the prior, so that the prior counts once rather
+than once per expert. A more precisely known expert counts for more, but never for more than the spread between experts
+allows (DerSimonian and Laird 1986; Gelman, Bayesian Data Analysis, chapter 5).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from elicit_app.elicitation.belief import ENDS
 from elicit_app.elicitation.questions import Matrix
 
 _TAUS = np.concatenate([np.arange(0.0, 1.0, 0.05), np.arange(1.0, 3.01, 0.2)])
-_TAU_SCALE = 0.5  # of the half-normal that tau is believed to follow
-_LEAST = 1e-6  # precision of what answers say nothing about
+_TAU_SCALE = 0.5  # scale of the half-normal prior of tau
+_LEAST = 1e-6  # precision in directions that answers say nothing about
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """What several experts value together.
+    """The values that several experts share.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Group:
     tau_interval : tuple of float
         Its 90 % interval.
     shares : ndarray of shape (experts,)
-        How much each expert counts; sum 1.
+        Relative influence of each expert; sum 1.
     """
 
     log_weights: Matrix
@@ -54,24 +54,24 @@ def pooled(experts: Sequence[Matrix], prior_covariance: Matrix, rng: np.random.G
     Parameters
     ----------
     experts : sequence of ndarray, shapes (draws, m)
-        Each one's posterior: draws of the log-weights, whose common shift is arbitrary. At least one expert, all with
-        the same m weights.
+        Posterior draws of each expert's log-weights, whose common shift is arbitrary. At least one expert, all with the
+        same m weights.
     prior_covariance : ndarray of shape (m, m)
-        Of the log-weights, as each expert's belief began with it; it is the group's prior too.
+        Prior covariance of the log-weights, of each expert and of the group.
     rng : numpy.random.Generator
         Source of the draws.
     n : int
-        Draws of the group.
+        Number of draws of the group.
 
     Raises
     ------
     ValueError
-        Without experts, or with different numbers of weights.
+        If there are no experts, or if they have different numbers of weights.
     """
     if not experts or len({expert.shape[1] for expert in experts}) != 1:
         raise ValueError("pooling takes at least one expert, and the same weights of all")
     m = len(prior_covariance)
-    contrasts = np.asarray(helmert(m), dtype=np.float64)  # (m - 1, m): what is left without the common shift
+    contrasts = np.asarray(helmert(m), dtype=np.float64)  # (m - 1, m): removes the common shift
     prior_precision = np.asarray(np.linalg.inv(contrasts @ prior_covariance @ contrasts.T), dtype=np.float64)
     estimates = [_what_was_said(expert @ contrasts.T, prior_precision) for expert in experts]
     logs, centres, spreads, counted = [], [], [], []
@@ -109,26 +109,26 @@ def pooled(experts: Sequence[Matrix], prior_covariance: Matrix, rng: np.random.G
 def left_out(
     experts: Sequence[Matrix], prior_covariance: Matrix, rng: np.random.Generator, n: int = 2_000
 ) -> tuple[Group, ...]:
-    """Return the group without each of the experts in turn; at least two experts."""
+    """Return the group without each expert in turn; needs at least two experts."""
     return tuple(
         pooled([*experts[:place], *experts[place + 1 :]], prior_covariance, rng, n) for place in range(len(experts))
     )
 
 
 def _width(tau: float) -> float:
-    """Return how much of the axis a point of the grid stands for."""
+    """Return the length of the axis that a grid point represents."""
     place = int(np.argmin(np.abs(_TAUS - tau)))
     edges = np.concatenate([[0.0], 0.5 * (_TAUS[1:] + _TAUS[:-1]), [_TAUS[-1]]])
     return float(edges[place + 1] - edges[place])
 
 
 def _what_was_said(values: Matrix, prior_precision: Matrix) -> tuple[Matrix, Matrix]:
-    """Return precision, shape (d, d), and precision-weighted mean of what answers alone say, by draws (n, d)."""
+    """Return the precision, shape (d, d), and precision-weighted mean of the answers alone, from draws (n, d)."""
     n, d = values.shape
-    # Wishart: the inverse of a covariance of n draws is too large by n / (n - d - 2).
+    # Wishart: the inverse covariance of n draws is too large by n / (n - d - 2).
     posterior = np.linalg.inv(np.cov(values.T).reshape(d, d)) * max((n - d - 2) / n, 0.1)
     sizes, axes = np.linalg.eigh(posterior - prior_precision)
-    # What answers leave as it was comes out a little below or above nothing.
+    # Directions in which the answers changed nothing come out slightly below or above zero.
     kept = np.maximum(sizes, _LEAST)
     weighted = axes @ np.where(sizes > _LEAST, axes.T @ posterior @ values.mean(axis=0), 0.0)
     return (axes * kept) @ axes.T, weighted

@@ -1,4 +1,4 @@
-"""What is believed about the weights before any question: heavy-tailed log-weights that may share strength."""
+"""Prior belief about the weights: heavy-tailed log-weights, some of whose variation may be shared."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Structure = Literal["iid", "structured", "auto"]
 
 SPREAD = 0.95  # scale of an independent log-weight
 ROW_SPREAD, COLUMN_SPREAD, OWN_SPREAD = 0.7, 0.5, 0.7
-PILE_SPREAD = 1.0  # of what the mistakes of one pile have in common
-STRUCTURED_ABOVE = 5  # classes: with more than this, "auto" lets errors of one row or column share strength
+PILE_SPREAD = 1.0  # of the part that the mistakes of one pile share
+STRUCTURED_ABOVE = 5  # classes: with more than this, "auto" lets the errors of a row or column share a part
 
-DEGREES = 4.0  # of the Student t that a log-weight follows
-_FARTHEST = 30.0  # squared normal score beyond which nothing grows: nobody lives there, and no number overflows
+DEGREES = 4.0  # of the Student t distribution of a log-weight
+_FARTHEST = 30.0  # squared normal score beyond which scores are constant: no person is there, and nothing overflows
 _BEND = (DEGREES - 5 / 6) / (DEGREES - 2 / 3 + 0.1 / DEGREES) ** 2
 
 
 def heavy_tailed(z: Matrix) -> Matrix:
-    """Turn standard normal scores into Student t ones with 4 degrees of freedom (Wallace 1959, formula 2).
+    """Turn standard normal scores into Student t scores with 4 degrees of freedom (Wallace 1959, formula 2).
 
     The largest error of a quantile between .001 and .999 is 3 %; the function is smooth, odd and has a closed inverse.
     """
@@ -40,14 +40,14 @@ def normal_scores(t: Matrix) -> Matrix:
 
 
 def positive(log_weights: Matrix) -> Matrix:
-    """Return weights, shape (..., m), of which the largest of every draw is 1."""
+    """Return weights, shape (..., m), scaled so that the largest of every draw is 1."""
     return np.asarray(np.exp(log_weights - log_weights.max(axis=-1, keepdims=True)))
 
 
 class NeverWorse(NamedTuple):
-    """An order that the expert states: the first mistake is never worse than the second.
+    """An order stated by the expert: the first mistake is never worse than the second.
 
-    Mistakes are (true class, predicted class); in the family dlpm only the true class counts.
+    Mistakes are (true class, predicted class); in the family dlpm only the true class matters.
     """
 
     mistake: tuple[int, int]
@@ -55,25 +55,25 @@ class NeverWorse(NamedTuple):
 
 
 class SharedPart(NamedTuple):
-    """A part of every log-weight that weights with the same label have in common.
+    """A part of every log-weight that is equal for weights with the same label.
 
     Parameters
     ----------
     labels : ndarray of int, shape (m,)
-        Which weights share the part, from 0.
+        Label of each weight, from 0.
     spread : float
-        Its standard deviation, or the centre of what is believed about it.
+        Standard deviation of the part, or the centre of its prior.
     """
 
     labels: NDArray[np.intp]
     spread: float
 
     def on_weights(self, values: Matrix) -> Matrix:
-        """Return values of the labels, shape (n, labels), for each of the weights that share them, (n, m)."""
+        """Expand values of the labels, shape (n, labels), to the weights that share them, shape (n, m)."""
         return values if self._is_own() else values[:, self.labels]
 
     def sums(self, values: Matrix) -> Matrix:
-        """Return the sums of values of the weights, shape (n, m), over those that share each label, (n, labels)."""
+        """Sum values of the weights, shape (n, m), over the weights of each label, shape (n, labels)."""
         if self._is_own():
             return values
         sums = np.zeros((int(self.labels.max()) + 1, len(values)))
@@ -81,17 +81,17 @@ class SharedPart(NamedTuple):
         return sums.T
 
     def _is_own(self) -> bool:
-        """Tell whether every weight has a label of its own, in order."""
+        """Return whether every weight has a label of its own, in order."""
         return np.array_equal(self.labels, np.arange(len(self.labels)))
 
 
 @dataclass(frozen=True, eq=False)
 class WeightPrior:
-    """Positive weights whose logarithms are sums of shared parts.
+    """Prior of positive weights whose logarithms are sums of shared parts.
 
     A pair of matrices enters through its `gain`: the utility of the first minus that of the second is ``w @ gain``. In
-    the family dlpm w are the k rewards of the hits; in lpm they are the q = k^2 - k costs of the errors, row-major
-    (Hiranandani et al. 2019, section 2, with the sign turned).
+    the family dlpm, w holds the k rewards of the hits; in lpm, the q = k^2 - k costs of the errors in row-major order
+    (Hiranandani et al. 2019, section 2, with the sign reversed).
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class WeightPrior:
     n_classes : int
         k, at least 2.
     parts : tuple of SharedPart
-        What weights have in common; the last one is every weight's own.
+        Parts of the log-weights; in the last one every weight has a label of its own.
     order : ndarray of int, shape (n, 2)
         Rows (i, j): weight i is never larger than weight j.
     """
@@ -130,14 +130,14 @@ class WeightPrior:
         structure : {"iid", "structured", "auto"}
             Independent log-weights, or row + column + own part (lpm only); auto: structured above five classes.
         constraints : sequence of NeverWorse
-            Orders that hold for certain.
+            Orders that certainly hold.
         piles : sequence of sequence of (true, predicted)
-            Mistakes of about the same consequence; those in no pile form one of their own.
+            Mistakes of about the same consequence; those in no pile form one more.
 
         Raises
         ------
         Problem
-            A family without this belief, a mistake that is none or in two piles, or orders that contradict each other.
+            If the family has no such belief, a mistake is none or in two piles, or orders contradict each other.
         """
         if is_fraction(family):
             raise Problem(f"The procedure bayes knows the families dlpm and lpm, not {family!r}.")
@@ -168,7 +168,7 @@ class WeightPrior:
 
     @property
     def n_gains(self) -> int:
-        """Return how many numbers a `gain` has, as many as there are weights."""
+        """Return the length of a `gain`, which equals the number of weights."""
         return self.size
 
     @cached_property
@@ -185,7 +185,7 @@ class WeightPrior:
         return np.asarray(DEGREES / (DEGREES - 2) * self.factor @ self.factor.T)
 
     def log_weights(self, x: Matrix) -> Matrix:
-        """Return the log-weights, shape (..., m), of standard normal coordinates x, shape (..., m)."""
+        """Return the log-weights, shape (..., m), at standard normal coordinates x, shape (..., m)."""
         scores = heavy_tailed(x)
         if len(self.parts) == 1:
             return np.asarray(self.parts[0].spread * scores)
@@ -196,11 +196,11 @@ class WeightPrior:
         return normal_scores(np.asarray(np.linalg.solve(self.factor, log_weights.T).T, dtype=np.float64))
 
     def allowed(self, log_weights: Matrix) -> NDArray[np.bool_]:
-        """Tell which draws, shape (n, m), keep every stated order; shape (n,)."""
+        """Return which draws, shape (n, m), keep every stated order; shape (n,)."""
         return np.asarray((log_weights[:, self.order[:, 0]] <= log_weights[:, self.order[:, 1]]).all(axis=1))
 
     def in_order(self, log_weights: Matrix) -> Matrix:
-        """Return draws, shape (n, m), in which weights that break a stated order have changed places."""
+        """Return draws, shape (n, m), with weights that violate a stated order exchanged."""
         logs = log_weights.copy()
         while not self.allowed(logs).all():
             for small, large in self.order:
@@ -208,28 +208,28 @@ class WeightPrior:
         return logs
 
     def index(self, true: int, predicted: int) -> int:
-        """Return the place of a mistake among the weights.
+        """Return the index of a mistake among the weights.
 
         Raises
         ------
         Problem
-            When it is not a mistake.
+            If it is not a mistake.
         """
         return _index((true, predicted), self.family, self.n_classes)
 
     def gain(self, first: Matrix, second: Matrix) -> Matrix:
-        """Return what the weights multiply, (..., m), so that u(first) - u(second) = w @ gain; rates (..., k, k)."""
+        """Return the factor of the weights, (..., m), with u(first) - u(second) = w @ gain; rates (..., k, k)."""
         family = family_of(self.family)
         return np.asarray(family.sign * family.coordinates(np.asarray(first) - np.asarray(second)))
 
     def normalised(self, weights: Matrix) -> Matrix:
-        """Bring positive weights, shape (..., m), to the family's normalisation (dlpm: sum 1; lpm: <= 0, norm 1)."""
+        """Scale positive weights, shape (..., m), to the family's normalisation (dlpm: sum 1; lpm: <= 0, norm 1)."""
         family = family_of(self.family)
         return family.normalise(family.sign * np.asarray(weights))
 
 
 def pile_labels(piles: Sequence[Sequence[tuple[int, int]]], family: Family, k: int, m: int) -> NDArray[np.intp]:
-    """Return in which pile each of m weights lies, shape (m,); those in none share the last number."""
+    """Return the pile of each of m weights, shape (m,); those in no pile share the last number."""
     labels = np.full(m, len(piles), dtype=np.intp)
     for number, pile in enumerate(piles):
         for mistake in pile:
@@ -248,7 +248,7 @@ def _index(mistake: tuple[int, int], family: Family, k: int) -> int:
 
 
 def _require_no_circle(order: NDArray[np.intp], m: int) -> None:
-    """Require that no weight would have to be smaller than itself by way of others."""
+    """Raise an error if the orders would make some weight smaller than itself."""
     if not len(order):
         return
     from scipy.sparse import coo_array

@@ -1,4 +1,4 @@
-"""What a procedure is: it asks, says what it believes meanwhile, and ends in an outcome."""
+"""The protocol of a procedure: it asks, reports its belief along the way, and ends with an outcome."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Bound = tuple[float, float] | None
 
 @dataclass(frozen=True, eq=False)
 class Tolerance:
-    """What a search tells about the ratio of two weights.
+    """What a search reveals about the ratio of two weights.
 
     Parameters
     ----------
     low, high : ndarray of shape (n, n)
-        Entry (i, j): the range of weight i over weight j; `high` may be inf.
+        Entry (i, j): range of weight i over weight j; `high` may be inf.
     bounded : ndarray of bool, shape (n, n)
-        No question of the query space could tell more than that.
+        Whether no question of the query space could reveal more.
     """
 
     low: Matrix
@@ -46,30 +46,30 @@ class Outcome:
     weights : ndarray
         Estimate in the family's normalisation (DLPM: k numbers, sum 1; LPM: q = k^2 - k numbers <= 0, norm 1).
     bounded : tuple
-        Per weight None, or (lo, hi): all that the questions of this query space can tell about it.
+        Per weight None, or (lo, hi): all that the questions of this query space can reveal about it.
     stopped : str
         tolerance, cycles, budget, known, best-model, bounded or expert.
     questions : int
-        Answers used (repeats and checks included).
+        Number of answers used, including repeats and checks.
     intervals : ndarray of shape (k, k, 2) or None
         90 % intervals of the cost-matrix entries; inf where unbounded.
     samples : ndarray of shape (draws, n_weights) or None
         Posterior draws of the weights.
     notes : tuple of str
-        Sentences for a person: what was bounded, what was read in which way.
+        Sentences for a person: what was bounded, how answers were read.
     tolerance : Tolerance or None
-        What a search tells about ratios; None with a belief, or where the search was cut short.
+        What a search reveals about ratios; None with a belief, or if the search was cut short.
     utility : Fraction, Quadratic or None
-        The whole utility where it is linear-fractional or quadratic.
+        The whole utility if it is linear-fractional or quadratic.
     cycles : int or None
-        Passes over all angles that a search on the sphere made.
+        Passes over all angles made by a search on the sphere.
     sensitivity, lapse : float or None
         How the person answers: the slope in units of a typical difference, and the probability of not looking.
     effective_draws : float or None
-        How many independent draws the samples are worth.
+        Number of independent draws that the samples are worth.
     linear : True, str or None
-        True where a linear metric explains the answers as well as any rival, else the name of the rival that does so
-        better; None where that was not judged.
+        True if a linear metric explains the answers as well as any rival, else the name of the better rival; None if
+        that was not judged.
     """
 
     family: Family
@@ -93,7 +93,7 @@ Elicitation = Generator[Step, Answer, Outcome]
 
 
 class Procedure(Protocol):
-    """What chooses the next question and turns answers into a metric; bound to a query space and a seed.
+    """A method that chooses questions and turns answers into a metric; bound to a query space and a seed.
 
     The same seed and history give the same next step on every machine. `begin` may be called any number of times:
     undo, resume and looking ahead are all "begin with another history".
@@ -101,14 +101,14 @@ class Procedure(Protocol):
 
     @property
     def name(self) -> str:
-        """Return the name that the procedure is registered by."""
+        """Return the name under which the procedure is registered."""
 
     @property
     def family(self) -> Family:
         """Return the family of the metric that is elicited."""
 
     def begin(self, history: Sequence[Asked] = ()) -> Elicitation:
-        """Start, or go on after answers already given. Recorded questions are the truth, not recomputed ones."""
+        """Start, or continue after answers already given. Recorded questions are trusted, not recomputed."""
 
     def conclude(self, history: Sequence[Asked], reason: StopReason = "expert") -> Outcome:
         """Return what is known after `history` when the expert stops here."""
@@ -118,15 +118,15 @@ class Procedure(Protocol):
         return None
 
     def belief(self, history: Sequence[Asked]) -> Posterior | None:
-        """Return what is believed after `history`; None for a procedure without a belief."""
+        """Return the belief after `history`; None for a procedure without one."""
         return None
 
     def foretold(self, history: Sequence[Asked]) -> Foretold | None:
-        """Return what was expected of each answer before it was given; None for a procedure without a belief."""
+        """Return how each answer was predicted before it was given; None for a procedure without a belief."""
         return None
 
     def against_chance(self, history: Sequence[Asked]) -> AgainstChance | None:
-        """Return by how many bits the answers speak for somebody who looks; None for a procedure without a belief."""
+        """Return the evidence that the answers depend on what was shown; None for a procedure without a belief."""
         return None
 
     def linearity(self, history: Sequence[Asked]) -> Linearity | None:
@@ -134,5 +134,5 @@ class Procedure(Protocol):
         return None
 
     def random_gains(self, n: int, rng: np.random.Generator) -> Matrix | None:
-        """Return what n random pairs stake, shape (n, weights): how a belief is judged; None without a belief."""
+        """Return the gains of n random pairs, shape (n, weights), to judge a belief on; None without a belief."""
         return None

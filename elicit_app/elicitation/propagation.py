@@ -1,8 +1,8 @@
-"""Expectation propagation: answers that are intervals of a Gaussian's projections become Gaussian stand-ins.
+"""Expectation propagation: Gaussian approximations of answers that are intervals of a Gaussian's projections.
 
-In the form of Rasmussen and Williams (2006), section 3.6, for many sets of hyperparameters at once. Libraries of linear
-algebra round differently on every kind of processor, and behind a result stand millions of numbers to show it: up to
-`IN_ORDER` answers every sum here is taken in plain order instead, which is the same on all of them.
+The form is that of Rasmussen and Williams (2006), section 3.6, for many sets of hyperparameters at once. Linear algebra
+libraries round differently on each kind of processor, and a result is made of millions of numbers that would show it.
+Up to `IN_ORDER` answers every sum here is therefore taken in plain order, which gives the same result everywhere.
 """
 
 from __future__ import annotations
@@ -16,34 +16,34 @@ from scipy.special import ndtr
 from elicit_app.elicitation.questions import Matrix
 from metrics.batches import in_threads
 
-LEAST = 1e-10  # precision of a site that says nothing
-FEWEST_SETS = 45  # of hyperparameters: as many numbers as a quadratic of four spreads, two errors, power and lapse has
-IN_ORDER = 64  # answers: time grows with the cube of their number, and libraries are twice as quick here, then tenfold
+LEAST = 1e-10  # precision of a site without information
+FEWEST_SETS = 45  # of hyperparameters: the coefficients of a quadratic in four spreads, two errors, power and lapse
+IN_ORDER = 64  # answers: time grows with their cube, and libraries are twice as fast here, and soon ten times
 
 _MOST_NUMBERS = 60_000  # fitted side by side: what stays in a processor's cache
 _STEPS = 100_000_000  # of a product in order: .03 s
 _DAMPING = 0.8
 _GENTLE_PASSES, _GENTLE_DAMPING = 12, 0.4
-_SETTLED = 0.5  # standard deviations by which an answer alone may still differ from the fit of all
+_SETTLED = 0.5  # standard deviations by which the estimate from one answer may still differ from that of the full fit
 _TINY = 1e-300
 _PHI = 1.0 / np.sqrt(2.0 * np.pi)
 
 
 class Intervals(NamedTuple):
-    """Answers as intervals on ``projection @ log_weights``, with normal noise, for each of h sets of hyperparameters.
+    """Answers as intervals on ``projection @ log_weights`` with normal noise, for each of h sets of hyperparameters.
 
     Parameters
     ----------
     projection : ndarray of shape (n, m)
-        One row an answer.
+        One row per answer.
     low, high : ndarray of shape (h, n)
-        Between which the noisy projection lies; may be infinite.
+        Interval of the noisy projection; may be infinite.
     error : ndarray of shape (h, n)
         Standard deviation of the noise.
     lapse : ndarray of shape (h, n)
-        Probability that the answer says nothing.
+        Probability that the answer carries no information.
     share : ndarray of shape (n,)
-        Probability of the answer where it says nothing.
+        Probability of the answer in that case.
     """
 
     projection: Matrix
@@ -54,18 +54,18 @@ class Intervals(NamedTuple):
     share: Matrix
 
     def of(self, some: slice | NDArray[np.intp]) -> Intervals:
-        """Return them under some of the sets of hyperparameters."""
+        """Return the intervals for the selected sets of hyperparameters."""
         low, high, error, lapse = (each[some] for each in (self.low, self.high, self.error, self.lapse))
         return self._replace(low=low, high=high, error=error, lapse=lapse)
 
 
 class Sites(NamedTuple):
-    """Gaussian stand-ins of the answers, for each set of hyperparameters: shape (h, n) each, and the evidence (h,)."""
+    """Gaussian approximations of the answers per set of hyperparameters, shape (h, n) each, and the evidence (h,)."""
 
     precision: Matrix
     weighted: Matrix  # precision times mean
     evidence: Matrix
-    left: Matrix  # (h, n, n), the covariance of the projections that is left after the answers
+    left: Matrix  # (h, n, n), the covariance of the projections after the answers
 
 
 def product(one: Matrix, other: Matrix) -> Matrix:
@@ -74,22 +74,22 @@ def product(one: Matrix, other: Matrix) -> Matrix:
 
 
 def propagated(answered: Intervals, spreads: Matrix, squares: Matrix, start: Matrix, passes: int) -> Sites:
-    """Fit the sites for every set of hyperparameters, as many of them at once as have room.
+    """Fit the sites for every set of hyperparameters, in parallel batches that fit in memory.
 
-    Where passes swing to and fro, gentler ones follow. Fits that do not settle even then have no evidence (-inf).
+    If the passes oscillate, more strongly damped ones follow. Fits that still do not settle get no evidence (-inf).
 
     Parameters
     ----------
     answered : Intervals
         The answers.
     spreads : ndarray of shape (h, parts)
-        Of each part of what is projected, under each set.
+        Spread of each part of the projections, under each set.
     squares : ndarray of shape (parts, n, n)
-        Covariance of the projections that each part gives at a spread of 1.
+        Covariance of the projections due to each part at a spread of 1.
     start : ndarray of shape (2, n)
-        Precisions and precision-weighted means of the sites to start from.
+        Precisions and precision-weighted means of the initial sites.
     passes : int
-        Over all sites.
+        Number of passes over all sites.
     """
     h, n = answered.low.shape
     at_once = max(1, _MOST_NUMBERS // max(n * n, 1))
@@ -110,7 +110,7 @@ def propagated(answered: Intervals, spreads: Matrix, squares: Matrix, start: Mat
 def _until_settled(
     answered: Intervals, spreads: Matrix, squares: Matrix, start: Matrix, passes: int
 ) -> tuple[Sites, NDArray[np.bool_]]:
-    """Fit the sites from `start` (2, n), gently where they swing, and return which fits have settled."""
+    """Fit the sites from `start` (2, n), with stronger damping if they oscillate; return which fits have settled."""
     empty = np.repeat(start[:, None], len(spreads), axis=1)
     sites, fine = _after_passes(answered, spreads, squares, empty, passes, _DAMPING)
     if not fine.all():
@@ -127,7 +127,7 @@ def _until_settled(
 def _after_passes(
     answered: Intervals, spreads: Matrix, squares: Matrix, start: Matrix, passes: int, damping: float
 ) -> tuple[Sites, NDArray[np.bool_]]:
-    """Fit the sites by parallel expectation propagation from `start` (2, h, n), and return which fits have settled."""
+    """Fit the sites by parallel expectation propagation from `start` (2, h, n); return which fits have settled."""
     h, n = answered.low.shape
     covariance = sum(spread[:, None, None] ** 2 * square for spread, square in zip(spreads.T, squares, strict=True))
     precision, weighted = np.maximum(start[0], LEAST), start[1]
@@ -137,7 +137,7 @@ def _after_passes(
         left, log_factor = _after_answers(covariance, precision)
         mean = np.einsum("hij,hj->hi", left, weighted)
         spread = np.maximum(np.diagonal(left, axis1=1, axis2=2), 1e-12)
-        # Without the answer's own site.
+        # Remove the answer's own site.
         cavity = np.maximum(1.0 / spread - precision, 1e-9)
         cavity_weighted = mean / spread - weighted
         centre = cavity_weighted / cavity
@@ -145,7 +145,7 @@ def _after_passes(
         if turn == passes:
             evidence = _evidence(log_factor, mean, precision, weighted, cavity, cavity_weighted, log_chance)
             settled = (np.abs(centre + slope / cavity - mean) <= _SETTLED * np.sqrt(spread)).all(axis=1)
-            settled &= evidence <= 0.0  # it is a probability; where the passes went astray it means nothing
+            settled &= evidence <= 0.0  # a log-probability; a positive value shows that the passes diverged
             return Sites(precision, weighted, evidence, left), settled
         step = damping if turn else 1.0
         new = np.maximum(-curve / np.maximum(1.0 + curve / cavity, 1e-6), LEAST)
@@ -157,9 +157,9 @@ def _after_passes(
 
 
 def _after_answers(covariance: Matrix, precision: Matrix) -> tuple[Matrix, Matrix]:
-    """Return covariances (h, n, n) given sites of such precisions (h, n), and log det(I + covariance precision).
+    """Return covariances (h, n, n) given sites with precisions (h, n), and log det(I + covariance precision).
 
-    One site after another, each a measurement of one projection.
+    The sites are applied one by one, each as a measurement of one projection.
     """
     n = precision.shape[1]
     if n > IN_ORDER:
@@ -178,10 +178,10 @@ def _after_answers(covariance: Matrix, precision: Matrix) -> tuple[Matrix, Matri
 
 
 def _tilted(answered: Intervals, mean: Matrix, variance: Matrix) -> tuple[Matrix, Matrix, Matrix]:
-    """Return log P(answer) and its first two derivatives by the mean, for normal projections; shape (h, n) each."""
+    """Return log P(answer) and its first two derivatives in the mean, for normal projections; shape (h, n) each."""
     scale = np.sqrt(variance + answered.error**2)
     low, high = (answered.low - mean) / scale, (answered.high - mean) / scale
-    flip = low > 0  # the smaller tail is known more exactly
+    flip = low > 0  # the smaller tail is known more accurately
     inside = np.where(flip, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
     at_low, at_high = np.exp(-0.5 * low**2) * _PHI, np.exp(-0.5 * high**2) * _PHI
     first = (at_low - at_high) / scale
@@ -201,7 +201,7 @@ def _evidence(
     cavity_weighted: Matrix,
     log_chance: Matrix,
 ) -> Matrix:
-    """Return the logarithm of the evidence, shape (h,) (Rasmussen and Williams 2006, equations 3.65, 3.73, 3.74)."""
+    """Return the log-evidence, shape (h,) (Rasmussen and Williams 2006, equations 3.65, 3.73, 3.74)."""
     both = cavity + precision
     gaussian = -0.5 * log_factor + 0.5 * (weighted * mean).sum(axis=1)
     sites = (

@@ -1,4 +1,4 @@
-"""The vocabulary of asking: questions, answers and steps."""
+"""The vocabulary of elicitation: questions, answers and steps."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from metrics.elicited.metric_parts import AnswersFor as AnswersFor
 Matrix = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Family = Literal["dlpm", "lpm", "dlfpm", "lfpm"]
-_LADDER = np.array([1.0, 2.0, 3.0, 5.0])  # times a power of ten: the numbers that people say
+_LADDER = np.array([1.0, 2.0, 3.0, 5.0])  # times a power of ten: the numbers that people name
 
 Side = Literal["first", "second"]
 StopReason = Literal["tolerance", "cycles", "budget", "known", "best-model", "bounded", "expert"]
 
 
 class Choice(StrEnum):
-    """What was answered to a pair: the better side, about equal, or cannot say."""
+    """The answer to a pair: the better side, about equal, or cannot say."""
 
     FIRST = "first"
     SECOND = "second"
@@ -30,7 +30,7 @@ class Choice(StrEnum):
     UNSURE = "unsure"
 
     def swapped(self) -> Choice:
-        """Return the same preference when the two sides change places."""
+        """Return the same preference with the two sides exchanged."""
         return {Choice.FIRST: Choice.SECOND, Choice.SECOND: Choice.FIRST}.get(self, self)
 
 
@@ -38,7 +38,7 @@ PREFERENCES = (Choice.FIRST, Choice.SECOND)
 
 
 class Strength(StrEnum):
-    """How strong a preference is, where the expert says so."""
+    """Strength of a preference, if the expert states it."""
 
     SLIGHTLY = "slightly"
     CLEARLY = "clearly"
@@ -63,9 +63,9 @@ class Moved:
     true, predicted : int
         The mistake that was moved: a case of class `true` taken for `predicted`.
     count : int
-        Where it was left, in cases of the question's population.
+        Final count, in cases of the question's population.
     start : int
-        Where it stood when the person began to move it.
+        Count before the person moved it.
     """
 
     side: Side
@@ -81,7 +81,7 @@ class Moved:
             raise ValueError("a moved count cannot be negative")
 
     def swapped(self) -> Moved:
-        """Return the same move when the two sides change places."""
+        """Return the same move with the two sides exchanged."""
         return replace(self, side="second" if self.side == "first" else "first")
 
 
@@ -92,16 +92,16 @@ class Answer:
     Parameters
     ----------
     choice : Choice
-        First, second, about equal, or cannot say; in the question's own order, whichever matrix stood left.
+        First, second, about equal, or cannot say; in the order of the question, whichever matrix was on the left.
     strength : Strength or None
-        Slightly or clearly, only with a preference.
+        Slightly or clearly; only with a preference.
     seconds : float or None
         How long the answer took; None for an oracle.
     moved : Moved or None
         The count that was moved. `choice` then holds for the pair with that count (`Question.moved`): about equal is
-        an equal point, a preference only bounds one.
+        an equal point, a preference only a bound of one.
     reason : str
-        What the person typed about the answer; empty where nothing.
+        The person's typed remark about the answer, or an empty string.
     """
 
     choice: Choice
@@ -115,7 +115,7 @@ class Answer:
             raise ValueError(f"strength goes with first or second, not with {self.choice.value!r}")
 
     def swapped(self) -> Answer:
-        """Return the same answer when the two sides of the question change places."""
+        """Return the same answer with the two sides of the question exchanged."""
         moved = None if self.moved is None else self.moved.swapped()
         return replace(self, choice=self.choice.swapped(), moved=moved)
 
@@ -131,16 +131,16 @@ class Proposal:
     true, predicted : int
         The mistake: a case of class `true` taken for `predicted`.
     start : int
-        Where the count stands before it is moved.
+        Count before it is moved.
     least, most : int
-        Ends of the scale; `most` is the most that a plausible question allows.
+        Ends of the scale; `most` is the largest count that a plausible question allows.
     at_once : bool
-        True where the count is asked for straight away, False where it may be moved after a choice.
+        True if the count is asked for straight away, False if it may be moved after a choice.
 
     Raises
     ------
     ValueError
-        When the start lies outside the scale.
+        If the start lies outside the scale.
     """
 
     side: Side
@@ -156,7 +156,7 @@ class Proposal:
             raise ValueError(f"a count starts within its scale, not at {self.start} of {self.least} to {self.most}")
 
     def swapped(self) -> Proposal:
-        """Return the same proposal when the two sides change places."""
+        """Return the same proposal with the two sides exchanged."""
         return replace(self, side="second" if self.side == "first" else "first")
 
 
@@ -167,29 +167,29 @@ class Question:
     Parameters
     ----------
     first, second : ndarray of shape (k, k)
-        Rows are true classes, columns are predicted classes. Counts (int64) of `population` cases where it is given,
+        Rows are true classes, columns are predicted classes. Counts (int64) of `population` cases if that is given,
         else exact rates (float64) that sum to 1; `rates` gives both as rates.
     population : int or None
-        How many cases each matrix counts; None for exact rates.
+        Number of cases that each matrix counts; None for exact rates.
     purpose : Purpose
         Informative, a repeat of an earlier question, or a check.
     repeat_of : int or None
         For a repeat: the number, from 1, of the repeated answer in the history.
     hypothetical : bool
-        True where a matrix is feasible but is not what one of the study's models does.
+        True if a matrix is feasible but is not what one of the study's models does.
     far : bool
-        True where a mistake is much more frequent than near the study's models, because nothing nearer could tell how
+        True if a mistake is much more frequent than near the study's models, because no nearer pair could reveal how
         the two mistakes compare.
     proposal : Proposal or None
-        Which count may be moved until both sides are equally bad; None where no count can be.
+        The count that may be moved until both sides are equally bad; None if there is none.
     common_base : bool
-        True for a repeat that shows the earlier trade with more of one mistake on both sides: who values results
-        linearly gives the same answer.
+        True for a repeat that shows the earlier trade with more of one mistake on both sides: a person with linear
+        values gives the same answer.
 
     Raises
     ------
     ValueError
-        When a population is given and the matrices are not counts of it.
+        If a population is given and the matrices are not counts of it.
     """
 
     first: Matrix | Counts
@@ -219,12 +219,12 @@ class Question:
         *,
         hypothetical: bool = False,
     ) -> Question:
-        """Return the question about two matrices of rates, as counts where there is a population.
+        """Make a question about two matrices of rates, in counts if there is a population.
 
         Raises
         ------
         ValueError
-            When the rates are not whole cases of the population.
+            If the rates are not whole cases of the population.
         """
         if population is None:
             return cls(first, second, None, purpose, hypothetical=hypothetical)
@@ -238,19 +238,19 @@ class Question:
         return self.first / cases, self.second / cases
 
     def swapped(self) -> Question:
-        """Return the same pair with its sides exchanged."""
+        """Return the same pair with its sides exchanged, and the proposal moved along."""
         proposal = None if self.proposal is None else self.proposal.swapped()
         return replace(self, first=self.second, second=self.first, proposal=proposal)
 
     def moved(self, moved: Moved) -> Question:
-        """Return the pair in which one mistake has the count that the person gave it.
+        """Return the pair with one mistake at the count that the person gave it.
 
-        The cases that are right for the same true class make up the difference, so that its total stays.
+        The hits of the same true class make up the difference, so that its total is unchanged.
 
         Raises
         ------
         ValueError
-            When the question has no population, or its class has fewer cases than that.
+            If the question has no population, or the class has fewer cases than that.
         """
         if self.population is None:
             raise ValueError("a count can only be moved where a question counts cases")
@@ -263,11 +263,11 @@ class Question:
 
     @property
     def asks_equal(self) -> bool:
-        """Tell whether the person is asked to make both sides equally bad, instead of choosing one."""
+        """Return whether the person is asked to make both sides equally bad, instead of choosing one."""
         return self.proposal is not None and self.proposal.at_once
 
     def same_as(self, other: Question, tolerance: float = 1e-12) -> bool:
-        """Tell whether both show the same matrices in the same order, up to `tolerance` in the rates."""
+        """Return whether both show the same matrices in the same order, up to `tolerance` in the rates."""
         return self.first.shape == other.first.shape and all(
             np.allclose(own, theirs, rtol=0, atol=tolerance)
             for own, theirs in zip(self.rates, other.rates, strict=True)
@@ -283,23 +283,23 @@ def _counts(rates: Matrix, population: int) -> Counts:
 
 
 class Asked(NamedTuple):
-    """A question with the answer it got."""
+    """A question and its answer."""
 
     question: Question
     answer: Answer
 
     @property
     def shown(self) -> Question:
-        """Return the pair that the answer holds for: with the count where the person left it."""
+        """Return the pair to which the answer refers, with a moved count where the person left it."""
         moved = self.answer.moved
         return self.question if moved is None else self.question.moved(moved)
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a procedure is: questions asked, and the fewest and most still to come.
+    """Progress of a procedure: the number of questions asked, and the fewest and most still to come.
 
-    `beyond_plan` tells that all planned questions were asked, and more follow because trust in the answers is open.
+    `beyond_plan` is True once all planned questions were asked and more follow because trust in the answers is open.
     """
 
     asked: int
@@ -309,14 +309,14 @@ class Progress:
 
     @property
     def share(self) -> float:
-        """Return the share done, in [0, 1], judged by the middle of what is still to come."""
+        """Return the share done, in [0, 1], assuming the mean of the fewest and most still to come."""
         total = self.asked + (self.fewest + self.most) / 2
         return self.asked / total if total else 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class Belief:
-    """An immutable summary of what is known before a question.
+    """Immutable summary of what is known before a question.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ class Belief:
     intervals : ndarray of shape (k, k, 2) or None
         90 % intervals of the cost-matrix entries (largest entry of the estimate = 1); inf where unbounded.
     agreement : float or None
-        The predicted share of random achievable pairs that the estimate orders as the expert would.
+        Predicted share of random achievable pairs that the estimate orders as the expert would.
     """
 
     weights: Matrix
@@ -343,9 +343,9 @@ class Step:
 
 
 def rounding_cell(count: int, most: int) -> tuple[float, float]:
-    """Return between which numbers the count lies that a person rounds to `count`, open at 0 and at `most`.
+    """Return the interval of counts that a person would round to `count`; unbounded above from `most` on.
 
-    People say 1, 2, 3, 5 and 10 (times a power of ten); other numbers are as round as their last digits.
+    People say 1, 2, 3, 5 and 10 (times a power of ten); other numbers are rounded to the place of their last digits.
 
     >>> rounding_cell(30, 400)
     (24.49489742783178, 38.72983346207417)

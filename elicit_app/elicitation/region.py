@@ -1,4 +1,4 @@
-"""Which results a person may be shown: those near what a study's models do."""
+"""The results that a person may be shown: those near what a study's models do."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from elicit_app.elicitation.questions import Counts, Matrix
 from elicit_app.problem import Problem
 from metrics.elicited.family import error_cells
 
-WORST_ERROR = 0.5  # share of a class that people may be shown wrong: every class is right more often than not
+WORST_ERROR = 0.5  # share of a class that may be shown wrong: every class is right more often than not
 
 _IMAGINED_WRONG = 0.15  # share of a class that an imagined better model gets wrong
-_SHARE_OF_WORST = 0.5  # models that are wrong on more of a class than this share of the worst error are not shown
-_NEAR = 0.8  # share of the worst error up to which one kind of mistake is near what models do
-_USUAL = 0.5  # share of the worst error up to which a class is wrong in the first questions
-_HALF_A_PERCENT = 0.005  # shares are shown in whole percents, and half of a class is never to be read
-_SMALLER = (1.0, 0.5, 1 / 3, 0.25)  # amounts of a trade that is asked again, where there is no room for a base
-_BASES = (1, 2, 4, 8, 16)  # sizes of a common base, in times of the amount traded
-_LEAST_AMOUNT = 3  # cases that a smaller amount keeps
+_SHARE_OF_WORST = 0.5  # a model with more than this share of the worst error in a class is replaced by a better one
+_NEAR = 0.8  # share of the worst error up to which a count of one mistake is near what models do
+_USUAL = 0.5  # share of the worst error up to which a class may be wrong in the first questions
+_HALF_A_PERCENT = 0.005  # shares are shown in whole per cent, and no class must read as half wrong
+_SMALLER = (1.0, 0.5, 1 / 3, 0.25)  # scales tried for the amounts of a repeated trade, to make room for a base
+_BASES = (1, 2, 4, 8, 16)  # sizes of a common base, as multiples of the amount traded
+_LEAST_AMOUNT = 3  # cases that a reduced amount keeps at least
 
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """Which results a person may be shown.
+    """The results that a person may be shown.
 
     Parameters
     ----------
     bases : ndarray of int, shape (n, k, k)
-        Counts of the models, of better ones where a model is wrong on too much of a class.
+        Counts of the models; a model that is wrong on too much of a class is replaced by a hypothetical better one.
     most : ndarray of int, shape (k,)
-        The most cases of a class that may be wrong.
+        Largest number of cases of a class that may be wrong.
     near : ndarray of int, shape (k,)
-        The most cases of a class that one kind of mistake may make up near the models.
+        Largest count of one kind of mistake, per class, that is still near the models.
     usual : ndarray of shape (k,)
-        The largest share of a class that is wrong in the first questions, which show how the models are.
+        Largest share of a class that is wrong in the first questions, which show results like those of the models.
     fixed : ndarray of bool, shape (k,), or None
-        Rows in which the person moves no count, because what is shown of them is what is good.
+        Rows in which the person moves no count, because what they show is what is good.
     """
 
     bases: Counts
@@ -56,14 +56,14 @@ class Region:
         models : ndarray of int, shape (n, k, k)
             Counts of the models' most probable classes, of equal row sums.
         worst_error : float
-            In (0, 1]: on both sides of a pair every class is wrong less often.
+            In (0, 1]: on both sides of a pair every class is wrong less often than this.
         fixed : ndarray of bool, shape (k,), optional
             See the class.
 
         Raises
         ------
         Problem
-            A worst error outside that range.
+            If the worst error is out of range.
         """
         if not 0 < worst_error <= 1:
             raise Problem(f"The worst error of a class must be greater than 0 and at most 1, not {worst_error:g}.")
@@ -77,24 +77,24 @@ class Region:
         limit = worst_error - (_HALF_A_PERCENT if worst_error < 1 else 0)
         most = np.maximum(np.ceil(limit * sizes).astype(np.int64) - 1, 0)
         near = np.minimum(most, np.ceil(_NEAR * worst_error * sizes).astype(np.int64))
-        # Amounts that are priced are outcomes of batches, and with a worst error of 1 anything may come first.
+        # Priced amounts are outcomes of batches; and with a worst error of 1 anything may come first.
         anything = worst_error == 1 or fixed is not None
         usual = np.maximum(1.0 if anything else _USUAL * worst_error, allowed.max(axis=0) / np.maximum(sizes, 1))
         return cls(bases, most, near, usual, fixed)
 
     def contains(self, counts: Counts) -> NDArray[np.bool_]:
-        """Tell which results, shape (..., k, k), have no class wrong too often; shape (...)."""
+        """Return which results, shape (..., k, k), have no class wrong too often; shape (...)."""
         wrong = (np.asarray(counts) * error_cells(len(self.most))).sum(axis=-1)
         return np.asarray((wrong <= self.most).all(axis=-1))
 
     def are_usual(self, rates: Matrix) -> NDArray[np.bool_]:
-        """Tell which results, shape (n, k, k), may come among the first; shape (n,)."""
+        """Return which results, shape (n, k, k), may appear in the first questions; shape (n,)."""
         of_class = rates.sum(axis=2)
         wrong = of_class - np.diagonal(rates, axis1=1, axis2=2)
         return np.asarray((wrong <= self.usual * of_class).all(axis=1))
 
     def limits(self, sides: Counts, true: NDArray[np.intp], predicted: NDArray[np.intp]) -> Counts:
-        """Return the most that one count of each result, shape (n, k, k), may be raised to, at least what it is."""
+        """Return the limit to which one count of each result, shape (n, k, k), may be raised; at least its value."""
         each = np.arange(len(sides))
         now = sides[each, true, predicted]
         others = sides[each, true].sum(axis=1) - sides[each, true, true] - now
@@ -103,19 +103,19 @@ class Region:
     def common_bases(self, first: Counts, second: Counts) -> list[tuple[Counts, Counts]]:
         """Return the same trade with a common base of one of the two mistakes on both sides, in every size.
 
-        Whoever values results linearly must answer it as before; whoever feels mistakes by a power of their count does
-        not (a base of both mistakes, or smaller amounts, would tell nothing). What both sides had in common of the two
-        mistakes is taken away, and amounts may be smaller than in the trade, all alike, to make room.
+        A person with linear values must answer as before; one who feels mistakes by a power of their count does not. (A
+        base of both mistakes, or smaller amounts, would reveal nothing.) The part of the two mistakes that both sides
+        share is removed, and both amounts may be reduced by the same factor to make room.
 
         Parameters
         ----------
         first, second : ndarray of int, shape (k, k)
-            A pair in which two mistakes differ, each on another side.
+            A pair in which two mistakes differ, one on each side.
 
         Returns
         -------
         list of tuple of ndarray
-            The pairs; none where there is no room for a base of the amount traded.
+            The pairs; empty if there is no room for a base of the amount traded.
         """
         apart = (first - second) * error_cells(len(first))
         cells = [(int(true), int(predicted)) for true, predicted in np.argwhere(apart)]
@@ -145,7 +145,7 @@ class Region:
 
 
 def _with_hits(errors: Counts, sizes: Counts) -> Counts:
-    """Return matrices of counts whose rows are completed by the cases that are right."""
+    """Return matrices of counts whose rows are completed by correct cases."""
     matrices = errors.copy()
     each = np.arange(len(sizes))
     matrices[:, each, each] = sizes - errors.sum(axis=2)
@@ -153,7 +153,7 @@ def _with_hits(errors: Counts, sizes: Counts) -> Counts:
 
 
 def _set(side: Counts, cell: tuple[int, int], count: int) -> None:
-    """Give one mistake of a result another count, its row kept."""
+    """Set the count of one mistake of a result, keeping the row sum."""
     true = cell[0]
     side[true, true] += side[cell] - count
     side[cell] = count

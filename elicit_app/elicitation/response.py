@@ -1,9 +1,9 @@
 """How an expert answers: choices between two results, and counts moved until both are equally bad.
 
 A choice depends on the weighted gains G and losses L of the first side, in units of the person's typical utility
-difference: the latent preference is ``s (G^(1-rho) - L^(1-rho)) / ((1-rho) U(rho))`` plus logistic noise, read off by
-ordered cuts. At rho = 0 the noise is constant in utility, at rho = 1 it is constant in the log-ratio G / L: it grows
-with the amounts at stake. An equal point is that log-ratio itself, with log-normal error.
+difference. The latent preference ``s (G^(1-rho) - L^(1-rho)) / ((1-rho) U(rho))`` plus logistic noise falls between
+ordered cuts. At rho = 0 the noise is constant in utility; at rho = 1 it is constant in the log-ratio G / L, so that it
+grows with the amounts at stake. An equal point reports that log-ratio itself, with log-normal error.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from elicit_app.elicitation.prior import WeightPrior, positive
 from elicit_app.elicitation.questions import Asked, Choice, Matrix, Moved, Question, Strength, rounding_cell
 
 N_PARAMETERS = 8  # of a person, see `Person`
-USUAL_ERROR = 0.6  # standard deviation of the logarithm of a count, of the person in the middle
+USUAL_ERROR = 0.6  # prior median of the standard deviation of a count's logarithm
 
 _Cut = tuple[int, int]
 _TIE, _CLEAR, _OTHER_TIE = (1, 0), (1, 1), (-1, 0)
 _RHO_GRID = np.linspace(0.0, 1.0, 11)
 _TINY = 1e-300
 _NEAR_ONE = 1e-6  # 1 - rho below this is the limit, a logarithm
-_POINT_RANGE = 7.0  # natural logarithms that a count moved without looking may land in
-_POINT_LAPSE = 0.005  # share of equal points, on top of the lapses, that say nothing: a typing slip
+_POINT_RANGE = 7.0  # range, in natural logarithms, of a count moved without looking
+_POINT_LAPSE = 0.005  # share of equal points, besides the lapses, that carry no information: typing slips
 
 
 class _Reading(NamedTuple):
-    """What an answer says: ``sign * latent`` lies above the cut `near`, and below the cut `far` where there is one.
+    """The meaning of an answer: ``sign * latent`` lies above the cut `near`, and below the cut `far` if there is one.
 
     Cuts are (t, g) for t times the tie width plus g times the gap. `lapse` is the answer's share of the lapses.
     """
@@ -43,7 +43,7 @@ class _Reading(NamedTuple):
     lapse: float
 
 
-# A lapse is a coin between the sides, now and then "about equal".
+# A lapse picks either side at random, or now and then "about equal".
 _READINGS: dict[tuple[Choice, Strength | None], _Reading] = {
     (Choice.FIRST, None): _Reading(1, _TIE, None, 0.45),
     (Choice.SECOND, None): _Reading(-1, _TIE, None, 0.45),
@@ -61,20 +61,20 @@ _GRADED = (
 
 
 class Choices(NamedTuple):
-    """Choices as the likelihood sees them; bounds of equal points are choices of the pair with the count moved.
+    """Choices in the form of the likelihood; a bound of an equal point is a choice of the pair with the count moved.
 
     Parameters
     ----------
     gain : ndarray of shape (n, m)
-        ``WeightPrior.gain`` of each pair, from the integers that were shown, with the sign of the answer.
+        ``WeightPrior.gain`` of each pair, from the integers shown, with the sign of the answer.
     near, far : ndarray of shape (n, 2)
         Cuts between which the latent preference lies, as multiples of tie width and gap.
     open_ : ndarray of bool, shape (n,)
-        Where there is no far cut.
+        Whether there is no far cut.
     lapse : ndarray of shape (n,)
-        Probability of the answer in a lapse.
+        Probability of the answer given a lapse.
     sign : ndarray of shape (n,)
-        1, or -1 where the answer is the second side: the sign that `gain` has.
+        The sign applied to `gain`: 1, or -1 if the answer is the second side.
     """
 
     gain: Matrix
@@ -88,19 +88,19 @@ class Choices(NamedTuple):
 class EqualPoints(NamedTuple):
     """Counts at which both sides are equally bad: one moved mistake against the net rest of the trade.
 
-    With D the net amount of the moved mistake (its count less what the other side has of it) the person says
+    Let D be the net amount of the moved mistake: its count minus that of the other side. The person states that
     ``w[cell] * D = w @ rest``.
 
     Parameters
     ----------
     cell : ndarray of int, shape (n,)
-        Which weight the moved count belongs to.
+        Index of the weight that the moved count belongs to.
     rest : ndarray of shape (n, m)
-        Everything else in which the sides differ.
+        All other differences between the sides.
     low, high : ndarray of shape (n,)
-        Between which the logarithm of D lies, after rounding; infinite at the ends of the scale.
+        Interval of the logarithm of D, after rounding; infinite at the ends of the scale.
     start : ndarray of shape (n,)
-        log D of where the count stood when the person began to move it; nan where D was not above 0.
+        log D of the starting count; nan if D was not positive there.
     """
 
     cell: NDArray[np.intp]
@@ -111,30 +111,30 @@ class EqualPoints(NamedTuple):
 
     @property
     def log_amount(self) -> Matrix:
-        """Return the logarithm of all amounts in the rest, shape (n,): what equal weights would be answered by."""
+        """Return the logarithm of the total amount in the rest, shape (n,): the answer under equal weights."""
         return np.asarray(np.log(np.abs(self.rest).sum(axis=1)))
 
 
 class Evidence(NamedTuple):
-    """Answers as the likelihood sees them; "cannot say" is left out."""
+    """Answers in the form of the likelihood; "cannot say" is left out."""
 
     choices: Choices
     points: EqualPoints
 
     @property
     def n_answers(self) -> int:
-        """Return how many answers say something."""
+        """Return the number of answers that carry information."""
         return len(self.choices.gain) + len(self.points.cell)
 
     @property
     def about(self) -> NDArray[np.intp]:
-        """Return which weights the answers are about, in order."""
+        """Return the indices of the weights that the answers involve, in order."""
         asked: NDArray[np.bool_] = np.logical_or(self.choices.gain.any(axis=0), self.points.rest.any(axis=0))
         asked[self.points.cell] = True
         return np.flatnonzero(asked)
 
     def on(self, weights: NDArray[np.intp]) -> Evidence:
-        """Return the same answers where only these weights, in order, are looked at: all that they are about."""
+        """Return the same answers restricted to these weights, in order, which must include all that they involve."""
         points = self.points
         cell = np.searchsorted(weights, points.cell)
         return Evidence(
@@ -157,7 +157,7 @@ def evidence(history: Sequence[Asked], prior: WeightPrior) -> Evidence:
 
 
 def is_point(asked: Asked) -> bool:
-    """Tell whether an answer says where the equal point lies: at a count, or beyond the last of its scale."""
+    """Return whether an answer locates the equal point: at a count, or beyond the end of its scale."""
     question, answer = asked
     moved = answer.moved
     if moved is None or answer.choice is Choice.EQUAL:
@@ -184,7 +184,7 @@ def _stacked_choices(choices: Sequence[tuple[Matrix, _Reading]], m: int) -> Choi
 
 
 def _equal_point(asked: Asked, prior: WeightPrior) -> tuple[int, Matrix, float, float, float] | None:
-    """Return cell, rest, low, high and start of an equal point; None where nothing but the moved count differs."""
+    """Return cell, rest, low, high and start of an equal point; None if only the moved count differs."""
     question, moved = asked.question, asked.answer.moved
     assert moved is not None
     assert question.population is not None
@@ -194,18 +194,18 @@ def _equal_point(asked: Asked, prior: WeightPrior) -> tuple[int, Matrix, float, 
     rest[cell] = 0.0
     if not np.abs(rest).max() > 0:
         return None
-    other = moved.count - net  # the count at which the sides do not differ in this mistake
+    other = moved.count - net  # the count at which the sides agree in this mistake
     low, high = rounding_cell(moved.count, end_of_scale(question, moved))
     low = low if asked.answer.choice is Choice.EQUAL else float(moved.count)  # else it lies beyond the scale
     with np.errstate(divide="ignore"):
-        # Fewer than the other side has cannot be as bad as something: read as the least that can be.
+        # A count below the other side's cannot offset anything: it is read as the least possible amount.
         net_ends = np.maximum(np.array([low, high, moved.start]) - other, [0.0, 0.5, 0.0])
         ends = np.log(net_ends / question.population)
     return cell, rest, float(ends[0]), float(ends[1]), float(ends[2]) if np.isfinite(ends[2]) else np.nan
 
 
 def end_of_scale(question: Question, moved: Moved) -> int:
-    """Return the count that could not be passed: where the scale ended, or all that the class has."""
+    """Return the largest possible count: the end of the scale, or all cases of the class."""
     proposal = question.proposal
     if proposal is not None and (proposal.true, proposal.predicted) == (moved.true, moved.predicted):
         return proposal.most
@@ -231,15 +231,15 @@ class Person(NamedTuple):
     tie, gap : ndarray
         Half-width of "about equal", and the step from slightly to clearly, in latent units.
     lapse : ndarray
-        Probability that the answer has nothing to do with the matrices.
+        Probability that an answer does not depend on the matrices.
     rho : ndarray
-        In [0, 1]: how the noise grows with what is at stake.
+        In [0, 1]: how much the noise grows with what is at stake.
     shrinkage : ndarray
-        kappa > 0: the power that equal points put on ratios.
+        kappa > 0: the exponent that equal points apply to ratios.
     error : ndarray
         Standard deviation of the logarithm of an equal point.
     pull : ndarray
-        In [0, 1]: how far an equal point stays, on the log scale, where the count stood at first.
+        In [0, 1]: how strongly an equal point is pulled, on the log scale, towards the starting count.
     """
 
     sensitivity: Matrix
@@ -252,13 +252,13 @@ class Person(NamedTuple):
     pull: Matrix
 
     def only(self, rows: NDArray[np.intp]) -> Person:
-        """Return some of the draws."""
+        """Return the selected draws."""
         return Person(*(column[rows] for column in self))
 
 
 @dataclass(frozen=True, eq=False)
 class ResponseModel:
-    """P(answer | weights), and what is believed about its parameters beforehand.
+    """P(answer | weights), and the prior of its parameters.
 
     All priors are standard normal in transformed coordinates.
 
@@ -272,15 +272,15 @@ class ResponseModel:
     log_sensitivity, spread : float
         Mean and standard deviation of log s: people are right on about 80 % of random achievable pairs.
     sure_above, sure_slope : float
-        Above this normal score log s rises by `sure_slope` more a unit: three people in ten hardly ever err.
+        Above this normal score log s rises by `sure_slope` more per unit: three people in ten hardly ever err.
     log_tie, tie_spread, log_gap, gap_spread : float
-        Of the half-width of "about equal", and of the step from slightly to clearly, in latent units.
+        Location and spread of the half-width of "about equal", and of the step to "clearly", in latent units.
     logit_lapse, lapse_spread : float
-        Of the lapse probability.
+        Location and spread of the log-odds of a lapse.
     rho : float or None
-        Where the growth of the noise is known; None infers it.
+        Growth of the noise if it is known; None infers it.
     lapse : float or None
-        Where the lapse probability is known; None infers it.
+        Lapse probability if it is known; None infers it.
     """
 
     moments: Matrix
@@ -300,24 +300,24 @@ class ResponseModel:
 
     @classmethod
     def of_people(cls, prior: WeightPrior, gains: Matrix, rng: np.random.Generator) -> ResponseModel:
-        """Return the beliefs about people.
+        """Return the model with the prior of people.
 
         Parameters
         ----------
         prior : WeightPrior
-            Of the weights.
+            Prior of the weights.
         gains : ndarray of shape (pairs, m)
-            Of random achievable pairs: what "typical" refers to.
+            Gains of random achievable pairs: what "typical" refers to.
         rng : numpy.random.Generator
-            Draws the weights that the units are computed from.
+            Draws the weights from which the units are computed.
         """
         return cls(gains.T @ gains / len(gains), _units(prior, gains, _RHO_GRID, rng))
 
     @classmethod
     def of_an_oracle(cls, prior: WeightPrior, gains: Matrix, rng: np.random.Generator) -> ResponseModel:
-        """Return the beliefs about an oracle of the laboratory: it is sharp, but not taken for faultless.
+        """Return the model with the prior of a laboratory oracle: sharp, but not assumed faultless.
 
-        What it is asked gets very small, so that its noise is taken as constant in utility.
+        Its questions get very small, so its noise is assumed constant in utility.
         """
         unit = _units(prior, gains, np.zeros(1), rng)
         return cls(
@@ -335,11 +335,11 @@ class ResponseModel:
 
     @classmethod
     def of_ratios(cls) -> ResponseModel:
-        """Return a model in which only ratios count: the noise is constant in log G / L, which is also the unit."""
+        """Return a model in which only ratios matter: the noise is constant in log G / L, which is also the unit."""
         return cls(np.zeros((0, 0)), np.ones(len(_RHO_GRID)), rho=1.0)
 
     def person(self, z: Matrix) -> Person:
-        """Return the parameters that standard normal coordinates z, shape (n, 8), stand for."""
+        """Return the parameters at standard normal coordinates z, shape (n, 8)."""
         log_sensitivity = self.log_sensitivity + self.spread * z[:, 0]
         log_sensitivity = log_sensitivity + self.sure_slope * np.maximum(z[:, 0] - self.sure_above, 0.0)
         odds = self.logit_lapse + self.lapse_spread * z[:, 3]
@@ -362,9 +362,9 @@ class ResponseModel:
         weights : ndarray of shape (draws, m)
             Positive weights, in any unit.
         person : Person
-            As many draws.
+            Equally many draws.
         gains : ndarray of shape (pairs, m)
-            Of the pairs.
+            Gains of the pairs.
         """
         if self.rho == 0.0:
             factor = person.sensitivity / (self._typical(weights) * self.units[0])
@@ -374,7 +374,7 @@ class ResponseModel:
         return self.latent_of_logs(good, bad, weights, person)
 
     def latent_of_logs(self, good: Matrix, bad: Matrix, weights: Matrix, person: Person) -> Matrix:
-        """Return the latent preferences by the logarithms of weighted gains and losses, each (draws, pairs)."""
+        """Return the latent preferences from the logarithms of weighted gains and losses, each (draws, pairs)."""
         if self.rho == 1.0:
             return np.asarray((person.sensitivity / self.units[-1])[:, None] * (good - bad))
         unit = np.exp(np.interp(person.rho, _RHO_GRID, np.log(self.units)))
@@ -398,13 +398,13 @@ class ResponseModel:
         return self.felt(log_amounts(weights, points), person, points)
 
     def felt(self, exact: Matrix, person: Person, points: EqualPoints) -> Matrix:
-        """Return the log D that people find, (draws, points), where `exact` would make both sides equally bad."""
+        """Return the log D that people report, (draws, points), if `exact` would make both sides equally bad."""
         amount = points.log_amount
         felt = amount + person.shrinkage[:, None] * (exact - amount)
         return np.asarray(np.where(np.isnan(points.start), felt, felt + person.pull[:, None] * (points.start - felt)))
 
     def point_tails(self, weights: Matrix, person: Person, points: EqualPoints) -> Matrix:
-        """Return the probabilities of an amount as small, and as large, as each one, shape (2, draws, points)."""
+        """Return the probabilities of an amount as small, and as large, as each observed one, (2, draws, points)."""
         expected, error = self.equal_points(weights, person, points), person.error[:, None]
         return np.stack([ndtr((points.high - expected) / error), ndtr((expected - points.low) / error)])
 
@@ -414,7 +414,7 @@ class ResponseModel:
         Parameters
         ----------
         latent : ndarray of shape (draws, pairs)
-            As `latent` returns them.
+            As returned by `latent`.
         person : Person
             The draws.
         graded : bool
@@ -437,7 +437,7 @@ class ResponseModel:
         return np.asarray(np.sqrt(((weights @ self.moments) * weights).sum(axis=1)))
 
     def of_latent(self, latent: Matrix, person: Person, choices: Choices) -> Matrix:
-        """Return log P(choice), shape (draws, choices), of latent preferences with the sign of the answers."""
+        """Return log P(choice), shape (draws, choices), from latent preferences with the sign of the answers."""
         cuts = np.stack([person.tie, person.gap], axis=1)
         chance = sigmoid(latent - cuts @ choices.near.T)
         closed = np.flatnonzero(~choices.open_)
@@ -451,7 +451,7 @@ class ResponseModel:
         return self.of_exact(log_amounts(weights, points), person, points)
 
     def of_exact(self, exact: Matrix, person: Person, points: EqualPoints) -> Matrix:
-        """Return log P(count), shape (draws, points), where `exact`, broadcast to it, is log D at real equality."""
+        """Return log P(count), shape (draws, points), where `exact`, broadcast to it, is log D at true equality."""
         expected, error = self.felt(exact, person, points), person.error[:, None]
         inside = ndtr((points.high - expected) / error) - ndtr((points.low - expected) / error)
         lapse = person.lapse[:, None] + _POINT_LAPSE
@@ -459,18 +459,18 @@ class ResponseModel:
 
 
 def log_amounts(weights: Matrix, points: EqualPoints) -> Matrix:
-    """Return log D, shape (draws, points), at which weights (draws, m) call both sides equally bad."""
+    """Return log D, shape (draws, points), at which both sides are equally bad under weights (draws, m)."""
     rest = np.log(np.maximum(weights @ points.rest.T, _TINY))
     return np.asarray(rest - np.log(np.maximum(weights[:, points.cell], _TINY)))
 
 
 def point_lapse(points: EqualPoints) -> Matrix:
-    """Return the probability of each equal point, shape (n,), where the count was moved without looking."""
+    """Return the probability of each equal point, shape (n,), if the count was moved without looking."""
     return np.asarray(np.clip((points.high - points.low) / _POINT_RANGE, 1e-4, 0.15))
 
 
 def _units(prior: WeightPrior, gains: Matrix, rhos: Matrix, rng: np.random.Generator) -> Matrix:
-    """Return U(rho): the median latent preference, at s = 1, of random pairs and weights of the prior."""
+    """Return U(rho): the median latent preference, at s = 1, over random pairs and weights from the prior."""
     weights = positive(prior.log_weights(rng.standard_normal((300, prior.size))))
     pairs = gains[:300]
     plain = ResponseModel(gains.T @ gains / len(gains), np.ones(len(_RHO_GRID)))
@@ -485,7 +485,7 @@ def _units(prior: WeightPrior, gains: Matrix, rhos: Matrix, rng: np.random.Gener
 def sigmoid(x: Matrix) -> Matrix:
     """Return 1 / (1 + exp(-x)) without overflow."""
     y = np.asarray(0.5 * x)
-    np.tanh(y, out=y)  # in place: new memory for every step costs more than the steps
+    np.tanh(y, out=y)  # in place: allocating memory for every step costs more than the steps
     y *= 0.5
     y += 0.5
     return y

@@ -1,4 +1,4 @@
-"""Particles that follow a posterior answer by answer: resample, then move by elliptical slices."""
+"""Particles that track a posterior answer by answer: resampling, then elliptical slice moves."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from elicit_app.elicitation.questions import Matrix
 
 LogDensity = Callable[[Matrix], Matrix]
 
-_DEGREES = 6.0  # of the t distribution that stands in for the posterior: its tails keep far-off draws movable
+_DEGREES = 6.0  # of the t distribution that approximates the posterior: its tails keep distant draws mobile
 _SHRINK = 0.05
-_ADAPT_RATIO = 4  # particles a dimension that an estimated covariance needs
-_MOST_GOES = 7  # of moves at one answer
+_ADAPT_RATIO = 4  # particles per dimension required to estimate a covariance
+_MOST_GOES = 7  # rounds of moves at one answer
 _ANNEALING_SWEEPS = 4
-_MOST_STAGES = 15  # of moves behind a shown result
-_DECIMALS = 8  # of a position: machines round the digits after that differently, and seldom across one of these
+_MOST_STAGES = 15  # rounds of moves behind a shown result
+_DECIMALS = 8  # of a position: machines differ in later digits, which seldom changes one of these
 
 
 class _StandIns(NamedTuple):
     """A multivariate t for each half of the particles, fitted to the other half, or the standard normal for both.
 
-    Particles move in coordinates in which their own stand-in is round: ``particle = centre + root @ inner``.
+    Particles move in coordinates in which their own approximation is spherical: ``particle = centre + root @ inner``.
     """
 
     centres: Matrix
@@ -35,14 +35,14 @@ class _StandIns(NamedTuple):
     @classmethod
     def fitted(cls, particles: Matrix) -> _StandIns:
         n, d = particles.shape
-        one, other = np.array_split(particles, 2)  # copies that resampling leaves stand side by side
+        one, other = np.array_split(particles, 2)  # copies from resampling are adjacent
         if n // 2 < _ADAPT_RATIO * d:
             return cls(np.zeros((2, d)), np.stack([np.eye(d)] * 2), len(one), None)
         centres, roots = zip(*(_centre_and_root(half) for half in (other, one)), strict=True)
         return cls(np.stack(centres), np.stack(roots), len(one), _DEGREES)
 
     def inner(self, particles: Matrix) -> Matrix:
-        """Return where all particles, shape (n, d), stand in the coordinates of their stand-ins."""
+        """Return all particles, shape (n, d), in the coordinates of their approximations."""
         if self.degrees is None:
             return particles.copy()
         halves = zip(np.array_split(particles, 2), self.centres, self.roots, strict=True)
@@ -50,7 +50,7 @@ class _StandIns(NamedTuple):
         return np.asarray(np.round(inner, _DECIMALS))
 
     def outer(self, inner: Matrix, rows: NDArray[np.intp]) -> Matrix:
-        """Return the particles, shape (len(rows), d), of which inner coordinates are given; rows in order."""
+        """Return the particles, shape (len(rows), d), at the given inner coordinates; rows in order."""
         if self.degrees is None:
             return inner
         cut = int(np.searchsorted(rows, self.border))
@@ -58,14 +58,14 @@ class _StandIns(NamedTuple):
         return np.concatenate([half @ root.T + centre for half, centre, root in halves])
 
     def log_density(self, inner: Matrix, particles: Matrix) -> Matrix:
-        """Return log N(0, I) minus the log of the stand-ins' densities, up to a constant for each half."""
+        """Return log N(0, I) minus the log-density of the approximations, up to a constant for each half."""
         if self.degrees is None:
             return np.zeros(len(inner))
         weight = 0.5 * (self.degrees + inner.shape[1])
         return np.asarray(weight * np.log1p(_squares(inner) / self.degrees) - 0.5 * _squares(particles))
 
     def partners(self, normals: Matrix, gammas: Matrix, inner: Matrix) -> Matrix:
-        """Return a partner on the ellipse for each row: a t is a normal of random scale, known better from the row."""
+        """Return a partner on the ellipse for each row; a t is a normal of random scale, drawn given the row."""
         if self.degrees is None:
             return normals
         scale = np.sqrt(0.5 * (self.degrees + _squares(inner)) / gammas)
@@ -76,7 +76,7 @@ def _centre_and_root(particles: Matrix) -> tuple[Matrix, Matrix]:
     covariance: Matrix = np.cov(particles.T).astype(np.float64)
     variance = covariance.diagonal()
     covariance = (1 - _SHRINK) * covariance + np.diag(_SHRINK * variance + 1e-12)
-    # Single precision is enough for a stand-in, and hides how differently machines round.
+    # Single precision suffices for an approximation, and hides differences in rounding between machines.
     centre = particles.mean(axis=0).astype(np.float32).astype(np.float64)
     return centre, np.linalg.cholesky(covariance).astype(np.float32).astype(np.float64)
 
@@ -86,14 +86,14 @@ def _squares(rows: Matrix) -> Matrix:
 
 
 class Mixed(NamedTuple):
-    """Particles after a step, and how many independent draws they are worth.
+    """Particles after a step, and the number of independent draws that they are worth.
 
     Parameters
     ----------
     particles : ndarray of shape (n, d)
         The draws.
     effective : float
-        Number of independent draws that would know means as well.
+        Number of independent draws that would determine means as well.
     """
 
     particles: Matrix
@@ -110,29 +110,29 @@ def assimilated(
     sweeps: int,
     wanted: float,
 ) -> Mixed:
-    """Resample particles by the newest answer, then move them on all answers until they are worth enough draws.
+    """Resample particles by the newest answer, then move them given all answers until they are worth enough draws.
 
-    The errors of means after resampling are inherited by whatever the moves remember of where they started: with r the
-    correlation of an observed quantity before and after, 1 / effective = (1 - r^2) / n + r^2 / (effective before).
+    Errors of means after resampling persist as far as the moves remember their start: with r the correlation of an
+    observed quantity before and after, 1 / effective = (1 - r^2) / n + r^2 / (effective before).
 
     Parameters
     ----------
     particles : ndarray of shape (n, d)
-        Before the answer.
+        Particles before the answer.
     effective : float
-        What they were worth.
+        Number of independent draws that they were worth.
     newest : ndarray of shape (n,)
         Log-likelihood of the newest answer.
     log_likelihood : callable
-        Of all answers, from (n', d) to (n',).
+        Log-likelihood of all answers, from (n', d) to (n',).
     observe : callable
-        From (n, d) to the quantities (n, q) that have to be known.
+        From (n, d) to the quantities of interest, (n, q).
     rng : numpy.random.Generator
-        Source of chance.
+        Source of randomness.
     sweeps : int
-        Moves of every particle in one go; there are at most `_MOST_GOES` goes.
+        Moves of every particle in one round; there are at most `_MOST_GOES` rounds.
     wanted : float
-        Effective draws that are enough.
+        Number of effective draws that suffices.
     """
     n = len(particles)
     share = np.exp(newest - newest.max())
@@ -169,7 +169,7 @@ def gathered(
 ) -> Mixed:
     """Move particles further and keep every stage, until all stages together are worth `wanted` draws.
 
-    A stage adds draws in so far as it has forgotten the one before it: each adds ``(1 - r^2) n``.
+    A stage adds draws as far as it is uncorrelated with the previous one: ``(1 - r^2) n``.
     """
     stages, total = [particles], effective
     for _ in range(_MOST_STAGES):
@@ -187,29 +187,29 @@ def annealed(n: int, d: int, log_likelihood: LogDensity, rng: np.random.Generato
     Parameters
     ----------
     n, d : int
-        Particles, and dimensions.
+        Number of particles, and of dimensions.
     log_likelihood : callable
         From (n, d) to (n,), finite.
     rng : numpy.random.Generator
-        Source of chance.
+        Source of randomness.
     """
     return bridged(rng.standard_normal((n, d)), lambda x: np.zeros(len(x)), log_likelihood, rng)
 
 
 def bridged(draws: Matrix, before: LogDensity, after: LogDensity, rng: np.random.Generator) -> tuple[float, Matrix]:
-    """Return the log of the evidence of one likelihood over that of another, and draws of the first one's posterior.
+    """Return the log-ratio of the evidence of `after` to that of `before`, and draws of the posterior under `after`.
 
-    One likelihood gives way to the other, each time as far as half of the particles stay effective (Del Moral, Doucet
-    and Jasra 2006).
+    Tempering moves from one likelihood to the other, in the largest steps that keep half of the particles effective
+    (Del Moral, Doucet and Jasra 2006).
 
     Parameters
     ----------
     draws : ndarray of shape (n, d)
-        From N(0, I) times the likelihood `before`.
+        Draws from N(0, I) times the likelihood `before`.
     before, after : callable
         Log-likelihoods, from (n, d) to (n,), finite.
     rng : numpy.random.Generator
-        Source of chance.
+        Source of randomness.
     """
     share, log_ratio = 0.0, 0.0
     while share < 1.0:
@@ -227,7 +227,7 @@ def _between(before: LogDensity, after: LogDensity, share: float) -> LogDensity:
 
 
 def _longest_step(fit: Matrix, left: float) -> float:
-    """Return the largest step of the power, at most `left`, after which half of the particles are effective."""
+    """Return the largest step of the exponent, at most `left`, that keeps half of the particles effective."""
 
     def effective(step: float) -> float:
         share = np.exp(step * (fit - fit.max()))
@@ -254,13 +254,13 @@ def resampled(particles: Matrix, log_weights: Matrix, rng: np.random.Generator) 
 def moved(particles: Matrix, log_likelihood: LogDensity, rng: np.random.Generator, sweeps: int) -> Matrix:
     """Move particles (n, d) by slice sampling that leaves N(0, I) times the likelihood invariant.
 
-    Few dimensions: generalised elliptical slice sampling (Nishihara, Murray & Adams 2014) with a multivariate t fitted
-    to the particles, so that narrow posteriors of any shape mix: each half by what is fitted to the other one, since
-    particles that help to fit what moves them draw together. Many dimensions: elliptical slice sampling on the prior
-    (Murray, Adams & MacKay 2010).
+    With few dimensions: generalised elliptical slice sampling (Nishihara, Murray & Adams 2014) with a multivariate t
+    fitted to the particles, so that narrow posteriors of any shape mix. Each half moves by the fit of the other half,
+    because particles that help to fit their own proposal contract. With many dimensions: elliptical slice sampling on
+    the prior (Murray, Adams & MacKay 2010).
 
-    Each round proposes one angle for all particles that still have moves to make: who is accepted starts the next
-    ellipse at once, and no particle waits for another.
+    Each round proposes one angle for every particle that still has moves to make. An accepted particle starts its next
+    ellipse at once, so that no particle waits for another.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def moved(particles: Matrix, log_likelihood: LogDensity, rng: np.random.Generato
     log_likelihood : callable
         From (n', d) to (n',).
     rng : numpy.random.Generator
-        Source of chance.
+        Source of randomness.
     sweeps : int
         Moves of every particle.
     """
@@ -299,7 +299,7 @@ def moved(particles: Matrix, log_likelihood: LogDensity, rng: np.random.Generato
         at = angle[going]
         there = x[going] * np.cos(at)[:, None] + ellipse[going] * np.sin(at)[:, None]
         reached = density(there, going)
-        # A bracket without width is where the particle stands.
+        # A bracket of no width is the particle's own position.
         good = (reached > level[going]) | (high[going] - low[going] < 1e-12)
         fresh, missed = going[good], going[~good]
         x[fresh], now[fresh] = np.round(there[good], _DECIMALS), reached[good]

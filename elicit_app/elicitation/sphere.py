@@ -1,4 +1,4 @@
-"""The sphere inside the set C of all feasible confusion matrices: centre o, radius lambda, and who can be run there.
+"""The sphere within the set C of feasible confusion matrices: its centre o, radius lambda, and classifiers on it.
 
 Source: [HBMK19] Hiranandani, Boodaghians, Mehta & Koyejo, "Multiclass Performance Metric Elicitation", NeurIPS 2019,
 section 3.2 (sphere and parametrisation) and algorithm 3 (radius). Points are off-diagonal confusions c, q = k^2 - k
@@ -20,7 +20,7 @@ from metrics.elicited.family import error_cells
 
 
 def direction(theta: ArrayLike) -> Matrix:
-    """Return the unit vector a(theta), shape (q,), of q - 1 angles: a_i = prod_{j<i} sin(theta_j) cos(theta_i)."""
+    """Return the unit vector a(theta), shape (q,), from q - 1 angles: a_i = prod_{j<i} sin(theta_j) cos(theta_i)."""
     angles = np.asarray(theta, dtype=np.float64)
     sines = np.cumprod(np.append(1.0, np.sin(angles)))
     a: Matrix = sines * np.append(np.cos(angles), 1.0)
@@ -50,7 +50,7 @@ class Sphere:
 
     @classmethod
     def around(cls, prevalence: ArrayLike, radius: float) -> Sphere:
-        """Return the sphere of `radius` around the centre of a prevalence, shape (k,)."""
+        """Return the sphere of `radius` around the centre for a prevalence, shape (k,)."""
         zeta = np.asarray(prevalence, dtype=np.float64)
         return cls(np.repeat(zeta[:, None] / len(zeta), len(zeta), axis=1), radius)
 
@@ -74,12 +74,12 @@ class Sphere:
         return self.point(direction(theta))
 
     def with_radius(self, radius: float | None) -> Sphere:
-        """Return the sphere of a smaller radius; None keeps it.
+        """Return the sphere with a smaller radius; None keeps the radius.
 
         Raises
         ------
         Problem
-            The radius is not positive, or beyond what is feasible.
+            If the radius is not positive, or is larger than feasible.
         """
         if radius is None:
             return self
@@ -93,14 +93,14 @@ class Sphere:
 
 @dataclass(frozen=True, eq=False)
 class Reach:
-    """How far one confusion can grow on the cost of another of the same true class, all else as at the centre.
+    """How far one confusion can grow at the expense of another of the same true class, all else as at the centre.
 
     Parameters
     ----------
     length : float
         lambda_i: the largest t with o + t (e_ij - e_il) feasible, the same for all j != l.
     gaining, losing : ndarray of shape (n,)
-        Probability with which the randomised classifier that gets there answers j, and l, for each case.
+        Probability, for each case, that the randomised classifier at that point answers j, and l.
     """
 
     length: float
@@ -123,8 +123,8 @@ class MeasuredSphere(Sphere):
     def classifier(self, a: ArrayLike) -> NDArray[np.float64]:
         """Return h(x, j), shape (n, k), rows summing to 1: a randomised classifier whose matrix is ``point(a)``.
 
-        The classifiers at the ends of the axes are mixed with shares lambda |a_ij| / lambda_i, which sum to at most 1
-        by Cauchy-Schwarz; the rest is the classifier of the centre.
+        The classifiers at the ends of the axes are mixed in shares lambda |a_ij| / lambda_i, which sum to at most 1 by
+        Cauchy-Schwarz; the classifier of the centre makes up the rest.
         """
         k = self.n_classes
         steps = np.zeros((k, k))
@@ -145,18 +145,18 @@ class MeasuredSphere(Sphere):
 def measure_sphere(cases: Cases) -> MeasuredSphere:
     """Return the largest sphere by algorithm 3: lambda = (sum_j lambda_j^-2)^(-1/2) over the q axes.
 
-    The centre does not change when predicted classes change places, so lambda_j is the same in both directions of an
-    axis and for all errors of one true class: k linear programmes instead of 2 q, each with two decision columns.
+    Exchanging predicted classes leaves the centre unchanged, so lambda_j is the same in both directions of an axis and
+    for all errors of one true class. That takes k linear programmes instead of 2 q, each with two decision columns.
 
     Parameters
     ----------
     cases : Cases
-        Plug-in cases or a distribution. (Counted cases would let a classifier look at the truth.)
+        Plug-in cases or a distribution. (With counted cases a classifier could look at the truth.)
 
     Raises
     ------
     Problem
-        No sphere fits: some probability of a class is the same for every case.
+        If no sphere fits, because some class has the same probability for every case.
     """
     k = cases.n_classes
     reaches = tuple(_reach(cases, i) for i in range(k))
@@ -171,12 +171,12 @@ def measure_sphere(cases: Cases) -> MeasuredSphere:
 
 
 def _reach(cases: Cases, i: int) -> Reach:
-    """Solve max t over the probabilities of two answers: one gains t cases of true class i, the other loses them."""
+    """Maximise t over the probabilities of two answers: one gains t cases of true class i, the other loses them."""
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, eye_array, hstack, vstack
 
     k, n = cases.n_classes, len(cases.weight)
-    # Masses are some 1 / n: scaled by n, so that the solver's absolute tolerances mean the same for any n.
+    # Masses are about 1 / n; scaling by n makes the solver's absolute tolerances independent of n.
     mass, nothing = cases.mass * n, np.zeros((k, n))
     shift = np.zeros((k, 1))
     shift[i] = n
@@ -184,8 +184,8 @@ def _reach(cases: Cases, i: int) -> Reach:
     wanted = np.tile(cases.prevalence * n / k, 2)
     shares = hstack([eye_array(n), eye_array(n), csr_array((n, 1))], format="csr")
     goal = np.append(np.zeros(2 * n), -1.0)
-    solve: Any = linprog  # its stubs know no sparse matrices
-    if k == 2:  # two answers leave no third one
+    solve: Any = linprog  # its stubs do not know sparse matrices
+    if k == 2:  # with two answers there is no third one
         rules, right = vstack([moments, shares], format="csr"), np.append(wanted, np.ones(n))
         solved = solve(goal, A_eq=rules, b_eq=right, bounds=(0, None), method="highs-ipm")
     else:

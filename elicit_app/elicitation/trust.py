@@ -1,4 +1,4 @@
-"""Can the answers be trusted? What repeats, checks, sides and the belief itself say about the person who gave them."""
+"""Whether the answers can be trusted: what repeats, checks, sides and the belief say about the person who gave them."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ from elicit_app.elicitation.utilities import coordinates
 Verdict = Literal["trusted", "reservations", "untrusted"]
 Name = Literal["random", "same_side", "reversed", "insensitive", "changed", "lexicographic", "surprises", "no_better"]
 
-_SURPRISING = 0.7  # probability of another answer, its own evidence counted, from which on it is a surprise
+_SURPRISING = 0.7  # probability of another answer, given this one too, from which this one is a surprise
 _FAR_OFF = 0.025  # probability of a count as small, or as large, below which it is a surprise
-_SAME_SIDE_GRAVE, _SAME_SIDE = 0.002, 0.01  # probability of so many on one side by chance
-_INSENSITIVE = 0.55  # answers random pairs rightly with less than this probability: next to a coin
-_CHANGED = 2.6  # bits by which two metrics, one for each half, explain the sides of the second half better than one
+_SAME_SIDE_GRAVE, _SAME_SIDE = 0.002, 0.01  # probability, by chance, of answers as one-sided as these
+_INSENSITIVE = 0.55  # probability of answering a random pair correctly below which answers are close to random
+_CHANGED = 2.6  # bits by which each half of the answers predicts the other half's sides worse than a coin, on average
 _EDGE = 0.5  # probability of a lead that the prior hardly allows
-_NO_BETTER = -5  # answers: fewer predicted by so many is more than the luck of near ties
+_NO_BETTER = -5  # fewer correct predictions by this many cannot be the luck of near ties
 
 
-_FEW_WEIGHTS = 20  # whose prior is quickly drawn from
-_FOLDS, _FEWEST = 5, 8  # parts that are held out in turn; preferences that this takes
-# A search: an answer does not fit when the other side is better by more than this share of all that is at stake.
+_FEW_WEIGHTS = 20  # whose prior is drawn from quickly
+_FOLDS, _FEWEST = 5, 8  # parts held out in turn; preferences that this requires
+# For a search: an answer does not fit if the other side is better by more than this share of all that is at stake.
 _MARGIN = 0.05
-# "About equal" fits while neither side weighs more than twice the other: (2 - 1) / (2 + 1).
+# "About equal" fits unless one side weighs more than twice the other: (2 - 1) / (2 + 1).
 _EQUAL = 1 / 3
 
 
 class HeldOut(NamedTuple):
-    """How many of `total` preferences, each kept aside once, are predicted by each rule; a tie predicts nothing.
+    """How many of `total` preferences, each held out once, every rule predicts correctly; a tie predicts nothing.
 
     Parameters
     ----------
     learned : int
-        By the metric that was fitted without them.
+        By the metric fitted without them.
     accuracy, f1 : int
         By the greater accuracy, and by the greater macro F1 score.
     total : int
-        Preferences kept aside.
+        Number of held-out preferences.
     """
 
     learned: int
@@ -59,7 +59,7 @@ class HeldOut(NamedTuple):
 
 @dataclass(frozen=True)
 class Count:
-    """So many of so many."""
+    """A number out of a total."""
 
     right: int
     total: int
@@ -67,7 +67,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Surprise:
-    """An answer that the rest makes unlikely: `index` from 0 in the history; `probability` of it given all answers."""
+    """An answer made unlikely by the others: its `index` in the history, and its `probability` given all answers."""
 
     index: int
     probability: float
@@ -80,14 +80,14 @@ class Suspicion:
     Parameters
     ----------
     name : str
-        random: clicks without looking; same_side: always left or always right; reversed: takes the worse one;
-        insensitive: tells pairs apart barely; changed: the second half contradicts the first; lexicographic: one
-        mistake outweighs everything, at the edge of what is thought possible; surprises: many answers do not fit;
-        no_better: answers kept aside are predicted worse than by F1, and F1 does better than accuracy.
+        random: clicks without looking; same_side: always left or always right; reversed: chooses the worse side;
+        insensitive: hardly distinguishes pairs; changed: the second half contradicts the first; lexicographic: one
+        mistake outweighs everything, to the limit of what the prior allows; surprises: many answers do not fit;
+        no_better: the metric predicts held-out answers worse than F1, and F1 predicts better than accuracy.
     flagged : bool
         Whether it is suspected.
     value : float
-        The number behind it.
+        The number on which the suspicion is based.
     grave : bool
         Whether it alone makes the answers untrustworthy.
     """
@@ -105,26 +105,26 @@ class TrustReport:
     Parameters
     ----------
     repeats, checks : Count
-        Pairs answered the same way twice; dominated pairs answered rightly.
+        Pairs answered the same way twice; dominated pairs answered correctly.
     failed_checks : tuple of int
         Indices of the checks answered wrongly.
     explained : Count
-        Answers that are no surprise, of those that say something.
+        Answers that are no surprise, out of those with content.
     misfits : tuple of int
         Indices of the others.
     surprises : tuple of Surprise
-        With a belief: those of them that all answers make unlikely, and how probable they are.
+        With a belief: the misfits that all answers make unlikely, and their probabilities.
     suspicions : tuple of Suspicion
-        Everything that was looked at, flagged or not.
+        Everything that was examined, flagged or not.
     accuracy : float or None
-        Expected probability of a right answer to a random pair, given all answers; None without a belief.
+        Expected probability of a correct answer to a random pair, given all answers; None without a belief.
     held_out : HeldOut or None
-        None without a belief, or with too few answers.
+        None without a belief, or if there are too few answers.
     apart : FarApart or None
-        The two counts that lie farthest apart, those that are surprises left out; None where no counts differ so much.
+        The two most distant counts, apart from surprises; None if no counts differ so much.
     verdict : {"trusted", "reservations", "untrusted"}
-        Untrusted where anything grave is flagged; reservations where anything is, where counts lie far apart, or where
-        nothing was said.
+        Untrusted if a grave suspicion is flagged; reservations if any is, if counts lie far apart, or if nothing was
+        said.
     """
 
     repeats: Count
@@ -140,26 +140,26 @@ class TrustReport:
     verdict: Verdict
 
     def suspicion(self, name: Name) -> Suspicion | None:
-        """Return what was found under a name, or None where it could not be looked at."""
+        """Return the finding with a name, or None if it could not be examined."""
         return next((one for one in self.suspicions if one.name == name), None)
 
     def flagged(self, name: Name) -> bool:
-        """Tell whether something is suspected."""
+        """Return whether a suspicion is flagged."""
         found = self.suspicion(name)
         return found is not None and found.flagged
 
 
 def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence[Side] | None = None) -> TrustReport:
-    """Judge a history of answers by what was asked twice, by dominated pairs, by sides and by the belief.
+    """Judge a history of answers by repeats, dominated pairs, sides and the belief.
 
     Parameters
     ----------
     procedure : Procedure
-        What asked; only bayes has a belief, of the others repeats, checks and sides are judged.
+        The procedure that asked. Only bayes has a belief; for the others repeats, checks and sides are judged.
     history : sequence of Asked
         All answers.
     sides : sequence of {"first", "second"}, optional
-        Which matrix of each question stood left; without it A did.
+        Which matrix of each question was on the left; by default the first.
     """
     history = list(history)
     repeats, (checks, failed) = _repeats(history), _checks(history)
@@ -178,7 +178,7 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
         suspicions += _of_belief(belief, at_first, history, accuracy, rng)
         if kept_aside is not None:
             better = kept_aside.learned - kept_aside.f1
-            # Accuracy is a linear metric: who goes by it is only learned later than it can be guessed.
+            # Accuracy is a linear metric: a person who goes by it is learned only later than the metric can be guessed.
             poor = better < _NO_BETTER and kept_aside.f1 > kept_aside.accuracy
             suspicions.append(Suspicion("no_better", poor, float(better)))
     suspicions += _of_checks(repeats, checks, worse, bits)
@@ -204,7 +204,7 @@ def _repeats(history: Sequence[Asked]) -> Count:
     for n, (question, answer) in enumerate(history):
         if question.purpose is not Purpose.REPEAT or question.repeat_of is None or question.repeat_of > n:
             continue
-        if question.common_base:  # another pair, which only who values results linearly answers alike
+        if question.common_base:  # another pair, which only a person with linear values answers alike
             continue
         first = history[question.repeat_of - 1]
         if Choice.UNSURE in (answer.choice, first.answer.choice):
@@ -227,7 +227,7 @@ def _checks(history: Sequence[Asked]) -> tuple[Count, tuple[int, ...]]:
 
 
 def _same_side(history: Sequence[Asked], sides: Sequence[Side] | None) -> Suspicion:
-    """Suspect a side that a fair coin would give so often only now and then; the value is that probability."""
+    """Suspect a side that a fair coin would rarely give so often; the value is that probability."""
     stood = ["first"] * len(history) if sides is None else sides
     left = [
         answer.choice == side
@@ -240,12 +240,12 @@ def _same_side(history: Sequence[Asked], sides: Sequence[Side] | None) -> Suspic
 
 
 def _of_checks(repeats: Count, checks: Count, worse: int, bits: AgainstChance | None) -> list[Suspicion]:
-    """Tell apart who takes the worse side steadily, in `worse` of the checks, and who does not look."""
+    """Distinguish a person who steadily takes the worse side, in `worse` checks, from one who does not look."""
     wrong = checks.total - checks.right
-    # Where a belief foretells the answers, it says how often they should agree.
+    # With a belief, its predictions show whether the answers are steady; without one, the repeats do.
     steady = 2 * repeats.right >= repeats.total if bits is None else not bits.by_chance(bits.others)
     always = worse == checks.total and 0 < repeats.total == repeats.right
-    # Without a pair that was answered twice nothing shows that the worse side is meant; one slip shows nothing either.
+    # The worse side is meant only if some pair was answered twice, and more than one slip shows it.
     backwards = worse >= min(2, checks.total) > 0 and 2 * worse >= checks.total and repeats.total > 0
     backwards = backwards and (steady or always)
     careless = not backwards and (wrong > 0 or not steady if bits is None else bits.by_chance(bits.total))
@@ -257,17 +257,17 @@ def _of_checks(repeats: Count, checks: Count, worse: int, bits: AgainstChance | 
 
 
 def surprises_among(history: Sequence[Asked], belief: Posterior) -> tuple[Surprise, ...]:
-    """Find the answers that all answers together make unlikely, by what is foretold, doubt of the weights included.
+    """Find the answers that all answers together make unlikely, under posterior predictions.
 
-    A side while the other is likely; a tie while one side is, and outweighs the other; a count outside the range that
-    holds nineteen in twenty of the counts this person would name.
+    These are: a side while the other one is likely; a tie while one side is likely and outweighs the other; a count
+    outside the range that holds nineteen in twenty of the counts that this person would name.
 
     Parameters
     ----------
     history : sequence of Asked
         All answers.
     belief : Posterior
-        What they say together.
+        Belief after all answers.
     """
     found = []
     for n, asked in enumerate(history):
@@ -285,9 +285,9 @@ def surprises_among(history: Sequence[Asked], belief: Posterior) -> tuple[Surpri
 
 
 def _unlikely_side(asked: Asked, belief: Posterior) -> tuple[bool, float]:
-    """Tell whether another answer than a choice is likely, and how probable the choice is.
+    """Return whether an answer other than the given choice is likely, and the probability of the choice.
 
-    A tie is odd only where one side outweighs the other clearly: "about equal" is not said to be exact.
+    A tie is odd only if one side clearly outweighs the other, because "about equal" need not be exact.
     """
     answer, gain = asked.answer, belief.prior.gain(*asked.shown.rates)
     first, second, equal = belief.chances(gain[None])[:, :, 0]
@@ -311,7 +311,7 @@ def _of_belief(
 
 
 def _change(belief: Posterior, history: Sequence[Asked], rng: np.random.Generator) -> float | None:
-    """Return by how many bits the two halves contradict each other: how badly one predicts the other."""
+    """Return the bits by which the two halves contradict each other, that is, how badly one predicts the other."""
     answered = [asked for asked in history if asked.answer.choice is not Choice.UNSURE]
     half = len(answered) // 2
     if half < 5:
@@ -319,7 +319,7 @@ def _change(belief: Posterior, history: Sequence[Asked], rng: np.random.Generato
     halves = answered[:half], answered[half:]
     lost = 0.0
     for mine, other in (halves, halves[::-1]):
-        # Only sides can be set against a coin: of a count the probability depends on the scale, and ties are rare.
+        # Only sides can be compared with a coin: the probability of a count depends on the scale, and ties are rare.
         sides = [asked for asked in other if asked.answer.choice in PREFERENCES and asked.answer.moved is None]
         fitted = refitted(belief, mine, rng)
         for asked in sides:
@@ -330,9 +330,9 @@ def _change(belief: Posterior, history: Sequence[Asked], rng: np.random.Generato
 
 
 def _at_the_edge(belief: Posterior, at_first: Posterior, rng: np.random.Generator) -> float:
-    """Return how probable it is that the largest weight outdoes the next by more than in 95 % of the prior.
+    """Return the probability that the largest weight leads the next by more than in 95 % of the prior.
 
-    Of few weights the prior is drawn from again, as often as tells its tail; of many its draws are at hand.
+    With few weights the prior is sampled again, often enough to know its tail; with many its draws are reused.
     """
     if belief.prior.size < 2:
         return 0.0
@@ -349,33 +349,33 @@ def _at_the_edge(belief: Posterior, at_first: Posterior, rng: np.random.Generato
 
 
 def refitted(belief: Posterior, history: Sequence[Asked], rng: np.random.Generator) -> Posterior:
-    """Return the posterior after `history` alone, by moving draws of another posterior that is not far from it.
+    """Return the posterior after `history` alone, by moving the draws of a nearby posterior.
 
     Parameters
     ----------
     belief : Posterior
-        After `history` and some more answers.
+        Belief after `history` and some more answers.
     history : sequence of Asked
-        The answers that count.
+        The answers to use.
     rng : numpy.random.Generator
-        Source of chance.
+        Source of randomness.
     """
     return belief.refitted(evidence(history, belief.prior), rng)
 
 
 def held_out(belief: Posterior, history: Sequence[Asked], rng: np.random.Generator) -> HeldOut | None:
-    """Predict preferences by what is learned without them; None where there are too few.
+    """Predict preferences by what is learned without them; None if there are too few.
 
-    An answer is kept aside together with whatever else was answered about the same pair.
+    An answer is held out together with all other answers about the same pair.
 
     Parameters
     ----------
     belief : Posterior
-        After all of `history`.
+        Belief after all of `history`.
     history : sequence of Asked
         The answers.
     rng : numpy.random.Generator
-        Source of chance.
+        Source of randomness.
     """
     subjects = [
         n if asked.question.repeat_of is None else asked.question.repeat_of - 1 for n, asked in enumerate(history)
@@ -388,7 +388,7 @@ def held_out(belief: Posterior, history: Sequence[Asked], rng: np.random.Generat
     if len(aside) < _FEWEST:
         return None
     right = np.zeros(3, dtype=int)
-    # Every fifth: each fold holds early and late questions.
+    # Every fifth preference, so that each fold holds early and late questions.
     for fold in (aside[start::_FOLDS] for start in range(_FOLDS)):
         out = {subjects[n] for n in fold}
         kept = [asked for subject, asked in zip(subjects, history, strict=True) if subject not in out]
@@ -403,16 +403,16 @@ def held_out(belief: Posterior, history: Sequence[Asked], rng: np.random.Generat
 
 
 def macro_f1(rates: Matrix) -> float:
-    """Return the mean over the classes of 2 C_ii / (row sum + column sum), C (k, k); 0 for a class without cases."""
+    """Return the mean over classes of 2 C_ii / (row sum + column sum), C (k, k); 0 for a class without cases."""
     sums = rates.sum(axis=0) + rates.sum(axis=1)
     return float(np.divide(2 * np.diagonal(rates), sums, out=np.zeros(len(rates)), where=sums > 0).mean())
 
 
 def misfits(procedure: Procedure, history: Sequence[Asked]) -> tuple[int, ...]:
-    """Return the places, from 0, of the answers that do not fit what was learned from all of them.
+    """Return the indices of the answers that do not fit what was learned from all of them.
 
-    With a belief, an answer does not fit where all answers together make it unlikely, and no costs at all explain that
-    the plainly worse side is chosen; a search has weights only.
+    With a belief, an answer does not fit if all answers together make it unlikely, or if it takes the dominated side,
+    which no costs explain. A search has only its weights to compare with.
     """
     belief = procedure.belief(history)
     if belief is not None:
@@ -427,7 +427,7 @@ def _misfits(history: Sequence[Asked], surprises: Sequence[Surprise]) -> tuple[i
 
 
 def fits(asked: Asked, outcome: Outcome) -> bool:
-    """Return whether an answer agrees with the weights that were learned ("cannot say" always does)."""
+    """Return whether an answer agrees with the learned weights ("cannot say" always does)."""
     first, second = asked.question.rates
     better = float(balance(outcome.weights, coordinates(first - second, outcome.family)))
     match asked.answer.choice:
@@ -442,7 +442,7 @@ def fits(asked: Asked, outcome: Outcome) -> bool:
 
 
 def balance(weights: Matrix, gains: Matrix) -> Matrix:
-    """Return by how much the first side is better, as a share of all that is at stake, in [-1, 1]; weights (..., m)."""
+    """Return the advantage of the first side as a share of all that is at stake, in [-1, 1]; weights (..., m)."""
     parts = weights * gains
     stake = np.abs(parts).sum(axis=-1)
     return np.asarray(np.divide(parts.sum(axis=-1), stake, out=np.zeros_like(stake), where=stake > 0))

@@ -1,10 +1,10 @@
-"""Utilities that are not linear: the linear-fractional ones with the pencil that finds them, and quadratic ones.
+"""Utilities that are not linear: linear-fractional ones, with the pencil that finds them, and quadratic ones.
 
 All level sets of phi = (<p, x> + p0) / (<q, x> + q0) lie in the pencil of two hyperplanes, the one that touches at the
-best point and the one at the worst. So the pencil orders matrices exactly as phi does, and no answer can tell more: q
-is known up to one parameter, and p only by the convention p0 = 0. Source of the two hyperplanes: [HBMK19] Hiranandani,
-Boodaghians, Mehta & Koyejo, "Multiclass Performance Metric Elicitation", NeurIPS 2019, appendix E; the pencil replaces
-their grid search, which does not recover the metric.
+best point and the one that touches at the worst. The pencil therefore orders matrices exactly as phi does, and no
+answer can reveal more: q is known up to one parameter, and p only by the convention p0 = 0. Source of the two
+hyperplanes: [HBMK19] Hiranandani, Boodaghians, Mehta & Koyejo, "Multiclass Performance Metric Elicitation", NeurIPS
+2019, appendix E. The pencil replaces their grid search, which does not recover the metric.
 """
 
 from __future__ import annotations
@@ -52,21 +52,21 @@ def coordinates(matrix: Matrix, family: Family) -> Matrix:
 
 
 def numerator(m1: ArrayLike, c1: float, m2: ArrayLike, c2: float) -> Matrix:
-    """Return p, up to scale, for p0 = 0: the member C2 m1 - C1 m2 of the pencil, whose offset is 0.
+    """Return p, up to scale, under p0 = 0: the member C2 m1 - C1 m2 of the pencil, whose offset is 0.
 
     Parameters
     ----------
     m1, c1 : ndarray of shape (n,) and float
         The hyperplane <m1, x> = C1 that touches at the best point.
     m2, c2 : ndarray of shape (n,) and float
-        The one that touches at the worst point.
+        The hyperplane <m2, x> = C2 that touches at the worst point.
     """
     p: Matrix = c2 * np.asarray(m1, dtype=np.float64) - c1 * np.asarray(m2, dtype=np.float64)
     return p
 
 
 def ordering(family: Family, first: Matrix, second: Matrix, points: Matrix, best: Matrix, worst: Matrix) -> Fraction:
-    """Return the utility of a pencil that is continuous over given points and prefers `best` to `worst`.
+    """Return the utility of a pencil that is continuous over the given points and prefers `best` to `worst`.
 
     Parameters
     ----------
@@ -75,16 +75,16 @@ def ordering(family: Family, first: Matrix, second: Matrix, points: Matrix, best
     first, second : ndarray of shape (n + 1,)
         Two members of the pencil: weights, then the offset.
     points : ndarray of shape (m, n)
-        Where the denominator is to be positive.
+        Points at which the denominator must be positive.
     best, worst : ndarray of shape (n,)
         The two ends of the expert's preference.
     """
     lifted = np.column_stack([points, np.ones(len(points))])
-    # Bring both members to one scale, so that angles between them mean something.
+    # Scale both members alike, so that angles between them are meaningful.
     first, second = (member / np.abs(lifted @ member).max() for member in (first, second))
     angles = np.sort(np.arctan2(lifted @ second, lifted @ first))
     gaps = np.diff(np.append(angles, angles[0] + 2 * np.pi))
-    # The points fill the circle but for the widest gap: the denominator looks away from its middle.
+    # The points fill the circle except for the widest gap; the denominator points away from the middle of that gap.
     away = angles[gaps.argmax()] + gaps.max() / 2 + np.pi
     below = np.cos(away) * first + np.sin(away) * second
     above = np.cos(away) * second - np.sin(away) * first
@@ -105,7 +105,7 @@ class Quadratic:
     Parameters
     ----------
     slope : ndarray of shape (q,)
-        a <= 0, norm 1, by the errors in row-major order.
+        a <= 0, norm 1, over the errors in row-major order.
     curvature : ndarray of shape (q, q)
         B, symmetric.
     centre : ndarray of shape (k, k)
@@ -126,6 +126,6 @@ class Quadratic:
         return np.asarray(away @ self.slope + ((away @ self.curvature) * away).sum(axis=-1) / 2)
 
     def wobbled(self, spread: float, rng: np.random.Generator) -> Self:
-        """Return the metric with each log-weight of its slope off by ``spread / sqrt(2)``."""
+        """Return the metric with each log-weight of its slope perturbed, with deviation ``spread / sqrt(2)``."""
         slope = self.slope * np.exp(spread / np.sqrt(2) * rng.standard_normal(len(self.slope)))
         return type(self)(LPM.normalise(slope), self.curvature, self.centre)

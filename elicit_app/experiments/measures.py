@@ -1,4 +1,4 @@
-"""How good an elicited metric is: agreement and regret on achievable matrices, and which matrices can be had at all.
+"""Quality of an elicited metric: agreement and regret on achievable matrices; and which matrices are achievable.
 
 Source of the sphere and its classifiers: Hiranandani, Boodaghians, Mehta & Koyejo, "Multiclass Performance Metric
 Elicitation", NeurIPS 2019, section 3.2 and algorithm 3.
@@ -28,13 +28,13 @@ from metrics.elicited.family import error_cells
 
 N_PAIRS = 2000
 _MOST_DRAWS = 200
-# Utilities that differ by less than this share of their size are the same: sums in another order.
+# Utilities that differ by less than this share of their size are equal: sums were taken in another order.
 _SAME = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedPairs:
-    """Random pairs of achievable matrices that the true metric tells apart."""
+    """Random pairs of achievable matrices whose true utilities differ."""
 
     # shape (n, k, k): rates
     first: Matrix
@@ -43,12 +43,12 @@ class JudgedPairs:
 
     @classmethod
     def draw(cls, truth: Values, achievable: Achievable, rng: np.random.Generator, n: int = N_PAIRS) -> JudgedPairs:
-        """Draw pairs; those that are equal under the truth are drawn again.
+        """Draw pairs; pairs that are equal under the truth are redrawn.
 
         Raises
         ------
         Problem
-            Hardly any two achievable matrices differ.
+            If hardly any two achievable matrices differ.
         """
         kept: list[tuple[Matrix, Matrix, Matrix]] = []
         missing = n
@@ -61,9 +61,7 @@ class JudgedPairs:
             missing -= int(differ.sum())
             if missing == 0:
                 return cls(*(np.concatenate(part) for part in zip(*kept, strict=True)))
-        raise Problem(
-            "The true metric hardly tells any two decisions of these models apart: there is nothing to judge."
-        )
+        raise Problem("The true metric rates almost all decisions of these models alike, so there is nothing to judge.")
 
     def agreement(self, elicited: Values) -> float:
         """Return the share of pairs on which a metric prefers the same side as the truth; a tie counts one half."""
@@ -71,7 +69,7 @@ class JudgedPairs:
         return float(np.mean((sides + 1) / 2))
 
     def regret(self, truth: Values, elicited: Values) -> float:
-        """Return (u(best) - u(chosen)) / (u(best) - u(worst)), u the truth, over all matrices of the pairs."""
+        """Return (u(best) - u(chosen)) / (u(best) - u(worst)), with u the truth, over all matrices of the pairs."""
         matrices = np.concatenate([self.first, self.second])
         utility = truth(matrices)
         chosen = utility[elicited(matrices).argmax()]
@@ -79,11 +77,11 @@ class JudgedPairs:
 
     @property
     def typical_difference(self) -> float:
-        """Return the median size of the true differences."""
+        """Return the median absolute true difference."""
         return float(np.median(np.abs(self.differences)))
 
     def sensitivity(self, accuracy: float) -> float:
-        """Return the s at which P(right) = 1 / (1 + exp(-s |u(X) - u(Y)|)) has a mean in (0.5, 1) over the pairs."""
+        """Return the s at which P(right) = 1 / (1 + exp(-s |u(X) - u(Y)|)) has mean `accuracy`, in (0.5, 1)."""
         sizes = np.abs(self.differences)
         low, high = -60.0, 60.0  # log2 of s times the typical difference
         for _ in range(100):
@@ -108,7 +106,7 @@ def _differences(metric: Values, first: Matrix, second: Matrix) -> Matrix:
     return differences
 
 
-# Numbers held at once, so that a block of decisions stays in the cache.
+# Numbers in memory at once, chosen so that a block of decisions stays in the cache.
 _BLOCK = 1 << 16
 
 
@@ -120,9 +118,9 @@ class Achievable(Protocol):
 
 
 class ModelDecisions:
-    """A random model's decisions of least expected cost under C_ij = exp(1.5 N(0, 1)), counted.
+    """Counted decisions of least expected cost, of a random model, under C_ij = exp(1.5 N(0, 1)).
 
-    There are cases for each model, or for one distribution.
+    `cases` holds one item per model, or one for a distribution.
     """
 
     def __init__(self, cases: Sequence[Cases]) -> None:
@@ -146,16 +144,16 @@ class ModelDecisions:
 
 
 class CountedOutcomes:
-    """Outcomes of random batches of a study's own items, as they were counted, for each model, when the study was made.
+    """Outcomes of random batches of a study's own items, counted for each model when the study was made.
 
-    A pair is of two batches neither of which is better in everything: others say nothing about what a person values.
+    In a pair neither batch is better in everything; other pairs reveal nothing about a person's values.
     """
 
     def __init__(self, tallies: Sequence[Tally]) -> None:
         self.outcomes = np.concatenate([tally.drawn for tally in tallies])
 
     def draw(self, n: int, rng: np.random.Generator) -> Matrix:
-        """Return n matrices of rates, shape (n, k, k); each two that follow each other are a pair."""
+        """Return n matrices of rates, shape (n, k, k); each two consecutive ones are a pair."""
         kept: list[Matrix] = []
         missing = n // 2
         for _ in range(_MOST_DRAWS):
@@ -166,11 +164,11 @@ class CountedOutcomes:
             missing -= len(fair)
             if missing == 0:
                 return np.array(kept)
-        raise Problem("One batch of these items is better than another in everything: there is nothing to judge.")
+        raise Problem("Of any two batches of these items, one is better for every class, so there is nothing to judge.")
 
 
 class LowerBoundary:
-    """Points of the sphere whose direction a has no positive part, uniformly."""
+    """Points of the sphere whose direction a has no positive entry, drawn uniformly."""
 
     def __init__(self, sphere: Sphere) -> None:
         self.sphere = sphere
@@ -184,9 +182,9 @@ class LowerBoundary:
 
 
 def least_costs(cases: Cases, costs: Matrix) -> Matrix:
-    """Return the matrices (m, k, k) of the decisions of least expected cost under many cost matrices (m, k, k).
+    """Return the matrices (m, k, k) of least-expected-cost decisions under many cost matrices (m, k, k).
 
-    The same as `Cases.least_cost` one by one, many times faster.
+    The result equals that of `Cases.least_cost` for each, but is many times faster.
     """
     k, n = cases.n_classes, len(cases.weight)
     block = max(1, _BLOCK // n)
@@ -208,24 +206,24 @@ _ENOUGH_ROWS, _NARROW = 2_000, 0.05
 
 @dataclass(frozen=True, eq=False)
 class Stretches:
-    """Rows cut into stretches of neighbours that are nearly alike, most of which get one answer as a whole.
+    """Rows divided into stretches of similar neighbours, most of which get one answer as a whole.
 
-    The same matrices as those of `least_costs`, up to rounding: a stretch is settled as a whole only where its answer
-    is the cheapest for every point of the box around its rows. On the paper's about ten times as fast.
+    The matrices equal those of `least_costs` up to rounding: a stretch is decided as a whole only if its answer is the
+    cheapest at every point of the box around its rows. On the paper's laws this is about ten times faster.
     """
 
-    # shape (b, k): the box around the probabilities of each stretch: its middle, and half its width
+    # shape (b, k): middle and half-width of the box around the probabilities of each stretch
     middle: Matrix
     reach: Matrix
-    gain: Matrix  # shape (b, k): what the rows of each stretch add together
-    # shape (b, rows, k): the rows; the last stretch is filled up with rows that add nothing
+    gain: Matrix  # shape (b, k): sum over the rows of each stretch
+    # shape (b, rows, k): the rows; the last stretch is padded with rows that add nothing
     eta: Matrix
     gain_by_row: Matrix
     total: float  # as in `Cases`
 
     @classmethod
     def of(cls, cases: Cases) -> Stretches | None:
-        """Return the stretches of cases, or None where there are few rows or neighbours are not alike."""
+        """Return the stretches of cases, or None if there are few rows or neighbours differ."""
         n, k = cases.eta.shape
         if n < _ENOUGH_ROWS:
             return None
@@ -236,11 +234,11 @@ class Stretches:
         low, high = eta.min(axis=1), eta.max(axis=1)
         if float((high - low).mean()) > _NARROW:
             return None
-        # Slightly wider than the box, so that rounding cannot settle an open stretch.
+        # Slightly wider than the box, so that rounding cannot decide an open stretch.
         return cls((low + high) / 2, (high - low) / 2 + _SAME, gain.sum(axis=1), eta, gain, cases.total)
 
     def least_costs(self, costs: Matrix) -> Matrix:
-        """Return the matrices (m, k, k) of the decisions of least expected cost under many cost matrices (m, k, k)."""
+        """Return the matrices (m, k, k) of least-expected-cost decisions under many cost matrices (m, k, k)."""
         slopes = np.ascontiguousarray(np.swapaxes(costs, 1, 2))
         expected = slopes @ self.middle.T
         first = expected.argmin(axis=1)
@@ -255,7 +253,7 @@ class Stretches:
         return matrices / self.total
 
     def _open(self, slopes: Matrix, expected: Matrix, first: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Return for every cost matrix and stretch whether another answer may be cheapest somewhere in the box."""
+        """Return, per cost matrix and stretch, whether another answer may be cheapest somewhere in the box."""
         spread = slopes @ self.reach.T  # costs are not negative
         chosen = first[:, None]
         most = np.take_along_axis(expected + spread, chosen, axis=1)[:, 0]
@@ -265,7 +263,7 @@ class Stretches:
         return found
 
     def _add(self, matrices: Matrix, slopes: Matrix, which: NDArray[np.intp], stretch: NDArray[np.intp]) -> None:
-        """Add the rows of open stretches, decided one by one."""
+        """Add the rows of open stretches, each decided by itself."""
         gain = self.gain_by_row[stretch]
         answers = (slopes[which] @ np.swapaxes(self.eta[stretch], 1, 2)).argmin(axis=1)
         for j in range(slopes.shape[1]):
@@ -284,7 +282,7 @@ class FeasibleSphere:
     sphere: MeasuredSphere  # centre, radius lambda, and the classifiers on it
 
     def as_json(self) -> dict[str, object]:
-        """Return what `elicit study radius --json` prints; matrices are rates, rows are true classes."""
+        """Return the output of `elicit study radius --json`; matrices are rates, rows are true classes."""
         return {
             "study": self.study.name,
             "model": self.model,
@@ -295,40 +293,40 @@ class FeasibleSphere:
         }
 
     def classifier(self, matrix: Matrix) -> Matrix:
-        """Return the randomised classifier h(x, j), shape (n, k), that has a matrix (k, k) whose rows sum to 1.
+        """Return the randomised classifier h(x, j), shape (n, k), with a given matrix (k, k) whose rows sum to 1.
 
         Raises
         ------
         Problem
-            The matrix lies outside the sphere.
+            If the matrix lies outside the sphere.
         """
         away = (matrix * self.sphere.centre.sum(axis=1, keepdims=True) - self.sphere.centre)[
             error_cells(self.study.n_classes)
         ] / self.sphere.radius
         if (length := float(np.linalg.norm(away))) > 1 + _ROUNDING:
             raise Problem(
-                f"The matrix lies {length:.3g} times as far from the centre as the sphere reaches: no classifier is "
-                "known for it. Name one that lpm asked about, or one nearer to answering every class equally often."
+                f"The matrix lies {length:.3g} times as far from the centre as the sphere reaches, so no classifier "
+                "is known for it. Choose one that lpm asked about, or one that predicts the classes more equally often."
             )
         return np.clip(self.sphere.classifier(away), 0.0, 1.0)
 
 
 def feasible_sphere(study: Study, model: str | None = None) -> FeasibleSphere:
-    """Measure the sphere of a study: k linear programmes over its cases, or over all points of its distribution.
+    """Measure the sphere of a study by k linear programmes over its cases, or over all points of its distribution.
 
-    Of several models the first one is taken, or the one that is named.
+    With several models the named one is used, else the first.
 
     Raises
     ------
     Problem
-        There is no such model, or no sphere fits.
+        If there is no such model, or no sphere fits.
     """
     chosen = models_asked(study, setting_of("lpm", model=model))[0]
     return FeasibleSphere(study, None if chosen is None else chosen.name, measured_sphere(study, chosen))
 
 
 def write_probabilities(path: Path, classes: Sequence[str], probabilities: Matrix) -> None:
-    """Write a randomised classifier as CSV: a row per case, a column ``answer_<class>`` a class."""
+    """Write a randomised classifier as CSV: one row per case, one column ``answer_<class>`` per class."""
     import polars as pl
 
     columns = {f"answer_{name}": probabilities[:, index] for index, name in enumerate(classes)}

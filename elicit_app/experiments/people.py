@@ -1,4 +1,4 @@
-"""Simulated people: in which way they value results that are not linear, and how they err, alone or as voters."""
+"""Simulated people: how their values differ from linear ones, and how they err, alone or as voters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from metrics.elicited.family import family_of, is_fraction
 
 PersonKind = Literal["linear", "concave", "quadratic", "minimax", "threshold", "f1", "gmean", "hmean", "qmean"]
 MONOTONE: tuple[PersonKind, ...] = ("gmean", "hmean", "qmean")
-"""Monotone functions of how often each class is right, weighted by the weights of the classes: `psi`."""
+"""Monotone functions of each class's recall, weighted by the class weights: `psi`."""
 _SAME_RATE, _TINY = 1e-12, 1e-300
 _PERSON_FORMS = "linear, concave:P, quadratic:P, minimax, threshold:T or f1"
 _WITH_NUMBER: tuple[PersonKind, ...] = ("concave", "quadratic", "threshold")
@@ -37,28 +37,28 @@ _NOISE_FORMS = "none, weights:S, flip:P, logit:ACCURACY or bounded:E"
 
 @dataclass(frozen=True)
 class Person:
-    """In which way an expert values a result."""
+    """How a simulated expert values a result."""
 
-    # linear; concave: mistakes of a kind are felt by a power of their count; quadratic: mistakes of a kind weigh the
-    # more the more of them there are, 1 + P times as much where all cases of a class are wrong that way; minimax: only
-    # the class that is right least often counts; threshold: linear while the gravest class is wrong at most so often,
-    # else unacceptable; f1: the mean over classes of the F-measure; gmean, hmean: the geometric and the harmonic mean
-    # over classes of how often they are right; qmean: 1 - the root mean square of how often they are wrong
+    # linear; concave: mistakes of a kind are felt as a power of their count; quadratic: each mistake of a kind weighs
+    # more the more of them there are, 1 + P times as much if all cases of a class are wrong that way; minimax: only the
+    # class of lowest recall counts; threshold: linear while the gravest class is wrong at most this often, else
+    # unacceptable; f1: the mean F-measure over classes; gmean, hmean: the geometric and the harmonic mean of the
+    # classes' recalls; qmean: 1 - the root mean square of the classes' error rates
     kind: PersonKind = "linear"
     amount: float = 1.0  # the power, in (0, 1]; P, in (0, 1); the rate, in (0, 1)
 
     def __str__(self) -> str:
-        """Return the text that stands for it."""
+        """Return the text that denotes it."""
         return f"{self.kind}:{self.amount:g}" if self.kind in _WITH_NUMBER else self.kind
 
     @classmethod
     def parse(cls, text: str) -> Person:
-        """Return what a text such as "concave:0.6" stands for.
+        """Return the person that a text such as "concave:0.6" denotes.
 
         Raises
         ------
         WrongOption
-            Another text.
+            If the text denotes none.
         """
         kind, _, amount = text.partition(":")
         if kind in ("linear", "minimax", "f1") and not amount:
@@ -72,26 +72,26 @@ class Person:
 
     @classmethod
     def of_psi(cls, name: str) -> Person:
-        """Return who values results by a monotone function of the hits, by its name.
+        """Return the person who values results by a named monotone function of the hits.
 
         Raises
         ------
         WrongOption
-            There is no such function.
+            If there is no such function.
         """
         if name not in MONOTONE:
             raise WrongOption(f"`psi` {name}: {', '.join(MONOTONE[:-1])} or {MONOTONE[-1]} was expected.")
         return cls(name)
 
     def values(self, metric: Metric, prevalence: Matrix, population: int) -> Values:
-        """Return how such a person values results, given linear weights; a minimax or f1 person only wobbles by them.
+        """Return this person's values, given linear weights; a minimax or f1 person only wobbles by them.
 
-        `prevalence`, shape (k,), are the row sums of the matrices; counts out of `population` are felt, not rates.
+        `prevalence`, shape (k,), holds the row sums of the matrices; counts out of `population` are felt, not rates.
 
         Raises
         ------
         WrongOption
-            The metric is linear-fractional and the person another.
+            If the metric is linear-fractional and the person is not linear.
         """
         if self.kind == "linear":
             return metric
@@ -109,11 +109,11 @@ LINEAR = Person()
 class NonLinear:
     """The values of a person who is not linear."""
 
-    person: Person  # in which way
+    person: Person  # the form of the values
     metric: Metric  # linear weights; not used by minimax and f1
     prevalence: Matrix  # shape (k,): row sums of the matrices
-    population: int  # how many cases a result is about
-    importance: Matrix  # shape (k,): how much each class counts for minimax and f1
+    population: int  # number of cases of a result
+    importance: Matrix  # shape (k,): weight of each class for minimax and f1
 
     @property
     def utility(self) -> Utility:
@@ -121,7 +121,7 @@ class NonLinear:
         return lambda matrix: float(self(matrix))
 
     def wobbled(self, spread: float, rng: np.random.Generator) -> NonLinear:
-        """Return values whose log-ratios, of weights or of the importance of classes, are off by `spread`."""
+        """Return values whose log-ratios, of weights or of the importance of classes, are perturbed by `spread`."""
         if self.person.kind in ("minimax", "f1"):
             off = np.exp(spread / np.sqrt(2) * rng.standard_normal(len(self.importance)))
             return replace(self, importance=self.importance * off)
@@ -142,7 +142,7 @@ class NonLinear:
             case "threshold":
                 missed = wrong[..., int(np.argmax(costs.max(axis=1)))]
                 linear = -(costs * matrices).sum(axis=(-2, -1))
-                # No cost is above 1 and rates sum to 1: every acceptable result is better than -1.
+                # Costs are at most 1 and rates sum to 1, so every acceptable result is above -1.
                 return np.where(missed <= amount + _SAME_RATE, linear, -1.0 - missed)
             case "f1":
                 hits = np.diagonal(matrices, axis1=-2, axis2=-1)
@@ -153,7 +153,7 @@ class NonLinear:
         return np.asarray(-felt.sum(axis=(-2, -1)))
 
     def _mean(self, right: Matrix) -> Matrix:
-        """Return a weighted mean over classes of how often they are right, shape (...); 0 where one never is."""
+        """Return a weighted mean of the classes' recalls, shape (...); 0 if one of them is 0."""
         weights = self.metric.weights
         if self.person.kind == "qmean":
             return np.asarray(1.0 - np.sqrt(((1.0 - right) ** 2) @ weights))
@@ -163,33 +163,33 @@ class NonLinear:
             return np.asarray(1.0 / ((1.0 / np.maximum(right, 0.0)) @ weights))
 
     def _wrong(self, matrices: Matrix) -> Matrix:
-        """Return the share of each true class that is wrong, shape (..., k)."""
+        """Return the error rate of each true class, shape (..., k)."""
         hits = np.diagonal(matrices, axis1=-2, axis2=-1)
         return np.asarray(1.0 - hits / np.maximum(self.prevalence, _TINY))
 
 
 @dataclass(frozen=True)
 class Noise:
-    """How an expert errs."""
+    """How a simulated expert errs."""
 
     # none; weights: log-ratios of the person's weights wobble at every answer; flip: inverts each answer independently;
-    # logit: logistic noise, calibrated per run so that random pairs are answered rightly with a mean probability;
-    # bounded: a coin where utilities differ by little
+    # logit: logistic noise, calibrated per run to a mean probability of answering random pairs correctly; bounded: a
+    # coin toss if utilities differ by little
     kind: NoiseKind = "none"
     amount: float = 0.0  # standard deviation >= 0; probability in [0, 1]; accuracy in (0.5, 1); bound >= 0
 
     def __str__(self) -> str:
-        """Return the text that stands for it."""
+        """Return the text that denotes it."""
         return self.kind if self.kind == "none" else f"{self.kind}:{self.amount:g}"
 
     @classmethod
     def parse(cls, text: str, option: str = "noise") -> Noise:
-        """Return the noise that a text such as "flip:0.1", of an option of this name, stands for.
+        """Return the noise that a text such as "flip:0.1", the value of `option`, denotes.
 
         Raises
         ------
         WrongOption
-            Another text.
+            If the text denotes none.
         """
         kind, _, amount = text.partition(":")
         if text == "none":
@@ -215,10 +215,10 @@ class Noise:
         matching: Matching | None = None,
         strength: bool = False,
     ) -> Oracle:
-        """Return the expert, who values results as `values` says and finds equal points as `matching` says.
+        """Return an expert with given values, who finds equal points by `matching`.
 
-        Logistic noise is calibrated on `pairs`; where answers say slightly or clearly (`strength`), "clearly" means
-        that more than their typical difference is felt. They may be None where neither is used.
+        Logistic noise is calibrated on `pairs`. With `strength`, answers say "clearly" if more than the pairs' typical
+        difference is felt, else "slightly". `pairs` may be None if neither is used.
         """
         clear = pairs.typical_difference if strength and pairs is not None else None
         utility = values.utility
@@ -235,24 +235,24 @@ class Noise:
 
 @dataclass(frozen=True)
 class Voters:
-    """Several experts who answer every question together: the majority counts, of counts the middle one."""
+    """Several experts who answer every question together, by the majority or, for counts, the median."""
 
-    number: int  # how many, at least 1
-    # how each of them errs, independently; weights: how far the lasting values of each lie from the true ones
+    number: int  # at least 1
+    # how each of them errs, independently; weights: how far each one's lasting values are from the true ones
     noise: Noise
 
     def __str__(self) -> str:
-        """Return the text that stands for them."""
+        """Return the text that denotes them."""
         return f"{self.number}:{self.noise}"
 
     @classmethod
     def parse(cls, text: str) -> Voters:
-        """Return what a text such as "5:weights:0.6" stands for.
+        """Return the voters that a text such as "5:weights:0.6" denotes.
 
         Raises
         ------
         WrongOption
-            Another text.
+            If the text denotes none.
         """
         number, _, noise = text.partition(":")
         if not number.isdecimal() or int(number) < 1 or not noise:
@@ -274,7 +274,7 @@ NO_NOISE = Noise()
 
 
 def _number(text: str, refused: str) -> float:
-    """Return the number of an option, or refuse it in words."""
+    """Return the number of an option, or refuse it with a sentence."""
     try:
         return float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What simulations come to: runs, their spread, and the object that `elicit simulate --json` prints."""
+"""Results of simulations: runs, their summary, and the object that `elicit simulate --json` prints."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ class SimulatedRun:
     true_weights: tuple[float, ...]
     elicited_weights: tuple[float, ...]
     bounded: tuple[Bound, ...]  # per weight None, or (lo, hi)
-    questions: int  # every answer counts, votes included
+    questions: int  # number of answers, including votes
     stopped: str  # why the procedure stopped
     # norms of elicited minus true weights
     error_l1: float
     error_l2: float
     error_linf: float
     agreement: float  # share of random pairs of achievable matrices on which both metrics prefer the same side
-    regret: float  # how much of the possible utility is lost by choosing with the elicited metric, in [0, 1]
-    seconds: float  # time the procedure and its answers took
-    outcome: Outcome  # all that was learned
+    regret: float  # share of the possible utility lost by choosing with the elicited metric, in [0, 1]
+    seconds: float  # time taken by the procedure and its answers
+    outcome: Outcome  # everything that was learned
     asked: tuple[Asked, ...] = field(repr=False)
 
     @property
     def range_factor(self) -> float | None:
-        """Return the median over ratios of weights of sqrt(high / low) of their 90 % ranges; None without draws."""
+        """Return the median of sqrt(high / low) over the 90 % ranges of all ratios of weights; None without draws."""
         ranges = self._log_ranges
         return None if ranges is None else float(np.exp(np.median(ranges[1] - ranges[0]) / 2))
 
     @property
     def covered(self) -> float | None:
-        """Return the share of true ratios of weights inside their 90 % range; None without draws."""
+        """Return the share of true ratios of weights within their 90 % range; None without draws."""
         ranges = self._log_ranges
         if ranges is None:
             return None
@@ -61,7 +61,7 @@ class SimulatedRun:
 
     @property
     def kinds(self) -> dict[str, int]:
-        """Return how many answers chose a side (or neither), and how many named an equal point."""
+        """Return the number of answers that chose a side (or neither), and of those that named an equal point."""
         equal = sum(asked.answer.moved is not None for asked in self.asked)
         return {"choice": len(self.asked) - equal, "equal": equal}
 
@@ -75,13 +75,13 @@ class SimulatedRun:
 
     @property
     def intervals(self) -> tuple[tuple[float, float], ...] | None:
-        """Return the 90 % interval of every weight, from draws; None for a procedure without any."""
+        """Return the 90 % interval of every weight from the draws; None for a procedure without draws."""
         if self.outcome.samples is None:
             return None
         return tuple((low, high) for low, high in ranges_of_draws(self.outcome.samples).tolist())
 
     def as_json(self) -> dict[str, object]:
-        """Return the run as `elicit simulate --json` prints it; an end without end is null."""
+        """Return the run as printed by `elicit simulate --json`; an infinite end is null."""
         bounded = [None if one is None else [_finite(one[0]), _finite(one[1])] for one in self.bounded]
         return {
             "true_weights": list(self.true_weights),
@@ -106,7 +106,7 @@ class Simulation:
     study: Study  # what they were asked about
     setting: Setting
     runs: tuple[SimulatedRun, ...]  # in order of their seeds
-    experts: Mapping[str, object] = field(default_factory=dict)  # who was simulated, see `Experts.as_json`
+    experts: Mapping[str, object] = field(default_factory=dict)  # the simulated experts, see `Experts.as_json`
 
     def values(self, measure: str) -> Matrix:
         """Return one of `MEASURES` for every run."""
@@ -114,7 +114,7 @@ class Simulation:
 
     @cached_property
     def summary(self) -> dict[str, object]:
-        """Return mean, median, least and most of every measure, and how often each reason to stop was met."""
+        """Return mean, median, minimum and maximum of every measure, and how often each reason to stop occurred."""
         found: dict[str, object] = {"runs": len(self.runs)}
         for measure in MEASURES:
             values = self.values(measure)
@@ -138,9 +138,9 @@ class Simulation:
 
 
 def settings_used(study: Study, setting: Setting, experts: Mapping[str, object]) -> dict[str, object]:
-    """Return everything that runs depend on, by name, as JSON objects and tables of runs state it.
+    """Return all settings that runs depend on, by name, as JSON objects and tables of runs hold them.
 
-    Who is simulated is given as `Experts.as_json` has it.
+    `experts` is the result of `Experts.as_json`.
     """
     return {
         "study": study.name,
@@ -155,7 +155,7 @@ def settings_used(study: Study, setting: Setting, experts: Mapping[str, object])
 
 
 def transcript_line(run: int, asked: Asked) -> dict[str, object]:
-    """Return a question (with a population) and its answer as a line of `--transcript` holds them; matrices are counts.
+    """Return a question (with a population) and its answer as a line of `--transcript`; matrices are counts.
 
     Runs are numbered from 0.
     """
@@ -179,7 +179,7 @@ def transcript_line(run: int, asked: Asked) -> dict[str, object]:
 
 
 def _log_ratios(weights: Matrix) -> Matrix:
-    """Return the log-ratios of every two weights, shape (..., ratios); a weight of 0 gives an infinite one."""
+    """Return the log-ratios of all pairs of weights, shape (..., ratios); a weight of 0 gives an infinite one."""
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(np.abs(weights))
         one, other = np.triu_indices(logs.shape[-1], 1)
@@ -191,23 +191,21 @@ def _finite(value: float | None) -> float | None:
 
 
 def check_has_costs(setting: Setting) -> None:
-    """Refuse a setting whose metric no cost matrix stands for.
+    """Refuse a setting whose metric has no cost matrix.
 
     Raises
     ------
     WrongOption
-        The metric is linear-fractional or quadratic.
+        If the metric is linear-fractional or quadratic.
     """
     if is_fraction(setting.family):
-        raise WrongOption(
-            f"A metric of the family {setting.family} is a fraction and has no cost matrix; leave `out` out."
-        )
+        raise WrongOption(f"A metric of the family {setting.family} is a fraction and has no cost matrix; omit `out`.")
     if not entry_named(setting.procedure).costs:
-        raise WrongOption(f"No cost matrix stands for what the procedure {setting.procedure} elicits; leave `out` out.")
+        raise WrongOption(f"What the procedure {setting.procedure} elicits has no cost matrix; omit `out`.")
 
 
 def metric_of(simulation: Simulation) -> ElicitedMetric:
-    """Return what the only run elicited, with where it comes from."""
+    """Return the metric that the only run elicited, with its provenance."""
     study, setting, (run,) = simulation.study, simulation.setting, simulation.runs
     provenance = Provenance(
         procedure=setting.procedure,

@@ -41,27 +41,27 @@ _TRUTH, _PAIRS, _ORACLE, _PROCEDURE = range(4)
 
 @dataclass(frozen=True)
 class Experts:
-    """Who is simulated."""
+    """The simulated experts."""
 
-    weights: tuple[float, ...] | None = None  # the same true weights in every run; None draws them
+    weights: tuple[float, ...] | None = None  # the true weights of every run; None draws them
     truth: Kind = "iid"
     noise: Noise = NO_NOISE  # how the experts err
-    votes: int = 1  # each question is asked this often, and the majority counts
-    strength: bool = False  # answers say slightly or clearly
-    person: Person = LINEAR  # in which way results are valued, given the weights
+    votes: int = 1  # how often each question is asked; the majority counts
+    strength: bool = False  # whether answers say slightly or clearly
+    person: Person = LINEAR  # how results are valued, given the weights
     matching: Matching = EXACT_MATCHING  # how equal points are found
-    ratio: float | None = None  # the largest weight in units of the smallest, where random weights are stretched to it
-    voters: Voters | None = None  # several experts who answer together, in place of one with `noise`
-    # they value results by a fraction with this denominator; see `true_metric`
+    ratio: float | None = None  # ratio of the largest to the smallest weight, to which random weights are stretched
+    voters: Voters | None = None  # several experts who answer together, instead of one with `noise`
+    # denominator of a fraction by which they value results; see `true_metric`
     denominator: tuple[float, ...] | Literal["random"] | None = None
 
     def __post_init__(self) -> None:
         if self.votes < 1:
             raise WrongOption("`votes` must be at least 1.")
         if self.voters is not None and (self.noise.kind != "none" or self.votes > 1):
-            raise WrongOption("`voters` says how each of them errs: leave `noise` and `votes` out.")
+            raise WrongOption("`voters` already states how each voter errs: omit `noise` and `votes`.")
         if self.ratio is not None and self.weights is not None:
-            raise WrongOption("`ratio` is about random weights: leave it or `weights` out.")
+            raise WrongOption("`ratio` applies only to random weights: omit it or `weights`.")
 
     @classmethod
     def stated(
@@ -81,15 +81,15 @@ class Experts:
         denominator: tuple[float, ...] | Literal["random"] | None = None,
         psi: str | None = None,
     ) -> Experts:
-        """Return the experts that options state, as `elicit simulate` and a sweep name them.
+        """Return the experts that options describe, as named by `elicit simulate` and by sweeps.
 
         Raises
         ------
         WrongOption
-            A text that states nothing, a number out of its range, or options that do not go together.
+            If a text describes nothing, a number is out of range, or options do not fit together.
         """
         if psi is not None and person != "linear":
-            raise WrongOption("`psi` and `person` both say how results are valued: leave one of them out.")
+            raise WrongOption("`psi` and `person` both state how results are valued: omit one of them.")
         return cls(
             weights=weights,
             truth=truth,
@@ -105,12 +105,12 @@ class Experts:
 
     @property
     def err_by_pairs(self) -> bool:
-        """Return whether the pairs that a metric is judged on set how they err."""
+        """Return whether their errors depend on the pairs on which a metric is judged."""
         noise = self.noise if self.voters is None else self.voters.noise
         return self.strength or noise.kind == "logit"
 
     def as_json(self) -> dict[str, object]:
-        """Return who is simulated, as a JSON object names it."""
+        """Return the experts as part of a JSON object."""
         return {
             "truth": self.truth,
             "noise": str(self.noise),
@@ -127,20 +127,20 @@ class Experts:
 
     @property
     def answers_a_question(self) -> int:
-        """Return how many answers one question gets."""
+        """Return the number of answers that one question gets."""
         return self.votes if self.voters is None else self.voters.number
 
     def oracle(self, values: Values, pairs: JudgedPairs | None, rng: np.random.Generator) -> Oracle:
-        """Return who answers; `pairs` are what logistic noise is calibrated on."""
+        """Return the oracle that answers; logistic noise is calibrated on `pairs`."""
         who = self.noise if self.voters is None else self.voters
         one = who.oracle(values, pairs, rng, matching=self.matching, strength=self.strength)
         return one if self.votes == 1 else MajorityOracle(one, self.votes)
 
 
 def split_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what options of `elicit simulate`, or of a sweep, say about asking, and what about the experts.
+    """Split options of `elicit simulate` or of a sweep into those about asking and those about the experts.
 
-    Whether answers say how strong a preference is concerns both.
+    Whether answers have a strength concerns both.
     """
     of_experts = signature(Experts.stated).parameters
     asking = {name: value for name, value in options.items() if name not in of_experts or name == "strength"}
@@ -148,14 +148,14 @@ def split_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
 
 
 class Laboratory:
-    """One study and setting, ready for any number of runs; the setting's seed is that of their series."""
+    """One study and setting, ready for any number of runs; the setting's seed is that of the whole series."""
 
     def __init__(self, study: Study, setting: Setting, experts: Experts) -> None:
         self.study, self.setting, self.experts = study, setting, experts
 
     @cached_property
     def achievable(self) -> Achievable:
-        """Return what agreement and regret are judged on: counted decisions of all models, or the sphere."""
+        """Return the matrices on which agreement and regret are judged: counted decisions of models, or the sphere."""
         if self.setting.space == "sphere":
             return LowerBoundary(sphere_for(self.study, self.setting))
         if self.study.wording.priced is not None:
@@ -172,13 +172,13 @@ class Laboratory:
         return procedure_for(self.study, self.setting)
 
     def procedure(self, seed: int) -> Procedure:
-        """Return the procedure for one run; the published ones use no chance and are made once."""
+        """Return the procedure for one run; the published ones are not random and are made once."""
         if not entry_named(self.setting.procedure).draws_chance:
             return self._procedure
         return procedure_for(self.study, self.setting.model_copy(update={"seed": seed}))
 
     def values(self, truth: Metric) -> Values:
-        """Return how the experts value results whose true metric is `truth`."""
+        """Return how the experts value results, given their true metric."""
         return self.experts.person.values(truth, self._prevalence, self.study.population)
 
     def truth(self, rng: np.random.Generator) -> Metric:
@@ -195,21 +195,21 @@ class Laboratory:
         )
 
     def run(self, number: int, *, judged: bool = True) -> SimulatedRun:
-        """Simulate run `number` (from 0); everything random comes from SeedSequence([seed, number]).
+        """Simulate run `number` (from 0); all randomness comes from SeedSequence([seed, number]).
 
         Agreement and regret, NaN unless `judged`, take most of the time of a published search.
         """
         return _Sitting(self, number, judged=judged).run
 
     def watched(self, number: int, every: int) -> list[SimulatedRun]:
-        """Simulate run `number`, and say after `every` so many answers what was known; the last is the whole run."""
+        """Simulate run `number`, and return what was known after each `every` answers; the last is the whole run."""
         sitting = _Sitting(self, number)
         earlier = range(every, len(sitting.asked), every)
         return [*(sitting.after(answers) for answers in earlier), sitting.run]
 
 
 class _Sitting:
-    """One simulated expert, asked to the end."""
+    """One simulated expert, asked until the procedure stops."""
 
     def __init__(self, laboratory: Laboratory, number: int, *, judged: bool = True) -> None:
         self._laboratory, self._judged = laboratory, judged
@@ -228,7 +228,7 @@ class _Sitting:
         self.run = self._judged_run(outcome, self.asked)
 
     def after(self, answers: int) -> SimulatedRun:
-        """Return what was known after so many answers, as if the expert had stopped there."""
+        """Return what was known after a number of answers, as if the expert had stopped there."""
         return self._judged_run(self._procedure.conclude(self.asked[:answers], "expert"), self.asked[:answers])
 
     def _judged_run(self, outcome: Outcome, asked: tuple[Asked, ...]) -> SimulatedRun:
@@ -255,9 +255,10 @@ class _Sitting:
 def in_processes(
     of: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int, *, ordered: bool = True
 ) -> Iterator[Result]:
-    """Yield what a function of a module makes of tuples of arguments, in their order or as they are done, by processes.
+    """Yield the results of a module-level function for tuples of arguments, computed by processes.
 
-    An interruption ends the processes without a word.
+    Results come in the order of the tasks or, unless `ordered`, as they are done. An interruption ends the processes
+    silently.
     """
     from joblib import Parallel, delayed
 
@@ -276,17 +277,17 @@ def simulate(
     jobs: int = 1,
     advance: Callable[[int], object] = lambda done: None,
 ) -> Simulation:
-    """Let a procedure ask simulated experts, by default noise-free ones of random metrics.
+    """Let a procedure ask simulated experts, by default noise-free ones with random metrics.
 
-    Run r draws everything from SeedSequence([setting.seed, r]), in however many processes (`jobs`) they are done.
-    `advance` is told how many more runs are done.
+    Run r draws everything from SeedSequence([setting.seed, r]), whatever the number of processes (`jobs`). `advance` is
+    called with the number of runs just finished.
 
     Raises
     ------
     WrongOption
-        Options that do not go together.
+        If options do not fit together.
     Problem
-        What the study cannot give.
+        If the study cannot provide what is asked for.
     """
     if runs < 1 or jobs < 1:
         raise WrongOption("`runs` and `jobs` must be at least 1.")
@@ -298,7 +299,7 @@ def simulate(
         return Simulation(
             study, setting, tuple(_one_by_one(laboratory, range(runs), advance)), laboratory.experts.as_json()
         )
-    # A few portions per process, since each process prepares the study once.
+    # A few portions per process, because each process prepares the study once.
     portions = [part.tolist() for part in np.array_split(np.arange(runs), min(runs, 4 * jobs))]
     found: list[SimulatedRun] = []
     tasks = [(study, setting, laboratory.experts, part) for part in portions]

@@ -1,6 +1,6 @@
-"""Sweeps: many combinations of study, procedure and expert, a row per run, kept as they finish and taken up again.
+"""Sweeps: many combinations of study, procedure and expert, one row per run; rows are kept, so a sweep can resume.
 
-What was found is a line a combination with standard errors, and a picture of errors against questions.
+Results are summarised as one line per combination with standard errors, and plotted as error against questions.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 Engine = Literal["local", "dask"]
-_MARKS = "os^Dv"  # five, so that with four hues they tell twenty searches apart, each of which is one point
-_PORTION = 10  # runs that are done and written together
+_MARKS = "os^Dv"  # five, so that with four hues they distinguish twenty searches, each of which is one point
+_PORTION = 10  # runs that are computed and written together
 _MOST_COMBINATIONS = 10_000
 _MOST_BYTES = 1 << 20
 
@@ -49,20 +49,20 @@ class Combination:
 
     study: str  # bundled or synthetic name, study folder or predictions file
     procedure: str  # its registered name
-    # what `elicit simulate` calls its options, without the dashes and with underscores
+    # options of `elicit simulate`, without dashes and with underscores
     options: tuple[tuple[str, Any], ...]
-    runs: int  # how many simulated experts
-    judged: bool  # compute agreement and regret too
+    runs: int  # number of simulated experts
+    judged: bool  # whether agreement and regret are computed too
 
     def laboratory(self) -> Laboratory:
-        """Return what runs its simulated experts.
+        """Return the laboratory of its simulated experts.
 
         Raises
         ------
         WrongOption
-            Options that do not exist, or do not go together.
+            If options do not exist, or do not fit together.
         Problem
-            The study cannot be opened.
+            If the study cannot be opened.
         """
         study = _opened(self.study)
         about_asking, about_experts = split_options(dict(self.options))
@@ -76,38 +76,38 @@ class Combination:
             raise WrongOption(f"An option of {self} has a value of the wrong kind: {error}.") from error
 
     def __str__(self) -> str:
-        """Return it in one line."""
+        """Return the combination as one line."""
         return ", ".join(f"{name} = {value}" for name, value in self.as_dict().items())
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what tells it from others, by name."""
+        """Return what identifies it among others, by name."""
         return {"study": self.study, "procedure": self.procedure, **dict(self.options)}
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """What is run: combinations in order, with what identifies each."""
+    """A sweep: combinations in order, and the key of each."""
 
     combinations: tuple[Combination, ...]  # in the order of the specification
-    keys: tuple[str, ...]  # a digest of all settings, versions and the data of each
+    keys: tuple[str, ...]  # a digest of all settings, versions and data of each
 
     @property
     def n_runs(self) -> int:
-        """Return how many runs there are in all."""
+        """Return the total number of runs."""
         return sum(one.runs for one in self.combinations)
 
 
 def read_sweep(path: Path) -> Sweep:
     """Read a specification in TOML.
 
-    Keys are those of `elicit simulate`, with underscores; a list stands for one combination each; a list in a list is
-    one value. `runs` (default 1) counts the simulated experts of every combination, ``judge = false`` leaves agreement
-    and regret out. Tables ``[[sweep]]`` share what stands above them.
+    Keys are those of `elicit simulate`, with underscores. A list stands for one combination per item; a list in a list
+    is one value. `runs` (default 1) is the number of simulated experts of every combination; ``judge = false`` omits
+    agreement and regret. Tables ``[[sweep]]`` share the keys above them.
 
     Raises
     ------
     Problem
-        The file cannot be read, or states no sweep: which key, and what was expected.
+        If the file cannot be read or states no sweep; the message names the key and what was expected.
     """
     try:
         document = tomllib.loads(read_regular_file(path, _MOST_BYTES).decode())
@@ -167,7 +167,7 @@ def _versions() -> dict[str, str]:
 
 
 def _key(one: Combination, laboratory: Laboratory) -> str:
-    """Return a digest of all that a run depends on, and of what is computed of it."""
+    """Return a digest of everything that a run depends on, and of which measures are computed."""
     used = settings_used(laboratory.study, laboratory.setting, laboratory.experts.as_json())
     document = [used, laboratory.experts.weights, laboratory.study.digest, _versions(), one.judged]
     return sha256(json.dumps(document, sort_keys=True, default=str).encode()).hexdigest()[:16]
@@ -175,7 +175,7 @@ def _key(one: Combination, laboratory: Laboratory) -> str:
 
 @lru_cache(maxsize=4)
 def _opened(ref: str) -> Study:
-    return open_study(ref)  # read once for all combinations that follow each other
+    return open_study(ref)  # read once for consecutive combinations
 
 
 @lru_cache(maxsize=4)
@@ -184,19 +184,19 @@ def _laboratory(one: Combination) -> Laboratory:
 
 
 def run_portion(one: Combination, numbers: Sequence[int]) -> list[Row] | Problem:
-    """Simulate some runs of a combination, or return why that cannot be: this is what a worker does."""
+    """Simulate some runs of a combination, or return why that is impossible; this is the work of a worker."""
     try:
         laboratory = _laboratory(one)
         shared = _shared(laboratory)
         return [{"run": number, **shared, **_measured(laboratory.run(number, judged=one.judged))} for number in numbers]
     except Problem as problem:
-        return Problem(f"{problem.sentence} (in {one})")  # not raised: trying again does not help
+        return Problem(f"{problem.sentence} (in {one})")  # not raised, because trying again does not help
 
 
 def _shared(laboratory: Laboratory) -> Row:
-    """Return every setting and version of a combination; what a column cannot hold is JSON in a text."""
+    """Return every setting and version of a combination; values that a column cannot hold become JSON texts."""
     used = settings_used(laboratory.study, laboratory.setting, laboratory.experts.as_json())
-    used["most_questions"] = used.pop("questions")  # how many were asked is another column
+    used["most_questions"] = used.pop("questions")  # the number of questions asked is another column
     texts = {name: json.dumps(value) if isinstance(value, list | dict) else value for name, value in used.items()}
     return {**texts, "study_digest": laboratory.study.digest, **_versions()}
 
@@ -215,17 +215,17 @@ def _measured(run: SimulatedRun) -> Row:
 
 
 def unfinished(out: Path) -> Path:
-    """Return where the runs of a sweep are kept until all are done."""
+    """Return the file in which the runs of a sweep are kept until all are done."""
     return out.with_name(f"{out.name}.unfinished")
 
 
 class Runs:
-    """The runs of a sweep that are done, in a file beside `out`, which all of them are written to at the end.
+    """The finished runs of a sweep, in a file beside `out`, to which all of them are written at the end.
 
     Raises
     ------
     Problem
-        The file beside it holds runs of another sweep, or cannot be read.
+        If the file holds runs of another sweep, or cannot be read.
     """
 
     def __init__(self, sweep: Sweep, out: Path) -> None:
@@ -250,7 +250,7 @@ class Runs:
             )
 
     def missing(self) -> list[tuple[Combination, tuple[int, ...]]]:
-        """Return the portions of runs that are not done."""
+        """Return the unfinished runs, in portions."""
         portions = []
         for one, key in self._keys.items():
             numbers = [number for number in range(one.runs) if (key, number) not in self.done]
@@ -258,13 +258,13 @@ class Runs:
         return portions
 
     def add(self, one: Combination, rows: Sequence[Row]) -> None:
-        """Keep runs, on the disk before this returns."""
+        """Keep runs; they are on the disk when this returns."""
         key = self._keys[one]
         append_lines(self.path, ({"combination": key, "row": row} for row in rows))
         self.done.update({(key, row["run"]): row for row in rows})
 
     def rows(self) -> list[Row]:
-        """Return all rows in the order of the specification, whatever was done first."""
+        """Return all rows in the order of the specification, whatever was finished first."""
         return [
             {"combination": index, **self.done[key, number]}
             for index, (one, key) in enumerate(self._keys.items())
@@ -272,7 +272,7 @@ class Runs:
         ]
 
     def finish(self) -> list[Row]:
-        """Write the Parquet file, and take the unfinished one away."""
+        """Write the Parquet file, and remove the unfinished one."""
         import io
 
         import polars as pl
@@ -293,33 +293,33 @@ def run_sweep(
     scheduler: str | None = None,
     advance: Callable[[int], object] = lambda done: None,
 ) -> list[Row]:
-    """Run what is not done yet of a sweep, and write all of it.
+    """Run the unfinished part of a sweep, and write all of it.
 
     Parameters
     ----------
     sweep : Sweep
-        What to run.
+        The sweep to run.
     out : Path
-        The Parquet file; it is replaced. Until all is done the runs are in a file of that name with ``.unfinished``
-        after it; a sweep that was interrupted goes on from there.
+        The Parquet file, which is replaced. Until all runs are done they are kept in a file of that name with
+        ``.unfinished`` appended, from which an interrupted sweep resumes.
     jobs : int
-        Processes at once, on this machine; the rows do not depend on it, but for the seconds.
+        Number of processes on this machine; the rows do not depend on it, except for the seconds.
     engine : {"local", "dask"}
-        Who does the work.
+        Where the work is done.
     scheduler : str or None
         Address of a Dask scheduler; None starts workers on this machine.
     advance : callable
-        Told how many more runs are done, those of an earlier start first.
+        Called with the number of runs just finished; first with those of an earlier start.
 
     Returns
     -------
     list of dict
-        A row per run, in the order of the specification.
+        One row per run, in the order of the specification.
 
     Raises
     ------
     Problem
-        `out` cannot be written, a study cannot give what is asked for, or the workers are lost.
+        If `out` cannot be written, a study cannot provide what is asked for, or the workers are lost.
     """
     require_writable(out)
     runs = Runs(sweep, out)
@@ -336,7 +336,7 @@ def run_sweep(
 def _finished(
     portions: Sequence[tuple[Combination, tuple[int, ...]]], jobs: int, engine: Engine, scheduler: str | None
 ) -> Iterator[tuple[int, list[Row] | Problem]]:
-    """Yield the places of portions and their rows as they are done."""
+    """Yield the index of each portion and its rows, as they are done."""
     if engine == "dask":
         from elicit_app.study.cluster import cluster
 
@@ -358,24 +358,24 @@ MEASURES = {
     "range_factor": "range factor",
     "covered": "covered",
 }
-"""What is told of every combination: column and heading."""
+"""Columns reported for every combination, and their headings."""
 _QUESTIONS = "questions"
 
 
 @dataclass(frozen=True)
 class Found:
-    """What the runs of one combination came to."""
+    """Summary of the runs of one combination."""
 
-    label: str  # what tells the combination from the others of the sweep; everything where it is alone
-    line: str  # the same without the number of questions: what is one line in the picture
+    label: str  # what distinguishes the combination from the others of the sweep; everything if it is the only one
+    line: str  # the same without the number of questions: the name of a line in the plot
     runs: int
-    # mean over the runs and its standard error, by column; a column without values is left out
+    # mean over the runs and its standard error, by column; a column without values is omitted
     means: dict[str, float]
     errors: dict[str, float]
 
 
 def found_by(sweep: Sweep, rows: Sequence[Row]) -> list[Found]:
-    """Return what every combination came to, in the order of the specification."""
+    """Return the summary of every combination, in the order of the specification."""
     stated = [one.as_dict() for one in sweep.combinations]
     names = list(dict.fromkeys(name for one in stated for name in one))
     varied = [name for name in names if len({one.get(name) for one in stated}) > 1] or names[:2]
@@ -401,7 +401,7 @@ def _label(stated: dict[str, object], names: Sequence[str]) -> str:
 
 
 def plot_found(found: Sequence[Found]) -> Figure:
-    """Draw error, and range where there is a belief, against the questions asked; bars are two standard errors long."""
+    """Plot error, agreement and, with a belief, range factor against questions; bars span two standard errors."""
     from matplotlib.figure import Figure
 
     panels = [name for name in ("error_l2", "agreement", "range_factor") if any(name in one.means for one in found)]

@@ -1,8 +1,8 @@
 """True metrics of simulated experts: linear or linear-fractional, stated or drawn at random.
 
 Source of the fractions: [HBMK19] Hiranandani, Boodaghians, Mehta & Koyejo, "Multiclass Performance Metric Elicitation",
-NeurIPS 2019, section 2 and appendix E. A numerator has no offset, by convention: more than that no preference tells. A
-stated fraction must be defined and monotone.
+NeurIPS 2019, section 2 and appendix E. By convention a numerator has no offset, because preferences reveal no more than
+that. A stated fraction must be defined everywhere and monotone.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from elicit_app.study.model import Study
 from metrics.elicited.family import LPM, error_cells, family_of, fraction_family, is_fraction, linear_family
 
 Kind = Literal["iid", "structured"]
-_MOST_DRAWS = 20_000  # of an expert, until one keeps the stated orders
+_MOST_DRAWS = 20_000  # experts drawn until one keeps the stated orders
 _HALVINGS = 60
 _FLAT = 1e-12
 
 
 class Values(Protocol):
-    """What a simulated expert values."""
+    """The values of a simulated expert."""
 
     @property
     def utility(self) -> Utility:
@@ -43,15 +43,15 @@ class Values(Protocol):
         """Return the utilities, shape (...), of matrices of rates, shape (..., k, k); greater is better."""
 
     def wobbled(self, spread: float, rng: np.random.Generator) -> Values:
-        """Return values whose log-ratios of weights are off by `spread` (standard deviation)."""
+        """Return values whose log-ratios of weights are perturbed with standard deviation `spread`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Metric:
-    """A metric that can be computed for many matrices at once."""
+    """A metric that evaluates many matrices at once."""
 
     family: Family
-    weights: Matrix  # in the family's normalisation; for the linear-fractional families the numerator p
+    weights: Matrix  # in the family's normalisation; for a linear-fractional family, the numerator p
     # shape (k, k): u(C) = (sum(numerator * C) + numerator_offset) / (sum(denominator * C) + denominator_offset)
     numerator: Matrix
     numerator_offset: float
@@ -60,7 +60,7 @@ class Metric:
 
     @classmethod
     def linear(cls, weights: Matrix, family: Family) -> Metric:
-        """Return the linear metric of given weights."""
+        """Return the linear metric with the given weights."""
         matrix = family_of(family).weight_matrix(weights)
         return cls(family, weights, matrix, 0.0, np.zeros_like(matrix), 1.0)
 
@@ -94,15 +94,15 @@ class Metric:
         return lambda matrix: float(self(matrix))
 
     def wobbled(self, spread: float, rng: np.random.Generator) -> Metric:
-        """Return the metric with each log-weight off by ``spread / sqrt(2)``, so that ratios are off by `spread`.
+        """Return the metric with each log-weight off by ``spread / sqrt(2)``, so that log-ratios are off by `spread`.
 
         Raises
         ------
         WrongOption
-            The metric is linear-fractional.
+            If the metric is linear-fractional.
         """
         if is_fraction(self.family):
-            raise WrongOption(f"`noise` weights is about linear metrics, not about {self.family}.")
+            raise WrongOption(f"`noise` weights applies only to linear metrics, not to {self.family}.")
         size = len(self.weights)
         return Metric.linear(self.weights * np.exp(spread / np.sqrt(2) * rng.standard_normal(size)), self.family)
 
@@ -117,37 +117,37 @@ def true_metric(
     ratio: float | None = None,
     denominator: Sequence[float] | Literal["random"] | None = None,
 ) -> Metric:
-    """Return the metric of a simulated expert; it keeps the orders that are stated to the procedure.
+    """Return the metric of a simulated expert; it satisfies the orders that are stated to the procedure.
 
     Parameters
     ----------
     study : Study
-        What the expert is asked about.
+        The study that the expert is asked about.
     setting : Setting
-        The family, the query space and the orders.
+        Determines the family, the query space and the orders.
     rng : numpy.random.Generator
-        Chance.
+        Source of randomness.
     stated : sequence of float, optional
-        The weights; without them they are drawn, see `random_metric`.
+        The weights; if not given, they are drawn, see `random_metric`.
     kind : str
         iid or structured.
     ratio : float, optional
-        Of the largest to the smallest drawn weight, see `with_ratio`.
+        Ratio of the largest to the smallest drawn weight, see `with_ratio`.
     denominator : sequence of float or "random", optional
-        The metric is linear-fractional, with the weights in the numerator, see `stated_fraction`; a procedure of the
-        linear families then elicits the nearest linear metric.
+        Makes the metric linear-fractional, with the weights in the numerator, see `stated_fraction`. A procedure for a
+        linear family then elicits the nearest linear metric.
 
     Raises
     ------
     WrongOption
-        Stated weights that are none of the family, or break an order.
+        If stated weights do not fit the family, or violate an order.
     Problem
-        No random expert keeps the orders.
+        If no random expert keeps the orders.
     """
     prevalence = study.prevalence
     if denominator is not None or (stated is not None and is_fraction(setting.family)):
         if setting.orders:
-            raise WrongOption("`never_worse` is about linear metrics: leave it or `denominator` out.")
+            raise WrongOption("`never_worse` applies only to linear metrics: omit it or `denominator`.")
         return _fractional(setting, prevalence, rng, stated, denominator, kind)
     if stated is not None:
         metric = stated_metric(stated, setting.family, study.n_classes)
@@ -173,7 +173,7 @@ def _fractional(
     denominator: Sequence[float] | Literal["random"] | None,
     kind: Kind,
 ) -> Metric:
-    """Return a linear-fractional metric whose numerator is stated or drawn, and so its denominator."""
+    """Return a linear-fractional metric whose numerator and denominator are each stated or drawn."""
     linear = linear_family(setting.family).name
     family = cast("Family", fraction_family(linear))
     if stated is None:
@@ -188,7 +188,7 @@ def _fractional(
 
 
 def _order(study: Study, setting: Setting) -> NDArray[np.intp]:
-    """Return the places of the smaller and of the larger weight in every stated order, shape (2, orders)."""
+    """Return the indices of the smaller and of the larger weight in every stated order, shape (2, orders)."""
     if not setting.orders:
         return np.empty((2, 0), dtype=np.intp)
     constraints = stated_orders(setting, study.classes)
@@ -196,12 +196,12 @@ def _order(study: Study, setting: Setting) -> NDArray[np.intp]:
 
 
 def stated_metric(values: Sequence[float], family: Family, n_classes: int) -> Metric:
-    """Return the linear metric whose weights a user states; they are normalised.
+    """Return the linear metric with weights stated by a user, normalised.
 
     Raises
     ------
     WrongOption
-        A wrong number, or a wrong sign.
+        If there is a wrong number of weights, or a wrong sign.
     """
     size = family_of(family).n_weights(n_classes)
     if len(values) != size:
@@ -215,15 +215,15 @@ def stated_metric(values: Sequence[float], family: Family, n_classes: int) -> Me
 def random_metric(
     family: Family, prevalence: Matrix, rng: np.random.Generator, *, on_the_sphere: bool = False, kind: Kind = "iid"
 ) -> Metric:
-    """Draw a metric of a family, for matrices with the row sums `prevalence`, shape (k,).
+    """Draw a metric of a family, for matrices with row sums `prevalence`, shape (k,).
 
     dlpm: Dirichlet(1). lpm: -|N(0, I)| normalised on the sphere, elsewhere -exp(1.2 N(0, I)) normalised; `kind`
-    structured: log-weight = row .7 + column .5 + residual .7 standard normals. The linear-fractional ones get a
-    denominator that keeps them monotone and at most 1 in size.
+    structured: log-weight = row .7 + column .5 + residual .7 standard normals. A linear-fractional metric gets a
+    denominator that keeps it monotone and at most 1 in absolute value.
     """
     k = len(prevalence)
     if kind == "structured" and family != "lpm":
-        raise WrongOption("`truth` structured is about the errors of the family lpm.")
+        raise WrongOption("`truth` structured applies only to the family lpm.")
     if not linear_family(family).tells_apart:
         weights = rng.dirichlet(np.ones(k))
     else:
@@ -244,18 +244,18 @@ def _sizes(k: int, rng: np.random.Generator, on_the_sphere: bool, kind: Kind) ->
 
 
 def with_ratio(metric: Metric, ratio: float) -> Metric:
-    """Return the metric with its log-weights stretched so that the largest is `ratio` times the smallest.
+    """Return the metric with its log-weights stretched so that the largest weight is `ratio` times the smallest.
 
-    Which weights are large stays as it is, and so random where the metric is.
+    The order of the weights does not change, so it is random if the metric is.
 
     Raises
     ------
     WrongOption
-        A ratio below 1, or a metric that is linear-fractional or has a weight of 0.
+        If the ratio is below 1, or the metric is linear-fractional or has a weight of 0.
     """
     sizes = np.abs(metric.weights)
     if is_fraction(metric.family) or sizes.min() == 0:
-        raise WrongOption("`ratio` is about the weights of dlpm and lpm, none of them 0.")
+        raise WrongOption("`ratio` applies only to the weights of dlpm and lpm, none of which may be 0.")
     if not 1 <= ratio < np.inf:
         raise WrongOption(f"`ratio` {ratio:g}: a number of at least 1 was expected.")
     logs = np.log(sizes)
@@ -266,10 +266,10 @@ def with_ratio(metric: Metric, ratio: float) -> Metric:
 
 
 def random_fraction(family: Family, p: Matrix, prevalence: Matrix, rng: np.random.Generator) -> Fraction:
-    """Return a fraction with the numerator `p`, shape (n,), whose denominator keeps it monotone and at most 1 in size.
+    """Return a fraction with numerator `p`, shape (n,), and a random denominator that keeps it monotone.
 
-    Of hits (dlfpm), p >= 0: 0 <= q <= p; of errors (lfpm), p <= 0: 0 <= q <= -p. `prevalence`, shape (k,), has the row
-    sums of the matrices it will judge.
+    Its absolute value is at most 1. For hits (dlfpm), p >= 0: 0 <= q <= p; for errors (lfpm), p <= 0: 0 <= q <= -p.
+    `prevalence`, shape (k,), holds the row sums of the matrices to judge.
     """
     size = np.abs(p)
     q = size * rng.uniform(0, 1, len(p))
@@ -282,13 +282,13 @@ def random_fraction(family: Family, p: Matrix, prevalence: Matrix, rng: np.rando
 def stated_fraction(family: Family, p: Matrix, denominator: Sequence[float], prevalence: Matrix) -> Fraction:
     """Return the fraction <p, x> / (<q, x> + q0) that a user states; x: the k hits, or the errors in row-major order.
 
-    `p`, shape (n,), is in the family's normalisation; `denominator` is q, then q0, which is 1 where it is left out;
-    `prevalence`, shape (k,), has the row sums of the matrices.
+    `p`, shape (n,), is in the family's normalisation; `denominator` is q followed by q0, which defaults to 1;
+    `prevalence`, shape (k,), holds the row sums of the matrices.
 
     Raises
     ------
     WrongOption
-        A wrong number, a denominator that is not positive everywhere, or a fraction that an error could raise.
+        If a number is wrong, the denominator is not positive everywhere, or an error could raise the fraction.
     """
     n = len(p)
     if len(denominator) not in (n, n + 1) or not np.isfinite(denominator).all():
@@ -299,13 +299,17 @@ def stated_fraction(family: Family, p: Matrix, denominator: Sequence[float], pre
     q = np.array(denominator[:n], dtype=np.float64)
     q0 = float(denominator[n]) if len(denominator) > n else 1.0
     if _largest(family, -q, prevalence) >= q0:
-        raise WrongOption("`denominator` is not above 0 for every confusion matrix: raise its constant, the last one.")
+        raise WrongOption(
+            "`denominator` is not above 0 for every confusion matrix: raise its constant, the last number."
+        )
     fraction = Fraction(family, p, 0.0, q, q0)
     sign = 1.0 if family == "dlfpm" else -1.0
     for extreme in (_extreme(fraction, prevalence, 1.0), -_extreme(fraction, prevalence, -1.0)):
         if (sign * (p - extreme * q) < -_FLAT).any():
             what = "falls with a hit" if family == "dlfpm" else "grows with an error"
-            raise WrongOption(f"With this `denominator` the metric somewhere {what}: make its weights smaller.")
+            raise WrongOption(
+                f"With this `denominator` the metric {what} for some confusion matrices: make its weights smaller."
+            )
     return fraction
 
 
@@ -317,7 +321,7 @@ def _largest(family: Family, slope: Matrix, prevalence: Matrix) -> float:
 
 
 def _extreme(fraction: Fraction, prevalence: Matrix, sign: float) -> float:
-    """Return the largest value of sign * fraction: the t at which the best of <p - t q, x> - t q0 is 0."""
+    """Return the largest value of sign * fraction: the t at which the maximum of <p - t q, x> - t q0 is 0."""
     p, q, q0 = sign * fraction.p, fraction.q, fraction.q0
     high = float(np.abs(p).sum() / (q0 - _largest(fraction.family, -q, prevalence)))
     low = -high

@@ -1,4 +1,4 @@
-"""The laboratory as it is watched: what simulated people are asked, and what was known after every few answers."""
+"""Watch the laboratory: the questions of simulated people, and what was known after every few answers."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from metrics.measures.confusion import natural_frequencies
 from metrics.text import counted
 
 EVERY = 4
-"""Answers from one look to the next."""
+"""Number of answers between snapshots."""
 NOISES: dict[NoiseKind, float | None] = {"none": None, "weights": 0.6, "logit": 0.8, "flip": 0.1, "bounded": 0.01}
-"""How people err, with the usual size of it."""
+"""Kinds of noise, with the usual amount of each."""
 FRACTION = "fraction"
 """A person whose metric is linear-fractional, with a random denominator."""
 PEOPLE: dict[PersonKind | Literal["fraction"], float | None] = {
@@ -39,38 +39,38 @@ PEOPLE: dict[PersonKind | Literal["fraction"], float | None] = {
     "f1": None,
     "fraction": None,
 }
-"""In which way people value results, with the usual number of it."""
+"""Kinds of values, with the usual number of each."""
 
 
 @dataclass(frozen=True)
 class LabSettings:
-    """What is to be watched."""
+    """What to watch."""
 
-    study: str = "wine"  # a name or path that `open_study` takes
+    study: str = "wine"  # a name or path for `open_study`
     procedure: str = "bayes"  # its registered name
-    answers: str = "choice"  # {"choice", "equal", "mixed"}: what people are asked for, where the procedure offers it
-    # as `elicit simulate` takes them: "concave:0.6", "logit:0.8"; or `FRACTION`, which bayes elicits as one
+    answers: str = "choice"  # {"choice", "equal", "mixed"}: kinds of answer asked for, if the procedure offers them
+    # in the form of `elicit simulate`: "concave:0.6", "logit:0.8"; or `FRACTION`, which bayes elicits as a fraction
     person: str = "linear"
     noise: str = "weights:0.6"
-    # how many questions and people, and the seed of everything random
+    # number of questions and of people, and the seed of all randomness
     questions: int = 20
     people: int = 30
     seed: int = 1
 
     @property
     def steerable(self) -> bool:
-        """Return whether the procedure can be told what to ask for, and how often; a search asks what it needs."""
+        """Return whether kinds and number of questions can be set; a search asks what it needs."""
         return entry_named(self.procedure).offers("answers")
 
     def laboratory(self) -> Laboratory:
-        """Return what asks these people.
+        """Return the laboratory that asks these people.
 
         Raises
         ------
         WrongOption
-            Options that do not go together.
+            If options do not fit together.
         Problem
-            The study cannot be opened, or the procedure cannot ask about it.
+            If the study cannot be opened, or the procedure cannot ask about it.
         """
         steered: dict[str, object] = {"answers": self.answers, "questions": self.questions} if self.steerable else {}
         who: dict[str, Any] = {"person": self.person}
@@ -99,26 +99,26 @@ class LabSettings:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What was known of one person after some answers."""
+    """What was known about one person after some answers."""
 
     answers: int
-    otherwise: float  # share of random pairs that the elicited metric judges otherwise than the person, in [0, 1]
-    range_factor: float | None  # how wide the 90 % ranges are; None for a search
+    otherwise: float  # share of random pairs on which the elicited metric and the person disagree, in [0, 1]
+    range_factor: float | None  # width of the 90 % ranges; None for a search
 
 
 @dataclass(frozen=True, eq=False)
 class SimulatedPerson:
     """One simulated person."""
 
-    settings: LabSettings  # what was asked
-    number: int  # which person, from 1
+    settings: LabSettings  # the settings used
+    number: int  # number of the person, from 1
     looks: tuple[Snapshot, ...]  # after every few answers; the last is the end
     run: SimulatedRun
     study: Study  # what the questions were about
 
     @property
     def inside(self) -> tuple[int, int] | None:
-        """Return how many true ratios lie in their 90 % range, and how many ratios there are."""
+        """Return the number of true ratios within their 90 % range, and the total number of ratios."""
         if self.run.covered is None:
             return None
         n = len(self.run.true_weights)
@@ -137,7 +137,7 @@ def watch(settings: LabSettings) -> Iterator[SimulatedPerson]:
     Raises
     ------
     Problem
-        What the study cannot give, or options that do not go together.
+        If the study cannot provide what is asked for, or options do not fit together.
     """
     laboratory = settings.laboratory()
     for number in range(settings.people):
@@ -146,11 +146,11 @@ def watch(settings: LabSettings) -> Iterator[SimulatedPerson]:
         yield SimulatedPerson(settings, number + 1, looks, runs[-1], laboratory.study)
 
 
-_QUARTERS = 4  # of fewer people there is no middle half
+_QUARTERS = 4  # with fewer people there is no middle half
 
 
 def width_sentence(people: Sequence[SimulatedPerson]) -> tuple[str, str]:
-    """Say how wide the ranges will be, and of how many people, all of the same settings, that is known."""
+    """Return how wide the ranges will be, and on how many people, all with the same settings, that is based."""
     asked = round(float(np.median([one.looks[-1].answers for one in people])))
     factors = [one.looks[-1].range_factor for one in people if one.looks[-1].range_factor is not None]
     values = np.array(factors or [100 * one.looks[-1].otherwise for one in people])
@@ -166,7 +166,7 @@ def width_sentence(people: Sequence[SimulatedPerson]) -> tuple[str, str]:
 
 
 def questions_text(person: SimulatedPerson) -> str:
-    """Return the questions of one person and the answers in words, one per line."""
+    """Return the questions and answers of one person in words, one per line."""
     family = person.run.outcome.family
     lines = [f"{person.study.title}: what simulated person {person.number} was asked ({person.settings.command})", ""]
     for number, (question, answer) in enumerate(person.asked, 1):
@@ -187,7 +187,7 @@ _COLUMNS = (
 
 
 def rows_csv(people: Sequence[SimulatedPerson]) -> str:
-    """Return everybody's looks as CSV, with what was asked for in every row."""
+    """Return everybody's snapshots as CSV, with the settings in every row."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(_COLUMNS)

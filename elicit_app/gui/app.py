@@ -1,4 +1,4 @@
-"""Starting the app: the application object, its appearance, the window, and what it opens first."""
+"""Start of the app: the application object, its appearance, the window, and what it opens first."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BORDER = 6
 class Window(QMainWindow):
     """The one window of the app; closing it is always safe.
 
-    Emits `settings_changed` with the new `Settings` where appearance or size of text may have changed.
+    Emits `settings_changed` with the new `Settings` if the appearance or text size may have changed.
     """
 
     settings_changed = Signal(object)
@@ -53,7 +53,7 @@ class Window(QMainWindow):
         self._place(settings)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Disappear at once; what is still computed is not waited for (`Flow.close`)."""
+        """Disappear at once, without waiting for computations (`Flow.close`)."""
         self._keep(self.flow.with_session(self.flow.settings))
         self.hide()
         self.at_rest = self.flow.close()
@@ -61,11 +61,11 @@ class Window(QMainWindow):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        # Only a shown window knows the frame that the system puts around it.
+        # Only a shown window knows its system frame.
         QTimer.singleShot(0, self, self._fit_screen)
 
     def _place(self, settings: Settings) -> None:
-        """Take the size and place of the last time, or what fits on the screen with the usual frame."""
+        """Restore the last geometry, or take a size that fits on the screen with the usual frame."""
         if settings.geometry and self.restoreGeometry(QByteArray.fromBase64(settings.geometry.encode())):
             return
         screen = QGuiApplication.primaryScreen()
@@ -74,7 +74,7 @@ class Window(QMainWindow):
             self.resize(SIZE.boundedTo(screen.availableSize() - QSize(2 * _BORDER, title + _BORDER)))
 
     def _fit_screen(self) -> None:
-        """Become smaller where the window and its frame are larger than the screen has room for."""
+        """Shrink the window if it does not fit on the screen with its frame."""
         screen = self.screen()
         if screen is None or self.isMaximized() or self.isFullScreen():
             return
@@ -102,7 +102,7 @@ def app_paths() -> AppPaths:
 
 
 def application() -> QApplication:
-    """Return the application object, made where there is none yet."""
+    """Return the application object; make it if there is none yet."""
     app = QApplication.instance()
     if not isinstance(app, QApplication):
         app = QApplication(sys.argv[:1])
@@ -112,7 +112,7 @@ def application() -> QApplication:
 
 
 def apply_settings(app: QApplication, settings: Settings) -> None:
-    """Give the application the appearance and the size of text of `settings`."""
+    """Apply the appearance and text size in `settings` to the application."""
     dark = settings.appearance == "dark"
     if settings.appearance == "system":
         dark = app.styleHints().colorScheme() == Qt.ColorScheme.Dark
@@ -120,7 +120,7 @@ def apply_settings(app: QApplication, settings: Settings) -> None:
 
 
 def make_window(app: QApplication, places: AppPaths, dialogs: Dialogs | None = None) -> Window:
-    """Return the window, not yet shown, that follows its settings and the system's light and dark."""
+    """Return the window, not yet shown; it follows its settings and the system's light or dark appearance."""
     settings = load_settings(places.settings)
     apply_settings(app, settings)
     window = Window(places, settings, dialogs)
@@ -132,9 +132,9 @@ def make_window(app: QApplication, places: AppPaths, dialogs: Dialogs | None = N
 def run(ref: str | None = None, places: AppPaths | None = None) -> int:
     """Open the window, stay until it is closed, and return the exit code.
 
-    `ref` is a study's name, a study folder, a predictions file or a session to open; without it the session goes on
-    that was open when the window was closed, else the start page is shown. `places` is where settings and sessions are
-    kept.
+    `ref` is a study's name, a study folder, a predictions file or a session to open. Without it the window resumes the
+    session that was open when it was closed, or shows the start page. `places` are the locations of settings and
+    sessions.
     """
     app = application()
     window = make_window(app, places or app_paths())
@@ -143,14 +143,14 @@ def run(ref: str | None = None, places: AppPaths | None = None) -> int:
     if ref is None:
         window.flow.restore()
     else:
-        # The window is painted first; reading begins when the loop runs.
+        # The window is painted first; reading starts with the event loop.
         window.flow.announce(ref)
         QTimer.singleShot(0, lambda: window.flow.open(ref))
     window.show()
     with _interrupted_by_ctrl_c(window):
         code = app.exec()
     if not window.at_rest:
-        # Something is still computed that nobody needs; Python would wait for its thread.
+        # Nobody needs the computation that still runs, but Python would wait for its thread.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
@@ -158,7 +158,7 @@ def run(ref: str | None = None, places: AppPaths | None = None) -> int:
 
 
 class OpenedFiles(QObject):
-    """Opens the files that macOS hands over where somebody opens one with the program."""
+    """Opens files that macOS passes to the program."""
 
     def __init__(self, window: Window) -> None:
         super().__init__(window)
@@ -175,7 +175,7 @@ class OpenedFiles(QObject):
 def _interrupted_by_ctrl_c(window: Window) -> Iterator[None]:
     """Let Ctrl+C in the terminal close the window, as its own button does."""
     before = signal.signal(signal.SIGINT, lambda *_: window.close())
-    # Python looks for signals between two of its own steps; while Qt waits there are none.
+    # Python handles signals only between its own instructions; while Qt waits there are none.
     awake = QTimer()
     awake.timeout.connect(lambda: None)
     awake.start(100)

@@ -1,4 +1,4 @@
-"""Every page of the app as pictures, from a real session that a simulated expert answers."""
+"""Pictures of every page of the app, from a real session answered by a simulated expert."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _NAMES = (
     ("黑色素瘤", "良性痣", "角化病"),
     tuple(f"rhythm {number}" for number in range(1, 21)),
 )
-"""Classes of studies that are made up for their names: long, right to left, without spaces, and many."""
+"""Classes of studies invented for their names: long, right to left, without spaces, and many."""
 
 Costs = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 Rates = NDArray[np.float64]
@@ -58,7 +58,7 @@ def _is_number(number: int, view: QuestionView) -> bool:
 
 
 class Variant(NamedTuple):
-    """How a page is rendered: size in pixels, dark or light, size of text (1 is the system's)."""
+    """How a page is rendered: size in pixels, dark or light, text size (1 is the system's)."""
 
     width: int
     height: int
@@ -83,14 +83,14 @@ VARIANTS = (
 
 
 def take(folder: Path, variants: Sequence[Variant] = VARIANTS, progress: Progress | None = None) -> Iterator[Path]:
-    """Render every page in every variant into PNG files of a folder, made where it is missing; yield each file.
+    """Render every page in every variant as PNG files in a folder, made if missing; yield each file.
 
-    `progress` is told the number of pages done, and of all.
+    `progress` is called with the number of pages done and the total.
 
     Raises
     ------
     Problem
-        The folder cannot be written.
+        If the folder cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -111,7 +111,7 @@ def take(folder: Path, variants: Sequence[Variant] = VARIANTS, progress: Progres
 
 
 def _tell_but_for_size_hints(kind: QtMsgType, context: QMessageLogContext, message: str | None) -> None:
-    """Print what Qt has to say, but for what its offscreen platform says of every window that is shown."""
+    """Print Qt's messages, except the one that its offscreen platform issues for every window shown."""
     if message and "propagateSizeHints" not in message:
         print(message, file=sys.stderr)
 
@@ -158,7 +158,7 @@ STOPS = (
 
 
 class Script:
-    """Drives the window from page to page, as a person would, with a simulated expert for the answers."""
+    """Drives the window from page to page, as a person would; a simulated expert answers."""
 
     def __init__(self, scratch: Path) -> None:
         self._scratch = scratch
@@ -171,16 +171,16 @@ class Script:
         self._window.show()
 
     def close(self) -> None:
-        """Close the window and what is open; the application goes on without it."""
+        """Close the window and what is open in it; the application keeps running."""
         self._window.close()
         self._window.deleteLater()
 
     def picture(self, path: Path, variant: Variant) -> Path:
-        """Render the page that is shown, and return `path`."""
+        """Render the current page to `path` and return it."""
         theme.apply(self._app, dark=variant.dark, scale=variant.scale)
         self._window.setMinimumSize(variant.width, variant.height)
         self._window.resize(variant.width, variant.height)
-        # A size goes from a row up to its page in as many rounds as there are layouts between them.
+        # A size takes one round per layout to propagate from a row to its page.
         for _ in range(8):
             self._app.processEvents()
         save_pixels(self._window.grab(), path)
@@ -188,13 +188,13 @@ class Script:
         return path
 
     def stops(self) -> Iterator[str]:
-        """Go from page to page; after each name the page is shown."""
+        """Go from page to page, and yield the name of each page once it is shown."""
         names = iter(STOPS)
         for part in (self._first_pages, self._session, self._other_classes, self._last_pages):
             for _ in part():
                 yield next(names)
 
-    # --- the parts of the script; each yields where a picture is due
+    # --- the parts of the script; each yields when a picture is due
 
     def _first_pages(self) -> Iterator[None]:
         pages = self._pages
@@ -220,7 +220,7 @@ class Script:
         pages = self._pages
         truth = np.array([[0, 4.0, 9.0], [0.6, 0, 2.0], [1.0, 0.3, 0]])
         pages.begin.expert.setText("road safety")
-        pages.begin.purpose.choose("both")  # a choice alone is settled before there is a break to show
+        pages.begin.purpose.choose("both")  # a choice alone would be settled before the break
         for (true, predicted), field in pages.begin.guesses.fields.items():
             if predicted is not None:
                 field.setText(f"{truth[true, predicted] / truth[2, 0] * np.exp(self._rng.normal(0.4, 0.5)):.1g}")
@@ -281,7 +281,7 @@ class Script:
         self._until(lambda: self._question() is not None)
 
     def _equal_and_far(self) -> Iterator[None]:
-        """Show the question that stands with its number being moved, and as one far from what the models do."""
+        """Show the current question with its number being moved, and as one far from the models' results."""
         page, view = self._pages.question, self._question()
         assert view is not None
         page.begin_move()
@@ -318,7 +318,7 @@ class Script:
             yield
 
     def _open(self, study: str) -> None:
-        """Open a study and begin: the piles follow, or the practice."""
+        """Open a study and begin; the piles or the practice follow."""
         pages = self._pages
         self._flow.open(study)
         self._until(lambda: pages.shown is pages.begin)
@@ -334,7 +334,7 @@ class Script:
         return costs
 
     def _made_up(self, classes: tuple[str, ...]) -> Path:
-        """Write a study folder whose classes have these names, and return it."""
+        """Write a study folder with classes of these names, and return its path."""
         k, n = len(classes), 60 * len(classes)
         truth = np.arange(n) % k
         scores = self._rng.standard_normal((n, k)) + 2.0 * np.eye(k)[truth]
@@ -345,7 +345,7 @@ class Script:
         return create_study(self._scratch / f"{classes[0]}-study", [path]).folder or path
 
     def _pile(self) -> Iterator[None]:
-        """Put the first twelve mistakes into piles, and go on without the others."""
+        """Put the first twelve mistakes into piles, and continue without the others."""
         page = self._pages.piles
         for pile in (0, 1, 2, 3, 4, 4, 4, 3, 3, 0, 1, 2):
             page.columns[pile].dropped.emit(page.piles.left[0])
@@ -378,12 +378,12 @@ class Script:
     # --- answering
 
     def _question(self) -> QuestionView | None:
-        """Return the question on the page, where it is the one that is shown."""
+        """Return the question on the page; None if another page is shown."""
         page = self._pages.question
         return page._question if self._pages.shown is page else None
 
     def _answer(self, truth: Costs, until: Callable[[QuestionView], bool] = lambda _: False) -> None:
-        """Answer until a question stands that is waited for, or the sitting is over."""
+        """Answer until a question satisfies `until`, or the sitting is over."""
         costs = truth / truth.max()
 
         def wobbled() -> Callable[[Rates], float]:
@@ -407,7 +407,7 @@ class Script:
             page.answered.emit(GivenAnswer(view.request, reply, answer.strength, seconds, False, answer.moved))
 
     def _another_expert(self, folder: Path) -> None:
-        """Let somebody who minds other mistakes finish the same study."""
+        """Let an expert with other values finish the same study."""
         study = open_study(str(folder))
         truth = np.array([[0, 0.2, 0.3], [1.2, 0, 4.0], [1.0, 2.0, 0]])
         path = folder / "sessions" / "another.session.jsonl"
@@ -437,7 +437,7 @@ class Script:
         return path
 
     def _until(self, condition: Callable[[], bool]) -> None:
-        """Let the window work until `condition` holds."""
+        """Process events until `condition` holds."""
         give_up = time.monotonic() + _PATIENCE
         while not condition():
             self._app.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 20)

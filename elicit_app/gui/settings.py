@@ -1,4 +1,4 @@
-"""What the window remembers between two starts: appearance, geometry, the study folders that were opened."""
+"""Settings that the window keeps between starts: appearance, geometry, recent study folders."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ _MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Settings:
-    """What the window remembers."""
+    """The settings of the window."""
 
     appearance: Appearance = "system"
     font_percent: int = 100  # size of all text, 100 to 200 percent of the system's
     animation: bool = True  # whether a new question fades in
-    numbers_only: bool = False  # whether the question page leaves out the squares
-    geometry: str = ""  # position and size of the window as Qt encodes them, base64; empty before the first start
-    folders: tuple[str, ...] = ()  # study folders that were opened, newest first
-    # the session that was open when the window was closed, opened again at the next start; empty for none
+    numbers_only: bool = False  # whether the question page omits the squares
+    geometry: str = ""  # position and size of the window in Qt's encoding, base64; empty before the first start
+    folders: tuple[str, ...] = ()  # recently opened study folders, newest first
+    # the session that was open when the window was closed, reopened at the next start; empty for none
     session: str = ""
-    tab: int = 0  # the tab of the result that was shown then
+    tab: int = 0  # the tab of the result shown at that time
 
     def with_folder(self, folder: Path) -> Settings:
-        """Return the settings with `folder` as the study folder opened last."""
+        """Return the settings with `folder` as the most recent study folder."""
         name = str(real_path(folder))
         others = tuple(known for known in self.folders if known != name)
         return replace(self, folders=(name, *others)[:_MOST_FOLDERS])
 
 
 def _valid(name: str, value: Any) -> bool:
-    """Return whether `value` may stand in field `name` of a settings file."""
+    """Return whether `value` is valid for field `name` of a settings file."""
     if name == "appearance":
         return value in get_args(Appearance)
     if name == "font_percent":
@@ -51,12 +51,12 @@ def _valid(name: str, value: Any) -> bool:
 
 
 def _is_text(value: Any) -> bool:
-    """Return whether a value is text that the system can take: no half of a letter, no NUL."""
+    """Return whether a value is text that the system accepts: no lone surrogates and no NUL."""
     return isinstance(value, str) and "\0" not in value and value.encode(errors="replace").decode() == value
 
 
 def load_settings(path: Path) -> Settings:
-    """Read the settings; what is missing or damaged is replaced by its default, since nothing of value is in it."""
+    """Read the settings; missing or damaged ones get their defaults, because nothing of value is lost."""
     try:
         found = strict_json(read_regular_file(path, _MOST_BYTES).decode())
     except (OSError, ValueError):
@@ -71,8 +71,8 @@ def load_settings(path: Path) -> Settings:
 
 
 def save_settings(settings: Settings, path: Path) -> None:
-    """Write the settings beside their place and put them there in one step; a full disk loses nothing of value."""
+    """Write the settings atomically; errors such as a full disk are ignored, because nothing of value is lost."""
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        # follow links: people keep their settings in one folder elsewhere
+        # follow links, because people keep their settings in a folder elsewhere
         write_atomically(os.path.realpath(path), json_text(asdict(settings)))

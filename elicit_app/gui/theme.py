@@ -1,11 +1,11 @@
 """Colours, type and measures of every page: two frozen sets of tokens, and sizes as multiples of the base font.
 
-Use it like this:
+Usage:
 
-* ``tokens(widget)`` at paint time gives the colours of the palette that the widget has at that moment;
-* ``font(Role.TITLE, compact=True)`` gives a font of a role, ``em(64)`` a length that grows with the font;
-* ``breakpoint_for(window.size())`` tells wide from compact, and large fonts;
-* ``apply(app, dark=..., scale=...)`` sets style, palette and font of the application once, and again on every change.
+* ``tokens(widget)`` at paint time returns the colours for the widget's current palette;
+* ``font(Role.TITLE, compact=True)`` returns the font of a role, ``em(64)`` a length that grows with the font;
+* ``breakpoint_for(window.size())`` distinguishes wide and compact pages, and large fonts;
+* ``apply(app, dark=..., scale=...)`` sets style, palette and font of the application; call it again on every change.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ XS, S, M, L, XL = 4, 8, 16, 24, 32
 CARD_RADIUS, BUTTON_RADIUS, BADGE_RADIUS, KEY_RADIUS = 12, 8, 6, 4
 
 WIDEST, MARGIN = 1128, 24
-"""Widest content of a page at the base font, and the least margin left and right of it."""
+"""Maximum width of a page's content at the base font, and the minimum margin on either side."""
 
 BASE = 15
-"""Base size in pixels that all other sizes are given for; a larger system font raises it."""
+"""Base size in pixels, to which all other sizes refer; a larger system font raises it."""
 
 
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 CENTRE = Qt.AlignmentFlag.AlignCenter
-"""Where a text stands in its box, always half way up."""
+"""Alignments of a text in its box; all are vertically centred."""
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """Every colour of one appearance, by its use.
+    """The colours of one appearance, by use.
 
-    `A` and `B` are the only hues; they are equally light, so that neither side shouts.
+    `A` and `B` are the only hues; they are equally light, so that neither side stands out.
     """
 
     bg: QColor
@@ -76,17 +76,17 @@ DARK = _tokens(
 
 
 def tokens(widget: QWidget) -> Tokens:
-    """Return the colours that go with the palette `widget` has now; read it whenever you paint."""
+    """Return the colours for the current palette of `widget`; call it at every paint."""
     return DARK if widget.palette().color(QPalette.ColorRole.Window).lightness() < 128 else LIGHT
 
 
 INK = QPalette.ColorRole.WindowText
 INK2 = QPalette.ColorRole.PlaceholderText
-INK3 = QPalette.ColorRole.LinkVisited  # no style paints with this role, so it can carry the third ink for labels
+INK3 = QPalette.ColorRole.LinkVisited  # no style uses this role, so it can hold the third ink for labels
 
 
 def palette(colours: Tokens) -> QPalette:
-    """Return the palette that gives Qt's own widgets the colours of `colours`."""
+    """Return a palette that gives Qt's own widgets these colours."""
     role = QPalette.ColorRole
     result = QPalette(colours.surface, colours.bg)
     for roles, colour in (
@@ -110,7 +110,7 @@ def palette(colours: Tokens) -> QPalette:
 
 
 class Role(Enum):
-    """What a text is for: its size in pixels on a wide and on a compact page, and its weight."""
+    """The role of a text: its size in pixels on a wide and on a compact page, and its weight."""
 
     NUMBER = (44, 36, 600)
     NUMBER_SMALL = (36, 36, 600)
@@ -132,12 +132,12 @@ class Role(Enum):
 
 
 def base() -> int:
-    """Return the base size in pixels: 15, or the application's font where that is larger."""
+    """Return the base size in pixels: 15, or the size of the application's font if that is larger."""
     return max(BASE, QFontInfo(QApplication.font()).pixelSize())
 
 
 def em(length: float) -> int:
-    """Return a length, given for the base of 15 pixels, in the pixels of the present font."""
+    """Return a length, given for the base size of 15 pixels, in pixels for the current font."""
     return round(length * base() / BASE)
 
 
@@ -152,7 +152,7 @@ def font(role: Role, *, compact: bool = False, weight: int | None = None) -> QFo
 
 
 class Breakpoint(NamedTuple):
-    """How much room a page has, measured in ems so that a larger font counts as a smaller window.
+    """The room of a page, measured in ems, so that a larger font counts as a smaller window.
 
     `compact` below 1000 px at the base of 15 px, `low` below 760 px, `large` (a large font) below 500 px.
     """
@@ -163,12 +163,12 @@ class Breakpoint(NamedTuple):
 
     @property
     def narrow(self) -> bool:
-        """Return whether what stands beside each other on a wide page stands below each other here."""
+        """Return whether elements that are side by side on a wide page are stacked."""
         return self.compact or self.large
 
 
 def breakpoint_for(size: QSize) -> Breakpoint:
-    """Return the breakpoint of a page of `size`."""
+    """Return the breakpoint for a page of `size`."""
     width, height = size.width() * BASE / base(), size.height() * BASE / base()
     return Breakpoint(width < 1000, height < 760, height < 500)
 
@@ -179,10 +179,10 @@ def content_width(width: int) -> int:
 
 
 def apply(app: QApplication, *, dark: bool = False, scale: float = 1.0, family: str | None = None) -> None:
-    """Give the application its style, colours and font; call it again when one of them changes.
+    """Set the application's style, colours and font; call it again when one of them changes.
 
-    The font that the system gave the application is remembered the first time. Scale 1 is the larger of 15 px and that
-    font; 1.5 and 2 are the sizes the pages are laid out for.
+    The first call remembers the system's font. Scale 1 is the larger of 15 px and that font; the pages are also laid
+    out for scales of 1.5 and 2.
     """
     if app.property("system_font") is None:
         app.setProperty("system_font", app.font())

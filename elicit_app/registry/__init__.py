@@ -1,4 +1,4 @@
-"""The procedures there are: one entry each, bound to studies here; above it nobody tells procedures apart by name."""
+"""The available procedures, one entry each, bound to studies here; no caller distinguishes procedures by name."""
 
 from elicit_app.registry import procedures as _procedures  # they register themselves
 from elicit_app.registry.entries import Entry as Entry

@@ -1,4 +1,4 @@
-"""What a procedure registers: its settings, its label, what it can do, and how it is bound to a study."""
+"""What a procedure registers: its settings, label and abilities, and how it is bound to a study."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ Space = Literal["frontier", "sphere"]
 
 
 class Setting(BaseModel):
-    """How one procedure asks; each procedure has a model of its own, told apart by `procedure`."""
+    """How a procedure asks; each procedure has its own subclass, identified by `procedure`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     procedure: str  # the name, a `Literal` of one string in every subclass
-    # what is elicited, and where the matrices come from: a `Literal` of what the procedure can do; the first one is the
+    # what is elicited, and the source of the matrices: a `Literal` of what the procedure can do, starting with the
     # default
     family: Family
     space: Space
-    # how many questions to ask; None where the procedure decides
+    # number of questions to ask; None if the procedure decides
     questions: int | None = Field(default=None, ge=1, le=MOST_QUESTIONS)
-    radius: float | None = None  # on the sphere: a smaller one than the largest
+    radius: float | None = None  # on the sphere: a radius below the largest one
     model: str | None = None  # ask about this model of the study only
-    seed: int = Field(default=0, ge=0)  # of every random choice
-    # what the answers are for, which a procedure that stops by itself stops by; None where nobody said so
+    seed: int = Field(default=0, ge=0)  # of all random choices
+    # purpose of the answers, which decides when a procedure stops early; None if not stated
     purpose: AnswersFor | None = None
-    person: bool = False  # whole cases out of the study's population, counted from true labels
+    person: bool = False  # whether a person answers: whole cases of the study's population, counted from true labels
 
     @model_validator(mode="before")
     @classmethod
     def _without_unused(cls, fields: Any) -> Any:
-        """Leave out what is not used, whichever procedure it belongs to: older sessions stored every option."""
+        """Leave out unused options, whichever procedure they belong to: older sessions stored every option."""
         if not isinstance(fields, dict):
             return fields
         return {
@@ -63,21 +63,21 @@ class Setting(BaseModel):
         return self
 
     def for_person(self) -> Self:
-        """Return the setting in whole cases of real decisions, in sittings of a bearable length."""
+        """Return the setting for people: whole cases of real decisions, in sittings of bearable length."""
         return self.model_copy(update={"person": True})
 
     def in_full(self) -> Self:
-        """Return the setting with the numbers that the procedure takes where it leaves them open."""
+        """Return the setting with the defaults that the procedure uses filled in."""
         return self
 
     def with_budget(self, questions: int | None, early_stop: bool) -> Self:
-        """Return the setting after the expert asked for more questions (None: as it is)."""
-        del early_stop  # only matters where a procedure may stop before its number
+        """Return the setting after the expert asked for more questions (None: unchanged)."""
+        del early_stop  # only matters to a procedure that may stop early
         return self if questions is None else self.model_copy(update={"questions": questions})
 
     @property
     def orders(self) -> tuple[StatedOrder, ...]:
-        """Return the orders between mistakes that hold for certain; none for a procedure that cannot use them."""
+        """Return the orders between mistakes that certainly hold; none for a procedure that cannot use them."""
         return ()
 
 
@@ -88,15 +88,15 @@ S = TypeVar("S", bound=Setting)
 class Entry(Generic[S]):
     """One procedure."""
 
-    setting: type[S]  # its settings; `procedure` names it, `family` and `space` say what it can do
-    label: str  # what it is, in a few words for people who choose
+    setting: type[S]  # its settings; `procedure` names it, `family` and `space` list what it can do
+    label: str  # a description of a few words, for people who choose
     build: Callable[[Study, S], Procedure]  # returns the procedure for a study and a setting
-    people: bool = False  # people may be asked with it: its metric is a cost matrix, its matrices are whole cases
-    # it asks about all models of a study at once; the others about the first, or the one that is named
+    people: bool = False  # whether people may be asked: its metric is a cost matrix, its matrices are whole cases
+    # whether it asks about all models of a study at once; others ask about the first, or the named one
     pools_models: bool = False
-    draws_chance: bool = False  # other seeds ask other questions
-    narrows: bool = False  # it halves intervals: it asks many questions, and the late ones look alike
-    costs: bool = True  # a cost matrix stands for what it elicits
+    draws_chance: bool = False  # whether other seeds ask other questions
+    narrows: bool = False  # whether it halves intervals: it then asks many questions, and the late ones look alike
+    costs: bool = True  # whether its result has a cost matrix
 
     @property
     def name(self) -> str:
@@ -151,7 +151,7 @@ def register(entry: Entry[Any]) -> None:
     Raises
     ------
     TypeError
-        The name is taken. What is missing in an entry, the entry itself says when it is made.
+        If the name is taken. An incomplete entry is refused when it is created.
     """
     if entry.name in _ENTRIES:
         raise TypeError(f"There is a procedure {entry.name} already.")
@@ -160,7 +160,7 @@ def register(entry: Entry[Any]) -> None:
 
 @contextmanager
 def registered(entry: Entry[Any]) -> Iterator[None]:
-    """Have a procedure for the time of a ``with`` block: for trials and tests."""
+    """Register a procedure for the duration of a ``with`` block, for trials and tests."""
     register(entry)
     try:
         yield
@@ -169,7 +169,7 @@ def registered(entry: Entry[Any]) -> Iterator[None]:
 
 
 def entries() -> tuple[Entry[Any], ...]:
-    """Return all procedures, the one for people first."""
+    """Return all procedures, starting with the one for people."""
     return tuple(_ENTRIES.values())
 
 
@@ -179,7 +179,7 @@ def entry_named(name: str) -> Entry[Any]:
     Raises
     ------
     WrongOption
-        There is none.
+        If there is none.
     """
     if name not in _ENTRIES:
         raise WrongOption(f"There is no `procedure` {name}. There are {', '.join(_ENTRIES)}.")
@@ -187,12 +187,12 @@ def entry_named(name: str) -> Entry[Any]:
 
 
 def setting_of(procedure: str = "bayes", /, **options: object) -> Setting:
-    """Return the setting of a procedure; options that are None or False are as good as left out.
+    """Return the setting of a procedure; options that are None or False count as not given.
 
     Raises
     ------
     WrongOption
-        Options that the procedure does not have, or that do not go together.
+        If the procedure does not have an option, or options do not fit together.
     """
     entry = entry_named(procedure)
     used = {name: value for name, value in options.items() if value is not None and value is not False}
@@ -216,14 +216,14 @@ def setting_of(procedure: str = "bayes", /, **options: object) -> Setting:
 
 
 def setting_from(fields: dict[str, Any]) -> Setting:
-    """Return a setting as it was stored.
+    """Return a setting from its stored form.
 
     Raises
     ------
     ValidationError
-        The fields are no setting of a registered procedure.
+        If the fields are no setting of a registered procedure.
     WrongOption
-        They do not go together.
+        If they do not fit together.
     """
     models = tuple(entry.setting for entry in entries())
     union: Any = Annotated[Union[models], Field(discriminator="procedure")]  # noqa: UP007  of a tuple
@@ -232,12 +232,12 @@ def setting_from(fields: dict[str, Any]) -> Setting:
 
 
 def as_packed(study: Study, setting: Setting) -> Setting:
-    """Return a setting with what the coordinator of a packed study fixed; any other study leaves it as it is.
+    """Return a setting with what the coordinator of a packed study fixed; for other studies it is unchanged.
 
     Raises
     ------
     Problem
-        The pack fixes what this version does not know.
+        If the pack fixes something that this version does not know.
     """
     if study.pack is None:
         return setting
@@ -250,12 +250,12 @@ def as_packed(study: Study, setting: Setting) -> Setting:
 
 
 def for_person(setting: Setting) -> Setting:
-    """Return a setting as people are asked: whole cases of real decisions, in sittings.
+    """Return a setting for people: whole cases of real decisions, in sittings.
 
     Raises
     ------
     Problem
-        For a procedure that no elicited metric file can hold the result of.
+        If no elicited metric file can hold the procedure's result.
     """
     entry = entry_named(setting.procedure)
     if not entry.people:
@@ -266,14 +266,14 @@ def for_person(setting: Setting) -> Setting:
 
 
 def procedure_for(study: Study, setting: Setting) -> Procedure:
-    """Return the procedure that a setting stands for, bound to a study.
+    """Return the procedure of a setting, bound to a study.
 
     Raises
     ------
     WrongOption
-        Options that do not go together.
+        If options do not fit together.
     Problem
-        A model that the study does not have, or a query space that it cannot give.
+        If the study does not have the model, or cannot provide the query space.
     """
     return entry_named(setting.procedure).build(study, setting)
 
@@ -285,12 +285,12 @@ _MOST_SPHERES = 8
 
 
 def read_orders(texts: Sequence[str], classes: Sequence[str]) -> tuple[StatedOrder, ...] | None:
-    """Return the orders that texts state, "TRUE:PREDICTED<=TRUE:PREDICTED"; None where there is no text.
+    """Return the orders stated by texts, "TRUE:PREDICTED<=TRUE:PREDICTED"; None if there are no texts.
 
     Raises
     ------
     WrongOption
-        A text that states none of these classes' orders.
+        If a text states no order of these classes.
     """
     try:
         return tuple(read_order(text, classes) for text in texts) or None
@@ -299,12 +299,12 @@ def read_orders(texts: Sequence[str], classes: Sequence[str]) -> tuple[StatedOrd
 
 
 def stated_orders(setting: Setting, classes: Sequence[str]) -> tuple[NeverWorse, ...]:
-    """Return the orders of a setting, for a study of these classes.
+    """Return the orders of a setting for a study with these classes.
 
     Raises
     ------
     WrongOption
-        Orders that make no sense for the classes and the family, or contradict each other.
+        If orders do not fit the classes and the family, or contradict each other.
     """
     try:
         return constraints_of(setting.orders, classes, setting.family)
@@ -313,7 +313,7 @@ def stated_orders(setting: Setting, classes: Sequence[str]) -> tuple[NeverWorse,
 
 
 def cases_of(study: Study, model: Predictions | None, confusions: Confusions = "counts") -> Cases:
-    """Return the cases of one model of a study, or its distribution where it is synthetic (`model` None)."""
+    """Return the cases of one model of a study, or its distribution if it is synthetic (`model` None)."""
     if model is None:
         if study.distribution is None:
             raise Problem(f"“{study.title}” has no cases: simulate on the study that it was made from.")
@@ -324,7 +324,7 @@ def cases_of(study: Study, model: Predictions | None, confusions: Confusions = "
 
 
 def deciders(study: Study, setting: Setting) -> tuple[Decider, ...]:
-    """Return what decides in questions for people or the laboratory: cases, a distribution, or a pack's tallies."""
+    """Return the deciders of questions for people or the laboratory: cases, a distribution, or a pack's tallies."""
     if study.pack is None:
         return tuple(cases_of(study, model) for model in models_asked(study, setting))
     return tuple(_tally(model, study) for model in _named(study.pack.models, study, setting))
@@ -354,7 +354,7 @@ Model = TypeVar("Model", Predictions, TalliedModel)
 
 
 def _named(models: tuple[Model, ...], study: Study, setting: Setting) -> tuple[Model, ...]:
-    """Return the models that a setting means: all, the first, or the one that it names."""
+    """Return the models that a setting selects: all, the first, or the one that it names."""
     if setting.model is None:
         return models if entry_named(setting.procedure).pools_models else models[:1]
     for model in models:
@@ -364,9 +364,9 @@ def _named(models: tuple[Model, ...], study: Study, setting: Setting) -> tuple[M
 
 
 def sphere_for(study: Study, setting: Setting) -> Sphere:
-    """Return the sphere that a procedure asks on: the largest one, or that of the stated radius."""
+    """Return the sphere on which a procedure asks: the largest one, or the one with the stated radius."""
     model = models_asked(study, setting)[0]
-    # By content, not identity: a study that was sent to another process is still the same one.
+    # By content, not identity, because a study sent to another process is still the same one.
     key = (study.digest or str(id(study)), study.stated_prevalence, None if model is None else model.name)
     if key not in _SPHERES:
         while len(_SPHERES) >= _MOST_SPHERES:
@@ -376,14 +376,14 @@ def sphere_for(study: Study, setting: Setting) -> Sphere:
 
 
 def measured_sphere(study: Study, model: Predictions | None) -> MeasuredSphere:
-    """Return the sphere of one model, or of the points that stand for a distribution; takes seconds."""
+    """Return the sphere of one model, or of the points that represent a distribution; takes seconds."""
     if study.distribution is None:
         return measure_sphere(cases_of(study, model, "plugin"))
     return measure_sphere(Cases.exact(study.distribution.for_radius))
 
 
 def _largest_sphere(study: Study, model: Predictions | None) -> Sphere:
-    """Return the sphere of one model, or of a distribution: the radius of its points around its whole prevalence."""
+    """Return the sphere of one model, or of a distribution: the radius of its points, around its whole prevalence."""
     measured = measured_sphere(study, model)
     if study.distribution is None:
         return measured

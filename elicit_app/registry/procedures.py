@@ -28,27 +28,27 @@ from metrics.elicited.family import is_fraction, linear_family
 
 DEFAULT_QUESTIONS = 20
 DEFAULT_CELLS = 6
-CELLS_FOR_PEOPLE = 3  # more rows than these cannot be weighed against each other at a glance
+CELLS_FOR_PEOPLE = 3  # people cannot weigh more rows than this at a glance
 
 
 class BayesSetting(Setting):
-    """How bayes asks; see `Setting` for what all procedures share."""
+    """Settings of bayes; see `Setting` for those that all procedures share."""
 
     procedure: Literal["bayes"] = "bayes"
     family: Literal["lpm", "dlpm", "lfpm", "dlfpm"] = "lpm"
     space: Literal["frontier", "sphere"] = "frontier"
-    stop: bool = False  # it may stop before `questions` (default 20) informative questions
-    checks: bool = False  # repeats and check questions come on top
+    stop: bool = False  # whether it may stop before `questions` (default 20) informative questions
+    checks: bool = False  # whether repeats and checks are added
     max_cells: int | None = Field(default=None, ge=2)  # on the frontier: most differing cells of a question
-    strength: bool = False  # answers may say slightly or clearly
-    # on the frontier: in every question each class is wrong less often, on both sides; 1 asks about anything that can
-    # be had or imagined. None is 0.5: every class is right more often than not.
+    strength: bool = False  # whether answers may say slightly or clearly
+    # on the frontier: every class is wrong less often than this on both sides; 1 asks about anything achievable or
+    # imagined. None is 0.5: every class is right more often than not.
     worst_error: float | None = Field(default=None, gt=0, le=1)
-    # choice: which side is better; equal: the count at which both are equally bad; mixed, and None: whichever tells
-    # more for the time it takes. Counts are only asked for on the frontier.
+    # choice: which side is better; equal: the count at which both are equally bad; mixed, and None: whichever reveals
+    # more for the time it takes. Counts are asked for on the frontier only.
     answers: Literal["choice", "equal", "mixed"] | None = None
-    never_worse: tuple[StatedOrder, ...] | None = None  # orders between mistakes that hold for certain; none is None
-    # for the family lpm: mistakes of about the same consequence, the mildest pile first; none is None
+    never_worse: tuple[StatedOrder, ...] | None = None  # orders that certainly hold; no orders are None
+    # for the family lpm: mistakes of about the same consequence, the mildest pile first; no piles are None
     piles: tuple[StatedPile, ...] | None = None
 
     @field_validator("never_worse")
@@ -79,11 +79,11 @@ class BayesSetting(Setting):
 
     @property
     def orders(self) -> tuple[StatedOrder, ...]:
-        """Return the orders between mistakes that hold for certain."""
+        """Return the orders between mistakes that certainly hold."""
         return self.never_worse or ()
 
     def for_person(self) -> Self:
-        """Return the setting in whole cases, few of them differing, checked; without a number, in sittings."""
+        """Return the setting for people: whole cases, few differing cells, checks and, without a number, sittings."""
         changes: dict[str, object] = {"person": True, "checks": True}
         if self.max_cells is None:
             changes["max_cells"] = CELLS_FOR_PEOPLE
@@ -92,7 +92,7 @@ class BayesSetting(Setting):
         return self.model_copy(update=changes)
 
     def in_full(self) -> Self:
-        """Return the setting with the numbers that bayes takes where it leaves them open."""
+        """Return the setting with the defaults of bayes filled in."""
         taken: dict[str, object] = {"questions": self.questions or DEFAULT_QUESTIONS, "answers": "choice"}
         if self.space == "frontier":
             taken["answers"] = "choice" if is_fraction(self.family) else self.answers or "mixed"
@@ -101,7 +101,7 @@ class BayesSetting(Setting):
         return self.model_copy(update=taken)
 
     def with_budget(self, questions: int | None, early_stop: bool) -> Self:
-        """Return the setting after the expert asked for more questions, and whether it may stop before them."""
+        """Return the setting after the expert asked for more questions, with or without an early stop."""
         if questions is None:
             return self
         return self.model_copy(update={"questions": questions, "stop": self.stop and early_stop})
@@ -147,15 +147,15 @@ register(
 )
 
 
-_FINEST = 1e-12  # an interval this small still halves in double precision
+_FINEST = 1e-12  # double precision can still halve an interval of this width
 
 
 class SearchSetting(Setting):
-    """What all searches share; `questions` is a cap."""
+    """Settings that all searches share; `questions` is a cap."""
 
     epsilon: float = DEFAULT_EPSILON  # tolerance, on m in [0, 1] or on an angle
-    # all: the published questions; needed: only those that can still change the outcome; bisect: one for every halving,
-    # about two matrices beside the middle, and a finer result by as many questions; for experts who do not err
+    # all: the published questions; needed: only those that can still change the outcome; bisect: one per halving, about
+    # two matrices beside the middle, with a finer result from as many questions; for experts who do not err
     ask: Ask = "needed"
     repair: bool = False  # read a claimed descent followed by an ascent as an ascent
 
@@ -172,7 +172,7 @@ class FrontierSetting(SearchSetting):
     """A search on the restricted frontier."""
 
     space: Literal["frontier"] = "frontier"
-    # plugin or counts: what steers the search in the laboratory. People are always shown what is counted.
+    # plugin or counts: the confusions that steer the search in the laboratory. People are always shown counts.
     confusions: Confusions = "plugin"
 
     def for_person(self) -> Self:
@@ -181,7 +181,7 @@ class FrontierSetting(SearchSetting):
 
 
 class SphereSetting(SearchSetting):
-    """A search on the sphere of errors, which is made of estimated probabilities."""
+    """A search on the sphere of errors, which is built from estimated probabilities."""
 
     space: Literal["sphere"] = "sphere"
     # passes over the angles; auto: until none moves by more than epsilon. Default 2 with ``ask="all"``, else auto.
@@ -194,7 +194,7 @@ class SphereSetting(SearchSetting):
         return self
 
     def in_full(self) -> Self:
-        """Return the setting with the passes that are made where it leaves them open."""
+        """Return the setting with the default number of passes filled in."""
         from elicit_app.elicitation.procedures.lpm import usual_cycles
 
         return self.model_copy(update={"cycles": self.cycles or usual_cycles(self.ask)})
@@ -208,7 +208,7 @@ class DlpmSetting(FrontierSetting):
 
 
 class DlfpmSetting(FrontierSetting):
-    """Its linear-fractional form, which takes finer lines: what they are off by grows where they meet."""
+    """The linear-fractional form of dlpm; it needs finer lines, because their errors grow where they meet."""
 
     procedure: Literal["dlfpm"] = "dlfpm"
     family: Literal["dlfpm"] = "dlfpm"
@@ -223,7 +223,7 @@ class LpmSetting(SphereSetting):
 
 
 class LfpmSetting(SphereSetting):
-    """Its linear-fractional form, which takes more than the two published cycles."""
+    """The linear-fractional form of lpm; it needs more than the two published cycles."""
 
     procedure: Literal["lfpm"] = "lfpm"
     family: Literal["lfpm"] = "lfpm"
@@ -244,7 +244,7 @@ class QuadraticSetting(SphereSetting):
     family: Literal["lpm"] = "lpm"
 
 
-# What a search is told just as its setting says it.
+# Settings that are passed on to a search unchanged.
 _HOW = {"epsilon", "ask", "repair", "questions", "cycles"}
 
 

@@ -1,4 +1,4 @@
-"""Experts beside each other: their ratios, where they disagree most, what each would do, and all pooled."""
+"""Compare experts: their ratios, where they disagree most, what each would choose, and the pooled result."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ IN_ONE_BELIEF = (
     "Pooled in one belief: the group's ratios are a geometric mean of theirs in which who is known more exactly counts "
     "for more. Its range says how well this mean is known, not how far the experts are apart."
 )
-# What is this close is not worth a sentence of its own.
+# A difference as small as this is not worth a sentence.
 _SAME = 1.05
 
 
@@ -51,8 +51,8 @@ def compare(
 ) -> ComparisonView:
     """Compare at least two experts about the same classes; `title` says what they are about.
 
-    The words of the domain are by default those that the metrics carry. `pooled` is the pooled metric, where it was
-    made already, `judgement` what one could do with the study's models under it; `notes` say what was left out.
+    By default the wording is the one that the metrics carry. `pooled` is the pooled metric if it exists already,
+    `judgement` judges the policies for the study's models under it; `notes` say what was left out.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def compare(
 
 
 def _how(pooled: ElicitedMetric, mistakes: Sequence[MistakeRates]) -> str:
-    """Return what pooling means, and how far the experts are from what is pooled."""
+    """Explain the pooling method, and how far the experts are from the pooled ratios."""
     in_one_belief = pooled.provenance.parameters.get("pooled_by") == ONE_BELIEF
     sentences = [IN_ONE_BELIEF if in_one_belief else BY_MEAN, spread_words(mistakes)]
     if of_one_mind(pooled) and not any(one.apart for one in mistakes):
@@ -95,9 +95,10 @@ def _how(pooled: ElicitedMetric, mistakes: Sequence[MistakeRates]) -> str:
 
 
 def spread_words(mistakes: Sequence[MistakeRates]) -> str:
-    """Return how far the ratios of experts are from the pooled ones; empty where there is nothing to compare.
+    """Return how far the experts' ratios are from the pooled ones; empty if there is nothing to compare.
 
-    From the same numbers as how far they are apart, so that the one never speaks against the other: a bound is none.
+    It uses the same numbers as the distance between experts, so that the two never contradict each other. Bounds are
+    left out, because they are no estimates.
     """
     pairs = [(rate, one.pooled) for one in mistakes if not one.is_yardstick for rate in one.rates]
     factors = [
@@ -116,7 +117,7 @@ def spread_words(mistakes: Sequence[MistakeRates]) -> str:
 
 
 def told_apart(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names, with a number where two are the same."""
+    """Return the names, numbered if some are equal."""
     counts = {name: sum(other == name for other in names) for name in names}
     return tuple(
         name if counts[name] == 1 else f"{name} ({1 + sum(other == name for other in names[:index])})"
@@ -125,7 +126,7 @@ def told_apart(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def wording_of(metric: ElicitedMetric) -> Wording:
-    """Return the words that a metric carries, completed by plain ones."""
+    """Return the wording that a metric carries, completed by plain words."""
     plain, place = default_wording(metric.classes), {name: i for i, name in enumerate(metric.classes)}
     words: dict[Key, Mistake] = {}
     for stated in metric.consequences:
@@ -152,9 +153,9 @@ def _made_of(name: str, metric: ElicitedMetric) -> str:
 
 
 def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str]) -> tuple[str, str]:
-    """Return in words where the experts disagree most: a headline, and what each says.
+    """Return where the experts disagree most, in words: a headline, and what each of them says.
 
-    A difference that their ranges do not explain comes before a larger one that they do.
+    A difference that their ranges do not explain precedes a larger one that they do explain.
     """
     yardstick = next(one for one in mistakes if one.is_yardstick).mistake
     others = [one for one in mistakes if not one.is_yardstick]
@@ -188,7 +189,7 @@ def _counts_as(rate: ExchangeRate) -> str:
 
 
 def choice(judgements: Sequence[Judgement | None], names: Sequence[str], pooled: Judgement | None = None) -> str:
-    """Return in words what is best for each expert; empty where there is no model."""
+    """Return what is best for each expert, in words; empty without models."""
     known = [one for one in judgements if one is not None]
     if len(known) < len(judgements):
         return ""
@@ -201,15 +202,15 @@ def choice(judgements: Sequence[Judgement | None], names: Sequence[str], pooled:
 class Expert:
     """One expert's result."""
 
-    name: str  # who, or where no name was given, when
-    source: Source  # the metric, called by its file or session
-    # what one could do with the study's models under this metric; None where there are none
+    name: str  # the expert's name or, without one, the time of the answers
+    source: Source  # the metric, named after its file or session
+    # the policies for the study's models, judged under this metric; None without models
     judgement: Judgement | None = None
 
 
 @dataclass(frozen=True)
 class MistakeRates:
-    """One mistake, and how bad each expert and all of them pooled find it."""
+    """How bad each expert, and all of them pooled, find one mistake."""
 
     mistake: Mistake
     rates: tuple[ExchangeRate, ...]  # in the order of the experts
@@ -217,31 +218,31 @@ class MistakeRates:
 
     @property
     def is_yardstick(self) -> bool:
-        """Return whether this is the mistake that counts as 1 for everybody."""
+        """Return whether this is the mistake that counts as 1 for every expert."""
         return self.pooled.is_yardstick
 
     @property
     def factor(self) -> float:
-        """Return how many times as bad the one finds it who minds it most, compared with the one who minds it least."""
+        """Return the largest ratio that an expert gives the mistake, divided by the smallest."""
         ratios = [rate.ratio for rate in self.rates]
         return max(ratios) / min(ratios) if min(ratios) > 0 else (math.inf if max(ratios) > 0 else 1.0)
 
     @property
     def times(self) -> str:
-        """Return "6 times apart"; empty where it would be of numbers that nobody said: of a bound, a range or 0."""
+        """Return "6 times apart"; empty if an end is a bound, a wide range or 0, which no expert stated as a number."""
         ends = [self.rates[index] for index in self.ends]
         unsaid = any(rate.bounded or rate.wide for rate in ends) or math.isinf(self.factor)
         return "" if unsaid else f"{two_digits(self.factor)} times apart"
 
     @property
     def ends(self) -> tuple[int, int]:
-        """Return the places of the experts who mind it most and least."""
+        """Return the indices of the experts who mind it most and least."""
         ratios = [rate.ratio for rate in self.rates]
         return ratios.index(max(ratios)), ratios.index(min(ratios))
 
     @property
     def apart(self) -> bool | None:
-        """Return whether the ranges of those two do not meet; None where there is no range."""
+        """Return whether the ranges of those two are disjoint; None if one has no range."""
         most, least = (self.rates[index] for index in self.ends)
         if most.low is None or least.high is None:
             return None
@@ -249,7 +250,7 @@ class MistakeRates:
 
 
 def furthest(mistakes: Sequence[MistakeRates], most: int) -> tuple[MistakeRates, ...]:
-    """Return so many mistakes, in their order: those whose ranges do not meet first, then those furthest apart."""
+    """Return `most` mistakes in their original order, preferring disjoint ranges and then larger factors."""
     order = sorted(range(len(mistakes)), key=lambda index: (not mistakes[index].apart, -mistakes[index].factor))
     return tuple(mistakes[index] for index in sorted(order[:most]))
 
@@ -270,9 +271,9 @@ class ComparisonView:
     how: str  # what pooling means, and how far the experts are apart
     # how far they agree on the order of the mistakes, and the order they share; empty where there are only two
     agreement: str = ""
-    untrusted: tuple[str, ...] = ()  # the experts whose answers do not hang together, and who are pooled all the same
+    untrusted: tuple[str, ...] = ()  # the experts whose answers are inconsistent but are pooled nevertheless
     notes: tuple[str, ...] = ()  # what was left out and why, and what speaks against pooling
-    # what one could do with the study's models under the pooled metric; None without models
+    # the policies for the study's models, judged under the pooled metric; None without models
     judgement: Judgement | None = None
 
     @property
@@ -282,20 +283,20 @@ class ComparisonView:
 
 
 def compare_experts(path: Path, *, trusted_only: bool = False) -> ComparisonView:
-    """Compare all experts who have finished the study of a session; theirs lie beside it.
+    """Compare all experts who have finished the study of a session; their sessions are in the same folder.
 
-    With `trusted_only` experts whose answers do not hang together are left out.
+    With `trusted_only`, experts whose answers are inconsistent are left out.
 
     Raises
     ------
     Problem
-        Where fewer than two experts have a result.
+        If fewer than two experts have a result.
     """
     return compare_study(study_of(read(path).begun.study, path), path.parent, trusted_only=trusted_only)
 
 
 def compare_study(study: Study, folder: Path | None = None, *, trusted_only: bool = False) -> ComparisonView:
-    """Compare all experts who have finished a study, whose sessions lie in `folder`; see `compare_experts`."""
+    """Compare all experts who have finished a study and whose sessions are in `folder`; see `compare_experts`."""
     sessions = sessions_of(folder or sessions_folder(study), study.digests)
     found = finished_experts(sessions)
     if len(found) < 2:
@@ -326,7 +327,7 @@ def compare_study(study: Study, folder: Path | None = None, *, trusted_only: boo
 
 
 def _programs(sessions: Sequence[SessionSummary], found: Sequence[SessionSummary]) -> list[SessionSummary]:
-    """Return the simulated experts who finished and are not among those found."""
+    """Return the simulated experts who finished and are not in `found`."""
     mine = finished_experts(one for one in sessions if one.simulated)
     return [one for one in mine if one not in found]
 
@@ -340,7 +341,7 @@ def _expert(one: SessionSummary, study: Study) -> Expert:
 
 
 def named(one: SessionSummary) -> str:
-    """Return who answered, or when, where no name was given."""
+    """Return who answered or, without a name, when."""
     if one.expert:
         return one.expert
     assert one.last is not None
@@ -360,7 +361,7 @@ def _compared(experts: list[Expert], study: Study, notes: tuple[str, ...]) -> Co
 _SEED = 20_250_102  # the same metrics give the same range
 _DRAWS = 1_000
 _NAMED = 5  # mistakes of the shared ranking that are named
-_STRONG, _FAIR = 0.9, 0.6  # of W: words for what a reader cannot know from the number
+_STRONG, _FAIR = 0.9, 0.6  # of W: thresholds for the words that interpret it
 
 
 def kendall_w(scores: NDArray[np.float64]) -> float:
@@ -369,12 +370,12 @@ def kendall_w(scores: NDArray[np.float64]) -> float:
     Parameters
     ----------
     scores : ndarray of shape (m, n)
-        How bad each of m judges finds each of n things; only the order counts.
+        How bad each of m judges finds each of n things; only the ranks matter.
 
     Returns
     -------
     float
-        0 (no agreement beyond chance) to 1 (the same order); NaN where no judge tells anything apart.
+        0 (no agreement beyond chance) to 1 (the same order); NaN if every judge ties everything.
 
     References
     ----------
@@ -410,11 +411,11 @@ class Agreement:
     w: float  # Kendall's W of the estimated costs
     # 90 % range of W over the draws of all experts; None where one of them has none
     interval: tuple[float, float] | None
-    # places of the mistakes, in the order of the family's weights, the worst first, by mean rank
+    # indices of the mistakes, in the order of the family's weights, sorted by mean rank from the worst
     ranking: tuple[int, ...]
 
     def sentence(self, names: Sequence[str]) -> str:
-        """Return it in words, with the names of the mistakes, in the order of the weights, inside a sentence."""
+        """Return the agreement as a sentence; `names` are the mistakes in the order of the weights."""
         if len(self.ranking) == 2 or math.isnan(self.w):
             return ""
         word = "alike" if self.w >= _STRONG else "much alike" if self.w >= _FAIR else "differently"
@@ -429,7 +430,7 @@ class Agreement:
 
 
 def agreement_of(metrics: Sequence[ElicitedMetric]) -> Agreement:
-    """Return how far experts agree: at least two metrics of the same classes, in the same order, and family."""
+    """Return how far experts agree, given at least two metrics with the same family and order of classes."""
     scores = np.abs(np.stack([metric.weights for metric in metrics]))
     mean = _ranks(scores).mean(axis=0)
     ranking = tuple(int(index) for index in np.argsort(-mean, kind="stable"))
@@ -437,7 +438,7 @@ def agreement_of(metrics: Sequence[ElicitedMetric]) -> Agreement:
 
 
 def _interval_of_w(metrics: Sequence[ElicitedMetric]) -> tuple[float, float] | None:
-    """Return the 90 % range of W where everybody's costs are drawn, each independently of the others."""
+    """Return the 90 % range of W over independent draws of every expert's costs."""
     draws = [metric.samples for metric in metrics if metric.samples is not None]
     if len(draws) < len(metrics):
         return None

@@ -1,4 +1,4 @@
-"""The curves behind a result, from the study's models and the judgement, and what is said around them."""
+"""The curves behind a result, computed from the models and the judgement, and the texts around them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AS_NOW = "as it decides now"
 
 
 def curves_of(study: Study, view: ResultView) -> CurvesView | None:
-    """Return the curves of a result; None where the study has no models, or nothing to compare a mistake with."""
+    """Return the curves of a result; None without models, or if there is no mistake to compare with the yardstick."""
     judgement, rate = view.judgement, view.headline.rate
     if judgement is None or rate.is_yardstick:
         return None
@@ -53,7 +53,7 @@ def curves_of(study: Study, view: ResultView) -> CurvesView | None:
 
 
 def _threshold(judgement: Judgement) -> Threshold | None:
-    """Return from where on two classes are told apart, also where no model has probabilities to use it on."""
+    """Return the threshold between two classes, even if no model has probabilities to apply it to."""
     if judgement.positive is None:
         return None
     used = [one.threshold for one in judgement.policies if one.threshold is not None]
@@ -89,13 +89,13 @@ def _net_benefit(study: Study, judgement: Judgement, threshold: Threshold, preva
 
 
 def _trivial(predicted: int, values: Floats, words: CaseWords, recommended: bool = False) -> CurveLine:
-    """Return the curve of always deciding for one class."""
+    """Return the curve of always predicting one class."""
     name = words.rule(predicted).removeprefix("call ")
     return CurveLine(name, values, recommended, trivial=True, in_sentence=words.following(predicted))
 
 
 def _best(found: PolicyCurves, judgement: Judgement) -> CurveSet:
-    """Return how probably each is best; the models as they decide now are one line together."""
+    """Return each policy's probability of being best; the models as they decide now share one line."""
     together = _together(found.policies)
     lines: dict[str, CurveLine] = {}
     for policy, values in zip(found.policies, found.probability_best, strict=True):
@@ -110,7 +110,7 @@ def _best(found: PolicyCurves, judgement: Judgement) -> CurveSet:
 
 
 def _cost(found: PolicyCurves, judgement: Judgement) -> CurveSet:
-    """Return what policies cost; those are shown that cost least where the answers lie."""
+    """Return the costs of the policies that are cheapest at the elicited ratio."""
     at = int(np.abs(np.log(found.ratios / found.elicited)).argmin()) if found.elicited > 0 else 0
     lines = [
         _line(policy, judgement.population * values, judgement)
@@ -134,7 +134,7 @@ def _together(policies: Sequence[Policy]) -> str:
 
 
 def _roc(model: Predictions, judgement: Judgement, threshold: Threshold) -> RocLine:
-    from sklearn.metrics import roc_curve  # slow to import, and asking does without
+    from sklearn.metrics import roc_curve  # imported here because it is slow and asking does not need it
 
     p = judgement.positive
     assert p is not None
@@ -160,7 +160,7 @@ _NEGLIGIBLE = 0.005
 
 
 class CurveText(NamedTuple):
-    """Title, the line that says how to read it, and what stands below the axis."""
+    """Title of a curve, the line that explains how to read it, and the label of its axis."""
 
     title: str
     how: str
@@ -168,12 +168,12 @@ class CurveText(NamedTuple):
 
 
 def odds_text(threshold: float) -> str:
-    """Return how many false alarms a missed case counts as at a threshold; "" where there is no end of them."""
+    """Return how many false alarms a missed case counts as at a threshold; "" if infinitely many."""
     return two_digits((1 - threshold) / threshold) if threshold > 0 else ""
 
 
 def benefit_text(wording: Wording, positive: int, per: str) -> CurveText:
-    """Return what stands around the decision curve; `positive` is the class that is called from a threshold on."""
+    """Return the texts of the decision curve; `positive` is the class predicted above a threshold."""
     cases, alarms = wording.class_many[positive], wording.mistakes[1 - positive, positive].many
     action = wording.of_cases.action(positive) or f"called {wording.class_one[positive]}"
     return CurveText(
@@ -184,7 +184,7 @@ def benefit_text(wording: Wording, positive: int, per: str) -> CurveText:
 
 
 def benefit_sentence(curves: CurveSet, at: float, wording: Wording, positive: int) -> str:
-    """Return what each is worth at a threshold, but for calling nobody so, and what the band says there."""
+    """Return the worth of each policy at a threshold, except treating nobody, and what the band says there."""
     (first, worth), *others = curves.values(at)
     cases, alarm = wording.class_many[positive], wording.mistakes[1 - positive, positive].one
     first_text = f"At {threshold_text(at)} {_named(first)} is worth {_worth(worth)} {cases} found without a {alarm}"
@@ -193,7 +193,7 @@ def benefit_sentence(curves: CurveSet, at: float, wording: Wording, positive: in
 
 
 def _band_sentence(curves: CurveSet, at: float) -> str:
-    """Return how much more the first is worth than the next at a threshold; empty where that is not known."""
+    """Return how much more the first policy is worth than the next at a threshold; empty if unknown."""
     if curves.band is None:
         return ""
     band = curves.band
@@ -213,7 +213,7 @@ def _worth(value: float) -> str:
 
 
 def best_text(view: CurvesView) -> CurveText:
-    """Return what stands around the curves of the probability of being best."""
+    """Return the texts of the curves of the probability of being best."""
     return CurveText(
         "How sure is that for other values?",
         f"How probable it is that each is the best of them, if one {view.rate.mistake.one} counted as …",
@@ -222,14 +222,14 @@ def best_text(view: CurvesView) -> CurveText:
 
 
 def best_sentence(view: CurvesView, at: float) -> str:
-    """Return how probably each is best at a ratio."""
+    """Return each policy's probability of being best at a ratio."""
     lines = sorted(view.best.values(at), key=lambda one: -one[1])
     listed = "; ".join(f"{_named(line)} {probability(value)}" for line, value in lines if value >= _NEGLIGIBLE)
     return f"{_if_it_counted(view, at)}, each would be best with this probability: {listed}."
 
 
 def cost_text(view: CurvesView, per: str) -> CurveText:
-    """Return what stands around the cost curve."""
+    """Return the texts of the cost curve."""
     return CurveText(
         "What would it cost for other values?",
         f"Cost per {per} in {view.yardstick.mistake.many}, if one {view.rate.mistake.one} counted as … "
@@ -239,7 +239,7 @@ def cost_text(view: CurvesView, per: str) -> CurveText:
 
 
 def cost_sentence(view: CurvesView, at: float) -> str:
-    """Return what each costs at a ratio."""
+    """Return each policy's cost at a ratio."""
     lines = sorted(view.cost.values(at), key=lambda one: one[1])
     listed = "; ".join(f"{_named(line)} {total_cost(value)}" for line, value in lines)
     return f"{_if_it_counted(view, at)}, the costs would be: {listed}."
@@ -251,7 +251,7 @@ def _if_it_counted(view: CurvesView, at: float) -> str:
 
 
 def roc_text(wording: Wording, positive: int) -> CurveText:
-    """Return what stands around the ROC curves."""
+    """Return the texts of the ROC curves."""
     negative = wording.class_many[1 - positive]
     return CurveText(
         "What does the threshold trade?",
@@ -262,7 +262,7 @@ def roc_text(wording: Wording, positive: int) -> CurveText:
 
 
 def roc_sentence(line: RocLine, wording: Wording, positive: int) -> str:
-    """Return where the threshold of the answers lies on a ROC curve."""
+    """Return where the elicited threshold lies on a ROC curve."""
     false_rate, true_rate = (f"{100 * rate:.0f} %" for rate in line.point)
     return (
         f"With your threshold {line.name} finds {true_rate} of the {wording.class_many[positive]} and calls "

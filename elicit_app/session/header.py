@@ -1,4 +1,4 @@
-"""The first line of a session: which study, which procedure; and finding both again when the session is opened."""
+"""The first line of a session, which names its study and procedure, and finding both when the session is opened."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from metrics.files import real_path
 
 
 def begun(study: Study, setting: Setting, now: datetime, expert: str | None, *, simulated: bool = False) -> Begun:
-    """Return the first event of a session. No path is in it: what it names would be opened on another computer."""
+    """Return the first event of a session. It holds no path, because that would be opened on another computer."""
     mark = StudyMark(
         name=study.name,
         title=study.title,
@@ -54,7 +54,7 @@ def fold_events(events: Sequence[Event], path: Path) -> SessionState:
     Raises
     ------
     Problem
-        Where an event cannot follow the ones before it, which only a change from outside can cause.
+        If an event cannot follow the previous ones, which only a change from outside can cause.
     """
     try:
         return fold(events)
@@ -66,7 +66,7 @@ def fold_events(events: Sequence[Event], path: Path) -> SessionState:
 
 
 def read_setting(begun: Begun, path: Path) -> Setting:
-    """Return the procedure's setting as it was recorded."""
+    """Return the setting of the procedure as it was recorded."""
     try:
         setting = setting_from(begun.setting)
     except (ValueError, WrongOption) as error:
@@ -80,15 +80,16 @@ def read_setting(begun: Begun, path: Path) -> Setting:
 
 
 def study_of(mark: StudyMark, path: Path) -> Study:
-    """Open the study that a session was begun on.
+    """Open the study on which a session was begun.
 
-    A study folder is looked for around the session, so that a folder may be moved with its sessions, the copy of a
-    packed study beside it. Nothing else that a session names is opened: it may come from somebody else.
+    A study folder is searched around the session, so that it may be moved together with its sessions; the copy of a
+    packed study is searched beside the session. Nothing else that a session names is opened, because it may be from a
+    stranger.
 
     Raises
     ------
     Problem
-        When it is not found in this way.
+        If it is not found there.
     """
     if mark.kind in ("bundled", "synthetic"):
         if mark.name not in {one.name for one in list_studies()}:
@@ -112,17 +113,17 @@ def study_of(mark: StudyMark, path: Path) -> Study:
 
 
 def _pack_beside(path: Path, digest: str) -> Path:
-    """Return where the copy of a packed study lies beside a session."""
+    """Return the path of the copy of a packed study beside a session."""
     return real_path(path).parent / f"{digest.removeprefix('sha256:')[:16]}{ENDING}"
 
 
 def keep_pack(study: Study, path: Path) -> None:
-    """Keep a copy of a packed study beside a session: the one that came by mail may be gone tomorrow.
+    """Keep a copy of a packed study beside a session, because the original attachment may be deleted.
 
     Raises
     ------
     Problem
-        It cannot be written.
+        If the copy cannot be written.
     """
     if study.pack is None:
         return
@@ -132,12 +133,12 @@ def keep_pack(study: Study, path: Path) -> None:
 
 
 def check_study(mark: StudyMark, study: Study, path: Path) -> None:
-    """Refuse to go on with other numbers than those the answers are about.
+    """Refuse a study whose data differ from those that the answers are about.
 
     Raises
     ------
     Problem
-        When classes or predictions differ.
+        If classes or predictions differ.
     """
     if mark.classes != study.classes:
         theirs, ours = ", ".join(mark.classes[:6]), ", ".join(study.classes[:6])

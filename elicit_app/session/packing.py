@@ -1,8 +1,8 @@
-"""A study for experts elsewhere: made into one file, answered there, the answers filed here, and a second round.
+"""Studies for experts elsewhere: packed into one file, answered there, collected here, and asked in a second round.
 
-In the second round each expert sees where the others stand, unnamed, and may answer again; both rounds are kept. After
-Dalkey and Helmer, "An experimental application of the Delphi method to the use of experts", Management Science 9, 1963:
-opinions go round without names, so that arguments count and not who gives them.
+In the second round each expert sees the anonymous positions of the others and may answer again; both rounds are kept.
+After Dalkey and Helmer, "An experimental application of the Delphi method to the use of experts", Management Science 9,
+1963: opinions circulate without names, so that arguments count and not the people who make them.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ _UNSAID = ("seed", "person", "space")
 
 
 def packed(study: Study, setting: Setting, others: Sequence[Opinions] = ()) -> Study:
-    """Return a study without its cases, for experts elsewhere, who are asked as `setting` says, each with an own seed.
+    """Return a study without its cases for experts elsewhere, asked according to `setting` but each with an own seed.
 
-    For a second round, `others` say where the experts of the first one stand.
+    For a second round, `others` hold the positions of the experts of the first.
 
     Raises
     ------
     Problem
-        The study has no predictions, or is asked about in a way that needs cases.
+        If the study has no predictions, or the setting requires cases.
     """
     if not study.models:
         raise Problem(f"“{study.title}” has no predictions of models: there is nothing to pack.")
@@ -64,12 +64,12 @@ def packed(study: Study, setting: Setting, others: Sequence[Opinions] = ()) -> S
 
 
 def write_pack(study: Study, path: Path) -> Path:
-    """Write a packed study, whole or not at all, and return where: with its ending where none was typed.
+    """Write a packed study atomically and return its path; a missing suffix is added.
 
     Raises
     ------
     Problem
-        It cannot be written, or the file would not be known as a packed study.
+        If it cannot be written, or its suffix is not that of a packed study.
     """
     path = pack_path(path)
     write_whole(path, pack_bytes(study))
@@ -77,7 +77,7 @@ def write_pack(study: Study, path: Path) -> Path:
 
 
 def pack_path(path: Path) -> Path:
-    """Return what file a packed study is written to: with its ending where none was typed; raises as `write_pack`."""
+    """Return the path to which a packed study is written, with a missing suffix added; raises as `write_pack`."""
     path = path if path.suffix else path.with_name(path.name + ENDING)
     if path.suffix != ENDING:
         raise Problem(f"{path}: the name of a study to send ends in {ENDING}.")
@@ -85,49 +85,49 @@ def pack_path(path: Path) -> Path:
 
 
 def pseudonym() -> str:
-    """Return a name under which an expert may answer, who need not say who they are: "Expert 4821"."""
+    """Return a pseudonym for an expert who prefers to stay anonymous: "Expert 4821"."""
     return f"Expert {1000 + randbelow(9000)}"
 
 
 def save_answers(session: Session, path: Path) -> Path:
-    """Write a copy of a session, which is all that is sent back, and return where.
+    """Write a copy of a session, the only file that is sent back, and return its path.
 
     Raises
     ------
     Problem
-        There is no answer yet, or the file cannot be written.
+        If there is no answer yet, or the file cannot be written.
     """
     if not session.state.entries:
         raise Problem("There is no answer to send yet: answer at least one question first.")
     path, content = answers_path(path), read_bytes(session.path)
     if path.is_file() and content.startswith(path.read_bytes()):
-        # An earlier copy of these very answers, with nothing else in it.
+        # The file is an earlier copy of the same answers and holds nothing else.
         path.unlink()
     write_whole(path, content)
     return path
 
 
 def answers_path(path: Path) -> Path:
-    """Return what file answers are saved in: with its ending where it was not typed."""
+    """Return the path in which answers are saved, with a missing suffix added."""
     return path if path.name.endswith(SUFFIX) else path.with_name(path.name.removesuffix(".metric.json") + SUFFIX)
 
 
 @dataclass(frozen=True)
 class Filed:
-    """What became of one file of answers."""
+    """What happened to one file of answers."""
 
-    source: Path  # the file that was given
+    source: Path  # the given file
     sentence: str  # what was done, in words
     new: bool  # whether anything was written
 
 
 def collect(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
-    """File answers that experts sent back among the sessions of a study; all are looked at before any is written.
+    """File answers that experts sent back among the sessions of a study; every file is checked before any is written.
 
     Raises
     ------
     Problem
-        A file is damaged, no session, or about another study; nothing is filed then.
+        If a file is damaged, no session or about another study; then nothing is filed.
     """
     if study.kind in ("synthetic", "pack"):
         raise Problem(f"Answers about “{study.title}” are collected by the study that it was made from: name that one.")
@@ -135,7 +135,7 @@ def collect(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
     folder = sessions_folder(study)
     filed = []
     for file, contents in found:
-        # Looked up anew for each: the same answers may have been given twice.
+        # Searched anew for each file, because the same answers may have been given twice.
         already = _filed_already(folder)
         before = next((path for path, other in already if other.digests[0] == contents.digests[0]), None)
         state = fold_events(contents.events, file)
@@ -150,7 +150,7 @@ def collect(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
 
 
 def _sound(study: Study, file: Path) -> Contents:
-    """Return the answers in a file, after they have passed every check."""
+    """Return the answers in a file after every check."""
     contents = read(file)
     mark = contents.begun.study
     check_study(mark, study, file)
@@ -165,7 +165,7 @@ def _sound(study: Study, file: Path) -> Contents:
 
 
 def _filed_already(folder: Path) -> list[tuple[Path, Contents]]:
-    """Return the sound sessions in a folder; what cannot be read is in nobody's way."""
+    """Return the sound sessions in a folder; unreadable files are ignored."""
     found = []
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         try:
@@ -206,7 +206,7 @@ def _file(study: Study, file: Path, contents: Contents, n_answers: int, before: 
 
 
 MOST_SHOWN = 3
-"""Mistakes whose differences are shown: those that the experts are furthest apart about."""
+"""Number of mistakes shown: those on which the experts differ most."""
 
 INTRODUCTION = (
     "These are the mistakes that the experts of the first round are furthest apart about, with what each of them "
@@ -215,7 +215,7 @@ INTRODUCTION = (
 
 
 class StatedOpinions(NamedTuple):
-    """Where the experts stand about one mistake, in words."""
+    """The experts' positions on one mistake, in words."""
 
     mistake: str
     sentence: str
@@ -223,12 +223,12 @@ class StatedOpinions(NamedTuple):
 
 
 def opinions_of(study: Study) -> tuple[Opinions, ...]:
-    """Return where the experts who finished a study stand, for the mistakes with the largest differences.
+    """Return the positions of the experts who finished a study, for the mistakes on which they differ most.
 
     Raises
     ------
     Problem
-        Fewer than two experts have a result.
+        If fewer than two experts have a result.
     """
     view = compare_study(study)
     others = [one for one in view.mistakes if not _is(one, study.yardstick)]
@@ -239,7 +239,7 @@ def opinions_of(study: Study) -> tuple[Opinions, ...]:
 
 
 def stated_opinions(study: Study) -> tuple[StatedOpinions, ...]:
-    """Return in words where the others stand, of a study that was packed for a second round; else nothing."""
+    """Return the positions of the others in words if the study was packed for a second round, else nothing."""
     if study.pack is None:
         return ()
     unit = study.wording.mistake(study.yardstick)
@@ -253,7 +253,7 @@ def stated_opinions(study: Study) -> tuple[StatedOpinions, ...]:
 
 
 def _stand_words(ratio: float, ends: tuple[float, float] | None) -> str:
-    """Return where one expert stands, as a report says it: "12 (11 to 14)", "0.3 to 9", "at most 0.075", "12"."""
+    """Return one expert's position as in a report: "12 (11 to 14)", "0.3 to 9", "at most 0.075", "12"."""
     low, high = ends or (None, None)
     rate = ExchangeRate(0, None, ratio, low, high, False, Consequence("", None, ""))
     known, range_ = rate.columns()
@@ -270,7 +270,7 @@ def _is(one: MistakeRates, mistake: tuple[int, int]) -> bool:
 
 
 def _opinions(view: ComparisonView, one: MistakeRates, study: Study, reasons: tuple[str, ...]) -> Opinions:
-    """Return everybody's ratio to the study's yardstick, ascending, so that no place belongs to a name."""
+    """Return everybody's ratio to the study's yardstick, sorted so that positions do not reveal names."""
     unit = next(other for other in view.mistakes if _is(other, study.yardstick))
     stands = []
     for rate, of in zip(one.rates, unit.rates, strict=True):
@@ -283,7 +283,7 @@ def _opinions(view: ComparisonView, one: MistakeRates, study: Study, reasons: tu
 
 
 def _reasons(answers: Sequence[Entry], mistake: Key) -> tuple[str, ...]:
-    """Return what was written about answers in which a mistake was traded, each text once, in no order of experts."""
+    """Return the distinct reasons given for answers that traded a mistake, in an order independent of the experts."""
     true, predicted = mistake
     texts = set()
     for entry in answers:

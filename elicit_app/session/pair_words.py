@@ -1,8 +1,8 @@
-"""A pair of confusion matrices in words: which kinds of mistake differ, by how much, what stays the same; or all of it.
+"""Describe a pair of confusion matrices in words: which mistakes differ, by how much, and what stays the same.
 
-Pure presentation: no toolkit, no clock, no session. The window, the terminal and screen readers say the same thing
-because all of them read a `PairComparison`. Rows of a matrix are true classes, columns are predicted classes; *left* is
-what the person sees as A, *right* as B.
+Presentation only: no toolkit, no clock, no session. Window, terminal and screen readers say the same, because they all
+read a `PairComparison`. Rows of a matrix are true classes, columns are predicted classes; *left* is what the person
+sees as A, *right* as B.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from metrics.text import counted
 Letter = Literal["A", "B"]
 ARROW = "\N{RIGHTWARDS ARROW}"
 SOMETHING_ELSE = "something else"
-_MOST_ROWS = 4  # of what differs; the rest is folded
+_MOST_ROWS = 4  # for what differs; the rest is folded into one line
 
 
 def letter_of(side: Side) -> Letter:
-    """Return the letter a side is called by: left is A."""
+    """Return the letter of a side: left is A."""
     return "A" if side == "left" else "B"
 
 
@@ -45,32 +45,32 @@ class Row:
     true: int  # index of the true class
     predicted: int | None  # index of the predicted class; None stands for any wrong answer
     mistake: Mistake
-    # the true class and what the model says, in the words of the domain
+    # the true class and the model's answer, in the words of the domain
     truth: str
-    truths: str  # the true class as it is counted: "melanomas"
+    truths: str  # plural of the true class: "melanomas"
     called: str
     total: int  # cases of the true class, the same on both sides
     # cases with this mistake in A and in B
     left: int
     right: int
-    good: bool = False  # more of it is better, where it is no mistake but an amount
-    # for an amount: what it is a part of, in A and in B, where it is a part of anything; else None
+    good: bool = False  # whether more of it is better, for an amount that is no mistake
+    # for an amount that is part of a total: that total in A and in B; else None
     totals: tuple[int, int] | None = None
-    amount: bool = False  # it is an amount, see `elicit_app.study.amounts`
+    amount: bool = False  # whether it is an amount, see `elicit_app.study.amounts`
 
     @property
     def surplus(self) -> int:
-        """Return how many more the larger side has."""
+        """Return the difference between the two sides."""
         return abs(self.left - self.right)
 
     @property
     def worse(self) -> Side:
-        """Return the side on which this row is worse: that with more of a mistake, or with less of what is good."""
+        """Return the side on which this row is worse: with more of a mistake, or with less of something good."""
         return opposite(self.larger) if self.good else self.larger
 
     @property
     def excess(self) -> str:
-        """Return by how much the worse side is worse: "12 more missed melanomas", "8 fewer moods found"."""
+        """Return how much worse the worse side is: "12 more missed melanomas", "8 fewer moods found"."""
         return self.change(self.worse)
 
     @property
@@ -80,19 +80,19 @@ class Row:
 
     @property
     def surplus_words(self) -> str:
-        """Return what stands above the surplus: "12 more"."""
+        """Return the label above the surplus: "12 more"."""
         return f"{self.surplus:,} more"
 
     @property
     def flow(self) -> str:
-        """Return truth and prediction: "of 120 melanomas", arrow, "called naevus"; of an amount what it is part of."""
+        """Return truth and prediction, "of 120 melanomas", arrow, "called naevus"; for an amount, its totals."""
         if self.amount:
             return "" if self.totals is None else f"of {self.totals[0]:,} in A, of {self.totals[1]:,} in B"
         return f"of {self.total:,} {self.truths} {ARROW} called {self.called}"
 
     @property
     def rates(self) -> tuple[str, str]:
-        """Return the class-conditional rates of A and B: "26 %", "16 %"; empty for an amount that is no part."""
+        """Return the class-conditional rates of A and B: "26 %", "16 %"; empty for an amount without a total."""
         if self.amount:
             parts = zip((self.left, self.right), self.totals or (), strict=False)
             left, right = [rate_words(part, part, total)[0] for part, total in parts] or ["", ""]
@@ -104,13 +104,13 @@ class Row:
         return self.left if side == "left" else self.right
 
     def change(self, side: Side) -> str:
-        """Return how `side` differs from the other one: "12 fewer missed melanomas"."""
+        """Return how `side` differs from the other: "12 fewer missed melanomas"."""
         more = self.count(side) > self.count(opposite(side))
         noun = self.mistake.one if self.surplus == 1 else self.mistake.many
         return f"{self.surplus:,} {'more' if more else 'fewer'} {noun}"
 
     def spoken(self, side: Side) -> str:
-        """Return the name of a cell for a screen reader."""
+        """Return the accessible name of a cell."""
         other = letter_of(opposite(side))
         more = "more" if self.count(side) > self.count(opposite(side)) else "fewer"
         if self.amount:
@@ -124,7 +124,7 @@ class Row:
 
 
 class Rest(NamedTuple):
-    """What has no row of its own: kinds that are the same, kinds that differ less, and who is told the right thing."""
+    """What has no row of its own: mistakes that are equal, mistakes that differ less, and correct answers."""
 
     same_kinds: int
     same_cases: int
@@ -137,9 +137,9 @@ class Rest(NamedTuple):
 
 @dataclass(frozen=True)
 class DifferenceSentence:
-    """The difference in one sentence about one side, its fewer first."""
+    """The difference as one sentence about one side, what it has fewer of first."""
 
-    subject: Letter  # the side the sentence is about
+    subject: Letter  # the side that the sentence describes
     # "12 fewer missed melanomas"; "85 more needless excisions"
     fewer: tuple[str, ...]
     more: tuple[str, ...]
@@ -151,7 +151,7 @@ class DifferenceSentence:
 
     @property
     def changes(self) -> str:
-        """Return all changes in one line, fewer first; empty where nothing differs."""
+        """Return all changes in one line, fewer first; empty if nothing differs."""
         return ", ".join((*self.fewer, *self.more))
 
     @property
@@ -162,17 +162,17 @@ class DifferenceSentence:
 
 @dataclass(frozen=True)
 class PairComparison:
-    """All that is said about a pair."""
+    """Everything that is said about a pair."""
 
-    rows: tuple[Row, ...]  # what differs, in study order, at most the number of rows asked for
+    rows: tuple[Row, ...]  # what differs, in study order, up to the maximum number of rows
     fold: Rest  # what has no row
-    fold_sentence: str  # the same in words
+    fold_sentence: str  # `fold` in words
     strip: DifferenceSentence  # the difference in one sentence
     headline: str
     cases: str  # "1,000 patients"
 
     def spoken(self, number: int) -> str:
-        """Return the name of the comparison of question `number` for a screen reader."""
+        """Return the accessible name of the comparison in question `number`."""
         strip = self.strip
         compared = f"{strip.subject} compared with {strip.reference}: {strip.changes or 'nothing differs'}"
         return f"Question {number}. For {self.cases}. {compared}."
@@ -187,7 +187,7 @@ def compare_pair(
     subject: Side = "right",
     reversed_rows: bool = False,
 ) -> PairComparison:
-    """Say in words how two confusion matrices differ: the largest differences have rows, the rest is one folded line.
+    """Describe how two confusion matrices differ: rows for the largest differences, one folded line for the rest.
 
     Parameters
     ----------
@@ -198,16 +198,16 @@ def compare_pair(
     population : int
         The number of cases of either matrix.
     family : str
-        dlpm and dlfpm count any wrong answer for a class as one kind of mistake, lpm and lfpm tell them apart.
+        dlpm and dlfpm treat all wrong answers for a class as one kind of mistake; lpm and lfpm distinguish them.
     subject : {"left", "right"}
-        The side that the strip's sentence is about.
+        The side that the strip's sentence describes.
     reversed_rows : bool
-        The rows stand in the reverse of study order.
+        Whether the rows are in the reverse of study order.
 
     Raises
     ------
     Problem
-        Where the row sums of the two matrices differ: such a pair compares populations, not classifiers.
+        If the row sums of the two matrices differ: such a pair compares populations, not classifiers.
     """
     kinds = all_rows(left, right, wording, family)
     amounts = wording.priced is not None
@@ -240,13 +240,13 @@ def compare_pair(
 
 
 def largest_rows(left: Counts, right: Counts, wording: Wording, family: Family) -> tuple[Row, ...]:
-    """Return the kinds of mistake that differ most, in study order: the rows of `compare_pair`."""
+    """Return the mistakes that differ most, in study order: the rows of `compare_pair`."""
     differing = all_rows(left, right, wording, family, only_differing=True)
     return _largest([row for row in differing if row.surplus])
 
 
 def nothing_traded(left: Counts, right: Counts, wording: Wording, family: Family) -> bool:
-    """Return whether one of two results that differ is no worse in anything."""
+    """Return whether one of two different results is no worse in anything."""
     rows = all_rows(left, right, wording, family, only_differing=True)
     return len({row.worse for row in rows if row.surplus}) == 1
 
@@ -261,7 +261,7 @@ def all_rows(
 ) -> tuple[Row, ...]:
     """Return every kind of mistake of `family` in study order: by true class, then by predicted class.
 
-    `only_differing` leaves out mistakes that both sides make equally often: of fifty classes nearly all 2,450.
+    `only_differing` omits mistakes that both sides make equally often, which are nearly all 2,450 with fifty classes.
     """
     totals = left.sum(axis=1)
     if left.shape != right.shape or not np.array_equal(totals, right.sum(axis=1)):
@@ -288,10 +288,10 @@ def all_rows(
 
 
 def _amount_rows(left: Counts, right: Counts, wording: Wording, good: tuple[bool, ...]) -> tuple[Row, ...]:
-    """Return the amounts: what is good is counted where it lies on the diagonal, what is not beside it."""
+    """Return the rows of amounts: good ones are read from the diagonal, the others beside it."""
     shown = [np.where(good, side.diagonal(), side.sum(axis=1) - side.diagonal()) for side in (left, right)]
     counts = np.stack(shown, axis=1)
-    # Labels found and missed are together those that are there.
+    # Labels found and labels missed add up to the labels present.
     there = (int(counts[:2, 0].sum()), int(counts[:2, 1].sum())) if wording.priced == "multilabel" else None
     rows = []
     for i, (a, b) in enumerate(counts.tolist()):
@@ -302,7 +302,7 @@ def _amount_rows(left: Counts, right: Counts, wording: Wording, good: tuple[bool
 
 
 def outcome_words(left: Counts, right: Counts, wording: Wording) -> str:
-    """Return what two batches come to: "A finds 12 of 15 moods and adds 4 wrong ones; B finds 9 of 9 and adds 2."."""
+    """Return the totals of two batches: "A finds 12 of 15 moods and adds 4 wrong ones; B finds 9 of 9 and adds 2."."""
     rows = all_rows(left, right, wording, "dlpm")
     parts = []
     for letter, counts in (("A", [row.left for row in rows]), ("B", [row.right for row in rows])):
@@ -322,13 +322,13 @@ def outcome_words(left: Counts, right: Counts, wording: Wording) -> str:
 
 
 def same_words(same: Sequence[Row]) -> str:
-    """Return which amounts are the same on both sides, in one sentence; empty where none is."""
+    """Return the amounts that are equal on both sides as one sentence; empty if there is none."""
     text = ", ".join(counted(row.left, row.mistake.one, row.mistake.many) for row in same)
     return f"The same in A and B: {text}" if text else ""
 
 
 def difference_sentence(rows: tuple[Row, ...], subject: Side) -> DifferenceSentence:
-    """Return the sentence about `subject`: in what it is better, then in what it is worse."""
+    """Return the sentence about `subject`: first what it is better in, then what it is worse in."""
     fewer = tuple(row.change(subject) for row in rows if row.surplus and row.worse != subject)
     more = tuple(row.change(subject) for row in rows if row.surplus and row.worse == subject)
     return DifferenceSentence(letter_of(subject), fewer, more)
@@ -341,7 +341,7 @@ _PEOPLE = {
 
 
 def rest_words(fold: Rest, wording: Wording) -> str:
-    """Return the folded line: kinds that differ less, kinds that are the same, or else who is told the right thing."""
+    """Return the folded line: mistakes that differ less, mistakes that are equal or, failing both, correct answers."""
     parts = []
     if fold.other_kinds:
         kinds = _kinds(fold.other_kinds, "differs less", "differ less")
@@ -362,7 +362,7 @@ def _kinds(number: int, one: str, many: str) -> str:
 
 
 def rate_words(left: int, right: int, total: int) -> tuple[str, str]:
-    """Return two class-conditional rates in per cent; with decimals where whole ones would hide that they differ."""
+    """Return two class-conditional rates in per cent, with decimals if whole numbers would hide a difference."""
     for decimals in (0, 1, 2):
         words = _per_cent(left, total, decimals), _per_cent(right, total, decimals)
         if left == right or words[0] != words[1]:
@@ -382,7 +382,7 @@ def _per_cent(count: int, total: int, decimals: int) -> str:
 
 
 class Leaf(NamedTuple):
-    """What the model says of the cases of one truth, and how many there are in A (left) and in B (right)."""
+    """One answer of the model for the cases of one truth, and its count in A (left) and in B (right)."""
 
     called: str
     left: int
@@ -391,17 +391,17 @@ class Leaf(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Return whether this is a mistake whose number differs; the right answers merely follow."""
+        """Return whether this is a mistake whose count differs; counts of correct answers only follow."""
         return not self.correct and self.left != self.right
 
     @property
     def surplus(self) -> int:
-        """Return how many more the larger side has."""
+        """Return the difference between the two sides."""
         return abs(self.left - self.right)
 
 
 class Branch(NamedTuple):
-    """One truth, its cases, and what the model says of them."""
+    """One truth, its number of cases, and the model's answers for them."""
 
     truth: str
     total: int
@@ -411,11 +411,10 @@ class Branch(NamedTuple):
 def branches(left: Counts, right: Counts, wording: Wording, *, condensed: bool = False) -> tuple[Branch, ...]:
     """Return the full picture of A and B, both of shape (k, k), in study order; every case is in exactly one leaf.
 
-    `condensed` joins what is the same: the mistakes of a truth that do not differ, and the truths in which nothing
-    differs.
+    `condensed` merges what is equal: the mistakes of a truth that do not differ, and the truths in which nothing does.
     """
     if wording.priced is not None:
-        return ()  # every amount has its row already
+        return ()  # every amount already has its row
     full = [_branch(i, left, right, wording) for i in range(len(left))]
     if not condensed:
         return tuple(full)

@@ -1,4 +1,4 @@
-"""What one could do, as the rows of a table and the sentences around it."""
+"""Policies in words: the rows of a table, and the sentences around it."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from metrics.policies.judgement import JudgedPolicy, Judgement
 
 _TIMES = ("never", "once", "twice", "three times", "four times", "five times", "six times")
-# Below this share of the loss, more answers or cases spare next to nothing.
+# Below this share of the loss, more answers or cases would save next to nothing.
 _NOTHING = 0.03
 _FEW_ANSWERS = 10
 
 
 @dataclass(frozen=True, eq=False)
 class PolicyRow:
-    """One thing that one could do."""
+    """One policy as a row of the table."""
 
     judged: JudgedPolicy  # how it was judged
-    shared: bool  # whether the difference to the first may be 0 for this row and for others
+    shared: bool  # whether it shares rank 1: its difference to the first may be 0
     # "Size and texture", "cancer from 22 % (16 to 29)", "cancer from 22 %"
     name: str
     manner: str
     short_manner: str
-    counts: tuple[str, ...]  # cases in the population, as the heads of `PolicyTexts` say
-    sentence: str  # the row for a screen reader
+    counts: tuple[str, ...]  # cases in the population, in the order of the heads of `PolicyTexts`
+    sentence: str  # the row as read by a screen reader
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,13 @@ class PolicyTexts:
 
     rows: tuple[PolicyRow, ...]  # the recommended one first
     heads: tuple[tuple[str, str], ...]  # the heads of the counts, in two lines
-    unit: str  # what costs are counted in: "needless biopsies"
-    per: str  # how many cases: "1,000 patients"
-    notes: tuple[str, ...]  # what stands beneath the table
+    unit: str  # the unit of costs: "needless biopsies"
+    per: str  # the population: "1,000 patients"
+    notes: tuple[str, ...]  # remarks below the table
 
 
 def policy_texts(judgement: Judgement, counts_as: str = "") -> PolicyTexts:
-    """Return a judgement as a table; `counts_as` is the sentence that says what the costs rest on."""
+    """Return a judgement as a table; `counts_as` is the sentence that states what the costs rest on."""
     shared = sum(one.rank == 1 for one in judgement.policies) > 1
     heads = _heads(judgement)
     rows = tuple(_row(judgement, one, heads, shared and one.rank == 1) for one in judgement.policies)
@@ -85,7 +85,7 @@ def _sentence(one: JudgedPolicy, what: str, counts: dict[str, str], shared: bool
 
 
 def _heads(judgement: Judgement) -> tuple[str, ...]:
-    """Return what is counted: both mistakes of two classes, else the cases that are decided rightly."""
+    """Return the heads of the counts: both mistakes with two classes, else the cases decided correctly."""
     if judgement.positive is None:
         return (f"{judgement.words.cases} right",)
     positive, negative = judgement.positive, 1 - judgement.positive
@@ -118,13 +118,13 @@ def _shared_note(judgement: Judgement) -> str:
 
 
 def chooses(view: ResultView) -> bool:
-    """Return whether the answers are for choosing and nothing else: then a report is what is due."""
+    """Return whether the answers serve only to choose, so that a report follows."""
     return view.metric.quality.purpose == "choose"
 
 
 @dataclass(frozen=True)
 class MoreText:
-    """What so many more answers or cases would spare: "900 more cases", "spare 1 of 4", and the share of the loss."""
+    """What more answers or cases would save: "900 more cases", "spare 1 of 4", and the share of the loss."""
 
     number: str
     spares: str
@@ -133,7 +133,7 @@ class MoreText:
 
 @dataclass(frozen=True)
 class InformationTexts:
-    """Whether more would help: the advice, what is lost by deciding now, and up to three amounts of more."""
+    """Whether more would help: the advice, the expected loss of deciding now, and up to three amounts of more data."""
 
     advice: str
     loss: str
@@ -141,13 +141,13 @@ class InformationTexts:
 
     @property
     def in_words(self) -> str:
-        """Return all of it as one paragraph."""
+        """Return everything as one paragraph."""
         others = "; ".join(f"{one.number} would {one.spares}" for one in self.more)
         return f"{self.advice}. {self.loss}" + (f" {others}." if others else "")
 
 
 def information_texts(judgement: Judgement) -> InformationTexts | None:
-    """Return in words what more answers or more cases would bring; None without draws."""
+    """Return in words what more answers or more cases would gain; None without draws."""
     found, advice = judgement.information, judgement.advice
     if found is None or advice is None:
         return None
@@ -165,7 +165,7 @@ def information_texts(judgement: Judgement) -> InformationTexts | None:
 
 
 def _chosen(found: Information) -> tuple[More, ...]:
-    """Return the amount of answers, and a small and a large one of cases, that say most."""
+    """Return the most informative amounts: one of answers, and a small and a large one of cases."""
     answers = [one for one in found.more if one.of == "answers"]
     if answers and found.of_values == 0:
         answers = [More("answers", _FEW_ANSWERS, 0.0)]

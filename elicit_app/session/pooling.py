@@ -1,8 +1,8 @@
-"""Several experts' metrics made one: in one belief where all have draws, else the geometric mean of their cost ratios.
+"""Pool several experts' metrics: in one belief if all have draws, else by the geometric mean of their cost ratios.
 
-The geometric mean is the only one of the usual means for which it does not matter which mistake the others are compared
-with, nor whether a ratio is read forwards or backwards: 4 and 1/4 pool to 1 (Aczel and Saaty, "Procedures for
-synthesizing ratio judgements", Journal of Mathematical Psychology 27, 1983).
+Among the usual means only the geometric one depends neither on the mistake that serves as the unit nor on the direction
+in which a ratio is read: 4 and 1/4 pool to 1 (Aczel and Saaty, "Procedures for synthesizing ratio judgements", Journal
+of Mathematical Psychology 27, 1983).
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ from metrics.text import two_digits
 
 _SEED = 20_250_101  # the same metrics give the same pooled metric
 _DRAWS = 1_000
-_DRAWS_A_WEIGHT = 4  # that a Gaussian takes: its covariance has to be inverted
-_OF_ONE_MIND = 0.15  # a spread of log-costs that nobody would argue about
-_SURE = 0.9  # probability from which on an expert finds one mistake worse than another
-_OPPOSED = 2 / 3  # share of the pairs that both find so, above which they value them the other way round
-_COMPARED = 6e8  # draws of two mistakes that are compared: of more than 28 classes not every draw
-_APART = float(np.log(2.0))  # typical difference of a log-cost, below which nobody is opposed
-_MOVED = 1.5  # a factor by which leaving one expert out is worth a sentence
+_DRAWS_A_WEIGHT = 4  # required per weight: the covariance of a Gaussian has to be inverted
+_OF_ONE_MIND = 0.15  # a negligible spread of log-costs
+_SURE = 0.9  # probability from which an expert finds one mistake worse than another
+_OPPOSED = 2 / 3  # share of the pairs ordered by both experts above which their orders are opposed
+_COMPARED = 6e8  # comparisons made between draws of two mistakes: above 28 classes not every draw is compared
+_APART = float(np.log(2.0))  # typical difference of a log-cost below which nobody is opposed
+_MOVED = 1.5  # factor from which the effect of leaving one expert out is mentioned
 
 _Order = NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)
 class OneBelief:
-    """What several experts value together."""
+    """The values that several experts share."""
 
-    group: Group  # the centre, how far the experts are apart, and how much each counts
+    group: Group  # the centre, the distance between experts, and the influence of each
     costs: Matrix  # shape (k, k): medians of ratios, in any unit
-    draws: Matrix  # shape (n, k, k): draws of the costs, each in a unit of its own
+    draws: Matrix  # shape (n, k, k): draws of the costs, each in its own unit
 
 
 def one_belief(metrics: Sequence[ElicitedMetric]) -> OneBelief | None:
-    """Return the belief of experts of the same classes and family; None where one of them has no draws to go by."""
+    """Return the pooled belief of experts with the same classes and family; None if one of them has no draws."""
     experts = _experts(metrics)
     if experts is None:
         return None
@@ -76,7 +76,7 @@ def _covariance(metric: ElicitedMetric) -> Matrix:
 
 
 def of_one_mind(pooled: ElicitedMetric) -> bool:
-    """Return whether answers of one mind, each with its errors, would differ as much as those of a pooled metric."""
+    """Return whether the experts of a pooled metric differ no more than their answering errors explain."""
     spread = pooled.provenance.parameters.get(SPREAD)
     return spread is not None and spread[0] < _OF_ONE_MIND
 
@@ -84,9 +84,9 @@ def of_one_mind(pooled: ElicitedMetric) -> bool:
 def doubts(
     metrics: Sequence[ElicitedMetric], names: Sequence[str], pooled: ElicitedMetric | None = None
 ) -> tuple[str, ...]:
-    """Return what speaks against pooling these experts, or for leaving one of them out, in sentences.
+    """Return, in sentences, objections to pooling these experts, and who might be left out.
 
-    What was found when they were `pooled` is not looked for again.
+    What the `pooled` metric already says of them is not computed again.
     """
     found = [
         f"The answers of {name} do not hang together; they are pooled all the same."
@@ -105,7 +105,7 @@ def doubts(
 
 
 def _matters_most(metrics: Sequence[ElicitedMetric], names: Sequence[str]) -> tuple[str, ...]:
-    """Return who would change the pooled ratios most by being left out, where that is much; of three experts on."""
+    """Name the expert whose omission changes the pooled ratios most, if that is much; needs three experts."""
     experts, belief = _experts(metrics), one_belief(metrics)
     if experts is None or belief is None or len(experts) < 3:
         return ()
@@ -119,19 +119,19 @@ def _matters_most(metrics: Sequence[ElicitedMetric], names: Sequence[str]) -> tu
 
 
 def untrusted(metric: ElicitedMetric) -> bool:
-    """Return whether the answers behind a metric were found not to hang together."""
+    """Return whether the answers behind a metric were found to be inconsistent."""
     return metric.quality.provisional in (UNTRUSTED, UNTRUSTED_AMONG)
 
 
 def _why_provisional(metrics: Sequence[ElicitedMetric]) -> str | None:
-    """Return what speaks against deciding anything by the pool of these experts, or None."""
+    """Return why no decision should rest on this pool, or None."""
     if opposed_pairs(metrics):
         return OPPOSED
     return UNTRUSTED_AMONG if any(map(untrusted, metrics)) else None
 
 
 def opposed_pairs(metrics: Sequence[ElicitedMetric]) -> tuple[tuple[int, int], ...]:
-    """Return the places of experts, two by two, who value the mistakes the other way round, as far as is known."""
+    """Return the pairs of experts, as indices, who order the mistakes in opposite ways, as far as is known."""
     logs = {place: known for place, metric in enumerate(metrics) if (known := _centred_logs(metric)) is not None}
     orders = {place: _order(draws) for place, draws in logs.items()}
     return tuple(
@@ -142,10 +142,10 @@ def opposed_pairs(metrics: Sequence[ElicitedMetric]) -> tuple[tuple[int, int], .
 
 
 def _opposed(one: tuple[Matrix, _Order], other: tuple[Matrix, _Order]) -> bool:
-    """Return whether one expert finds worse what the other finds slighter, of most mistakes that both tell apart.
+    """Return whether two experts order most of the mistakes that both distinguish in opposite ways.
 
-    Of each the draws and their order are given. Of many mistakes a few answers leave most comparisons open: those do
-    not count.
+    Each expert is given by draws and their order. With many mistakes a few answers leave most comparisons open; those
+    do not count.
     """
     (first, ours), (second, theirs) = one, other
     n = min(len(first), len(second))
@@ -156,7 +156,7 @@ def _opposed(one: tuple[Matrix, _Order], other: tuple[Matrix, _Order]) -> bool:
 
 
 def _order(logs: Matrix) -> _Order:
-    """Return of every two mistakes 1 where the first is surely worse, -1 where it is surely slighter, else 0."""
+    """Return, for every two mistakes, 1 if the first is surely worse, -1 if it is surely less bad, else 0."""
     logs = logs[:: max(1, round(logs.size * logs.shape[1] / _COMPARED))]
     # Places within a draw compare as the logs do, and as whole numbers of two bytes six times as fast.
     places = np.array([np.unique(draw, return_inverse=True)[1] for draw in logs], dtype=np.uint16)
@@ -167,7 +167,7 @@ def _order(logs: Matrix) -> _Order:
 
 
 def _centred_logs(metric: ElicitedMetric) -> Matrix | None:
-    """Return draws of log-costs, or the one estimate, each less its mean; None where something costs nothing."""
+    """Return draws of log-costs, or the one estimate, each minus its mean; None if something costs nothing."""
     sizes = np.abs(np.atleast_2d(metric.weights if metric.samples is None else metric.samples))
     if not (sizes > 0).all():
         return None
@@ -182,27 +182,27 @@ def _moved(group: Group, other: Group) -> float:
 
 
 GEOMETRIC_MEAN = "geometric mean of the cost ratios"
-SPREAD = "spread_between_experts"  # of log-costs: median, and 90 % range
+SPREAD = "spread_between_experts"  # of log-costs: median and 90 % range
 ONE_BELIEF = "one belief: log-costs of experts around those of the group"
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """One expert's metric, and what it is called: a file's or a session's name."""
+    """One expert's metric, named after its file or session."""
 
     name: str
     metric: ElicitedMetric
 
     @property
     def who(self) -> str:
-        """Return whose answers these are, or what they are called where nobody is named."""
+        """Return the expert's name or, without one, the name of the source."""
         return self.metric.provenance.expert or self.name
 
 
 def who_counts(sources: Sequence[Source], *, trusted_only: bool = False) -> tuple[list[Source], tuple[str, ...]]:
-    """Return whose metrics are compared and pooled, and in sentences who is left out and why.
+    """Return the metrics to compare and pool, and sentences on who is left out and why.
 
-    Where people answered, programs do not count; with `trusted_only` nor do experts whose answers do not hang together.
+    If people answered, programs do not count; with `trusted_only`, neither do experts whose answers are inconsistent.
     """
     people = people_if_any(sources, lambda one: one.metric.quality.simulated)
     notes = [f"Left out: {one.who}, whose answers a program gave." for one in sources if one not in people]
@@ -214,15 +214,15 @@ def who_counts(sources: Sequence[Source], *, trusted_only: bool = False) -> tupl
 
 
 def aligned(sources: Sequence[Source]) -> tuple[Source, ...]:
-    """Return the metrics with the same order of classes, the same family and the same yardstick, those of the first.
+    """Bring metrics to the order of classes, the family and the yardstick of the first.
 
-    Where one of them tells wrong answers for the same truth apart, all are brought to that form.
+    If one of them distinguishes wrong answers for the same truth, all are converted to that family.
 
     Raises
     ------
     Problem
-        Where there are fewer than two, they are about different classes, two hold the very same answers, or there is
-        no mistake that costs something to each of them.
+        If there are fewer than two, they are about different classes, two hold the same answers, or no mistake costs
+        something to each of them.
     """
     if len(sources) < 2:
         raise Problem("Experts are compared from two metric files on: name at least two.")
@@ -260,7 +260,7 @@ def _refuse_twice(sources: Sequence[Source]) -> None:
 
 
 def _turned(metric: ElicitedMetric, classes: tuple[str, ...], family: str) -> ElicitedMetric:
-    """Return a metric with its classes in another order, and in the family where mistakes are told apart."""
+    """Return a metric with its classes reordered, and in the family that distinguishes mistakes if that is given."""
     if metric.classes == classes and metric.family == family:
         return metric
     order = [metric.classes.index(name) for name in classes]
@@ -281,7 +281,7 @@ def _turned(metric: ElicitedMetric, classes: tuple[str, ...], family: str) -> El
 
 
 def _yardstick(metrics: Sequence[ElicitedMetric]) -> tuple[str, str]:
-    """Return the first yardstick that is named and costs something to everybody, else the mistake that all mind."""
+    """Return the first stated yardstick that costs everybody something, else the mistake of largest least cost."""
     classes = metrics[0].classes
     least: Matrix = np.stack([metric.cost_matrix for metric in metrics]).min(axis=0)
     for metric in metrics:
@@ -298,11 +298,12 @@ def _yardstick(metrics: Sequence[ElicitedMetric]) -> tuple[str, str]:
 
 
 def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
-    """Return one metric for several experts: at least two sources, as `aligned` returns them or not.
+    """Return one metric for several experts, given at least two sources, whether or not `aligned`.
 
-    Where every metric has draws, experts lie around a group whose costs are inferred: who is known more exactly counts
-    for more. Else every ratio of two costs is the geometric mean of theirs; a mistake that costs one of them nothing
-    then costs the pooled metric nothing. Intervals say how well the centre is known, not how far the experts are apart.
+    If every metric has draws, the experts scatter around a group whose costs are inferred, and a more precisely known
+    expert counts for more. Else every ratio of two costs is the geometric mean of theirs; a mistake that costs one
+    expert nothing then costs the pooled metric nothing. Intervals describe how well the centre is known, not how far
+    the experts are apart.
 
     Raises
     ------
@@ -333,7 +334,7 @@ def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
         words=next((metric.words for metric in metrics if metric.words), None),
         yardstick=first.yardstick,
         provenance=_provenance(sources, experts, belief),
-        # These counts are about each expert's own numbers, not about the pooled ones.
+        # These counts concern each expert's own numbers, not the pooled ones.
         quality=Quality(
             repeats_agreed=_sum([metric.quality.repeats_agreed for metric in metrics]),
             simulated=any(metric.quality.simulated for metric in metrics),
@@ -349,7 +350,7 @@ def _geometric_mean(costs: Sequence[Matrix]) -> Matrix:
 
 
 def _intervals(draws: Matrix, costs: Matrix, metrics: Sequence[ElicitedMetric]) -> Matrix:
-    """Return 90 % intervals relative to the largest pooled cost; what every expert leaves open stays open."""
+    """Return 90 % intervals relative to the largest pooled cost; an end that every expert leaves open stays open."""
     true, predicted = divmod(int(costs.argmax()), len(costs))
     unit = draws[:, true, predicted]
     relative = draws / np.where(unit > 0, unit, np.inf)[:, None, None]
@@ -403,7 +404,7 @@ def _provenance(sources: Sequence[Source], experts: Sequence[str], belief: OneBe
 
 
 def _sum(tallies: Sequence[Tally | None]) -> Tally | None:
-    """Return the tallies added up, where every metric has one."""
+    """Return the sum of the tallies if every metric has one."""
     known = [tally for tally in tallies if tally is not None]
     if len(known) < len(tallies):
         return None

@@ -1,4 +1,4 @@
-"""What a person is asked next, and the question that stands: its sides, and what a reply to it means."""
+"""The next question for a person: its layout, and what a reply to it means."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Count = TypeVar("Count", Proposal | None, Moved | None)
 
 @dataclass(frozen=True, eq=False)
 class Asking:
-    """The question that stands: its number, the pair, how it stands, and how far the procedure is."""
+    """The current question: its number, the pair, its layout, and the progress of the procedure."""
 
     number: int
     pair: Pair
@@ -45,7 +45,7 @@ class Asking:
     progress: Progress
 
 
-# What a reply means where the first matrix stood left.
+# The meaning of a reply when the first matrix was on the left.
 _MEANT: dict[Reply, Choice] = {
     "left": Choice.FIRST,
     "right": Choice.SECOND,
@@ -55,27 +55,27 @@ _MEANT: dict[Reply, Choice] = {
 
 
 def to_choice(left: Side, reply: Reply) -> Choice:
-    """Return what a reply means in the pair's own order, given the matrix that stood left."""
+    """Return the choice that a reply means in the pair's own order, given the matrix on the left."""
     choice = _MEANT[reply]
     return choice if left == "first" else choice.swapped()
 
 
 def to_reply(left: Side, choice: Choice) -> Reply:
-    """Return which button stood for a choice, given the matrix that stood left."""
+    """Return the reply that stands for a choice, given the matrix on the left."""
     shown = choice if left == "first" else choice.swapped()
     return next(reply for reply, meant in _MEANT.items() if meant is shown)
 
 
 def on_screen(left: Side, count: Count) -> Count:
-    """Return a count to move, or a moved one, with the left side of the screen as its first, or the other way back."""
+    """Convert a count to move, or a moved one, between the pair's order and that of the screen (left is first)."""
     return count if count is None or left == "first" else count.swapped()
 
 
 def stand(state: SessionState, pair: Pair, progress: Progress, winner: Side | None = None) -> Asking:
-    """Return how a new question stands: sides, rows and subject at random, a repeat with its sides swapped.
+    """Lay out a new question: random sides, rows and subject; a repeat swaps the sides of the original.
 
-    `winner` is the side that is expected to be chosen: where one side of the screen has been chosen more often, it goes
-    to the other. Of counts to be moved as many stand left as right.
+    `winner` is the side expected to be chosen. If one side of the screen has been chosen more often, the winner goes to
+    the other. Counts to be moved appear on the left as often as on the right.
     """
     number = len(state.entries) + 1
     left, subject = sides(state.begun.seed, number)
@@ -89,7 +89,7 @@ def stand(state: SessionState, pair: Pair, progress: Progress, winner: Side | No
 
 
 def favoured(step: Step, family: Family) -> Side | None:
-    """Return the side that is expected to be chosen, None where that is not known: a search foretells nothing."""
+    """Return the side expected to be chosen; None if unknown, because a search predicts nothing."""
     if step.belief.agreement is None or is_fraction(family):
         return None
     first, second = step.question.rates
@@ -98,7 +98,7 @@ def favoured(step: Step, family: Family) -> Side | None:
 
 
 def _evened(left: Side, wanted: Side, lead: int) -> Side:
-    """Return what stands left: as drawn, but where left is so many ahead, or behind, `wanted` evens it out."""
+    """Return the matrix on the left: as drawn or, if left leads or trails by enough, so that `wanted` evens it out."""
     if abs(lead) < _MOST_AHEAD:
         return left
     other: Side = "second" if wanted == "first" else "first"
@@ -106,7 +106,7 @@ def _evened(left: Side, wanted: Side, lead: int) -> Side:
 
 
 def _lead_of_left(state: SessionState, *, counts: bool) -> int:
-    """Return how much more often left was chosen than right; of counts, how much more often one to move stood there."""
+    """Return by how much left leads right: in choices or, with `counts`, in counts to be moved."""
     lead = 0
     for entry in state.entries:
         event, proposal = entry.event, entry.event.pair.proposal
@@ -117,7 +117,7 @@ def _lead_of_left(state: SessionState, *, counts: bool) -> int:
     return lead
 
 
-_MOST_AHEAD = 2  # chosen sides, or counts, by which the left may be ahead of the right before it is evened out
+_MOST_AHEAD = 2  # lead of left over right, in choices or counts, from which it is evened out
 _BLOCK: tuple[tuple[Side, Subject], ...] = (
     ("first", "left"),
     ("first", "right"),
@@ -140,13 +140,13 @@ def sides(seed: int, number: int) -> tuple[Side, Subject]:
 
 
 def rows_reversed(seed: int, number: int) -> bool:
-    """Return whether the rows of question `number` stand in the reverse of study order: one of every two questions."""
+    """Return whether the rows of question `number` are reversed; that is so for one of every two questions."""
     block, index = divmod(number - 1, 2)
     return bool(np.random.default_rng(np.random.SeedSequence([seed, _ROWS, block])).permutation(2)[index])
 
 
 def sides_of_repeat(original: Answered, pair: Pair, subject: Subject) -> tuple[Side, Subject]:
-    """Return the sides of a repeat: the matrix that stood left before stands right now."""
+    """Return the sides of a repeat: the matrix that was on the left is now on the right."""
     same_order = original.pair.order(pair)
     first_was_left = (original.left == "first") == bool(same_order)
     return ("second" if first_was_left else "first"), subject
@@ -157,17 +157,17 @@ _REMEMBERED = 64
 
 @dataclass(frozen=True)
 class Over:
-    """That there is no further question, and why."""
+    """The end of the questions, and its reason."""
 
     stopped: StopReason
 
 
 class Steps:
-    """The steps of one session, so that undo and what was computed before a click cost nothing."""
+    """The steps of one session, cached so that undo and lookahead cost nothing."""
 
     def __init__(self, study: Study, setting: Setting) -> None:
         self._study, self._setting = study, setting
-        self._procedures: dict[tuple[int | None, bool], Procedure] = {}  # one at most: what it remembers takes room
+        self._procedures: dict[tuple[int | None, bool], Procedure] = {}  # at most one, because its caches take memory
         self._steps: dict[object, Step | Over] = {}
 
     def procedure(self, state: SessionState) -> Procedure:
@@ -196,7 +196,7 @@ class Steps:
         return None if reason is None else Over(reason)
 
     def ahead(self, state: SessionState) -> Iterator[None]:
-        """Make the step after a state ready, in parts that take some hundredths of a second each."""
+        """Prepare the step after a state, in parts that take some hundredths of a second each."""
         procedure = self.procedure(state)
         procedure.belief(state.history)
         yield
@@ -206,24 +206,24 @@ class Steps:
 
     def _made(self, state: SessionState) -> Step | Over:
         procedure = self.procedure(state)
-        reason = procedure.stops(state.history)  # what was learned takes longer than a question, and can wait
+        reason = procedure.stops(state.history)  # the outcome takes longer than a question, and can wait
         step = Over(reason) if reason is not None else first_step(procedure, state.history)
         return Over(step.stopped) if isinstance(step, Outcome) else step
 
 
 def _key(state: SessionState) -> object:
-    """Return what the next question depends on; not the time that the last answer took (`agenda.slow_half`)."""
+    """Return what determines the next question: all but the time of the last answer (`Asker.seconds` ignores it)."""
     answers = [asked.answer for asked in state.history]
     given = tuple(
         (index, state.entries[index].pair_digest, answer.choice, answer.strength, answer.moved)
         for index, answer in zip(state.used, answers, strict=True)
     )
-    # Hashes, not the answers: of a session of thousands the remembered keys would be megabytes.
+    # Hashes instead of answers: for a session of thousands the cached keys would take megabytes.
     return state.questions, state.early_stop, hash(given), hash(tuple(answer.seconds for answer in answers[:-1]))
 
 
 def first_step(procedure: Procedure, history: Sequence[Asked]) -> Step | Outcome:
-    """Return what a procedure yields first after a history, or what it returns."""
+    """Return the first step of a procedure after a history, or its outcome."""
     elicitation = procedure.begin(history)
     try:
         return next(elicitation)
@@ -235,7 +235,7 @@ def first_step(procedure: Procedure, history: Sequence[Asked]) -> Step | Outcome
 
 
 def note_about(setting: Setting, step: Step | Over) -> str:
-    """Return how many questions a published search needs, or why more are asked than planned; else nothing."""
+    """Return how many questions a published search needs, or why more than planned are asked; else nothing."""
     if isinstance(step, Step) and step.progress.beyond_plan:
         return "One question more than planned, to be sure of your answers."
     if isinstance(step, Over) or not entry_named(setting.procedure).narrows:

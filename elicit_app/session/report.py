@@ -1,4 +1,4 @@
-"""The report on a conclusion, which a board can sign: what to do and why, and every answer behind it."""
+"""The report on a conclusion, for a board to sign: what to do and why, and every answer behind it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from metrics.policies.judgement import Judgement
 
 FORMATS = {".pdf": "pdf", ".html": "html", ".htm": "html", ".md": "markdown"}
-"""The ending of a report's file -> its format."""
+"""Format of a report by the suffix of its file."""
 
 _MOST_POLICIES = 9
 _FITS = {
@@ -68,20 +68,20 @@ _FITS = {
 
 @dataclass(frozen=True)
 class Asked:
-    """What a session adds to a metric and a judgement; everything in words."""
+    """What a session adds to a metric and a judgement, in words."""
 
     title: str
     about: str  # "569 patients, 2 models"
     day: str
-    # how far the answers can be trusted, every reservation of it
+    # how far the answers can be trusted, with every reservation
     trust_sentence: str
     findings: tuple[Finding, ...]
     guesses: Mapping[MistakeKey, float]  # first guesses of ratios, by mistake
-    notes: tuple[str, ...]  # what was bounded, stated for certain, or read in which way, as the result says it
-    # how it was asked, and what was shown
+    notes: tuple[str, ...]  # notes of the result: what was bounded, stated with certainty, or interpreted
+    # how the questions were asked, and what was shown
     how: str
     shown: str
-    answers: tuple[tuple[int, str, str], ...]  # number, answer in words, and what there is to say about it
+    answers: tuple[tuple[int, str, str], ...]  # number, answer in words, and remark
 
 
 def report_of(session: Session, view: ResultView) -> Page:
@@ -90,17 +90,17 @@ def report_of(session: Session, view: ResultView) -> Page:
 
 
 def pooled_report(view: ComparisonView) -> Page:
-    """Return the report on several experts: what their pooled costs say to do, and how far they agree."""
+    """Return the report on several experts: what their pooled costs recommend, and how far they agree."""
     return report_page(view.pooled, view.judgement, experts=view)
 
 
 def save_report(page: Page, metric: ElicitedMetric, path: Path) -> Path:
-    """Write a report by the ending of the file (.html, .md, else PDF), whole or not at all, and return where.
+    """Write a report atomically in the format of its suffix (.html, .md, else PDF), and return its path.
 
     Raises
     ------
     Problem
-        Where the file cannot be written.
+        If the file cannot be written.
     """
     write_whole(path, rendered(page, FORMATS.get(path.suffix.lower(), "pdf"), metric.created))
     return path
@@ -112,9 +112,9 @@ def report_page(
     asked: Asked | None = None,
     experts: ComparisonView | None = None,
 ) -> Page:
-    """Return the report: two sheets, and every answer where there is a session.
+    """Return the report: two sheets and, for a session, every answer.
 
-    Without models there is no `judgement`; `experts` are those whose answers were pooled.
+    `judgement` is None without models; `experts` are those whose answers were pooled.
     """
     title = one_line(metric.name if asked is None else asked.title) or "Report"
     who = metric.provenance.expert or "one person"
@@ -140,7 +140,7 @@ def _models(judgement: Judgement) -> list[str]:
 
 
 def _head(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | None) -> list[Section]:
-    """Return who was asked, when, about what, what for; then what to do."""
+    """Return who was asked, when, about what and for what purpose; then the recommendation."""
     number, quality = metric.provenance.questions, metric.quality
     who = metric.provenance.expert or "one person"
     by = "a program, not a person" if quality.simulated else who
@@ -160,7 +160,7 @@ def _head(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | No
 
 
 def _conclusion(judgement: Judgement, experts: ComparisonView | None) -> list[Section]:
-    """Return what one can do, how sure that is, and what would change it."""
+    """Return the policies, how certain the choice is, and what would change it."""
     sections = [Section("What one can do", _policies(judgement))]
     texts = information_texts(judgement)
     if texts is not None:
@@ -173,13 +173,13 @@ def _conclusion(judgement: Judgement, experts: ComparisonView | None) -> list[Se
 
 
 def _one_alone(experts: ComparisonView) -> tuple[str, str]:
-    """Return what each expert alone would choose: nobody may mean what a pool of them says."""
+    """Return what each expert alone would choose, because nobody may hold the pooled view."""
     where = f"{experts.headline.rstrip('.')}."
     return "One expert alone.", f"{where} {experts.choice}".strip()
 
 
 def _policies(judgement: Judgement) -> tuple[Block, ...]:
-    """Return the table of what one can do, and what to know to read it."""
+    """Return the table of policies, and what is needed to read it."""
     texts = policy_texts(judgement)
     shown = texts.rows[:_MOST_POLICIES]
     judged = [row.judged for row in shown]
@@ -206,7 +206,7 @@ def _policies(judgement: Judgement) -> tuple[Block, ...]:
 
 
 def _doubts(judgement: Judgement) -> tuple[tuple[str, str], ...]:
-    """Return both doubts in words."""
+    """Return the uncertainty from the answers and that from the cases, in words."""
     found, words = judgement.information, judgement.words
     assert found is not None
     head = headline_of(exchange_rates(judgement.metric))
@@ -226,7 +226,7 @@ def _doubts(judgement: Judgement) -> tuple[tuple[str, str], ...]:
 
 
 def _costs(metric: ElicitedMetric, asked: Asked | None) -> list[Section]:
-    """Return what the answers say: the exchange rates with the first guesses."""
+    """Return what the answers say: the exchange rates, beside the first guesses."""
     rates = exchange_rates(metric)
     head = headline_of(rates, metric.quality.provisional)
     guesses = {} if asked is None else asked.guesses
@@ -257,7 +257,7 @@ def _trust(asked: Asked) -> Section:
 
 
 def _experts(view: ComparisonView) -> list[Section]:
-    """Return whose answers were pooled, how far they agree, and what each finds of every mistake."""
+    """Return whose answers were pooled, how far they agree, and how bad each finds every mistake."""
     heads = ("Mistake", *view.names, "Pooled")
     rows = []
     for one in view.mistakes:

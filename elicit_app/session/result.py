@@ -1,4 +1,4 @@
-"""The result of a session: the elicited metric, the ratios in words, the models judged as everywhere else, the file."""
+"""The result of a session: the elicited metric, its ratios in words, the judged models, and the metric file."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ from metrics.text import day, in_zone, probability
 
 
 class ResultInParts:
-    """A result on its way: each part takes a fraction of a second, between which something else can be done."""
+    """A result made in parts, each of which takes a fraction of a second, so that other work can come between."""
 
     def __init__(self, session: Session) -> None:
         self._state, self._parts = session.state, _parts_of_result(session)
         self._view: ResultView | None = None
 
     def is_of(self, state: SessionState) -> bool:
-        """Return whether it is the result of a state too: the same answers, looked back at or finished since."""
+        """Return whether this is also the result of `state`: the same answers, with only the phase changed."""
         return replace(self._state, phase=state.phase).same_as(state)
 
     def go_on(self) -> bool:
@@ -54,14 +54,14 @@ class ResultInParts:
         Raises
         ------
         Problem
-            Where there is no answer yet.
+            If there is no answer yet.
         """
         if self._view is None:
             self._view = next(self._parts)
         return self._view is not None
 
     def completed(self) -> ResultView:
-        """Return everything the result pages show, after all parts that are still to be made; raises as `go_on`."""
+        """Make the remaining parts, and return everything the result pages show; raises as `go_on`."""
         while not self.go_on():
             pass
         assert self._view is not None
@@ -74,13 +74,13 @@ def result_view(session: Session) -> ResultView:
     Raises
     ------
     Problem
-        Where there is no answer yet.
+        If there is no answer yet.
     """
     return ResultInParts(session).completed()
 
 
 def _parts_of_result(session: Session) -> Iterator[ResultView | None]:
-    """Yield None after each part, the result after the last."""
+    """Yield None after each part, and the result after the last."""
     if not session.state.informative:
         raise Problem("There is no result yet: answer at least one question first.")
     outcome = session.outcome()
@@ -117,7 +117,7 @@ def _parts_of_result(session: Session) -> Iterator[ResultView | None]:
 
 
 def models_under_prices(study: Study, outcome: Outcome) -> tuple[str, ...]:
-    """Return which of the counted models does best under elicited prices; nothing where mistakes were asked about."""
+    """Return which counted model does best under elicited prices; nothing if mistakes were asked about."""
     if study.wording.priced is None or study.pack is None or len(study.pack.models) < 2:
         return ()
     names = [model.name for model in study.pack.models]
@@ -127,7 +127,7 @@ def models_under_prices(study: Study, outcome: Outcome) -> tuple[str, ...]:
     share = float(((draws @ worth.T).argmax(axis=1) == best).mean())
     does = "may do" if share < UNSURE else "does"
     rivals = f"{names[1 - best]}, as both" if len(names) == 2 else f"the other {len(names) - 1} models, as they"
-    # There are totals only, so the doubt from the items is not known here.
+    # Only totals are available, so the uncertainty from the items is unknown here.
     return (
         f"Under these prices {names[best]} {does} better than {rivals} were counted: probability "
         f"{probability(share)}, as far as the answers go. Other {study.wording.cases} would count otherwise: "
@@ -136,7 +136,7 @@ def models_under_prices(study: Study, outcome: Outcome) -> tuple[str, ...]:
 
 
 def _guesses(state: SessionState, study: Study, family: str) -> dict[MistakeKey, float]:
-    """Return the first guesses, as the family tells mistakes apart."""
+    """Return the first guesses by the mistakes that the family distinguishes."""
     guessed = {MistakeKey(guess.true, guess.predicted): guess.ratio for guess in state.guesses}
     weigh = linear_family(family)
     return {
@@ -147,14 +147,14 @@ def _guesses(state: SessionState, study: Study, family: str) -> dict[MistakeKey,
 
 
 def _stated(session: Session, outcome: Outcome) -> tuple[str, ...]:
-    """Return a note about the orders that were stated: the answers did not have to show them."""
+    """Return a note on stated orders, which the answers could not contradict."""
     orders = stated_orders(session.setting, session.study.classes)
     text = stated_words(orders, session.study.wording, outcome.family)
     return (f"Stated for certain before the questions, so that no answer can speak against it: {text}",) if text else ()
 
 
 def metric_of(session: Session, outcome: Outcome) -> ElicitedMetric:
-    """Return the elicited metric of a session with where it comes from; how far it can be trusted is not said yet."""
+    """Return the elicited metric of a session with its provenance; its quality is added later."""
     study, begun = session.study, session.state.begun
     provenance = Provenance(
         procedure=session.procedure().name,
@@ -173,7 +173,7 @@ def elicited(
 ) -> ElicitedMetric:
     """Return what a procedure learned, from a person or a simulated expert, as a metric in the words of its study.
 
-    The version of the program and the study's digest are added to the provenance; it is `created` now by default.
+    The program's version and the study's digest are added to the provenance; `created` is now by default.
     """
     true, predicted = study.yardstick
     outcome = replace(outcome, weights=_by_the_yardstick(outcome, study))
@@ -202,33 +202,33 @@ def elicited(
 def _by_the_yardstick(outcome: Outcome, study: Study) -> Matrix:
     """Return weights whose ratios to that of the yardstick are the medians of the draws, as every table has them.
 
-    Those of an outcome are medians of ratios to the largest weight, whose quotients are other numbers.
+    An outcome's weights are medians of ratios to the largest weight, whose quotients differ from these.
     """
     if outcome.samples is None:
         return outcome.weights
     family = family_of(outcome.family)
     unit = family.index(*study.yardstick, study.n_classes)
     ratios = outcome.samples / outcome.samples[:, [unit]]
-    # As the table takes its medians: one of the draws.
+    # The table takes its medians in the same way: as one of the draws.
     middle = np.quantile(np.sort(ratios, axis=0), 0.5, axis=0, method="inverted_cdf")
     return family.normalise(family.sign * middle)
 
 
 def consequences(study: Study, any_mistake: bool) -> tuple[Consequence, ...]:
-    """Return the study's words for each mistake; one per true class where any wrong answer is equally bad."""
+    """Return the study's words for each mistake; one per true class if all its wrong answers are equally bad."""
     words, names = study.wording, study.classes
     if any_mistake:
         return tuple(mistake.of(name, None) for name, mistake in zip(names, words.any_mistake, strict=True))
     return tuple(mistake.of(names[i], names[j]) for (i, j), mistake in sorted(words.mistakes.items()))
 
 
-_SIDES_BEFORE = {Choice.FIRST: "a", Choice.SECOND: "b"}  # what sessions and metric files of version 1 called them
+_SIDES_BEFORE = {Choice.FIRST: "a", Choice.SECOND: "b"}  # names in sessions and metric files of version 1
 
 
 def answers_digest(state: SessionState, *, before: bool = False) -> str:
-    """Return the SHA-256 of the questions and answers that count, in order, whatever time they were given at.
+    """Return the SHA-256 of the questions and answers that count, in order, ignoring their times.
 
-    With `before` under the names that the sides had in version 1, as metric files of that time hold it.
+    With `before`, sides have their names of version 1, as in metric files of that time.
     """
     sides = _SIDES_BEFORE if before else {}
     used = []
@@ -242,11 +242,11 @@ def answers_digest(state: SessionState, *, before: bool = False) -> str:
 
 
 def answers_behind(digest: str, events: Sequence[Event]) -> int | None:
-    """Return after how many lines of a session, at most, its answers had the digest that a metric file states.
+    """Return how many lines of a session, at most, give the answers digest that a metric file states.
 
-    None where the metric comes from other answers.
+    Return None if the metric comes from other answers.
     """
-    # A metric was exported from a session at rest: when it was stopped or finished, or at its end.
+    # A metric is exported from a session at rest: once it was stopped or finished, or at its end.
     rests = [number for number, event in enumerate(events, start=1) if event.kind in ("stopped", "finished")]
     rests += [number - 1 for number, event in enumerate(events, start=1) if event.kind in ("continued", "noted")]
     for number in dict.fromkeys([len(events), *sorted(rests, reverse=True)]):
@@ -257,12 +257,12 @@ def answers_behind(digest: str, events: Sequence[Event]) -> int | None:
 
 
 def export(view: ResultView, path: Path) -> Path:
-    """Write the elicited metric file, whole or not at all, and return where.
+    """Write the elicited metric file atomically, and return its path.
 
     Raises
     ------
     Problem
-        Under five informative answers, or where the file cannot be written.
+        If there are fewer than five informative answers, or the file cannot be written.
     """
     if not view.can_export:
         raise Problem(
@@ -272,12 +272,12 @@ def export(view: ResultView, path: Path) -> Path:
 
 
 def save_metric(metric: ElicitedMetric, path: Path) -> Path:
-    """Write a metric file, whole or not at all, and return where; missing folders are made.
+    """Write a metric file atomically, creating missing folders, and return its path.
 
     Raises
     ------
     Problem
-        The file cannot be written.
+        If the file cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -288,16 +288,16 @@ def save_metric(metric: ElicitedMetric, path: Path) -> Path:
 
 
 def _day(state: SessionState) -> str:
-    """Return the day of the last answer where the expert is: "20 November 2025"."""
+    """Return the local date of the last answer: "20 November 2025"."""
     assert state.last is not None
     return day(in_zone(state.last))
 
 
 def cost_intervals(outcome: Outcome, yardstick: tuple[int, int]) -> Matrix | None:
-    """Return 90 % intervals of the costs, shape (k, k, 2): those of the outcome, or from what a search tells of ratios.
+    """Return 90 % intervals of the costs, shape (k, k, 2): those of the outcome, or those implied by a search.
 
-    A search knows ratios only, so its intervals are in the scale in which the cost of the yardstick (true, predicted)
-    is exact. None where nothing is known of them.
+    A search knows ratios only, so its intervals are on the scale on which the cost of the yardstick (true, predicted)
+    is exact. None if nothing is known about them.
     """
     family, tolerance = family_of(outcome.family), outcome.tolerance
     costs = family.costs(outcome.weights)
@@ -310,19 +310,19 @@ def cost_intervals(outcome: Outcome, yardstick: tuple[int, int]) -> Matrix | Non
 
 
 def judge_of(study: Study, metric: ElicitedMetric, practice: Practice | None = None) -> Judge:
-    """Return the judge of what one could do with a study's models, at least one; `practice` is what is done today."""
+    """Return the judge of the policies for a study's models, at least one, and of present practice."""
     true, words = study.models[0].y_true, study.wording.of_cases
     models = policies_of(study, metric)
     return Judge.of_models(metric, true, models, practice=practice, population=study.population, words=words)
 
 
 def policies_of(study: Study, metric: ElicitedMetric) -> list[tuple[ModelPolicies, Matrix]]:
-    """Return what one could do with each model of a study, with its probabilities."""
+    """Return the policies of each model of a study, with its probabilities."""
     return [(ModelPolicies(one.name, metric.cost_matrix, calibration_of(one)), one.y_proba) for one in study.models]
 
 
 def scenarios_of(study: Study, metric: ElicitedMetric, practice: Practice | None = None) -> Scenarios | None:
-    """Return what a study's models would cost at any prevalence; None where it has none."""
+    """Return the costs of a study's models at any prevalence; None if it has no models."""
     if not study.models:
         return None
     factors = metric.release_factors()
@@ -335,12 +335,12 @@ def scenarios_of(study: Study, metric: ElicitedMetric, practice: Practice | None
 
 
 def calibration_of(model: Predictions) -> Calibration:
-    """Return what is known of a model's probabilities, whatever mistakes cost; remembered of sixteen models."""
+    """Return the calibration of a model's probabilities, which does not depend on costs; cached for sixteen models."""
     with _CALIBRATING:
         return _calibration_of(model)
 
 
-_CALIBRATING = Lock()  # whoever comes while another thread is at it waits, and finds it done
+_CALIBRATING = Lock()  # a thread that comes while another computes waits, and finds the result in the cache
 
 
 @lru_cache(maxsize=16)
@@ -349,7 +349,7 @@ def _calibration_of(model: Predictions) -> Calibration:
 
 
 def _class_concern(factors: Matrix, model: Predictions, n_classes: int) -> list[float]:
-    """Return the Meta Pattern Concern Score of a model over the cases of each true class, 0 where there are none."""
+    """Return a model's Meta Pattern Concern Score over the cases of each true class, 0 for a class without cases."""
     rows = [model.y_true == true for true in range(n_classes)]
     return [
         float(meta_pattern_concern_score(model.y_true[own], model.y_proba[own], release_factors=factors))

@@ -1,7 +1,7 @@
-"""Runs a session on one worker thread: numbered requests in, frozen views out, and the next question ready beforehand.
+"""Run a session on one worker thread: numbered requests in, frozen views out, and the next question precomputed.
 
-The window and the terminal are listeners. No toolkit is known here: a window's listener passes the view on to its own
-thread.
+The window and the terminal are listeners. This module knows no toolkit: a window's listener passes the view on to its
+own thread.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ _log = logging.getLogger(__name__)
 
 
 class SessionRunner:
-    """Owns an open session on a one-worker executor, and closes it.
+    """Owner of an open session on a one-worker executor; it closes the session.
 
-    Every method returns at once; what comes of it arrives at the listener, on the worker's thread, as a frozen view,
-    but never after `close` returned. An answer to a question that is no longer the one that stands is dropped. With
-    `look_ahead` what follows every reply is computed while the expert thinks; that is useless where nobody does.
+    Every method returns at once. Its effect reaches the listener as a frozen view on the worker's thread, but never
+    after `close` has returned. An answer to a question that is no longer current is dropped. With `look_ahead` the
+    consequences of every reply are computed while the expert thinks, which is useless if nobody does.
     """
 
     def __init__(self, session: Session, listener: Listener, *, look_ahead: bool = True) -> None:
@@ -84,11 +84,11 @@ class SessionRunner:
         self._to_calibrate = list(session.study.models)
         self._looking_at: int | None = None
         self._ahead: ResultInParts | None = None
-        # Counts what the expert did, and what is to be done until the next of it. Read and written under the lock.
+        # The number of expert actions, and the work to do until the next one. Guarded by the lock.
         self._turn = 0
         self._meanwhile: deque[Act] = deque()
         self._request_came = threading.Event()
-        # The turn that the worker is at, known to the worker alone.
+        # The turn that the worker is at; only the worker uses it.
         self._working_on = 0
         self._closed = threading.Event()
         self._worker_id: int | None = None
@@ -97,9 +97,9 @@ class SessionRunner:
     # --- requests, from any thread
 
     def start(self, *, recap: bool = False) -> None:
-        """Show where the session stands: its question, the review, or the result.
+        """Show the current view of the session: its question, the review, or the result.
 
-        With `recap`, what was answered so far comes before a question; `go_on` leads to it.
+        With `recap`, a summary of the answers so far precedes a question; `go_on` leads on to it.
         """
         self._submit(lambda: self._start(recap))
 
@@ -116,25 +116,25 @@ class SessionRunner:
         full_picture: bool = False,
         **said: Unpack[Said],
     ) -> None:
-        """Answer the question of `request`; dropped where another question stands by now. See `Session.answer`."""
+        """Answer the question of `request`; dropped if another question is current. See `Session.answer`."""
         self._submit(lambda: self._answer(request, reply, strength, full_picture, said))
 
     def consider(self, request: int, moved: Moved) -> None:
-        """Make the next question ready for a count that stands, should it be taken; its first side is the left one."""
+        """Prepare the next question for the count on the screen, should it be taken; its first side is the left one."""
         with self._lock:
             turn = self._turn
         self._later(lambda: self._look_at_count(request, moved), turn, first=True)
 
     def undo(self) -> None:
-        """Take back the last action; while looking at an answer again, leave it as it was."""
+        """Take back the last action; during another look at an answer, leave it unchanged."""
         self._submit(self._undo)
 
     def redo(self) -> None:
-        """Put back what was taken back last."""
+        """Redo the last undone action."""
         self._submit(lambda: self._act(self._session.redo, self._where))
 
     def stop(self) -> None:
-        """Stop answering: the review follows."""
+        """Stop answering and show the review."""
         self._submit(lambda: self._act(self._session.stop, self._review))
 
     def more(self) -> None:
@@ -146,31 +146,31 @@ class SessionRunner:
         self._submit(lambda: self._show(self._review()))
 
     def result(self) -> None:
-        """Show the result so far, without finishing."""
+        """Show the result so far without finishing."""
         self._submit(lambda: self._show(self._result()))
 
     def state_practice(self, table: Sequence[Sequence[float]] | None) -> None:
-        """Remember what is done today, and show the result with it; None takes it back."""
+        """Record present practice, and show the result with it; None removes it."""
         self._submit(lambda: self._act(lambda: self._session.state_practice(table), self._result))
 
     def curves(self) -> None:
-        """Compute the curves of the result that is shown."""
+        """Compute the curves of the current result."""
         self._submit(self._curves)
 
     def take_out(self, number: int) -> None:
-        """Use answer `number` no more."""
+        """Exclude answer `number`."""
         self._submit(lambda: self._act(lambda: self._session.take_out(number), self._review))
 
     def look_again(self, number: int) -> None:
-        """Show question `number` again; the reply to it changes the answer, and the review follows."""
+        """Show question `number` again; a reply changes the answer, and the review follows."""
         self._submit(lambda: self._show(looking_again_view(self._session, next(self._requests), number)))
 
     def resolve(self, pair: tuple[int, int], kept: Kept) -> None:
-        """Say which of two answers was meant; `pair` are their numbers."""
+        """Record which of two answers was meant; `pair` holds their numbers."""
         self._submit(lambda: self._act(lambda: self._session.resolve(*pair, kept), self._review))
 
     def finish(self) -> None:
-        """Ask for the result."""
+        """Finish, and show the result."""
         self._submit(lambda: self._act(self._session.finish, self._result))
 
     def retry(self) -> None:
@@ -178,16 +178,16 @@ class SessionRunner:
         self._submit(self._retry)
 
     def close(self) -> None:
-        """Write what was answered, drop what was looked ahead, close the session; the listener is called no more.
+        """Write what was answered, drop precomputed work and close the session; the listener is not called again.
 
-        Where the listener itself closes, on the worker's thread, the session is closed once the listener has returned.
+        If the listener itself calls this on the worker's thread, the session closes once the listener has returned.
         """
         with self._lock:
             closed = self._closed.is_set()
             self._closed.set()
             self._request_came.set()
             if not closed:
-                # Queued after everything that is still to be written.
+                # Queued behind everything that is still to be written.
                 self._worker.submit(self._session.close)
         self._worker.shutdown(wait=threading.get_ident() != self._worker_id)
 
@@ -203,7 +203,7 @@ class SessionRunner:
             self._worker.submit(self._guarded, work, self._turn)
 
     def _guarded(self, work: Act, turn: int) -> None:
-        """Do a piece of work; whatever happens, the listener hears of it in words."""
+        """Run a piece of work; the listener is told of any failure in words."""
         self._worker_id, self._working_on = threading.get_ident(), turn
         try:
             work()
@@ -226,12 +226,12 @@ class SessionRunner:
         self._view = view
         self._looking_at = view.again if isinstance(view, QuestionView) else None
         if isinstance(view, QuestionView):
-            self._ahead = None  # it takes room
+            self._ahead = None  # it takes memory
         self._prepare()
         self._tell(view)
 
     def _act(self, act: Act, then: Callable[[], View]) -> None:
-        """Change the session and show what follows; where it cannot be written, what stood still stands."""
+        """Change the session and show what follows; if the change cannot be written, the old view stays."""
         self._pending = None
         try:
             act()
@@ -239,7 +239,7 @@ class SessionRunner:
             self._pending = (act, then)
             self._unsaved(problem.sentence)
             return
-        # The question that stood is answered: should the next view fail, a reply to the old one must not count for it.
+        # The old question is answered: if the next view fails, a reply to the old one must not count for it.
         self._view = None
         if not self._closed.is_set():
             self._show(then())
@@ -269,14 +269,14 @@ class SessionRunner:
         self._later(self._verify)
 
     def _verify(self) -> None:
-        # If the disk refuses the note, the next answer reports it.
+        # If the note cannot be written, the next answer reports that.
         with suppress(UnwrittenProblem):
             self._session.verify()
 
     def _answer(self, request: int, reply: Reply, strength: Strength | None, full_picture: bool, said: Said) -> None:
         view = self._view
         if not isinstance(view, QuestionView) or view.request != request:
-            # A late second press must not discard what is prepared for the next question.
+            # A late second press must not discard what was prepared for the next question.
             self._prepare()
             return
         if self._looking_at is not None:
@@ -299,7 +299,7 @@ class SessionRunner:
         return self._where()
 
     def _where(self) -> View:
-        """Return the view of where the session stands."""
+        """Return the view of the session's current state."""
         session = self._session
         if session.state.phase == "finished":
             return self._result()
@@ -331,7 +331,7 @@ class SessionRunner:
     # --- the next question, before the click
 
     def _prepare(self) -> None:
-        """Compute what follows every reply, part by part, so that the expert never waits."""
+        """Compute the consequences of every reply, part by part, so that the expert never waits."""
         if not self._looks_ahead:
             return
         view = self._view
@@ -344,16 +344,16 @@ class SessionRunner:
         self._later(self._calibrate)
 
     def _prepare_result(self) -> None:
-        """Make the result that will be asked for, one part a piece of work."""
+        """Make the result ahead of the request, one part per piece of work."""
         ahead = self._ahead_or_new()
-        with suppress(Problem):  # is told when the result is asked for
+        with suppress(Problem):  # reported when the result is requested
             if not ahead.go_on():
                 self._later(self._prepare_result)
             self._ahead = ahead
 
     def _ahead_or_new(self) -> ResultInParts:
-        """Return the result as far as it is made; one that cannot be made is started over."""
-        # Judging models pulls in more than the first question needs.
+        """Return the result as far as it is made; if it failed or is outdated, start a new one."""
+        # Imported here because judging models pulls in more than the first question needs.
         from elicit_app.session.result import ResultInParts
 
         ahead, self._ahead = self._ahead, None
@@ -370,7 +370,7 @@ class SessionRunner:
             self._prepare_choices(asking)
 
     def _give_way(self) -> None:
-        """Wait until the question is painted, unless it is answered before: both together take longer."""
+        """Wait until the question is painted, or answered, because doing both at once takes longer."""
         self._request_came.clear()
         self._request_came.wait(_PAINTING)
 
@@ -379,19 +379,19 @@ class SessionRunner:
             self._later(partial(self._look_ahead, self._session.look_ahead(asking, reply, strength)))
 
     def _prepare_counts(self, asking: Asking) -> None:
-        """Make ready for the likely counts first: choices are what somebody falls back to."""
+        """Prepare the likely counts first; choices are what a person falls back to."""
         for moved in self._session.likely_counts(asking):
             self._later(partial(self._look_ahead, self._session.look_ahead(asking, "equal", moved=moved)))
         self._prepare_choices(asking)
 
     def _look_ahead(self, parts: Iterator[None]) -> None:
-        """Do one part; an answer that comes meanwhile has to wait for no more than that."""
+        """Do one part; an answer that arrives meanwhile waits for no more than that."""
         with suppress(StopIteration):
             next(parts)
             self._later(partial(self._look_ahead, parts), first=True)
 
     def _calibrate(self) -> None:
-        """Look at the probabilities of one model after another, which a result needs whatever is answered."""
+        """Calibrate one model after another, which a result needs whatever the answers are."""
         from elicit_app.session.result import calibration_of
 
         if self._to_calibrate:
@@ -399,18 +399,18 @@ class SessionRunner:
             self._later(self._calibrate)
 
     def _look_at_count(self, request: int, moved: Moved) -> None:
-        """Compute what follows a count that stands on the screen, unless another question stands by now."""
+        """Compute what follows a count on the screen, unless another question is current."""
         view, asking = self._view, self._session.asking()
         if not isinstance(view, QuestionView) or view.request != request or view.again is not None or asking is None:
             return
-        with suppress(Problem):  # a count that cannot be named is told when it is named
+        with suppress(Problem):  # a count that cannot be named is reported when it is named
             self._look_ahead(self._session.look_ahead(asking, "equal", moved=moved))
 
     def _later(self, work: Act, turn: int | None = None, *, first: bool = False) -> None:
-        """Do something when nothing else is to do, before or after what waits already.
+        """Queue idle work, before or after what is waiting already.
 
-        It is dropped as soon as the expert does anything after `turn`. Without a turn it is the one that the worker is
-        at, which the worker alone may ask for.
+        It is dropped as soon as the expert does anything after `turn`. The default turn is the worker's current one,
+        which only the worker may use.
         """
         turn = self._working_on if turn is None else turn
         with self._lock:

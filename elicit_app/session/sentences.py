@@ -1,4 +1,4 @@
-"""What is said about purposes, answers, progress, models and moved counts, in the window and in the terminal."""
+"""Wording for purposes, answers, progress, models and moved counts, shared by the window and the terminal."""
 
 from __future__ import annotations
 
@@ -29,31 +29,31 @@ from metrics.elicited.family import linear_family
 from metrics.text import amount, capitalised, counted, series, two_digits
 
 USUAL: AnswersFor = "choose"
-"""What answers are for where neither the study nor the person says so."""
+"""The purpose of the answers if neither the study nor the person states one."""
 
 
 class PurposeWords(NamedTuple):
-    """One thing that answers are for."""
+    """One possible purpose of the answers, in words."""
 
     purpose: AnswersFor
     title: str  # "To choose between these models"
-    sentence: str  # what comes with it, and when the questions stop
-    questions: str  # how many to expect: "usually 10 to 22 questions"
+    sentence: str  # what is included, and when the questions stop
+    questions: str  # the expected number: "usually 10 to 22 questions"
 
 
 def most_questions(informative: int) -> int:
-    """Return how many questions a sitting usually has at most: informative ones, repeats, and one check.
+    """Return the usual maximum of questions in a sitting: informative ones, repeats, and one check.
 
-    More follow where a check is failed, a repeat left open, or doubt remains whether somebody looked.
+    More follow if a check is failed, a repeat is left open, or it stays unclear whether the person looked.
     """
     return questions_left((), informative, checks=True)
 
 
 def purpose_words(study: Study, questions: int, *, early: bool = True) -> tuple[PurposeWords, ...]:
-    """Return what answers about a study may be for, the usual one first.
+    """Return the possible purposes of answers about a study, the usual one first.
 
-    At most so many informative `questions` are asked, or fewer where they may stop `early`; on top come repeats and a
-    check, and what `most_questions` leaves out.
+    At most `questions` informative questions are asked, or fewer if they may stop `early`; repeats and a check are
+    added, and whatever `most_questions` leaves out.
     """
     most = most_questions(questions)
     fewest = min(FEWEST_ANSWERS + required_left(()), most)
@@ -89,16 +89,16 @@ FIT_WORDS: Mapping[Fit, str] = {
     "left open": "left open",
     "taken out": "taken out",
 }
-"""How an answer stands to the others, as the window and the terminal say it."""
+"""How an answer fits the others, in the words of the window and the terminal."""
 
 _IMAGINED = "No model of this study gives exactly these results; imagine one that does."
 _FAR = "No model of this study gives such results; only such a pair tells how these mistakes compare."
 
 
 class Preference(NamedTuple):
-    """An answer without sides: what was preferred, and what the other result had to offer instead, which may be empty.
+    """An answer without sides: what was preferred, and what the other result offered instead, which may be empty.
 
-    Both read in the same direction: 12 fewer of one mistake rather than 85 fewer of another.
+    Both point in the same direction: 12 fewer of one mistake rather than 85 fewer of another.
     """
 
     preferred: str
@@ -107,7 +107,7 @@ class Preference(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Return the answer inside a sentence: "you preferred 12 fewer missed melanomas", "about equal"."""
+        """Return the answer as part of a sentence: "you preferred 12 fewer missed melanomas", "about equal"."""
         if not self.is_preference:
             return self.preferred[:1].lower() + self.preferred[1:]
         return f"you preferred {self.preferred}"
@@ -128,11 +128,10 @@ def preference(
     asked_again_as: int | None = None,
     moved: Moved | None = None,
 ) -> Preference:
-    """Say what an answer meant, whichever side stood left.
+    """Return what an answer meant, whichever side was on the left.
 
-    `left` and `right`, shape (k, k), are the counts as they were shown; rows are true classes. `asked_again_as` is the
-    number of the question that asked an unsure answer again; `moved` the count that was moved, its first side the left
-    one.
+    `left` and `right`, shape (k, k), are the counts as shown; rows are true classes. `asked_again_as` is the number of
+    the question that asked an unsure answer again; `moved` is the moved count, whose first side is the left one.
     """
     if reply == "unsure":
         again = f", asked again as {asked_again_as}" if asked_again_as is not None else ""
@@ -152,7 +151,7 @@ def preference(
 
 
 def _about_equal(left: Counts, right: Counts, wording: Wording, family: Family) -> str:
-    """Say between which differences somebody was indifferent; where nothing was traded, that one side was better."""
+    """Name the differences that felt equal; if nothing was traded, say that one side was better."""
     rows = largest_rows(left, right, wording, family)
     if nothing_traded(left, right, wording, family):
         return f"About equal, though one side only had {series([row.excess for row in rows])}"
@@ -160,19 +159,19 @@ def _about_equal(left: Counts, right: Counts, wording: Wording, family: Family) 
 
 
 def preference_of(answer: AnsweredView, wording: Wording, family: Family) -> Preference:
-    """Say what an answer meant; see `preference`."""
+    """Return what an answer meant; see `preference`."""
     again, moved = answer.asked_again_as, answer.moved
     return preference(answer.left, answer.right, answer.reply, wording, family, asked_again_as=again, moved=moved)
 
 
 def with_moved(left: Counts, right: Counts, moved: Moved) -> tuple[Counts, Counts]:
-    """Return the two results with the count that was moved, its first side the left one."""
+    """Return the two results with a moved count, whose first side is the left one."""
     question = Question(left, right, int(left.sum())).moved(moved)
     return question.first.astype(np.int64), question.second.astype(np.int64)
 
 
 def equal_point(left: Counts, right: Counts, wording: Wording, family: Family) -> str:
-    """Say which differences are equally bad, and what one of the rarer mistakes then counts as.
+    """Name the differences that are equally bad, and what one of the rarer mistakes counts as.
 
     "14 more missed cancers are as bad as 120 more needless biopsies: one counts as 8.6", without a full stop.
     """
@@ -198,12 +197,12 @@ def undo_words(previous: AnsweredView | None, wording: Wording, family: Family) 
 
 
 def last_words(last: AnsweredView, wording: Wording, family: Family) -> str:
-    """Say an answer and what was forgone as a sentence of its own."""
+    """Return an answer, and what was forgone, as a complete sentence."""
     return f"{capitalised(preference_of(last, wording, family).both)}."
 
 
 class ProgressWords(NamedTuple):
-    """How far the sitting is: "Question 7,", "about 5 to 8 more", and the same for a screen reader."""
+    """Progress of the sitting: "Question 7,", "about 5 to 8 more", and the same for a screen reader."""
 
     question: str
     rest: str
@@ -216,7 +215,7 @@ class ProgressWords(NamedTuple):
 
 
 def progress_words(view: QuestionView) -> ProgressWords:
-    """Say how far the sitting is."""
+    """Return the progress of the sitting in words."""
     progress = view.progress
     question = f"Question {view.number},"
     if view.last or progress.most == 0:
@@ -228,7 +227,7 @@ def progress_words(view: QuestionView) -> ProgressWords:
 
 
 def mark_words(view: QuestionView) -> str:
-    """Return what is to be known about results that no model gives; empty where one does."""
+    """Return a remark on results that no model gives; empty if one does."""
     return _FAR if view.far else _IMAGINED if view.hypothetical else ""
 
 
@@ -249,17 +248,17 @@ def order_words(order: NeverWorse, wording: Wording, family: Family) -> str:
 
 
 def stated_words(orders: Sequence[NeverWorse], wording: Wording, family: Family) -> str:
-    """Return what the expert stated for certain, in sentences; empty where that is nothing."""
+    """Return the orders that the expert stated, in sentences; empty if there are none."""
     return "".join(f"{order_words(order, wording, family)}. " for order in orders).rstrip()
 
 
 def scenario_sentence(there: str, here: str) -> str:
-    """Return how the recommendation of a scenario stands to that of the study itself."""
+    """Return how a scenario's recommendation compares with that of the study itself."""
     return "As in your study." if there == here else f"In your study: {here}"
 
 
 def cases_words(cases: Sequence[int], wording: Wording) -> str:
-    """Return the cases of each true class in words: "120 melanomas, 880 naevi"; with many classes the largest six."""
+    """Return the cases of each true class: "120 melanomas, 880 naevi"; of many classes only the largest six."""
     order = sorted(range(len(cases)), key=lambda i: -cases[i])[:6] if len(cases) > 6 else range(len(cases))
     named = [counted(cases[i], wording.class_one[i], wording.class_many[i]) for i in sorted(order)]
     left = sum(cases) - sum(cases[i] for i in order)
@@ -267,10 +266,10 @@ def cases_words(cases: Sequence[int], wording: Wording) -> str:
 
 
 class Balance(NamedTuple):
-    """What either side has more of; where each has more of one mistake, what one of the rarer counts as.
+    """What each side has more of and, in a trade of two mistakes, what one of the rarer ones counts as.
 
-    `letters` and `more` begin with the side that has fewer such cases; `more` is empty where a side has nothing more.
-    `ratio` is None where more than two mistakes differ, or one side has nothing more.
+    `letters` and `more` begin with the side that has fewer such cases; `more` is empty for a side that has nothing
+    more. `ratio` is None if more than two mistakes differ, or if one side has nothing more.
     """
 
     letters: tuple[Letter, Letter]
@@ -279,20 +278,20 @@ class Balance(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Return the whole: "A: 14 more misses are as bad as B: 120 more false alarms: one counts as 8.6"."""
+        """Return all of it: "A: 14 more misses are as bad as B: 120 more false alarms: one counts as 8.6"."""
         one, other = (f"{side}: {text or 'nothing more'}" for side, text in zip(self.letters, self.more, strict=True))
         return f"{one} {self.compared} {other}" + (f": one counts as {self.ratio}" if self.ratio else "")
 
     @property
     def compared(self) -> str:
-        """Return what stands between the two sides; nothing is as bad as what one side merely has on top."""
+        """Return the words between the two sides; nothing offsets what one side merely has in addition."""
         if not all(self.more):
             return "against"
         return f"{'is' if self.more[0].startswith('1 ') and ',' not in self.more[0] else 'are'} as bad as"
 
 
 def balance_of(rows: tuple[Row, ...]) -> Balance:
-    """Return what either side has more of."""
+    """Return what each side has more of."""
     sides: list[tuple[Letter, list[Row]]] = [
         ("A", [row for row in rows if row.surplus and row.worse == "left"]),
         ("B", [row for row in rows if row.surplus and row.worse == "right"]),
@@ -310,15 +309,15 @@ def balance_of(rows: tuple[Row, ...]) -> Balance:
 def moved_comparison(
     left: Counts, right: Counts, wording: Wording, population: int, family: Family, shown: PairComparison
 ) -> PairComparison:
-    """Return the words of a pair in which one count was moved, in the rows of `shown`, however the pair compares now.
+    """Return the words of a pair in which one count was moved, with the rows of `shown` whatever the pair is like now.
 
-    `left` and `right` are the two results as they are now; see `compare_pair`.
+    `left` and `right` are the current results; see `compare_pair`.
     """
     new = compare_pair(left, right, wording, population, family)
     found = {(row.true, row.predicted): row for row in all_rows(left, right, wording, family)}
     rows = tuple(found[row.true, row.predicted] for row in shown.rows)
     level = [row for row in rows if not row.surplus]
-    # A row that happens to be level now still has its place above, not in the folded line.
+    # A row that is level now keeps its place above, and is not counted in the folded line.
     fold = new.fold._replace(
         same_kinds=new.fold.same_kinds - len(level), same_cases=new.fold.same_cases - sum(row.left for row in level)
     )
@@ -329,18 +328,18 @@ def moved_comparison(
 
 
 def move_name(row: Row, letter: Letter, count: int, least: int, most: int) -> str:
-    """Return the name of the number that is moved: "Needless biopsies in B, 161 of 627, to move from 41 to 313"."""
+    """Return the accessible name of a movable count: "Needless biopsies in B, 161 of 627, to move from 41 to 313"."""
     many = capitalised(row.mistake.many)
     return f"{many} in {letter}, {count:,} of {row.total:,}, to move from {least:,} to {most:,}"
 
 
 def bound_words(least: int, most: int, *, at_least: bool) -> str:
-    """Return what an end of the scale says: "Even 313 is less bad"; at the near end "Even 42 is worse"."""
+    """Return the label at an end of the scale: "Even 313 is less bad"; at the near end "Even 42 is worse"."""
     return f"Even {least:,} is worse" if at_least else f"Even {most:,} is less bad"
 
 
 def with_count(left: Counts, right: Counts, proposal: Proposal, count: int) -> tuple[Counts, Counts]:
-    """Return both results with the proposed mistake at `count`; the first side of the proposal is the left one."""
+    """Return both results with the proposed mistake at `count`; the proposal's first side is the left one."""
     changed = (left if proposal.side == "first" else right).copy()
     true, predicted = proposal.true, proposal.predicted
     changed[true, true] += changed[true, predicted] - count

@@ -1,6 +1,6 @@
-"""One expert's run over one study: what was answered, what is asked next, and the journal beneath.
+"""One expert's run over one study: the answers, the next question, and the journal beneath.
 
-A session is used by one thread at a time. Every method that changes it writes the journal first: when it raises
+A session is used by one thread at a time. Every method that changes it writes the journal first: if it raises
 `UnwrittenProblem`, nothing has changed and it may be called again.
 """
 
@@ -63,11 +63,11 @@ _MORE_AFTER = ("budget", "known", "best-model")
 
 
 class Said(TypedDict, total=False):
-    """What may be said beside a reply."""
+    """What may accompany a reply."""
 
-    seconds: float | None  # how long it took
-    moved: Moved | None  # the count that was moved, its first side the left one: the reply is about the pair with it
-    reason: str  # what was typed about the answer
+    seconds: float | None  # duration of the answer
+    moved: Moved | None  # the moved count, its first side the left one; the reply is about the pair with it
+    reason: str  # typed remark about the answer
 
 
 class Session:
@@ -98,13 +98,13 @@ class Session:
     ) -> Session:
         """Begin a session in a new file.
 
-        The setting is put into terms for a person (whole cases of real decisions). `guesses` are first guesses of the
-        ratios, asked before the first question. Where a program answers (`simulated`), the metric file says so.
+        The setting is adapted to a person (whole cases of real decisions). `guesses` are first guesses of the ratios,
+        made before the first question. If a program answers (`simulated`), the metric file says so.
 
         Raises
         ------
         Problem
-            When the study and the setting do not go together, or the file cannot be written.
+            If the study and the setting do not fit together, or the file cannot be written.
         """
         setting = for_person(as_packed(study, setting))
         now = datetime.now(UTC)
@@ -112,7 +112,7 @@ class Session:
         if guesses:
             events.append(Guessed(at=now, guesses=guesses))
         steps = Steps(study, setting)
-        # What does not go together is refused before there is a file.
+        # Refuse a bad combination before a file exists.
         steps.procedure(fold_events(events, path))
         session = cls(study, setting, Journal.create(path, events), events)
         keep_pack(study, path)
@@ -121,12 +121,12 @@ class Session:
 
     @classmethod
     def open(cls, path: Path, study: Study | None = None) -> Session:
-        """Go on with a session; its study, where it is not open already, is found as it was begun.
+        """Continue a session; unless its study is given, it is found by the session's first line.
 
         Raises
         ------
         Problem
-            When the file is damaged, newer, open elsewhere or about another study; in one sentence.
+            If the file is damaged, newer, open elsewhere or about another study; in one sentence.
         """
         journal, contents = Journal.open(path)
         try:
@@ -139,16 +139,16 @@ class Session:
 
     @classmethod
     def look(cls, path: Path, study: Study | None = None, *, damaged: bool = False) -> Session:
-        """Open a session to look at, not to go on with; it may be open elsewhere. See `open`.
+        """Open a session read-only; it may be open elsewhere. See `open`.
 
-        With `damaged` a damaged session is shown up to the damage, which `damage` then names.
+        With `damaged`, a damaged session is shown up to the damage, which `damage` then names.
 
         Raises
         ------
         DamagedProblem
-            When the file is damaged and that was not allowed for.
+            If the file is damaged and `damaged` is False.
         Problem
-            When the file is newer, or about another study; in one sentence.
+            If the file is newer, or about another study; in one sentence.
         """
         contents = look_into(path) if damaged else read(path)
         study = study or study_of(contents.begun.study, path)
@@ -170,7 +170,7 @@ class Session:
 
     @property
     def note(self) -> str:
-        """Return a sentence about the procedure, or an empty one."""
+        """Return a remark about the procedure, or an empty string."""
         return note_about(self.setting, self.next())
 
     @property
@@ -181,8 +181,8 @@ class Session:
     def kept_in(self) -> Path | None:
         """Return the file that holds every answer.
 
-        Where another program changed, moved or deleted the session's own, that is a copy beside it; None where not even
-        that can be written.
+        If another program changed, moved or deleted the session's file, that is a copy beside it; None if even the copy
+        cannot be written.
         """
         if self._journal.untouched():
             return self.path
@@ -193,7 +193,7 @@ class Session:
         return self._copy
 
     def close(self) -> None:
-        """Let go of the file. Nothing has to be saved: every answer is in it."""
+        """Release the file. Nothing has to be saved, because every answer is in it."""
         self._journal.close()
 
     def __enter__(self) -> Session:
@@ -209,7 +209,7 @@ class Session:
         return self._steps.procedure(self.state)
 
     def next(self) -> Step | Over:
-        """Return the next step of the procedure, or why it has no further question."""
+        """Return the next step of the procedure, or why there is no further question."""
         return self._steps.after(self.state)
 
     def over(self) -> Over | None:
@@ -217,9 +217,9 @@ class Session:
         return self._steps.over(self.state)
 
     def asking(self) -> Asking | None:
-        """Return the question that stands, or None where the procedure has no further one.
+        """Return the current question, or None if the procedure has no further one.
 
-        After an undo it is the very question that was undone, as it was recorded.
+        After an undo it is the undone question, exactly as it was recorded.
         """
         number = len(self.state.entries) + 1
         step = self.next()
@@ -239,7 +239,7 @@ class Session:
         yield from self._steps.ahead(apply(self.state, self._answered(asking, reply, strength, {"moved": moved})))
 
     def likely_counts(self, asking: Asking) -> tuple[Moved, ...]:
-        """Return the counts that this person would most likely name, as they stand on the screen, likeliest first."""
+        """Return the counts that this person is likely to name, in the order of the screen, likeliest first."""
         belief = self.procedure().belief(self.state.history)
         if belief is None:
             return ()
@@ -262,9 +262,9 @@ class Session:
     def answer(
         self, reply: Reply, strength: Strength | None = None, *, full_picture: bool = False, **said: Unpack[Said]
     ) -> None:
-        """Answer the question that stands; when this returns, the answer is on the disk.
+        """Answer the current question; when this returns, the answer is on the disk.
 
-        `full_picture` tells whether every count was shown.
+        `full_picture` states whether every count was shown.
         """
         asking = self.asking()
         if asking is None or self.state.phase != "asking":
@@ -286,41 +286,41 @@ class Session:
         )
 
     def undo(self) -> None:
-        """Take back the last action; any number of times."""
+        """Take back the last action; may be repeated."""
         self._do(Undone(at=self._clock()))
 
     def redo(self) -> None:
-        """Put back what was taken back last, until something new is done."""
+        """Redo the last undone action, until a new one is made."""
         self._do(Redone(at=self._clock()))
 
     def take_out(self, number: int) -> None:
-        """Use answer `number` no more. It stays in the file."""
+        """Exclude answer `number`. It stays in the file."""
         self._require_answer(number, "take out")
         self._do(TakenOut(at=self._clock(), number=number))
 
     def change(self, number: int, reply: Reply, strength: Strength | None = None, **said: Unpack[Said]) -> None:
-        """Answer question `number` anew, sides as they stood then; parameters as in `answer`."""
+        """Answer question `number` again with the original sides; parameters as in `answer`."""
         self._require_answer(number, "change")
         event = self.state.entries[number - 1].event
         given = _given(event.pair, event.left, reply, strength, said)
         self._do(Changed(at=self._clock(), number=number, **given))
 
     def resolve(self, first: int, second: int, kept: Kept) -> None:
-        """Say which of two different answers to the same pair was meant: the first, the second, equal, or both."""
+        """Record which of two different answers to the same pair was meant: the first, the second, equal, or both."""
         self._do(Resolved(at=self._clock(), first=first, second=second, kept=kept))
 
     def practised(self) -> None:
-        """Remember that the practice questions were done."""
+        """Record that the practice questions were done."""
         self._do(Practised(at=self._clock()))
 
     def state_practice(self, table: Sequence[Sequence[float]] | None) -> None:
-        """Remember what is done today, counts or rates (k x k, rows are true classes); None takes it back."""
+        """Record present practice, in counts or rates (k x k, rows are true classes); None removes it."""
         stated = None if table is None else tuple(tuple(map(float, row)) for row in table)
         if stated != self.state.practice:
             self._do(PracticeStated(at=self._clock(), table=stated))
 
     def stop(self) -> None:
-        """Stop answering and look back."""
+        """Stop answering and review the answers."""
         if self.state.phase == "asking":
             self._do(Stopped(at=self._clock()))
 
@@ -332,7 +332,7 @@ class Session:
             self._do(Finished(at=self._clock()))
 
     def more(self) -> None:
-        """Go on asking: a further sitting where the last one is over."""
+        """Continue asking: with a further sitting if the last one is over."""
         event = self.continuation()
         if event is None:
             raise Problem("This procedure has no further question: the answers so far are all that it needs.")
@@ -353,7 +353,7 @@ class Session:
         return Continued(at=self._clock(), questions=questions, early_stop=early)
 
     def verify(self) -> bool:
-        """Compute the last recorded question anew, and note it in the session where it differs."""
+        """Recompute the last recorded question, and add a note to the session if it differs."""
         entries = self.state.entries
         if not entries or len(self.state.history) != len(entries):
             return True
@@ -373,7 +373,7 @@ class Session:
             raise Problem(f"There is no answer {number} to {what}: there are {len(self.state.entries)}.")
 
     def _do(self, event: Event) -> None:
-        """Write an event and then count it; an event that cannot follow is refused before anything is written."""
+        """Write an event, then apply it; an event that cannot follow is refused before anything is written."""
         try:
             state = apply(self.state, event)
         except OutOfPlaceError as error:
@@ -391,7 +391,7 @@ class Session:
 
 
 def _given(pair: Pair, left: Side, reply: Reply, strength: Strength | None, said: Said) -> dict[str, Any]:
-    """Return an answer as an event has it: only a preference has a strength, and a count moves as the question says."""
+    """Return the fields of an answer: only a preference has a strength, and a count moves as the question allows."""
     choice = to_choice(left, reply)
     fields: dict[str, Any] = {"choice": choice, "seconds": said.get("seconds")}
     if choice in PREFERENCES:

@@ -1,4 +1,4 @@
-"""Can the result be trusted? What was found about the answers, in words."""
+"""Whether the result can be trusted: the findings about the answers, in words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _NAMED = 4
 _MOST_ODD = 0.25
 
-# Headline and detail of what the answers together give away; see `Suspicion`.
+# Headline and detail of each suspicion about the answers as a whole; see `Suspicion`.
 _SUSPICIONS = {
     "random": (
         "The answers do not hang together",
@@ -98,9 +98,9 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
 
 
 def why_provisional(outcome: Outcome, ratios: tuple[ExchangeRate, ...], answers: int, *, untrusted: bool) -> str | None:
-    """Return why the costs should not be used for anything else yet, or None.
+    """Return why the costs should not yet be used for anything else, or None.
 
-    A sitting that was asked to its end leaves ranges that speak for themselves.
+    For a sitting that ran to its end the ranges speak for themselves.
     """
     if untrusted:
         return UNTRUSTED
@@ -112,7 +112,7 @@ def why_provisional(outcome: Outcome, ratios: tuple[ExchangeRate, ...], answers:
 
 
 def _known(rate: ExchangeRate) -> bool:
-    """Return whether a ratio is known as closely as questions aim at: half of its range is no more than a factor."""
+    """Return whether a ratio is known as closely as the questions aim for: within `KNOWN_FACTOR` each way."""
     if rate.is_yardstick or rate.ninety is None:
         return True
     low, high = rate.ninety
@@ -128,7 +128,7 @@ def _never_asked(study: Study, outcome: Outcome, state: SessionState) -> tuple[t
 
 
 def misfit_numbers(state: SessionState, places: Sequence[int]) -> frozenset[int]:
-    """Return the numbers of answers, given their places in the history; what was made one with a misfit is one too."""
+    """Return the numbers of misfits, given their indices in the history; a repeat merged with a misfit is one too."""
     odd = {state.used[index] + 1 for index in places}
     return frozenset(
         odd
@@ -141,9 +141,9 @@ def misfit_numbers(state: SessionState, places: Sequence[int]) -> frozenset[int]
 
 
 def contradictions(state: SessionState) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of answer numbers that say different things about the same pair of matrices.
+    """Return the pairs of answer numbers that contradict each other about the same pair of matrices.
 
-    Answers taken out, "cannot say", and pairs whose two answers were kept on purpose do not count.
+    Excluded answers, "cannot say", and pairs whose two answers were deliberately kept do not count.
     """
     live = [
         (number, entry)
@@ -159,7 +159,7 @@ def contradictions(state: SessionState) -> tuple[tuple[int, int], ...]:
 
 
 def _repeats_found(report: TrustReport, failed: Sequence[int], study: Study) -> list[TrustView]:
-    """Return what was answered twice, and what was said where one side was plainly better."""
+    """Return the findings on repeats, and on answers to pairs in which one side was plainly better."""
     same, repeated, chosen = report.repeats.right, report.repeats.total, report.checks.right
     times = "once" if chosen == 1 else f"{chosen} times"
     plain = f"The plainly better side{f' was chosen {times}' if failed else f', shown {times}, was chosen'}"
@@ -180,7 +180,7 @@ def _fits_found(explained: Tally, odd: Sequence[int], report: TrustReport) -> li
     if not explained.of:
         return []
     good = _fits_well(explained)
-    # Beside "do not hang together" or "far apart" a good fit would read as a contradiction: their detail speaks of it.
+    # Beside "do not hang together" or "far apart" a good fit would seem to contradict; their details mention it.
     shown_there = good and (report.apart is not None or report.flagged("random"))
     found = [] if shown_there else [TrustView(good, _fit(explained))]
     found += [TrustView(False, f"Answer {number} does not fit the rest", question=number) for number in odd[:_NAMED]]
@@ -198,7 +198,7 @@ def _fits_well(explained: Tally) -> bool:
 
 
 def far_apart_words(apart: FarApart, state: SessionState) -> str:
-    """Say which two counts lie far apart: "Answers 2 and 5 are a factor of 9 apart"."""
+    """Return which two counts are far apart: "Answers 2 and 5 are a factor of 9 apart"."""
     first, second = sorted(state.used[place] + 1 for place in (apart.more, apart.fewer))
     return f"Answers {first} and {second} are a factor of {two_digits(apart.factor)} apart"
 
@@ -206,7 +206,7 @@ def far_apart_words(apart: FarApart, state: SessionState) -> str:
 def _apart_found(
     report: TrustReport, state: SessionState, rates: tuple[ExchangeRate, ...], explained: Tally
 ) -> list[TrustView]:
-    """Return the two answers about the same mistakes that lie farthest apart, where that is far."""
+    """Return the two most distant answers about the same mistakes, if they are far apart."""
     apart = report.apart
     if apart is None:
         return []
@@ -227,15 +227,15 @@ def _held_out(report: TrustReport, study: Study) -> tuple[HeldOutView, ...]:
         return ()
     rules = [("this result", kept.learned), ("F1 score", kept.f1), ("accuracy", kept.accuracy)]
     if study.wording.priced is not None:
-        # The diagonal of amounts is what is good of each: adding it up prices all alike, and F1 means nothing here.
+        # The diagonal of amounts holds what is good of each. Its sum prices all alike, and F1 has no meaning here.
         rules = [("this result", kept.learned), ("equal prices", kept.accuracy)]
     return tuple(HeldOutView(name, right, kept.total) for name, right in rules)
 
 
 def _held_out_found(report: TrustReport) -> list[TrustView]:
-    """Return how well answers kept aside are predicted; nothing where that speaks neither for the result nor against.
+    """Return how well held-out answers are predicted; nothing if that is no evidence for or against the result.
 
-    Questions are about near ties: of somebody honest, too, the answers to the next ones may be as open as a coin.
+    Questions are near ties, so that even an honest person's next answers may be as open as a coin toss.
     """
     poor = report.suspicion("no_better")
     if report.held_out is None or poor is None:
@@ -253,7 +253,7 @@ def _held_out_found(report: TrustReport) -> list[TrustView]:
 
 
 def _suspicions_found(state: SessionState, report: TrustReport, explained: Tally) -> list[TrustView]:
-    """Return the suspicions that nothing else in the panel says."""
+    """Return the suspicions that no other finding mentions."""
     found = []
     for suspicion in report.suspicions:
         if not suspicion.flagged:
@@ -273,7 +273,7 @@ def _suspicions_found(state: SessionState, report: TrustReport, explained: Tally
 
 
 def _side_found(state: SessionState) -> TrustView:
-    """Return on which side nearly all preferences were."""
+    """Return the side that nearly all preferences went to."""
     asked = zip(state.used, state.history, strict=True)
     left = [
         answer.choice == state.entries[index].event.left for index, (_, answer) in asked if answer.choice in PREFERENCES
@@ -309,7 +309,7 @@ def _sentence(findings: Sequence[TrustView], *, tested: bool, checked: bool, har
     if bad == 0:
         if not tested:
             return "There are too few answers to tell."
-        # Whoever clicks without looking may agree with a repeat by luck.
+        # A person who clicks without looking may agree with a repeat by luck.
         return (
             "Yes, as far as the answers can tell." if checked else "So far, yes; but no check was among the questions."
         )

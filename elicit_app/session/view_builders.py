@@ -1,4 +1,4 @@
-"""Views of a session: the question that stands, the review, the end of a sitting, the recap; and all answers as CSV."""
+"""Build the views of a session: the question, the review, the end of a sitting and the recap; and answers as CSV."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ _OVER = {
 
 
 def shown(pair: Pair, left: Side) -> tuple[Counts, Counts]:
-    """Return the matrices of a pair as they stood: left, right."""
+    """Return the matrices of a pair as they were shown: left, right."""
     first, second = (pair.first, pair.second) if left == "first" else (pair.second, pair.first)
     return as_counts(first), as_counts(second)
 
 
 def after(progress: Progress) -> Progress:
-    """Return the progress with what is still to come after the question that stands, as a page says it."""
+    """Return the progress with the questions that remain after the current one, as a page shows it."""
     return replace(progress, fewest=max(progress.fewest - 1, 0), most=max(progress.most - 1, 0))
 
 
 def question_view(session: Session, request: int, *, offer_break: bool = False) -> QuestionView | None:
-    """Return the question that stands, or None where the procedure has no further one."""
+    """Return the current question, or None if the procedure has no further one."""
     asking = session.asking()
     if asking is None:
         return None
@@ -74,7 +74,7 @@ def question_view(session: Session, request: int, *, offer_break: bool = False) 
 
 
 def _as_asked(question: Asking | Answered, **more: Any) -> QuestionView:
-    """Return the view of a question as it stands or stood."""
+    """Return the view of a question as it is or was shown."""
     pair = question.pair
     left, right = shown(pair, question.left)
     return QuestionView(
@@ -98,12 +98,12 @@ def _undoes(session: Session) -> Literal["answer", "change", "nothing"]:
 
 
 def looking_again_view(session: Session, request: int, number: int) -> QuestionView:
-    """Return question `number` as it was shown, to be answered anew.
+    """Return question `number` as it was shown, to be answered again.
 
     Raises
     ------
     Problem
-        When there is no such answer.
+        If there is no such answer.
     """
     entries = session.state.entries
     if not 1 <= number <= len(entries):
@@ -136,7 +136,7 @@ def sitting_over_view(session: Session) -> SittingOverView:
 
 
 def review_view(session: Session) -> ReviewView:
-    """Return all answers, newest last, with what fits the rest and what has two answers."""
+    """Return all answers, newest last, with their fit and any contradictions."""
     pairs = contradictions(session.state)
     answers = answered_views(session, pairs)
     return ReviewView(
@@ -150,7 +150,7 @@ def review_view(session: Session) -> ReviewView:
 
 
 def answered_views(session: Session, pairs: tuple[tuple[int, int], ...]) -> tuple[AnsweredView, ...]:
-    """Return every answer with its fit; `pairs` are the numbers of contradicting answers."""
+    """Return every answer with its fit; `pairs` holds the numbers of contradicting answers."""
     state = session.state
     odd = misfit_numbers(state, misfits(session.procedure(), state.history))
     doubled = {number for pair in pairs for number in pair}
@@ -178,7 +178,7 @@ def answered_views(session: Session, pairs: tuple[tuple[int, int], ...]) -> tupl
 
 
 def _nothing_traded(session: Session, entry: Entry) -> bool:
-    """Return whether one side was merely better when a pair was answered, with the count that was moved."""
+    """Return whether one side of a pair, with the moved count, was better in everything."""
     first, second = as_counts(entry.event.pair.first), as_counts(entry.event.pair.second)
     if entry.answer.moved is not None:
         first, second = with_moved(first, second, entry.answer.moved)
@@ -186,13 +186,13 @@ def _nothing_traded(session: Session, entry: Entry) -> bool:
 
 
 def last_answer(session: Session) -> AnsweredView | None:
-    """Return the last answer, without judging whether it fits; None before the first one."""
+    """Return the last answer, without judging its fit; None if there is none."""
     entries = session.state.entries
     return _plain(entries, len(entries)) if entries else None
 
 
 def _plain(entries: tuple[Entry, ...], number: int) -> AnsweredView:
-    """Return an answer without judging whether it fits, which the question page does not show."""
+    """Return an answer without judging its fit, which the question page does not show."""
     return _answered_view(entries, number, "fits")
 
 
@@ -251,7 +251,7 @@ def _review_sentence(session: Session, answers: tuple[AnsweredView, ...], double
 
 
 def recap_view(session: Session) -> RecapView:
-    """Return where a session stands."""
+    """Return the current state of a session for somebody who comes back."""
     study, state = session.study, session.state
     last = last_answer(session)
     answers = len(state.entries)
@@ -265,7 +265,7 @@ def recap_view(session: Session) -> RecapView:
 
 
 def _following(session: Session) -> str:
-    """Say what comes next."""
+    """Return in words what comes next."""
     if session.state.phase == "finished":
         return "The result is next."
     if session.state.phase == "stopped":
@@ -278,11 +278,11 @@ def _following(session: Session) -> str:
 
 
 def answers_csv(session: Session) -> str:
-    """Return one row per answer, undone ones included, as CSV.
+    """Return one row per answer, including undone ones, as CSV.
 
-    The state is kept, changed, taken out or undone, the time in UTC; "reply" is as first given, "counts as" the reply
-    that counts now, "left is" which of the procedure's two matrices stood left. After the columns of `_COLUMNS` come
-    the cases of both sides, one column per cell, named by side, true class and predicted class.
+    The state is kept, changed, taken out or undone; times are in UTC. "reply" is the original reply, "counts as" the
+    one that counts now, "left is" which of the procedure's two matrices was on the left. After the columns of
+    `_COLUMNS` come the cases of both sides, one column per cell, named by side, true class and predicted class.
     """
     classes = session.study.classes
     out = io.StringIO()
@@ -352,7 +352,7 @@ def _row(number: int, event: Answered, entry: Entry | None, classes: tuple[str, 
 
 
 def _moved(event: Answered, classes: tuple[str, ...]) -> tuple[object, ...]:
-    """Return which count was moved, from where and where to; empty cells where none was."""
+    """Return the moved count's name, start and end; empty cells if none was moved."""
     moved = on_screen(event.left, event.moved)
     if moved is None:
         return "", "", ""
@@ -361,12 +361,12 @@ def _moved(event: Answered, classes: tuple[str, ...]) -> tuple[object, ...]:
 
 
 def export_answers(session: Session, path: Path) -> Path:
-    """Write all answers as CSV, whole or not at all, and return where.
+    """Write all answers as CSV atomically, and return the path.
 
     Raises
     ------
     Problem
-        Where the file cannot be written.
+        If the file cannot be written.
     """
     write_whole(path, answers_csv(session))
     return path

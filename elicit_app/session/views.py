@@ -1,4 +1,4 @@
-"""What window and terminal show: the question that stands, the review, the end of a sitting, and the result."""
+"""The views that window and terminal show: the question, the review, the end of a sitting, and the result."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Fit = Literal[
 class AnsweredView:
     """One answer as it was given: left is what the person saw as A, right as B.
 
-    `moved` is the count that was moved, its first side the left one; the reply then holds for the pair with that count.
+    `moved` is the moved count, its first side the left one; the reply then holds for the pair with that count.
     """
 
     number: int
@@ -54,14 +54,14 @@ class AnsweredView:
 class QuestionView:
     """A question to show.
 
-    `request` must come back with the answer; `subject` is the side the strip's sentence is about; `last` is True at the
-    cap; `can_redo` tells whether an undone answer can be put back; `note` is a sentence about the procedure, or empty.
-    `undoes` is what Undo would take back; for an answer it is `previous`. `again` is the number of the answer that is
-    looked at again: the reply changes it, Undo leaves it as it was. `full_picture` is whether the full picture was on
-    at the answer before. `proposal` is the count that may be moved until both results are equally bad, in the order of
-    the screen: its first side is the left one. `reversed_rows` tells that the rows stand in the reverse of study order,
-    so that no mistake is always the upper one. `far` tells that a mistake is much more frequent than near the study's
-    models.
+    `request` must be returned with the answer; `subject` is the side that the strip's sentence describes; `last` is
+    True at the cap; `can_redo` states whether an undone answer can be redone; `note` is a remark about the procedure,
+    or empty. `undoes` is what Undo would take back; for an answer it is `previous`. `again` is the number of an answer
+    under review: a reply changes it, Undo leaves it unchanged. `full_picture` states whether the full picture was on at
+    the previous answer. `proposal` is the count that may be moved until both results are equally bad, in the order of
+    the screen: its first side is the left one. `reversed_rows` states whether the rows are in the reverse of study
+    order, so that no mistake is always on top. `far` states whether a mistake is much more frequent than near the
+    study's models.
     """
 
     request: int
@@ -87,7 +87,7 @@ class QuestionView:
 
 @dataclass(frozen=True, eq=False)
 class UnsavedView:
-    """An answer that could not be written: the sentence to show, and the question that still stands."""
+    """An answer that could not be written: the sentence to show, and the question that is still current."""
 
     sentence: str
     question: QuestionView
@@ -95,11 +95,11 @@ class UnsavedView:
 
 @dataclass(frozen=True, eq=False)
 class RecapView:
-    """Where a session stood, shown before its next question to somebody who comes back; every text is a sentence.
+    """Summary of a session for somebody who comes back, shown before the next question; every text is a sentence.
 
-    `kept` is how many answers there are, without the full stop; `last` says what the last answer was; `following` says
-    what comes next; `stated` are the orders that were stated for certain, or empty. What the answers seem to say is
-    not in it: it would be an anchor in the middle of a measurement.
+    `kept` is the number of answers, without the full stop; `last` says what the last answer was; `following` says what
+    comes next; `stated` holds the orders that were stated with certainty, or is empty. It does not say what the answers
+    suggest so far, because that would be an anchor in the middle of a measurement.
     """
 
     kept: str
@@ -110,10 +110,10 @@ class RecapView:
 
 @dataclass(frozen=True, eq=False)
 class SittingOverView:
-    """The sitting is over (its number of questions, or known well enough): stop, or ask for more.
+    """End of a sitting, by its number of questions or because enough is known: stop, or ask for more.
 
-    `can_continue` is False where the procedure has no further question; `unsaved` is a sentence to show with
-    "Try again" where the last change could not be written, or empty.
+    `can_continue` is False if the procedure has no further question; `unsaved` is a sentence to show with "Try again"
+    if the last change could not be written, or empty.
     """
 
     reason: str
@@ -126,8 +126,8 @@ class SittingOverView:
 class ReviewView:
     """All answers, newest last, and the pairs (indices into `answers`) that contradict each other.
 
-    `can_continue` is False where the procedure has no further question; `unsaved` as in `SittingOverView`;
-    `undoes` as in `QuestionView`, the answer being the last of `answers`.
+    `can_continue` is False if the procedure has no further question; `unsaved` as in `SittingOverView`; `undoes` as in
+    `QuestionView`, where the answer is the last of `answers`.
     """
 
     answers: tuple[AnsweredView, ...]
@@ -141,9 +141,9 @@ class ReviewView:
 
 @dataclass(frozen=True, eq=False)
 class CurveLine:
-    """One curve: the recommended policy, another one, or one that needs no model (`trivial`).
+    """One curve: of the recommended policy, of another one, or of one that needs no model (`trivial`).
 
-    `in_sentence` is what it is called inside a sentence, where that is not its name.
+    `in_sentence` is its name within a sentence, if that differs.
     """
 
     name: str
@@ -155,26 +155,26 @@ class CurveLine:
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """Where the first curve may lie compared with another: the 90 % range of their difference, added to that one."""
+    """Range of the first curve relative to another: the 90 % range of their difference, added to the other."""
 
-    other: str  # the curve that is compared with, as it is called inside a sentence
-    # shape (n,): of the first curve. Where the other curve lies between them, the cases cannot tell the two apart.
+    other: str  # the other curve's name within a sentence
+    # shape (n,): of the first curve. If the other curve lies in between, the cases cannot distinguish the two.
     low: Floats
     high: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class CurveSet:
-    """Curves over one number."""
+    """Curves over one variable."""
 
-    at: Floats  # shape (n,): the numbers, ascending
+    at: Floats  # shape (n,): its values, ascending
     lines: tuple[CurveLine, ...]  # each with n values; the most important first
-    elicited: float  # what the answers say the number is
+    elicited: float  # the elicited value
     plausible: tuple[float, float] | None  # its 90 % range
-    band: Band | None = None  # how the first curve compares with the best of the others where the answers lie
+    band: Band | None = None  # the first curve compared with the best of the others at the elicited value
 
     def values(self, number: float) -> tuple[tuple[CurveLine, float], ...]:
-        """Return every line with its value at a number, as the straight line between two known ones has it."""
+        """Return every line with its linearly interpolated value at a number."""
         return tuple((line, float(np.interp(number, self.at, line.values))) for line in self.lines)
 
 
@@ -183,27 +183,27 @@ class RocLine:
     """The ROC curve of a model with the elicited threshold on it."""
 
     name: str
-    # shape (m,): share of the negative and of the positive cases that are called positive, ascending
+    # shape (m,): share of the negative and of the positive cases that are predicted positive, ascending
     false_rate: Floats
     true_rate: Floats
     point: tuple[float, float]  # false and true rate at the threshold
-    # the same at the ends of its 90 % range; `point` twice without one
+    # the same at the ends of its 90 % range; `point` twice if there is none
     ends: tuple[tuple[float, float], tuple[float, float]]
     recommended: bool  # whether this model is the recommended one
 
 
 @dataclass(frozen=True, eq=False)
 class CurvesView:
-    """Everything behind "What more can be seen"."""
+    """Everything shown under "What more can be seen"."""
 
-    # whose ratio varies, and the unit
+    # the ratio that varies, and the unit
     rate: ExchangeRate
     yardstick: ExchangeRate
-    # two classes: positive cases found per population, less the price of false alarms, over the threshold
+    # with two classes: positive cases found per population, minus the price of false alarms, over the threshold
     net_benefit: CurveSet | None
     cost: CurveSet  # cost per population in units of the yardstick, over the ratio
     best: CurveSet  # probability of being best, over the ratio
-    roc: tuple[RocLine, ...] = ()  # of two classes
+    roc: tuple[RocLine, ...] = ()  # with two classes
 
 
 _SAME_SHARE = 1e-9
@@ -211,7 +211,7 @@ _SAME_SHARE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Scenarios:
-    """What one could do, at any prevalence; made by `result.scenarios_of`."""
+    """The policies judged at any prevalence; made by `result.scenarios_of`."""
 
     judge: Judge
     stated: tuple[float, ...] | None  # the study's prevalence where it is stated; else it is that of the cases
@@ -220,40 +220,40 @@ class Scenarios:
 
     @property
     def population(self) -> int:
-        """Return for how many cases costs are."""
+        """Return the number of cases that costs refer to."""
         return self.judge.population
 
     @property
     def own(self) -> Matrix:
-        """Return the study's own shares of the true classes; a class without cases has none, whatever is stated."""
+        """Return the study's own shares of the true classes; a class without cases gets 0, whatever is stated."""
         counted = self.judge.costs.own_shares
         return counted if self.stated is None else proportions(np.array(self.stated) * (counted > 0))
 
     @property
     def known(self) -> tuple[int, ...]:
-        """Return the true classes that have cases: nothing is known about models on the others."""
+        """Return the true classes that have cases; nothing is known about the models on the others."""
         return tuple(int(i) for i in np.flatnonzero(self.judge.costs.cases))
 
     def judgement(self, shares: ArrayLike | None = None) -> Judgement:
         """Return the judgement at a prevalence, by default the study's own.
 
-        `shares` are those of the true classes, >= 0; only their proportions matter.
+        `shares` are shares of the true classes, >= 0; only their proportions matter.
         """
         of = self.own if shares is None else proportions(shares)
         return self._at_own if np.allclose(of, self.own, rtol=0, atol=_SAME_SHARE) else self.judge.at(of)
 
     @cached_property
     def _at_own(self) -> Judgement:
-        # shares that are counted are as uncertain as all other counts
+        # counted shares are as uncertain as all other counts
         return self.judge.at(None if self.stated is None else self.own)
 
     def models(self, judgement: Judgement) -> tuple[ModelView, ...]:
-        """Return the models as they decide now, the cheapest first, as a judgement of this judge has them."""
+        """Return the models as they decide now, cheapest first, according to a judgement of this judge."""
         as_is = judgement.among(lambda policy: policy.decides == "as-is")
         return tuple(self._model(one, judgement.prevalence) for one in as_is.policies)
 
     def with_share(self, shares: ArrayLike, true: int, share: float) -> Matrix:
-        """Return the shares with another one, in (0, 1), for class `true`; the others keep their proportions."""
+        """Return the shares with that of class `true` set to `share`, in (0, 1); the others keep their proportions."""
         if not 0 < share < 1:
             raise ValueError(f"share: a number between 0 and 1 was expected, found {share:g}.")
         changed = proportions(shares) * (1 - share)
@@ -261,13 +261,13 @@ class Scenarios:
         if rest > 0:
             changed *= (1 - share) / rest
         else:
-            # All cases were of this class: the others have no proportions to keep.
+            # All cases were of this class, so that the others have no proportions to keep.
             changed[[i for i in self.known if i != true]] = (1 - share) / (len(self.known) - 1)
         changed[true] = share
         return changed
 
     def lines(self, shares: ArrayLike, true: int) -> CostLines:
-        """Return what every policy costs as the share of class `true` goes from 0 to 1; see `with_share`."""
+        """Return the cost of every policy as the share of class `true` goes from 0 to 1; see `with_share`."""
         half = self.with_share(shares, true, 0.5)
         only = np.zeros_like(half)
         only[true] = 1.0
@@ -281,7 +281,7 @@ class Scenarios:
         return CostLines(names, base, end - base)
 
     def cases(self, shares: ArrayLike | None = None) -> tuple[int, ...]:
-        """Return whole cases of each true class out of the population."""
+        """Return the whole cases of each true class in the population."""
         of = self.own if shares is None else proportions(shares)
         return tuple(map(int, np.diagonal(natural_frequencies(np.diag(of), self.population))))
 
@@ -293,13 +293,14 @@ class Scenarios:
         return ModelView(
             judged=one,
             mpcs=float(self.concern[of_model] @ weight / weight.sum()) if weight.any() else None,
-            # Free of what a sum of shares is off by: 0.7825 would be shown as 78.3 %, elsewhere as 78.2 %.
+            # Rounding removes the error of a sum of shares: 0.7825 would be shown as 78.3 % here and as 78.2 %
+            # elsewhere.
             accuracy=round(float(np.diagonal(rates) @ shares), 12),
         )
 
 
 def proportions(shares: ArrayLike) -> Matrix:
-    """Return shares, shape (k,), scaled to the sum 1; a ValueError unless all are >= 0 and one is greater."""
+    """Return shares, shape (k,), scaled to sum 1; raise ValueError unless all are >= 0 and one is greater."""
     of = np.asarray(shares, dtype=np.float64)
     if not (np.isfinite(of).all() and (of >= 0).all() and of.sum() > 0):
         raise ValueError("shares: numbers >= 0 were expected, at least one of them greater.")
@@ -309,7 +310,7 @@ def proportions(shares: ArrayLike) -> Matrix:
 
 @dataclass(frozen=True)
 class TrustView:
-    """One finding about how far the result can be trusted; `question` is the number of the answer it is about."""
+    """One finding on how far the result can be trusted; `question` is the number of the answer that it concerns."""
 
     good: bool
     headline: str
@@ -319,7 +320,7 @@ class TrustView:
 
 @dataclass(frozen=True)
 class HeldOutView:
-    """How many of the answers kept aside each rule predicts: this result, F1 score, accuracy."""
+    """How many held-out answers each rule predicts: this result, F1 score, accuracy."""
 
     name: str
     right: int
@@ -328,26 +329,26 @@ class HeldOutView:
 
 @dataclass(frozen=True, eq=False)
 class ModelView:
-    """One model as it decides now: how it was judged, and what else is known of its decisions."""
+    """One model as it decides now: its judgement, and what else is known about its decisions."""
 
     judged: JudgedPolicy
-    mpcs: float | None  # None where every case is of a class of weight 0
+    mpcs: float | None  # None if every case is of a class of weight 0
     accuracy: float
 
     @property
     def name(self) -> str:
-        """Return what the model is called."""
+        """Return the model's name."""
         return str(self.judged.policy.model)
 
 
 @dataclass(frozen=True, eq=False)
 class ResultView:
-    """Everything the result pages show. Costs of models are per population, in units of the yardstick mistake.
+    """Everything that the result pages show. Costs of models are per population, in units of the yardstick mistake.
 
-    `notes` are sentences about what was bounded, or read in which way; `judgement` is what one could do with the
-    models, `scenarios` judges it at another prevalence, both None where the study has no models; `models` are the
-    models as they decide now; `experts` is how many experts have finished this study in words, empty where there are no
-    two; `guesses` are the first guesses of ratios; `practice` is what is done today, as it was typed.
+    `notes` are sentences on what was bounded or interpreted; `judgement` holds the policies for the models, and
+    `scenarios` judges them at another prevalence; both are None if the study has no models. `models` are the models as
+    they decide now; `experts` states how many experts have finished this study, empty if fewer than two; `guesses` are
+    the first guesses of ratios; `practice` is what is done today, as it was typed.
     """
 
     metric: ElicitedMetric
@@ -372,7 +373,7 @@ class ResultView:
 
 @dataclass(frozen=True)
 class ProblemView:
-    """Work that could not be done, in one sentence; what stood before still stands."""
+    """Work that could not be done, in one sentence; the previous view is still valid."""
 
     sentence: str
     findings: tuple[Finding, ...] = ()

@@ -1,4 +1,4 @@
-"""What comes before the first question: first guesses of the ratios, and what the answers are practised with."""
+"""What precedes the first question: first guesses of the ratios, and practice answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHARE_ADDED = 0.1
 
 
 class PracticePair(NamedTuple):
-    """Two results to practise with, and in a trade the count that may be moved to make them equally bad."""
+    """Two results to practise with and, for a trade, the count that may be moved to make them equally bad."""
 
     left: Counts
     right: Counts
@@ -27,7 +27,7 @@ class PracticePair(NamedTuple):
 
 
 class Feedback(NamedTuple):
-    """What is said after a practice answer."""
+    """Feedback after a practice answer."""
 
     right: bool
     headline: str
@@ -37,16 +37,16 @@ class Feedback(NamedTuple):
 def practice_pair(study: Study) -> PracticePair:
     """Return a pair in which B has fewer of the study's yardstick mistake and nothing else differs.
 
-    It starts from the most probable answers of its first model, or of its distribution.
+    It starts from the most probable answers of the study's first model, or of its distribution.
     """
     return PracticePair(*_apart(_usual_result(study), study.yardstick))
 
 
 def practice_trade(study: Study) -> PracticePair:
-    """Return a trade to practise with: A has more of the yardstick mistake, B more of another one, which may be moved.
+    """Return a practice trade: A has more of the yardstick mistake, B more of another one, whose count may be moved.
 
-    The count starts as the pair shows it; its scale begins at the other side's, and ends where half of that class would
-    be wrong.
+    The count starts as the pair shows it. Its scale runs from the other side's count to the point at which half of that
+    class is wrong.
     """
     usual = _usual_result(study)
     first, second = _two_mistakes(study, usual)
@@ -60,12 +60,12 @@ def practice_trade(study: Study) -> PracticePair:
 
 
 def _two_mistakes(study: Study, usual: Counts) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the yardstick mistake, and the most frequent one of another truth where there is one."""
+    """Return the yardstick mistake and the most frequent other one, of another truth if possible."""
     first = study.yardstick
     others = usual.astype(np.float64)
     np.fill_diagonal(others, -1.0)
     others[first] = -1.0
-    # Another truth where there is one, so that the second pair shows another row in either family.
+    # Another truth if possible, so that the second pair shows another row in either family.
     others[first[0]] -= 0.5
     true, predicted = divmod(int(others.argmax()), len(usual))
     return first, (true, predicted)
@@ -80,7 +80,7 @@ def _usual_result(study: Study) -> Counts:
 
 
 def _apart(usual: Counts, mistake: tuple[int, int]) -> tuple[Counts, Counts]:
-    """Return a result with more and one with fewer of `mistake`; the other cases of that truth are told right."""
+    """Return a result with more and one with fewer of `mistake`; the other cases of that truth are correct."""
     true, predicted = mistake
     more, fewer = usual.copy(), usual.copy()
     spared = round(_SHARE_SPARED * int(usual[mistake]))
@@ -88,7 +88,7 @@ def _apart(usual: Counts, mistake: tuple[int, int]) -> tuple[Counts, Counts]:
         fewer[true, predicted] -= spared
         fewer[true, true] += spared
         return more, fewer
-    # The model hardly ever makes this mistake: add some instead.
+    # The model hardly ever makes this mistake, so add some instead.
     added = min(int(usual[true, true]), max(1, round(_SHARE_ADDED * int(usual[true].sum()))))
     more[true, predicted] += added
     more[true, true] -= added
@@ -96,7 +96,7 @@ def _apart(usual: Counts, mistake: tuple[int, int]) -> tuple[Counts, Counts]:
 
 
 def practice_feedback(words: PairComparison, reply: Reply) -> Feedback:
-    """Say what B has in a practice pair, of which these are the words, and whether it was chosen."""
+    """Return the feedback on a practice pair: what B has, taken from `words`, and whether B was chosen."""
     gain = words.strip.changes
     if reply == "right":
         return Feedback(
@@ -113,7 +113,7 @@ def practice_feedback(words: PairComparison, reply: Reply) -> Feedback:
 
 
 def trade_feedback(reply: Reply, ratio: str | None, *, moved: bool) -> Feedback:
-    """Say that any answer to a trade is right, what more there is to it, and how an answer is taken back."""
+    """Return the feedback on a practice trade: any answer is right, what comes next, how to take an answer back."""
     headlines = {
         "left": "You chose A",
         "right": "You chose B",
@@ -136,12 +136,12 @@ _THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+")
 
 
 def yardstick_key(study: Study, family: Family) -> Key:
-    """Return the mistake that the others are compared with, as the family tells mistakes apart."""
+    """Return the mistake that the others are compared with, as the family distinguishes mistakes."""
     return linear_family(family).mistake_at(*study.yardstick)
 
 
 def keys_to_guess(study: Study, family: Family, most: int = MOST_GUESSES) -> tuple[Key, ...]:
-    """Return the mistakes to ask about, in study order: of many, those that the models make most often."""
+    """Return the mistakes to ask about, in study order; if there are many, those that the models make most often."""
     k, yardstick = study.n_classes, yardstick_key(study, family)
     keys = [key for key in linear_family(family).mistakes(k) if key != yardstick]
     rates = sum((counts / study.n_cases for counts in study.usual_counts), start=np.zeros((k, k)))
@@ -151,12 +151,12 @@ def keys_to_guess(study: Study, family: Family, most: int = MOST_GUESSES) -> tup
 
 
 def ratio_typed(text: str) -> float | None:
-    """Return a typed ratio: "20", "0.5", "0,5", "1/3", "1,200"; None where nothing was typed.
+    """Return a typed ratio: "20", "0.5", "0,5", "1/3", "1,200"; None if nothing was typed.
 
     Raises
     ------
     ValueError
-        Where it is not a number greater than 0.
+        If it is not a number greater than 0.
     """
     text = text.strip()
     if not text:
@@ -172,6 +172,6 @@ def ratio_typed(text: str) -> float | None:
 
 
 def _number(text: str) -> float:
-    """Return a number; a comma before groups of three digits parts thousands, any other is a decimal point."""
+    """Return a number; a comma before groups of three digits separates thousands, any other is a decimal point."""
     text = text.strip()
     return float(text.replace(",", "") if _THOUSANDS.fullmatch(text) else text.replace(",", "."))

@@ -1,4 +1,4 @@
-"""Studies and predictions: reading, checking in words, making and keeping them."""
+"""Studies and predictions: reading, checking, making and storing them."""
 
 from elicit_app.study.making import create_study as create_study
 from elicit_app.study.making import save_study as save_study

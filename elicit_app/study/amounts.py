@@ -1,8 +1,8 @@
-"""Studies of amounts: of several labels, or of suggestions in contexts; made from predictions, and judged by prices.
+"""Studies of amounts, for several labels or for suggestions in contexts: made from predictions, scored by prices.
 
-What is asked about are outcomes of batches of the study's own items, as counts of amounts: labels found, missed and
-false; or how far suggestions were from the most frequent outcome and from the actual one. Each amount is a row of a
-matrix as the questions have it: of so many possible ones so many are good (on the diagonal), the others are not.
+Questions compare outcomes of batches of the study's own items, as counts of amounts: labels found, missed and false;
+or the distances of suggestions from the most frequent outcome and from the actual one. In the matrix of a question each
+amount is a row: the good ones out of all possible ones are on the diagonal, the others beside it.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from metrics.text import capitalised, counted
 
 Kind = Literal["multilabel", "relevance"]
 
-_USUAL = 60  # of the most frequent good or bad amount, so many are shown: two digits
-_ROOM = 4.0  # rows hold so many times what the models do, so that amounts can differ either way
+_USUAL = 60  # number shown of the most frequent amount, good or bad: two digits
+_ROOM = 4.0  # rows hold this many times the models' amounts, so that amounts can differ either way
 _FEWEST_POSSIBLE = 100
 _BATCHES = 360
 _SEED = 22
-# No equal points: at small amounts people whose values wobble by a constant place them very inaccurately, and ranges
-# that trust them are too narrow (benchmarks/prices.py).
+# No equal points: at small amounts people with constant noise place them very inaccurately, and ranges that rely on
+# them are too narrow (benchmarks/prices.py).
 _ASKED = {"max_cells": 2, "answers": "choice"}
 _POINTS = (10, 20, 25, 30, 40, 50, 60, 70, 80, 90)  # sizes of a step between frequencies, in per cent
 
 
 class ItemAmounts(NamedTuple):
-    """What one model's predictions come to: the amounts of each item, shape (n, m)."""
+    """The amounts of each item under one model's predictions, shape (n, m)."""
 
     name: str
     amounts: Floats
 
 
 class ReadAmounts(NamedTuple):
-    """Amounts of all models, what they are, and the step between frequencies that one of them stands for."""
+    """The amounts of all models, their kind, and the difference of frequencies that one unit stands for."""
 
     kind: Kind
     models: tuple[ItemAmounts, ...]
@@ -56,19 +56,19 @@ class ReadAmounts(NamedTuple):
 
 
 def is_of_amounts(path: Path) -> bool:
-    """Return whether a file of predictions is about several labels, or about outcomes in contexts."""
+    """Return whether a predictions file holds several labels per item, or outcomes in contexts."""
     return _kind(CaseColumns(path)) is not None
 
 
 def read_amounts(files: Sequence[Path], names: Sequence[str]) -> ReadAmounts:
-    """Read what the models' predictions come to, item by item.
+    """Read the amounts of the models' predictions, item by item.
 
-    There is one file per model, all of the same items, with columns as in `study.measuring`.
+    There is one file per model, all for the same items, with columns as in `study.measuring`.
 
     Raises
     ------
     Problem
-        Files of different kinds or items, or what is wrong with one.
+        If the files are of different kinds or items, or one is invalid.
     """
     columns = [CaseColumns(file) for file in files]
     kinds = [_kind(one) for one in columns]
@@ -106,7 +106,7 @@ def read_amounts(files: Sequence[Path], names: Sequence[str]) -> ReadAmounts:
 
 
 def _require_same_items(first: CaseColumns, other: CaseColumns, kind: Kind) -> None:
-    """Refuse a file about other labels, outcomes or contexts than the first one, of as many items."""
+    """Check that a file with as many items has the same true labels, outcomes or contexts as the first one."""
     ours, theirs = _what_is_true(first, kind), _what_is_true(other, kind)
     if ours.keys() != theirs.keys():
         raise Problem(
@@ -122,7 +122,7 @@ def _require_same_items(first: CaseColumns, other: CaseColumns, kind: Kind) -> N
 
 
 def _what_is_true(columns: CaseColumns, kind: Kind) -> dict[str, NDArray[Any]]:
-    """Return the columns of a file that do not depend on a model, whatever order they stand in."""
+    """Return the columns of a file that do not depend on a model, by name."""
     if kind == "multilabel":
         return {TRUE_LABEL + label: columns.bits.true[:, j] for j, label in enumerate(columns.bits.labels)}
     names = (name for name in columns.names if name in (TRUTH, CONTEXT) or name.startswith(f"{CONTEXT}_"))
@@ -142,10 +142,10 @@ def _in_context(columns: CaseColumns) -> Floats:
 
 
 def study_of_amounts(read: ReadAmounts, *, title: str, noun: tuple[str, str], population: int | None = None) -> Study:
-    """Return the study that is asked about: a packed one, of counts alone.
+    """Return the study: a packed one that holds only counts.
 
-    `noun` says what one label and several are called: "mood", "moods". There are at most `population` of each amount;
-    by default 100, more where models do more of one.
+    `noun` is the word for labels, singular and plural: "mood", "moods". At most `population` of each amount are
+    possible; by default 100, or more if the models require it.
     """
     kind = PRICED[read.kind]
     tallied, possible = _tallied(read, np.array(kind.good), population)
@@ -174,7 +174,7 @@ def study_of_amounts(read: ReadAmounts, *, title: str, noun: tuple[str, str], po
 def _tallied(
     read: ReadAmounts, good: NDArray[np.bool_], population: int | None
 ) -> tuple[tuple[TalliedModel, ...], Floats]:
-    """Return the models with outcomes of random batches, and how many of each amount are possible."""
+    """Return the models with outcomes of random batches, and the number of possible units of each amount."""
     means = np.array([model.amounts.mean(axis=0) for model in read.models])
     items = _USUAL / means.max()
     usual = items * means
@@ -195,7 +195,7 @@ def _tallied(
 
 
 def _matrix(amounts: Floats, possible: Floats, good: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return amounts as a matrix: in each row what is good on the diagonal, and the rest beside it."""
+    """Return amounts as a matrix: in each row the good ones on the diagonal and the others beside it."""
     m = len(amounts)
     within = np.minimum(amounts, possible)
     right = np.where(good, within, possible - within)
@@ -243,7 +243,7 @@ def _digest(read: ReadAmounts) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-_GROUPS = 512  # more items share weights: the doubt of the items is then known within about 3 %
+_GROUPS = 512  # beyond this, items share weights: their uncertainty is then known within about 3 %
 
 
 @dataclass(frozen=True)
@@ -251,9 +251,9 @@ class PricedScore:
     """One model under elicited prices; greater scores are better."""
 
     name: str
-    amounts: dict[str, float]  # what it does per item: the amounts that are priced
-    score: float  # as `ElicitedMetric.multilabel_score` or `relevance_score` has it
-    interval: tuple[float, float] | None  # 90 %, with the doubt of the answers and of the items; None without draws
+    amounts: dict[str, float]  # mean of each priced amount per item
+    score: float  # as from `ElicitedMetric.multilabel_score` or `relevance_score`
+    interval: tuple[float, float] | None  # 90 %, with the uncertainty of answers and items; None without draws
     rank: int  # by the score, from 1
     probability_best: float | None  # share of the draws in which no model scores higher
 
@@ -263,12 +263,12 @@ def priced_scores(
 ) -> tuple[PricedScore, ...]:
     """Score models, in the order given, by a metric of kind "multilabel" or "relevance"; see `read_amounts`.
 
-    The `draws` are of both doubts; 0 leaves all doubt out.
+    The `draws` reflect the uncertainty of answers and items; 0 leaves all uncertainty out.
 
     Raises
     ------
     Problem
-        The files are about something else, or what is wrong with one.
+        If the files are of another kind, or one is invalid.
     """
     read = read_amounts(files, names)
     if read.kind != metric.kind:
@@ -293,7 +293,7 @@ def priced_scores(
 
 
 def _linear(kind: Kind, weights: Floats, n_labels: int) -> tuple[float, Floats]:
-    """Return the score as a start and what each amount of an item adds to it, shape (draws, m), under weights."""
+    """Return the score as an intercept and the slope of each amount per item, shape (draws, m), given weights."""
     if kind == "relevance":
         return 100.0, -100 * weights / weights.sum(axis=1, keepdims=True)
     good = np.where(PRICED[kind].good, 1.0, -1.0)
@@ -301,7 +301,7 @@ def _linear(kind: Kind, weights: Floats, n_labels: int) -> tuple[float, Floats]:
 
 
 def _drawn(metric: ElicitedMetric, amounts: Floats, kind: Kind, n_labels: int, draws: int, seed: int) -> Floats:
-    """Return the scores, shape (draws, models), under one draw of the prices and one of the items' weights each."""
+    """Return draws of the scores, shape (draws, models); each combines a draw of the prices and of item weights."""
     rng = np.random.default_rng(seed)
     prices = metric.weights[None] if metric.samples is None else metric.samples
     start, slopes = _linear(kind, prices[rng.integers(len(prices), size=draws)], n_labels)

@@ -1,4 +1,4 @@
-"""Checking the rows of a predictions file: labels become class indices, cells become probabilities."""
+"""Checks of the rows of a predictions file; labels become class indices and cells become probabilities."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ RowNumbers = range | NDArray[np.int64]
 SUM_RANGE = (0.99, 1.01)
 # a softmax in float32 may overshoot 0 and 1 by this much
 _ROUNDING = 1e-6
-# a little less than the measures accept: they add up in blocks of their own
+# slightly stricter than the measures, which sum in different blocks
 _AS_WRITTEN = 0.99 * ROW_SUM_TOLERANCE
 
 
@@ -50,32 +50,31 @@ class Batch:
     """Checked rows of a predictions file."""
 
     y_true: NDArray[np.int64]  # shape (m,): index of the true class
-    # shape (m, k), as a rule column after column in memory: probabilities in [0, 1]. A row whose sum lies in 0.99 to
-    # 1.01, but further from 1 than the measures accept (0.001), was divided by its sum; all others are as written.
+    # shape (m, k), usually column-major: probabilities in [0, 1]. A row whose sum is within 0.99 to 1.01, but further
+    # from 1 than the measures accept (0.001), was divided by its sum; all others are as written.
     y_proba: NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows of a predictions file as they are read."""
+    """Rows of a predictions file as read."""
 
     frame: pl.DataFrame  # labels first, then one column per class
-    # shape (m,): their numbers in the file, counted from 1: blank lines of CSV count, though they are no rows of the
-    # frame
+    # shape (m,): their numbers in the file, from 1; blank lines of CSV are counted, but are not rows of the frame
     numbers: RowNumbers
 
 
 @dataclass(frozen=True, eq=False)
 class Checked:
-    """What came of checking some rows."""
+    """The result of checking some rows."""
 
-    batch: Batch | None  # None where there are faults
-    faults: Faults  # everything that has to be put right
-    rescaled: int = 0  # number of rows that were divided by their sum
+    batch: Batch | None  # None if there are faults
+    faults: Faults  # all faults found
+    rescaled: int = 0  # number of rows divided by their sum
 
 
 class Faults:
-    """Collects faults in the order of `Kind`, and the true labels that no column has."""
+    """Collects faults in the order of `Kind`, and true labels without a column."""
 
     def __init__(self) -> None:
         self._first: dict[Kind, str] = {}
@@ -86,12 +85,12 @@ class Faults:
         return bool(self._rows or self._unknown)
 
     def add(self, kind: Kind, rows: int, first: str) -> None:
-        """Note that `rows` more rows have this fault; `first` tells the first of them."""
+        """Record that `rows` more rows have this fault; `first` describes the first of them."""
         self._rows[kind] += rows
         self._first.setdefault(kind, first)
 
     def add_unknown(self, label: str, rows: int) -> None:
-        """Note that `rows` more rows have a true label without a column."""
+        """Record that `rows` more rows have a true label without a column."""
         self._unknown[label] += rows
 
     def merge(self, later: Faults) -> None:
@@ -101,7 +100,7 @@ class Faults:
         self._unknown.update(later._unknown)
 
     def findings(self) -> tuple[Finding, ...]:
-        """Return everything that has to be put right."""
+        """Return all faults to correct."""
         found = [Finding(self._message(kind), REMEDIES[kind]) for kind in REMEDIES if kind in self._first]
         if self._unknown:
             labels = sorted(self._unknown)
@@ -117,11 +116,10 @@ class Faults:
 
 
 class RowCheck:
-    """Turns frames into batches: `batches` in one go, the other methods part by part, `checked` in any thread.
+    """Turns frames into batches: `batches` does all of it, the other methods one part each, `checked` in any thread.
 
-    `classes` are in the order of the probability columns; `first_row` rows come before the first that is checked, and
-    count in what is said about rows. `rescaled` is the number of rows that were divided by their sum, of those taken
-    in.
+    `classes` are in the order of the probability columns. `first_row` rows come before the first one checked and count
+    in row numbers. `rescaled` is the number of rows taken in that were divided by their sum.
     """
 
     def __init__(self, table: Table, classes: tuple[str, ...], first_row: int = 0) -> None:
@@ -133,12 +131,12 @@ class RowCheck:
         self.rescaled = 0
 
     def batches(self, frames: Iterator[pl.DataFrame]) -> Iterator[Batch]:
-        """Yield a batch for every frame (labels first, then one column per class) as long as there is no fault.
+        """Yield a batch for each frame (labels first, then one column per class) until there is a fault.
 
         Raises
         ------
         Problem
-            At the end: everything that has to be put right in this file.
+            At the end, if there was a fault; it lists all faults in the file.
         """
         for rows in self.numbered(frames):
             batch = self.take(self.checked(rows))
@@ -147,7 +145,7 @@ class RowCheck:
         self.require_sound()
 
     def numbered(self, frames: Iterable[pl.DataFrame]) -> Iterator[Rows]:
-        """Yield the rows of frames with their numbers; blank lines of CSV are left out."""
+        """Yield the rows of frames with their numbers, without the blank lines of CSV."""
         seen = self._first_row
         for frame in frames:
             rows = Rows(frame, range(seen + 1, seen + frame.height + 1))
@@ -158,24 +156,24 @@ class RowCheck:
                 yield rows
 
     def take(self, checked: Checked) -> Batch | None:
-        """Take in what came of the next rows; return their batch unless these or earlier rows have faults."""
+        """Take in the result for the next rows; return their batch unless these or earlier rows have faults."""
         self._faults.merge(checked.faults)
         self.rescaled += checked.rescaled
         return None if self._faults else checked.batch
 
     def require_sound(self) -> None:
-        """Refuse the file where any rows that were taken in have faults.
+        """Check that no rows taken in have faults.
 
         Raises
         ------
         Problem
-            Everything that has to be put right in this file.
+            If any have; it lists all faults in the file.
         """
         if self._faults:
             raise file_problem(self._table.path, *self._faults.findings())
 
     def checked(self, rows: Rows) -> Checked:
-        """Check some rows; nothing is taken in."""
+        """Check some rows without taking them in."""
         faults = Faults()
         labels, *written = rows.frame.get_columns()
         self._require_numbers(written)
@@ -204,7 +202,7 @@ class RowCheck:
                 raise file_problem(self._table.path, Finding(message, "Write one probability in every cell."))
 
     def _labels(self, column: pl.Series, numbers: RowNumbers, faults: Faults) -> NDArray[np.int64]:
-        """Return class indices; negative where the label is empty or has no column."""
+        """Return class indices; negative if the label is empty or has no column."""
         import polars as pl
 
         if column.dtype == pl.String and (column.str.len_bytes().max() or 0) > LONGEST_CELL:  # type: ignore[operator]
@@ -224,7 +222,7 @@ class RowCheck:
     def _judge(
         self, written: Sequence[pl.Series], numbers: Sequence[pl.Series], rows: RowNumbers, faults: Faults
     ) -> None:
-        """Note every kind of fault in a frame that is not sound."""
+        """Record every kind of fault in an invalid frame."""
         proba, sums = _by_column(numbers)
         empty, missing = _nulls(written), _nulls(numbers)
         faulty: dict[Kind, Cells] = {
@@ -261,12 +259,12 @@ class RowCheck:
 
 
 def require_comparable(path: Path, classes: Sequence[str], cases: NDArray[np.int64]) -> None:
-    """Refuse predictions in which there is nothing to compare; `cases`, shape (k,), counts the rows by true class.
+    """Check that predictions contain something to compare; `cases`, shape (k,), counts the rows by true class.
 
     Raises
     ------
     Problem
-        There is no row, one row, or only one true class.
+        If there is no row, one row, or only one true class.
     """
     rows = int(cases.sum())
     present = [name for name, count in zip(classes, cases, strict=True) if count]
@@ -289,7 +287,7 @@ def _without_blank_lines(rows: Rows) -> Rows:
 
 
 def _as_numbers(frame: pl.DataFrame) -> list[pl.Series]:
-    """Return all but the first column as floats (float32 stays), null where the text is no number."""
+    """Return all but the first column as floats (float32 is kept), with null for text that is not a number."""
     import polars as pl
     import polars.selectors as cs
 
@@ -301,9 +299,9 @@ def _as_numbers(frame: pl.DataFrame) -> list[pl.Series]:
 
 
 def _by_column(numbers: Sequence[pl.Series]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the numbers as an array of shape (m, k), column after column in memory, and the sums of the rows.
+    """Return the numbers as a column-major array of shape (m, k), and the row sums.
 
-    Not by polars, which shares so little out among threads that cost more than the copy.
+    Polars is not used for this, because distributing so little work to its threads costs more than the copy.
     """
     columns = [column.to_numpy() for column in numbers]
     table = np.empty((len(columns), len(columns[0])), dtype=np.result_type(*columns))

@@ -1,4 +1,4 @@
-"""Measures of predicted classes and of their probabilities, and the list of all measures."""
+"""Measures of predicted classes and of class probabilities, and the list of all measures."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _weights_of_cases(cases: CaseColumns, options: Options) -> Floats | None:
 
 
 def _shift(cases: CaseColumns, options: Options, proba: Floats) -> tuple[Floats, Floats]:
-    """Return the weights and the corrected probabilities at a stated prevalence; classes left out share the rest."""
+    """Return weights and corrected probabilities at a stated prevalence; classes not stated share the rest."""
     assert options.prevalence is not None
     stated = numbers_by_class(options.prevalence, cases.classes, "prevalence")
     shares = completed_prevalence(stated, {name: cases.y_true.count(name) for name in cases.classes})
@@ -62,7 +62,7 @@ def _table(cases: CaseColumns, options: Options) -> tuple[list[str], Floats, Flo
 
 
 def _costs(cases: CaseColumns, options: Options) -> Floats:
-    """Return the costs of mistakes in the order of the classes: stated, or those of an elicited metric."""
+    """Return the costs of mistakes in the order of the classes, as stated or from an elicited metric."""
     if options.costs is not None:
         if options.metric is not None:
             raise WrongOption("`metric` and `costs` both state costs: leave one of them out.")
@@ -74,7 +74,7 @@ def _costs(cases: CaseColumns, options: Options) -> Floats:
 
 
 def _places(cases: CaseColumns, options: Options) -> NDArray[np.intp]:
-    """Return the place of each class of the file in the metric."""
+    """Return the index in the metric of each class of the file."""
     assert options.metric is not None
     if set(cases.classes) - set(options.metric.classes):
         known = ", ".join(options.metric.classes)
@@ -83,7 +83,7 @@ def _places(cases: CaseColumns, options: Options) -> NDArray[np.intp]:
 
 
 def _class_weight(cases: CaseColumns, options: Options) -> dict[str, float]:
-    """Return the weight of each class: stated, or those of an elicited metric; classes left out have 1."""
+    """Return the weight of each class, as stated or from an elicited metric; classes not stated have weight 1."""
     if options.class_weight is not None:
         if options.metric is not None:
             raise WrongOption("`metric` and `class_weight` both state weights: leave one of them out.")
@@ -96,7 +96,7 @@ def _class_weight(cases: CaseColumns, options: Options) -> dict[str, float]:
 
 
 def _positive(cases: CaseColumns, options: Options) -> str:
-    """Return the positive class: the one that is named, else the second one of two."""
+    """Return the positive class: the named one, otherwise the second of two."""
     if options.positive is not None:
         if options.positive not in cases.classes:
             raise WrongOption(f"`positive`: {options.positive!r} is not one of {', '.join(cases.classes)}.")
@@ -107,9 +107,9 @@ def _positive(cases: CaseColumns, options: Options) -> str:
 
 
 def _of_decisions(name: str, **fixed: Any) -> Take:
-    """Return how a measure of true and predicted labels is taken, named as in `metrics`.
+    """Return the computation of a measure of true and predicted labels, by its name in `metrics`.
 
-    Scikit-learn, which has many of them, takes a second to be imported.
+    Scikit-learn, which provides many of them, takes a second to import.
     """
 
     def take(cases: CaseColumns, options: Options) -> Measurement:
@@ -120,7 +120,7 @@ def _of_decisions(name: str, **fixed: Any) -> Take:
 
 
 def _of_probabilities(function: Callable[..., float]) -> Take:
-    """Return how a measure of true labels and all probabilities is taken."""
+    """Return the computation of a measure of true labels and all probabilities."""
 
     def take(cases: CaseColumns, options: Options) -> Measurement:
         true, proba, weight = _table(cases, options)
@@ -151,7 +151,7 @@ def _expected_cost(cases: CaseColumns, options: Options) -> Measurement:
 
 
 def _by_class(name: str) -> Take:
-    """Return how precision, recall and F1 are taken, see `_of_decisions`: of the positive class, or their mean."""
+    """Return the computation of precision, recall or F1: for the positive class, or averaged over the classes."""
 
     def take(cases: CaseColumns, options: Options) -> Measurement:
         weight = _weights_of_cases(cases, options)
@@ -169,7 +169,7 @@ def _by_class(name: str) -> Take:
 
 
 def _true_positive_rate(cases: CaseColumns, options: Options) -> Measurement:
-    """Return the share of the positive cases that lie above a threshold, with that of the others."""
+    """Return the share of the positive cases above a threshold, with that of the negative cases."""
     positive = _positive(cases, options)
     threshold = _THRESHOLD if options.threshold is None else options.threshold
     true, proba, _ = _table(cases, options)
@@ -273,7 +273,7 @@ def _draw_roc(cases: CaseColumns, options: Options, axes: Axes) -> object:
 
 
 def _draw_areas(cases: CaseColumns, options: Options, axes: Axes) -> object:
-    """Draw the curve of the positive class; where none is named among several, of each against the rest."""
+    """Draw the ROC curve of the positive class; if none of several is named, of each class against the rest."""
     if options.positive is not None or len(cases.classes) == 2:
         return _draw_roc(cases, options, axes)
     from sklearn.metrics import RocCurveDisplay
@@ -286,7 +286,7 @@ def _draw_areas(cases: CaseColumns, options: Options, axes: Axes) -> object:
 
 
 def _plotted(of: Callable[[CaseColumns, Options], Any]) -> Draw:
-    """Return how a result that draws itself is drawn."""
+    """Return the drawing function for a result with a `plot` method."""
     return lambda cases, options, axes: of(cases, options).plot(axes)
 
 
@@ -374,17 +374,17 @@ MEASURES = (
 
 
 def measures() -> dict[str, Measure]:
-    """Return all measures by name, in the order in which they are listed."""
+    """Return all measures by name, in listing order."""
     return {one.name: one for one in (*MEASURES, *other_measures.MEASURES)}
 
 
 def measure_named(name: str) -> Measure:
-    """Return a measure.
+    """Return the measure of a given name.
 
     Raises
     ------
     WrongOption
-        There is none of that name.
+        If there is no measure of that name.
     """
     from difflib import get_close_matches
 

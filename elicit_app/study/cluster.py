@@ -1,4 +1,4 @@
-"""Work on a Dask cluster, and adding up predictions there: large files, in parts that workers read themselves."""
+"""Work on a Dask cluster, and tallying of large predictions files there, in parts that the workers read."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ from metrics.policies.recalibration import Calibration
 PART_ROWS = 32 * BATCH_ROWS
 _RETRIES = 3
 _PATIENCE = "20s"
-_AT_ONCE = 64  # tasks that the scheduler knows of
+_AT_ONCE = 64  # tasks submitted at a time
 
 Finished = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], Iterator[tuple[int, Any]]]
-"""Has a function applied to tuples of arguments, and gives positions and results as they come."""
+"""Applies a function to tuples of arguments and yields positions and results as they arrive."""
 
 
 @dataclass(frozen=True)
 class Part:
     """The same rows of all models."""
 
-    models: tuple[ModelRows, ...]  # where they are, as workers see the files
-    first_row: int  # how many rows come earlier
+    models: tuple[ModelRows, ...]  # paths are as workers see the files
+    first_row: int  # number of rows before these
 
 
 def files_of_model(path: Path) -> list[Path]:
@@ -53,7 +53,7 @@ def files_of_model(path: Path) -> list[Path]:
     Raises
     ------
     Problem
-        The folder holds no Parquet files, or it is a study folder, whose files are of several models.
+        If the folder holds no Parquet files, or it is a study folder, whose files are of several models.
     """
     if not path.is_dir():
         return [path]
@@ -66,23 +66,23 @@ def files_of_model(path: Path) -> list[Path]:
 
 
 def parts_of(models: Sequence[tuple[str, Path]], rows: int = PART_ROWS, classes: Sequence[str] = ()) -> list[Part]:
-    """Return the work to share out: all rows of all models, cut at the same rows.
+    """Split the rows of all models into parts, at the same rows for every model.
 
     Parameters
     ----------
     models : sequence of (str, Path)
-        Per model its name, and a predictions file or a folder of Parquet files that follow each other in the order of
+        For each model its name, and a predictions file or a folder of Parquet files, which are read in the order of
         their names.
     rows : int
-        Most rows of a part. How many rows a CSV file has is not known before it is read, so beside one of those
+        Largest number of rows in a part. The length of a CSV file is unknown before it is read, so with a CSV file
         everything is one part.
     classes : sequence of str, optional
-        Those of the metric; see `open_predictions`.
+        Classes of the metric; see `open_predictions`.
 
     Raises
     ------
     Problem
-        A file or folder cannot be used, or the models have different numbers of rows.
+        If a file or folder cannot be used, or the models have different numbers of rows.
     """
     known = [
         [(real_path(file), open_predictions(file, classes=classes).table.rows) for file in files_of_model(path)]
@@ -114,28 +114,28 @@ def parts_of(models: Sequence[tuple[str, Path]], rows: int = PART_ROWS, classes:
 
 
 def _pieces(files: Sequence[tuple[Path, int | None]], start: int, stop: int) -> Iterator[Piece]:
-    """Yield where the rows from `start` to `stop` of files that follow each other are."""
+    """Yield the pieces with the rows from `start` to `stop` of consecutive files."""
     before = 0
     for path, known in files:
         here = known or 0
         first, last = max(start - before, 0), min(stop - before, here)
         if first < last or not here:
-            # open-ended at the end of the file, so that a file cut short is noticed
+            # open-ended at the end of the file, so that a truncated file is noticed
             yield Piece(path, first, None if last == here else last)
         before += here
 
 
-How = tuple[ElicitedMetric, Sequence[Calibration] | None, ConcernSettings]  # what rows are added up by
+How = tuple[ElicitedMetric, Sequence[Calibration] | None, ConcernSettings]  # settings of a tally
 
 
 def tally_part(
     part: Part, metric: ElicitedMetric, calibrations: Sequence[Calibration] | None, concern: ConcernSettings
 ) -> RowsTally | Problem:
-    """Add up one part, or return what is wrong with it; this is what a worker runs."""
+    """Tally one part, or return its problem; workers run this function."""
     try:
         return tally_rows(part.models, metric, part.first_row, calibrations, concern=concern)
     except Problem as problem:
-        # returned, not raised: Dask would retry, and the file stays as it is
+        # returned, not raised: Dask would retry, and the file does not change
         return problem
 
 
@@ -147,34 +147,34 @@ def tally_on_cluster(
     advance: Advance | None = None,
     concern: ConcernSettings = AS_USUAL,
 ) -> RowsTally:
-    """Add up the predictions of models on a Dask cluster; what a lost worker had done is done again.
+    """Tally the predictions of models on a Dask cluster; the work of a lost worker is repeated.
 
     Parameters
     ----------
     metric : ElicitedMetric
-        What the models are judged by.
+        The metric that judges the models.
     parts : sequence of Part
         From `parts_of`.
     scheduler : str, optional
         Address of a scheduler whose workers have this package and see the same files; by default workers are started
         on this machine, one per core.
     advance : callable, optional
-        Told the number of parts done.
+        Called with the number of parts done.
     concern : ConcernSettings
-        How the Meta Pattern Concern Score is taken.
+        Settings of the Meta Pattern Concern Score.
 
     Returns
     -------
     RowsTally
-        The same whatever was done where, and the same as in one process.
+        Independent of which worker did what, and the same as in one process.
 
     Raises
     ------
     Problem
-        Dask is missing, the scheduler does not answer, workers are lost again and again, a file cannot be used, or the
+        If Dask is missing, the scheduler does not answer, workers are lost repeatedly, a file cannot be used, or the
         models were not tried on the same cases.
     """
-    bare = replace(metric, samples=None)  # the draws are not needed to add up, and there can be many
+    bare = replace(metric, samples=None)  # a tally does not need the draws, of which there may be many
     with cluster(scheduler) as finished:
         tally = _merged(finished, parts, (bare, None, concern), advance)
         demand_same_cases(_whole(parts), tally)
@@ -192,7 +192,7 @@ def _whole(parts: Sequence[Part]) -> list[ModelRows]:
 
 
 def _merged(finished: Finished, parts: Sequence[Part], how: How, advance: Advance | None) -> RowsTally:
-    """Return the tally of all parts, merged in their order, so that it does not matter which was done first."""
+    """Return the tally of all parts, merged in order, so that the result does not depend on timing."""
     done: dict[int, RowsTally] = {}
     for position, tally in finished(tally_part, [(part, *how) for part in parts]):
         done[position] = tally
@@ -207,7 +207,7 @@ def _merged(finished: Finished, parts: Sequence[Part], how: How, advance: Advanc
 
 @contextmanager
 def cluster(scheduler: str | None) -> Iterator[Finished]:
-    """Give a function that has work done by the workers of a Dask cluster.
+    """Provide a function that runs tasks on the workers of a Dask cluster.
 
     Parameters
     ----------
@@ -218,13 +218,13 @@ def cluster(scheduler: str | None) -> Iterator[Finished]:
     Yields
     ------
     callable
-        ``finished(function, tasks)`` yields the position of a task, a tuple of arguments, and what the function
-        returned, as they come. What a lost worker had is done again; a Problem that is returned is raised.
+        ``finished(function, tasks)`` yields the position of each task, a tuple of arguments, and the function's result
+        as they arrive. The work of a lost worker is repeated; a Problem that is returned is raised.
 
     Raises
     ------
     Problem
-        Dask is missing, the scheduler does not answer, or workers are lost again and again.
+        If Dask is missing, the scheduler does not answer, or workers are lost repeatedly.
     """
     distributed = _distributed()
     with _client(distributed, scheduler) as client:
@@ -244,7 +244,7 @@ def cluster(scheduler: str | None) -> Iterator[Finished]:
 
 
 def _first_done(distributed: Any, client: Any, running: dict[Any, int]) -> list[Any]:
-    """Wait until some work is done; where nobody is left to do it, say so instead of waiting for ever."""
+    """Wait until some tasks are done; raise an error if no worker is left to do them."""
     lonely = False
     while True:
         try:
@@ -267,7 +267,7 @@ def _result(distributed: Any, future: Any) -> Any:
 
 
 def _distributed() -> Any:
-    """Return the module `distributed`, which has no types of its own."""
+    """Return the module `distributed`, which is untyped."""
     require("distributed")
     distributed = import_module("distributed")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)

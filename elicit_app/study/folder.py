@@ -1,9 +1,9 @@
-"""Study folders: `study.json` and one Parquet file of predictions a model, written whole or not at all.
+"""Study folders: `study.json` and one Parquet file of predictions per model, written atomically.
 
 History of `study.json`
 -----------------------
-1 : classes, title, population, stated prevalence, yardstick, wording, models with their files, digest; what is done
-    with a case of a class and the purpose are optional.
+1 : classes, title, population, stated prevalence, yardstick, wording, models with their files, digest; the purpose, and
+    the actions for cases of a class, are optional.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ _REMEDY = "Put a backup copy in its place, or make a new study with `elicit stud
 
 
 class StrictPart(BaseModel):
-    """A part of a document: no unknown field, and no text for a number."""
+    """A part of a document, without unknown fields and without text in place of numbers."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class ClassWords(StrictPart):
-    """How one case and several cases of a class are called, and what is done with one that is called so."""
+    """The words for one and for several cases of a class, and what is done with a case predicted as it."""
 
     one: Text
     many: Text
@@ -72,7 +72,7 @@ class ClassWords(StrictPart):
 
 
 def _with_predicted(found: Any) -> Any:
-    """Let `predicted` be left out of a hand-written file, for any wrong answer to the same truth."""
+    """Allow a hand-written file to omit `predicted`, meaning any wrong answer for the same truth."""
     return {"predicted": None, **found} if isinstance(found, dict) else found
 
 
@@ -85,7 +85,7 @@ def _complete(consequence: Consequence) -> Consequence:
 
 
 class Words(StrictPart):
-    """The stated words; what is not stated gets generic words."""
+    """The stated words; the others are generic."""
 
     case: Text = "case"
     cases: Text = "cases"
@@ -101,9 +101,9 @@ class ModelEntry(StrictPart):
 
 
 class Described(StrictPart):
-    """What a study and a pack of it have in common. Rows of every matrix are true classes, columns predicted ones.
+    """The fields that a study and its pack share. Rows of every matrix are true classes, columns predicted ones.
 
-    `digest` is that of the predictions the study was made from.
+    `digest` is that of the predictions from which the study was made.
     """
 
     format: str
@@ -130,23 +130,23 @@ class StudyDocument(Described):
 
 
 def parse_document(path: Path, content: bytes) -> StudyDocument:
-    """Read `study.json` from its bytes; `path` is for the sentences.
+    """Read `study.json` from its bytes; `path` is for error messages.
 
     Raises
     ------
     Problem
-        It is cut short, of a newer version, or a field is not as expected.
+        If it is truncated, of a newer version, or has an invalid field.
     """
     return document_of(path, content, StudyDocument, "study file", _REMEDY)
 
 
 def document_of(path: Path, content: bytes, schema: type[Document], called: str, remedy: str) -> Document:
-    """Return a document by its schema, whose defaults are its format and its newest version.
+    """Parse a document with a schema whose defaults are its format and newest version.
 
     Raises
     ------
     Problem
-        It is no such document, of a newer version, or damaged: then `remedy` says what to do.
+        If it is not such a document, of a newer version, or damaged; `remedy` says what to do.
     """
     try:
         found = strict_json(content.decode("utf-8-sig"))
@@ -165,7 +165,7 @@ def document_of(path: Path, content: bytes, schema: type[Document], called: str,
         newer="was written by a newer elicit (version {version}, known up to {newest}): update elicit.",
     )
     try:
-        # strict JSON: a list stands for a tuple, but no text stands for a number
+        # strict JSON: lists are accepted as tuples, but not text as numbers
         return schema.model_validate_json(json.dumps(found))
     except ValidationError as error:
         findings = tuple(Finding(_worded(fault["loc"], fault["msg"])) for fault in error.errors())
@@ -181,7 +181,7 @@ def _worded(place: tuple[int | str, ...], message: str) -> str:
 
 
 def description_of(study: Study) -> dict[str, Any]:
-    """Return the fields that a study and a pack of it have in common, by name."""
+    """Return the fields that a study and its pack share, by name."""
     classes = study.classes
     return {
         "title": study.title,
@@ -197,7 +197,7 @@ def description_of(study: Study) -> dict[str, Any]:
 
 
 def _stated_words(wording: Wording, classes: tuple[str, ...]) -> Words:
-    """Return only the words that are not the generic ones."""
+    """Return only the words that differ from the generic ones."""
     generic = default_wording(classes, wording.case, wording.cases)
     actions = wording.class_action or ("",) * len(classes)
     words = {
@@ -219,12 +219,12 @@ def _stated_words(wording: Wording, classes: tuple[str, ...]) -> Words:
 
 
 def study_fields(path: Path, document: Described) -> dict[str, Any]:
-    """Return the fields of a study that stand alike in a study file and a pack of it, by name.
+    """Return the fields of a study that a study file and its pack share, by name.
 
     Raises
     ------
     Problem
-        Words or a yardstick for what is no class or no mistake.
+        If words or the yardstick refer to an unknown class or to a right answer.
     """
     return {
         "title": document.title,
@@ -239,12 +239,12 @@ def study_fields(path: Path, document: Described) -> dict[str, Any]:
 
 
 def _wording_of(path: Path, document: Described) -> Wording:
-    """Return the complete wording of a study: the stated words, generic ones for the rest.
+    """Return the complete wording of a study: the stated words, and generic ones for the rest.
 
     Raises
     ------
     Problem
-        A word is stated for a class that the study does not have.
+        If a word is stated for a class that the study does not have.
     """
     words = document.wording
     index = {name: position for position, name in enumerate(document.classes)}
@@ -271,7 +271,7 @@ def _yardstick_of(path: Path, document: Described) -> tuple[int, int]:
     Raises
     ------
     Problem
-        It is no mistake of the study.
+        If it is not a mistake of the study.
     """
     true, predicted = document.yardstick
     if true not in document.classes or predicted not in document.classes or true == predicted:
@@ -284,12 +284,12 @@ MOST_DOCUMENT_BYTES = 16 * 2**20
 
 
 def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> Study:
-    """Read a study folder, of a person or (`kind` "bundled") of the program: nothing is written beside those.
+    """Read a study folder of a user, or one of the program (`kind` "bundled"), beside which nothing is written.
 
     Raises
     ------
     Problem
-        Something is missing, damaged, of a newer version, or not what it was when the study was made.
+        If something is missing, damaged, of a newer version, or has changed since the study was made.
     """
     path = folder / STUDY_FILE
     document = read_document(path)
@@ -327,18 +327,18 @@ def model_files(folder: Path) -> tuple[tuple[str, Path], ...]:
     Raises
     ------
     Problem
-        It has no study file that can be read.
+        If it has no readable study file.
     """
     return tuple((entry.name, folder / entry.file) for entry in read_document(folder / STUDY_FILE).models)
 
 
 def read_document(path: Path) -> StudyDocument:
-    """Return what a study file says.
+    """Return the content of a study file.
 
     Raises
     ------
     Problem
-        It is missing, cannot be read, or is not a study file.
+        If it is missing, cannot be read, or is not a study file.
     """
     try:
         return parse_document(path, read_regular_file(path, MOST_DOCUMENT_BYTES))
@@ -351,12 +351,12 @@ def read_document(path: Path) -> StudyDocument:
 
 
 def check_study(study: Study) -> None:
-    """Refuse a study that cannot be shown or asked about.
+    """Check that a study can be shown and asked about.
 
     Raises
     ------
     Problem
-        Yardstick, population, stated prevalence, words or cases are not as expected.
+        If the yardstick, population, stated prevalence, words or cases are invalid.
     """
     names = (study.title, study.description, *study.classes, *(model.name for model in study.models))
     longest = max(map(len, names))
@@ -380,12 +380,12 @@ def check_study(study: Study) -> None:
 
 
 def write_folder(folder: Path, study: Study) -> Study:
-    """Write a study with at least one model into a new or empty folder, and return it as that of the folder.
+    """Write a study with at least one model into a new or empty folder, and return the study of that folder.
 
     Raises
     ------
     Problem
-        The folder is taken or cannot be written; nothing is left of it then.
+        If the folder is not empty or cannot be written; nothing is left behind.
     """
     files = _file_names([model.name for model in study.models])
     stored = replace(study, name=real_path(folder).name, kind="folder", folder=folder)
@@ -398,9 +398,9 @@ def write_folder(folder: Path, study: Study) -> Study:
 
 
 def rewrite_folder(folder: Path, study: Study, kept: Sequence[int | None]) -> None:
-    """Replace what is in a study folder: new files first, then `study.json`, and files without a model last.
+    """Replace the content of a study folder: write new files, then `study.json`, then delete files without a model.
 
-    `kept` says for each model of the study which of the models in the folder it is; None for a new one.
+    `kept` gives for each model of the study its index among the models in the folder; None for a new one.
     """
     check_study(study)
     path = folder / STUDY_FILE
@@ -431,7 +431,7 @@ def parquet_bytes(classes: Sequence[str], model: Predictions) -> bytes:
 
 
 def _document_bytes(study: Study, files: list[str]) -> bytes:
-    """Return what to write for a study whose models' predictions lie in `files`."""
+    """Return the content of `study.json` for a study whose models' predictions are in `files`."""
     models = [ModelEntry(name=model.name, file=file) for model, file in zip(study.models, files, strict=True)]
     described = description_of(study)
     document = StudyDocument(**described, models=models, columns=study.columns, earlier=list(study.earlier))
@@ -440,7 +440,7 @@ def _document_bytes(study: Study, files: list[str]) -> bytes:
 
 
 def _file_names(models: list[str]) -> list[str]:
-    """Return one file name a model, readable and all different."""
+    """Return a readable, unique file name for each model."""
     names: list[str] = []
     for model in models:
         names.append(_free_name(model, names))

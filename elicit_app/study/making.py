@@ -1,4 +1,4 @@
-"""Making studies from predictions files, and changing them: their models, and the words of their mistakes."""
+"""Creation of studies from predictions files, and changes to their models and to the words for mistakes."""
 
 from __future__ import annotations
 
@@ -54,29 +54,29 @@ def create_study(
     purpose: AnswersFor | None = None,
     columns: ColumnMap | Sequence[ColumnMap | None] | None = None,
 ) -> Study:
-    """Make a study folder from predictions files, one per model, of the same cases; return the study of the folder.
+    """Make a study folder from predictions files, one per model, for the same cases; return its study.
 
     Parameters
     ----------
     folder : str or Path
-        Must not exist, or be empty.
+        Must not exist, or must be empty.
     files : sequence of str or Path
-        The models are called as they are.
+        Models are named after their files.
     name : str, optional
-        Title for people; by default made from the folder's name.
+        Title for people; by default derived from the folder's name.
     labels : sequence of str, optional
-        The classes in the order to show them; names for them where the files number them 0..k-1.
+        The classes in display order; their names if the files number them 0..k-1.
     population : int, optional
-        Natural frequencies are per this many cases; by default see `population_for`.
+        Number of cases to which natural frequencies refer; by default see `population_for`.
     purpose : {"choose", "costs", "both"}, optional
-        What answers are for; it is preselected where they are asked for.
+        Purpose of the answers; it is preselected before questions are asked.
     columns : ColumnMap or sequence of one per file, optional
-        What the columns are of those files that do not have the names `y_true` and `proba_<class>`.
+        Meaning of the columns of files that do not use the names `y_true` and `proba_<class>`.
 
     Raises
     ------
     Problem
-        What has to be put right; nothing is written then.
+        If the input is invalid; it lists the faults, and nothing is written.
     """
     folder = Path(folder)
     study = study_of(
@@ -99,15 +99,15 @@ def create_amounts_study(
     noun: tuple[str, str] | None = None,
     population: int | None = None,
 ) -> Study:
-    """Make a study folder from files about several labels, or about outcomes in contexts; see `create_study`.
+    """Make a study folder from files with several labels, or with outcomes in contexts; see `create_study`.
 
-    The study is of counts alone: the folder holds one file, without any item. See `study_of_amounts` for `noun` and
+    The study holds only counts: the folder has one file, without any item. See `study_of_amounts` for `noun` and
     `population`.
 
     Raises
     ------
     Problem
-        What has to be put right; nothing is written then.
+        If the input is invalid; it lists the faults, and nothing is written.
     """
     study = amounts_study_of(files, _title(name, real_path(folder).name), noun=noun, population=population)
     with new_folder(Path(folder)) as temporary:
@@ -139,7 +139,7 @@ def study_of(
     labels: Sequence[str] | None = None,
     columns: ColumnMap | Sequence[ColumnMap | None] | None = None,
 ) -> Study:
-    """Return a study with defaults from predictions files; parameters as `create_study`."""
+    """Return a study with defaults from predictions files; parameters as in `create_study`."""
     if not files:
         raise Problem("A study needs at least one predictions file.")
     meant = _maps(files, columns)
@@ -168,7 +168,7 @@ def study_of(
 def with_defaults(
     classes: tuple[str, ...], models: tuple[Predictions, ...], distribution: Distribution | None = None, **said: Any
 ) -> Study:
-    """Return a study with the words, the population and the yardstick that one has of which nothing is stated."""
+    """Return a study with the default words, population and yardstick."""
     study = Study(
         classes=classes,
         models=models,
@@ -186,7 +186,7 @@ def with_defaults(
 def _maps(
     files: Sequence[Path], columns: ColumnMap | Sequence[ColumnMap | None] | None
 ) -> tuple[ColumnMap | None, ...]:
-    """Return for each file what its columns are: nothing where they have the usual names or nothing was said."""
+    """Return the column map of each file; None if its columns have the usual names or nothing was stated."""
     if columns is None:
         return (None,) * len(files)
     if not isinstance(columns, ColumnMap):
@@ -208,7 +208,7 @@ def _read_models(
 
 
 def _look_alikes(classes: Sequence[str]) -> Iterator[str]:
-    """Yield what to tell a person of classes that look alike: they may be one class, written in two ways."""
+    """Yield notes on classes that look alike and may be one class spelt in two ways."""
     first: dict[str, str] = {}
     for name in classes:
         twin = first.setdefault(appearance(name), name)
@@ -222,14 +222,14 @@ def _look_alikes(classes: Sequence[str]) -> Iterator[str]:
 
 
 def _exchanged(models: Sequence[Predictions], classes: Sequence[str]) -> Iterator[str]:
-    """Yield what to tell a person of models that would be right much more often under each other's class names."""
+    """Yield notes on models that would be right much more often with their class names exchanged."""
     from scipy.optimize import linear_sum_assignment
 
     for model in models:
         counts = confusion_matrix(model.y_true, model.y_proba.argmax(axis=1), labels=range(len(classes)))
         rows, columns = linear_sum_assignment(counts, maximize=True)
         now, exchanged = np.trace(counts) / counts.sum(), counts[rows, columns].sum() / counts.sum()
-        if exchanged > now + 0.1 + 2 / np.sqrt(counts.sum()):  # a weak model gains some by chance
+        if exchanged > now + 0.1 + 2 / np.sqrt(counts.sum()):  # a weak model improves a little by chance
             pairs = [f"“{classes[j]}” for “{classes[i]}”" for i, j in enumerate(columns.tolist()) if i != j]
             yield (
                 f"{model.name} is right in {100 * now:.0f} % of the cases; were its columns exchanged, "
@@ -238,7 +238,7 @@ def _exchanged(models: Sequence[Predictions], classes: Sequence[str]) -> Iterato
 
 
 def distinct_names(files: Sequence[Path]) -> list[str]:
-    """Return a name for each file: without its ending where that tells all apart, else more of the path or a number."""
+    """Return a unique name for each file: its stem if these differ, otherwise with more of the path or a number."""
     names = [file.stem for file in files]
     for more in ([file.name for file in files], [f"{real_path(file).parent.name}/{file.name}" for file in files]):
         if len(set(names)) == len(names):
@@ -272,15 +272,15 @@ def change_models(
     remove: Sequence[str] = (),
     columns: ColumnMap | None = None,
 ) -> Study:
-    """Add models to a study folder, rename them or take them out, and return the study as it is in the folder now.
+    """Add, rename or remove models of a study folder, and return the study that is now in the folder.
 
-    Every file to add has the predictions of one model of the same cases; its columns are by default what those of the
-    first files were. `rename` gives new names by old ones. What was answered before still counts.
+    Each file to add holds the predictions of one model for the same cases; its columns are by default read as those of
+    the first files. `rename` maps old names to new ones. Earlier answers remain valid.
 
     Raises
     ------
     Problem
-        There is no such model, a name stands twice, none is left, or the cases are others; nothing is changed then.
+        If there is no such model, a name is used twice, no model is left, or the cases differ; nothing is changed.
     """
     _folder_of(study)
     here = [model.name for model in study.models]
@@ -294,12 +294,12 @@ def change_models(
 
 
 def with_models(study: Study, models: Sequence[Predictions]) -> Study:
-    """Return a study with other models of the same cases, not yet saved.
+    """Return a study with other models for the same cases, not yet saved.
 
     Raises
     ------
     Problem
-        There is none, or two have the same name.
+        If there is none, or two have the same name.
     """
     called = [model.name for model in models]
     if not models:
@@ -310,7 +310,7 @@ def with_models(study: Study, models: Sequence[Predictions]) -> Study:
     changed = replace(study, models=tuple(models), digest=digest)
     if digest == study.digest:
         return changed
-    # Nothing was answered yet about a study that has no folder.
+    # A study without a folder has no answers yet.
     earlier = tuple(one for one in study.digests if one != digest) if study.kind == "folder" else ()
     return replace(changed, earlier=earlier, description=_description(study.classes, len(models)))
 
@@ -318,12 +318,12 @@ def with_models(study: Study, models: Sequence[Predictions]) -> Study:
 def more_models(
     study: Study, files: Sequence[Path], columns: ColumnMap | Sequence[ColumnMap | None] | None = None
 ) -> list[Predictions]:
-    """Read further models of the cases of a study; parameters as `change_models`, `columns` also one per file.
+    """Read further models for the cases of a study; see `change_models`; `columns` may also be one per file.
 
     Raises
     ------
     Problem
-        A file cannot be read, or lists other cases.
+        If a file cannot be read, or lists other cases.
     """
     if not files:
         return []
@@ -339,12 +339,12 @@ def more_models(
 
 
 def save_study(study: Study) -> None:
-    """Write the changed title, words, population, prevalence, yardstick or models of a study into its folder.
+    """Save the changed title, words, population, prevalence, yardstick or models of a study to its folder.
 
     Raises
     ------
     Problem
-        The study has no folder of its own, or a value cannot be used.
+        If the study has no folder of its own, or a value cannot be used.
     """
     folder = _folder_of(study)
     before = read_folder(folder).models
@@ -367,14 +367,14 @@ ANYTHING_ELSE = "(anything else)"
 
 
 def keys_of(study: Study) -> tuple[Key, ...]:
-    """Return every mistake that has words: by true class, then by predicted class, then any wrong answer."""
+    """Return every mistake that has words: by true class, then by predicted class, then the "any wrong answer" ones."""
     k = study.n_classes
     pairs: list[Key] = [(i, j) for i in range(k) for j in range(k) if i != j]
     return tuple(pairs) if _one_wrong_answer(study) else (*pairs, *((i, None) for i in range(k)))
 
 
 def _one_wrong_answer(study: Study) -> bool:
-    """Return whether any wrong answer for a truth is one mistake, and has its words."""
+    """Return whether "any wrong answer" is the same as the only mistake for a truth, and shares its words."""
     return study.n_classes == 2 and study.wording.priced is None
 
 
@@ -386,7 +386,7 @@ def with_mistakes(study: Study, words: dict[Key, Mistake]) -> Study:
 
 
 def words_csv(study: Study) -> str:
-    """Return the words of all mistakes as CSV, one line each, classes by their names in the predictions."""
+    """Return the words of all mistakes as CSV, one per line, with classes named as in the predictions."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(HEADS)
@@ -399,24 +399,24 @@ def words_csv(study: Study) -> str:
 
 
 def write_words(study: Study, path: Path) -> Path:
-    """Write the words of all mistakes; the file begins with a mark that spreadsheets know UTF-8 by.
+    """Write the words of all mistakes to a file; a byte order mark tells spreadsheets that it is UTF-8.
 
     Raises
     ------
     Problem
-        When it cannot be written.
+        If it cannot be written.
     """
     write_whole(path, words_csv(study).encode("utf-8-sig"))
     return path
 
 
 def read_words(study: Study, path: Path) -> dict[Key, Mistake]:
-    """Return the words that a CSV file has for mistakes of `study`; an empty cell leaves what there is.
+    """Return the words for mistakes of `study` from a CSV file; empty cells keep the present words.
 
     Raises
     ------
     Problem
-        When it cannot be read, has no columns "truth" and "called", or names a class that there is not.
+        If it cannot be read, lacks the columns "truth" and "called", or names an unknown class.
     """
     try:
         text = read_regular_file(path, MOST_TYPED_BYTES).decode("utf-8-sig")

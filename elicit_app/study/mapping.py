@@ -1,4 +1,4 @@
-"""Predictions as people have them: which column is the truth, and which are probabilities, raw scores or labels."""
+"""Predictions files with arbitrary columns: finds the truth and the probabilities, raw scores or labels."""
 
 from __future__ import annotations
 
@@ -44,41 +44,41 @@ _COUNTING = ("", "id", "index", "case", "row", "unnamed: 0", "image", "file", "f
 
 @dataclass(frozen=True)
 class FirstRows:
-    """The first rows of a file, and what its columns seem to be."""
+    """The first rows of a file, and the apparent meaning of its columns."""
 
     path: Path
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]  # the first rows, as text
-    # per column that may hold labels, its different values, sorted; at most `MOST_CLASSES`
+    # for each column that may hold labels, its different values, sorted; at most `MOST_CLASSES`
     values: dict[str, tuple[str, ...]]
-    guess: ColumnMap | None  # what the columns seem to be; None where nothing can be told
-    fits: bool  # the columns have the names that need no map: `y_true`, `proba_<class>`
-    # per column what stands in it, as far as it was looked at
+    guess: ColumnMap | None  # the apparent meaning of the columns; None if unclear
+    fits: bool  # whether the columns have the usual names, `y_true` and `proba_<class>`, and need no map
+    # the cells of each column that were read
     filled: dict[str, list[Any]] = field(default_factory=dict, repr=False, compare=False)
 
     def guess_with(self, truth: str) -> ColumnMap | None:
-        """Return what the columns seem to be where `truth` is the true class."""
+        """Return the apparent meaning of the columns, given that `truth` is the true class."""
         return _guess_with(truth, self.columns, self.filled, self.values) if truth in self.values else None
 
     @property
     def nameless(self) -> bool:
-        """Return whether the first line seems to be the first case, not the names of the columns."""
+        """Return whether the first line seems to be a case instead of column names."""
         return any(re.fullmatch(r"-?\d*[.,]\d+(e-?\d+)?", name, re.I) for name in self.columns) and any(
             name in values for name, values in self.values.items()
         )
 
     def holds(self, columns: ColumnMap) -> bool:
-        """Return whether the file has the columns that a map names."""
+        """Return whether the file has all columns that a map names."""
         return {columns.truth, *columns.columns} <= set(self.columns)
 
 
 def look_at(path: Path) -> FirstRows:
-    """Look at the first rows of a file, and guess what its columns are.
+    """Read the first rows of a file and guess the meaning of its columns.
 
     Raises
     ------
     Problem
-        It cannot be read as CSV, Parquet or NPZ, or a column stands twice in it.
+        If it cannot be read as CSV, Parquet or NPZ, or two columns have the same name.
     """
     table = open_table(path)
     names = tuple(name.strip() for name in table.columns[:_LOOKED_AT_COLUMNS])
@@ -94,12 +94,12 @@ def look_at(path: Path) -> FirstRows:
 
 
 def needs_no_map(path: Path) -> bool:
-    """Tell by the header alone whether the columns are called `y_true` and `proba_<class>`.
+    """Return whether the header has the usual names, `y_true` and `proba_<class>`.
 
     Raises
     ------
     Problem
-        The file cannot be read.
+        If the file cannot be read.
     """
     return _are_usual([name.strip() for name in open_table(path).columns])
 
@@ -113,12 +113,12 @@ def _few(values: list[Any]) -> bool:
     for value in values:
         found.add(label_text(value))
         if len(found) > MOST_CLASSES:
-            return False  # most columns are numbers, of which a few rows show it
+            return False  # most columns are numeric, and a few rows show it
     return len(found) >= 2 and max(map(len, found)) <= LONGEST_CELL
 
 
 def _sorted(values: list[Any]) -> list[str]:
-    """Return the different labels in order: numbers by size, text by letters."""
+    """Return the different labels in order: numbers by size, then text alphabetically."""
     found = {label_text(value) for value in values}
     return sorted(found, key=lambda text: (0, int(text), "") if re.fullmatch(r"-?\d{1,9}", text) else (1, 0, text))
 
@@ -127,7 +127,7 @@ def _guess(names: Sequence[str], filled: dict[str, list[Any]], labels: dict[str,
     truth = _named(names, _TRUTHS, labels) or next((name for name in names if _holds_words(name, labels)), None)
     if truth is not None:
         return _guess_with(truth, names, filled, labels)
-    # Where names say nothing and classes are numbers: the one column of labels that the others can be the scores of.
+    # If names give no hint and classes are numbers, choose the only label column for which the others can be scores.
     found = [_guess_with(name, names, filled, labels) for name in names if _numbers_classes(name, labels)]
     scored = [one for one in found if one is not None and one.kind != "labels"]
     return scored[0] if len(scored) == 1 else None
@@ -144,7 +144,7 @@ def _guess_with(
             # A single column of two classes holds the probability of the second.
             classes = classes[::-1]
         elif len(scored) == len(classes):
-            # In the order of the columns, which somebody chose; sorted names would put 10 before 2.
+            # In the order of the columns, which was chosen on purpose; sorted names would put 10 before 2.
             pairs = sorted(zip(scored, classes, strict=True), key=lambda pair: names.index(pair[0]))
             scored, classes = tuple(column for column, _ in pairs), tuple(name for _, name in pairs)
         return ColumnMap(truth, classes, scored, _kind([numbers[name] for name in scored]))
@@ -172,7 +172,7 @@ def _holds_words(name: str, labels: dict[str, tuple[str, ...]]) -> bool:
 
 
 def _numbers(name: str, values: list[Any]) -> NDArray[np.float64] | None:
-    """Return the numbers of a column that may hold scores; None for text and for what counts the cases."""
+    """Return the numbers of a column that may hold scores; None for text and for case numbers."""
     if name.lower() in _COUNTING or not values:
         return None
     try:
@@ -184,7 +184,7 @@ def _numbers(name: str, values: list[Any]) -> NDArray[np.float64] | None:
 def _scores(
     classes: Sequence[str], truth: list[Any], numbers: dict[str, NDArray[np.float64]]
 ) -> tuple[str, ...] | None:
-    """Return the column of scores of each class; by name, else by where it is high, of as many columns as classes."""
+    """Return the score column of each class: by name, or by where scores are high if there is a column per class."""
     found = [[name for name in numbers if text.casefold() in (name.casefold(), _plain(name))] for text in classes]
     if all(len(own) == 1 for own in found):
         return tuple(own[0] for own in found)
@@ -197,7 +197,7 @@ def _scores(
 def _highest(
     classes: Sequence[str], truth: list[Any], columns: Sequence[NDArray[np.float64]]
 ) -> NDArray[np.int64] | range:
-    """Return for each class the column that is highest on its cases; in order where that cannot be told."""
+    """Return the column that is highest on the cases of each class; in column order if this is unclear."""
     from scipy.optimize import linear_sum_assignment
 
     if any(len(own) != len(truth) or not np.isfinite(own).all() for own in columns):
@@ -210,19 +210,19 @@ def _highest(
 
 
 def _is_of_first(column: str, classes: Sequence[str], truth: list[Any], scores: NDArray[np.float64]) -> bool:
-    """Return whether the one column of two classes is that of the first, by its name, else by where it is high."""
+    """Return whether the only column of two classes belongs to the first, by its name or by where it is high."""
     if _plain(column) in (text.casefold() for text in classes):
         return _plain(column) == classes[0].casefold()
     return list(_highest(classes, truth, [scores, -scores])) == [0, 1] and len(scores) == len(truth)
 
 
 def _plain(column: str) -> str:
-    """Return a column's name without what says that scores are in it: "cat" for "score_cat" and "Cat logit"."""
+    """Return a column's name without words for scores: "cat" for "score_cat" and "Cat logit"."""
     return _SUFFIX.sub("", _PREFIX.sub("", column)).casefold()
 
 
 def _kind(scores: Sequence[NDArray[np.float64]]) -> Any:
-    """Return what numbers are: probabilities lie in [0, 1] and, one per class, add up to 1; others are raw scores."""
+    """Return the kind of numbers: probabilities are in [0, 1] and, with one per class, sum to 1; others are scores."""
     inside = all(((own >= 0) & (own <= 1)).all() for own in scores)
     whole = len({len(own) for own in scores}) == 1
     if inside and len(scores) > 1 and whole:
@@ -239,7 +239,7 @@ def column_map(
     predicted: str | None = None,
     logits: bool = False,
 ) -> ColumnMap:
-    """Return what the columns of a file are: what is stated, and for the rest what it seems to be.
+    """Return the meaning of a file's columns: as stated, and otherwise as guessed.
 
     Parameters
     ----------
@@ -248,16 +248,16 @@ def column_map(
     truth : str, optional
         The column of true labels.
     columns : sequence of (class, column)
-        The column of scores of each class; of two classes one is enough.
+        The score column of each class; for two classes one is enough.
     predicted : str, optional
-        The column of predicted labels, where there are no scores.
+        The column of predicted labels, if there are no scores.
     logits : bool
-        The scores are raw: their softmax is taken.
+        Whether the scores are raw, so that their softmax is taken.
 
     Raises
     ------
     Problem
-        It cannot be told, or does not go together.
+        If the meaning is unclear or inconsistent.
     """
     guess = look.guess
     truth = truth or (guess.truth if guess else None)
@@ -287,7 +287,7 @@ def column_map(
 
 
 def as_options(columns: ColumnMap) -> str:
-    """Return the options of `elicit study new` that say what a map says.
+    """Return the options of `elicit study new` that express a map.
 
     >>> as_options(ColumnMap("label", ("cat", "dog"), ("s cat", "s dog"), "logits"))
     "--truth label --columns 'cat=s cat,dog=s dog' --logits"
@@ -302,12 +302,12 @@ def as_options(columns: ColumnMap) -> str:
 
 
 def require_usable(columns: ColumnMap) -> None:
-    """Refuse a map that names a column twice, or not one column per class.
+    """Check that a map names each column once, and one column per class.
 
     Raises
     ------
     Problem
-        What is wrong, in a sentence.
+        If it does not.
     """
     used = [columns.truth, *columns.columns]
     k = len(columns.classes)
@@ -323,10 +323,10 @@ def require_usable(columns: ColumnMap) -> None:
 
 
 class MappedTable:
-    """A table under the names that studies know: `y_true`, `proba_<class>`; see `tables.Table`.
+    """A table with the usual names, `y_true` and `proba_<class>`; see `tables.Table`.
 
-    Raw scores become probabilities by softmax, one of two classes by the logistic function; a predicted label becomes
-    probability 1.
+    Raw scores become probabilities by softmax, a single score of two classes by the logistic function; a predicted
+    label becomes probability 1.
     """
 
     def __init__(self, table: Table, columns: ColumnMap) -> None:
@@ -352,11 +352,11 @@ class MappedTable:
             row += frame.height
 
     def why_empty(self, row: int) -> str | None:
-        """Return what is wrong with the shape of a row; see `tables.Table`."""
+        """Return the fault in the shape of a row; see `tables.Table`."""
         return self._table.why_empty(row)
 
     def _one_hot(self, given: pl.Series, before: int) -> pl.DataFrame:
-        """Return probability 1 for the predicted label; nothing where there is none."""
+        """Return probability 1 for the predicted label; null if there is none."""
         import polars as pl
 
         values = given.unique().drop_nulls()
@@ -371,7 +371,7 @@ class MappedTable:
         return pl.select(columns)
 
     def _probabilities(self, given: Sequence[pl.Series], before: int) -> pl.DataFrame:
-        """Return the probability of each class; a missing number stays missing, and text is refused."""
+        """Return the probability of each class; missing numbers stay missing, and text is rejected."""
         import polars as pl
 
         numbers = [column.cast(pl.Float64, strict=False) for column in given]
@@ -382,7 +382,7 @@ class MappedTable:
                 found = f"Row {before + at + 1}: {name} is “{shortened(str(column[at]))}”, not a number"
                 raise file_problem(self.path, Finding(found, "Write plain numbers with a decimal point."))
         missing = np.column_stack([number.is_null().to_numpy() for number in numbers])
-        # Where one number of a row is missing the others are not judged.
+        # If one number of a row is missing, the others are not checked.
         values = np.where(missing.any(axis=1, keepdims=True), 0.0, np.column_stack([n.to_numpy() for n in numbers]))
         proba = _as_probabilities(values, self._map.kind)
         gone = np.repeat(missing, 2, axis=1) if missing.shape[1] < proba.shape[1] else missing
@@ -391,7 +391,7 @@ class MappedTable:
 
 
 def _as_probabilities(values: NDArray[np.float64], kind: str) -> NDArray[np.float64]:
-    """Return probabilities (n, k) of columns as they are given; one column is that of the second class of two."""
+    """Return probabilities (n, k) from the given columns; a single column belongs to the second of two classes."""
     from scipy.special import softmax
 
     if kind == "probabilities":
@@ -401,5 +401,5 @@ def _as_probabilities(values: NDArray[np.float64], kind: str) -> NDArray[np.floa
 
 
 def _text(value: object) -> str:
-    """Return a label as text; empty where there is none."""
+    """Return a label as text; empty if there is none."""
     return "" if value is None else label_text(value)

@@ -1,8 +1,8 @@
-"""The measures that `elicit measure` takes of files: what columns hold, what is stated by class, an entry a measure.
+"""The measures of `elicit measure`: the columns of their files, options by class, and the entry of a measure.
 
-A file of classes has `y_true` and one column `proba_<class>` a class, or `y_true` and `y_pred`; one of numbers has
-`y_true`, `mean` and, where they are known, `std`, or `lower` and `upper`; one of several labels `true_<label>` and
-`pred_<label>` (or `proba_<label>`); one of outcomes in contexts `y_true`, `y_pred`, and `context` or
+A file of classes has `y_true` and one column `proba_<class>` per class, or `y_true` and `y_pred`. A file of numbers has
+`y_true`, `mean` and, if known, `std`, or `lower` and `upper`. A file of several labels has `true_<label>` and
+`pred_<label>` (or `proba_<label>`). A file of outcomes in contexts has `y_true`, `y_pred`, and `context` or
 `context_<feature>`.
 
 Sources: Wang, Du and Liu, "Meta Pattern Concern Score"; B. Marlin, COMPSCI 589 lecture 14; a blog post on a multi-label
@@ -45,13 +45,13 @@ CONTEXT = "context"
 TRUE_LABEL, PREDICTED_LABEL = "true_", "pred_"
 _CONTEXT_FEATURE = "context_"
 _GIVEN_FROM = 0.5  # probability from which a label is given
-_ROUNDING = 1e-6  # that shares may be off 1 by
+_ROUNDING = 1e-6  # tolerance for shares that should sum to 1
 
 Bits = NDArray[np.bool_]
 
 
 class LabelBits(NamedTuple):
-    """Which labels n items have and which they were given, shape (n, L), and the labels' names."""
+    """The labels that n items have and those predicted for them, shape (n, L), and the names of the labels."""
 
     true: Bits
     predicted: Bits
@@ -59,12 +59,12 @@ class LabelBits(NamedTuple):
 
 
 class CaseColumns:
-    """A file of cases (CSV, Parquet or NPZ) whose columns are read when they are asked for.
+    """A file of cases (CSV, Parquet or NPZ) whose columns are read on demand.
 
     Raises
     ------
     Problem
-        The file cannot be opened; a column that is asked for is missing, or holds what it must not, with its row.
+        If the file cannot be opened, or a requested column is missing or invalid; the message gives the row.
     """
 
     def __init__(self, path: Path) -> None:
@@ -79,7 +79,7 @@ class CaseColumns:
 
     @cached_property
     def y_pred(self) -> list[str]:
-        """Return the predicted labels as text: those of the file, else the most probable class."""
+        """Return the predicted labels as text: those in the file, otherwise the most probable class."""
         if PREDICTED in self.names:
             return self.labels(PREDICTED)
         if not self._group(PROBABILITY):
@@ -89,19 +89,19 @@ class CaseColumns:
 
     @cached_property
     def probabilities(self) -> ReadPredictions:
-        """Return the true classes and the probability of each class, checked."""
+        """Return the true classes and the probability of each class, after checking them."""
         return read_predictions(self.path)
 
     @cached_property
     def classes(self) -> tuple[str, ...]:
-        """Return the classes: those that have a probability, else all labels that occur, sorted."""
+        """Return the classes: those with a probability column, otherwise all labels that occur, sorted."""
         if self._group(PROBABILITY) and PREDICTED not in self.names:
             return self.probabilities.classes
         return tuple(sorted({*self.y_true, *self.y_pred}))
 
     @cached_property
     def bits(self) -> LabelBits:
-        """Return which labels the items have and which they were given."""
+        """Return the true and the predicted labels of the items."""
         labels = self._group(TRUE_LABEL)
         if not labels:
             self.refuse(f"There is no column {TRUE_LABEL}<label>", f"Each label needs one, and one {PREDICTED_LABEL}.")
@@ -137,17 +137,17 @@ class CaseColumns:
         return [label_text(value.strip() if isinstance(value, str) else value) for value in values]
 
     def require(self, *names: str) -> None:
-        """Refuse a file that lacks one of some columns, before any cell is read."""
+        """Check that the file has certain columns, before any cell is read."""
         for name in names:
             if name not in self.names:
                 self.refuse(f"There is no column {name}", f"The columns are {listed([*self.names], 8)}.")
 
     def has(self, *names: str) -> bool:
-        """Return whether the file has all of some columns."""
+        """Return whether the file has certain columns."""
         return set(names) <= set(self.names)
 
     def refuse(self, what: str, remedy: str) -> NoReturn:
-        """Raise what is wrong with the file."""
+        """Raise a problem with the file."""
         raise file_problem(self.path, Finding(what, remedy))
 
     def _given(self, label: str) -> Bits:
@@ -171,7 +171,7 @@ class CaseColumns:
         return tuple(name.removeprefix(prefix) for name in self.names if name.startswith(prefix))
 
     def _column(self, name: str) -> Any:
-        """Return a column as a series of polars."""
+        """Return a column as a polars series."""
         import polars as pl
 
         self.require(name)
@@ -190,7 +190,7 @@ def numbers_by_class(text: str, classes: Sequence[str], option: str) -> dict[str
     Raises
     ------
     WrongOption
-        A class that is none or named twice, or no number >= 0.
+        If a class is unknown or named twice, or a value is not a number >= 0.
     """
     found: dict[str, float] = {}
     for part in text.split(","):
@@ -212,12 +212,12 @@ def numbers_by_class(text: str, classes: Sequence[str], option: str) -> dict[str
 
 
 def completed_prevalence(stated: Mapping[str, float], counts: Mapping[str, int]) -> list[float]:
-    """Return a share for every class: those that are not stated divide the rest as their cases (`counts`) do.
+    """Return a share for every class; those not stated divide the remainder in proportion to their cases, `counts`.
 
     Raises
     ------
     WrongOption
-        The shares do not add up to 1.
+        If the shares do not sum to 1.
     """
     rest = 1 - sum(stated.values())
     left = sum(count for name, count in counts.items() if name not in stated)
@@ -227,15 +227,15 @@ def completed_prevalence(stated: Mapping[str, float], counts: Mapping[str, int])
 
 
 def read_practice(path: Path, classes: Sequence[str]) -> Practice:
-    """Read a table of present practice, or of any other matrix whose rates a row matter.
+    """Read a table of present practice, or any other matrix of which only the row rates matter.
 
-    In the CSV file the first line names what is decided, after an empty or any first cell; every other line names a
-    true class and gives a count or a rate for each decision. Classes may stand in any order.
+    The first line of the CSV file names the decisions, after a first cell that is ignored. Each other line names a true
+    class and gives a count or a rate for each decision. Classes may be in any order.
 
     Raises
     ------
     Problem
-        What is wrong with the file, in one sentence.
+        If the file is invalid.
     """
     table = read_class_table(path, classes)
     try:
@@ -245,9 +245,9 @@ def read_practice(path: Path, classes: Sequence[str]) -> Practice:
 
 
 def read_class_table(path: Path, classes: Sequence[str]) -> NDArray[np.float64]:
-    """Read a table of numbers whose rows are true classes and whose columns are decisions, both named.
+    """Read a table of numbers with named rows, the true classes, and named columns, the decisions.
 
-    It is returned in the order of `classes`, shape (k, k); see `read_practice`.
+    The result is in the order of `classes`, shape (k, k); see `read_practice`.
     """
     try:
         text = read_regular_file(path, MOST_TYPED_BYTES).decode("utf-8-sig")
@@ -284,22 +284,22 @@ COLUMNS: dict[Needs, str] = {
     "several labels": "true_<label>, and pred_<label> or proba_<label>, for each label",
     "contexts": "y_true, y_pred, and context or context_<feature>",
 }
-"""What a file must hold -> its columns."""
+"""Kind of content -> its columns."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a measure may be told beside its file; None where nothing was said."""
+    """Options of a measure; None for those not given."""
 
     metric: ElicitedMetric | None = None  # costs, class weights and release factors
     costs: Path | None = None  # CSV of costs, a row per true class and a column per decision
     # "CLASS=NUMBER,..."
     class_weight: str | None = None
     prevalence: str | None = None
-    positive: str | None = None  # the positive one of two classes
+    positive: str | None = None  # the positive class
     threshold: float | None = None  # probability from which a case is called positive; 0.5
-    bins: int | None = None  # of equal width; 10
-    level: float | None = None  # what share an interval should cover; 0.95
+    bins: int | None = None  # number of bins of equal width; 10
+    level: float | None = None  # nominal coverage of an interval; 0.95
     distribution: str | None = None  # name of a distribution of scipy.stats, whose parameters are columns
     # as in `metrics.ElicitedMetric.meta_pattern_concern_score`
     top_k: int | None = None
@@ -312,15 +312,15 @@ class Options:
     # as in `metrics.relevance_score`
     alpha: float | None = None
     beta: float | None = None
-    reference: Path | None = None  # the data set that says how frequent outcomes are
+    reference: Path | None = None  # the data set from which frequencies of outcomes are taken
 
     def given(self) -> dict[str, Any]:
-        """Return what was said, by name."""
+        """Return the options that were given, by name."""
         return {one.name: value for one in fields(self) if (value := getattr(self, one.name)) is not None}
 
 
 class Measurement(NamedTuple):
-    """A measure of one file: the number, and what else is worth knowing, as JSON values."""
+    """The result of a measure on one file: the number, and details as JSON values."""
 
     value: float
     details: dict[str, Any]
@@ -335,30 +335,30 @@ class Measure:
     """One measure."""
 
     name: str  # on the command line
-    title: str  # what it is, in a few words
-    needs: Needs  # what the file must hold; a key of `COLUMNS`
+    title: str  # a short description
+    needs: Needs  # the content that the file must have; a key of `COLUMNS`
     better: Literal["lower", "higher"]  # which values are better
     take: Take  # computes it
     draw: Draw  # draws it on axes
-    options: tuple[str, ...] = field(default=())  # which of `Options` it takes
-    kind: KindName = "confusion"  # of which kind an elicited metric must be
+    options: tuple[str, ...] = field(default=())  # the fields of `Options` that it takes
+    kind: KindName = "confusion"  # the required kind of an elicited metric
 
     def of(self, path: Path, options: Options) -> Measurement:
-        """Return the measure of a file.
+        """Return the result for a file.
 
         Raises
         ------
         WrongOption
-            An option that says nothing to this measure, or whose value it refuses.
+            If an option does not apply to this measure, or its value is invalid.
         Problem, InputError
-            What is wrong with the file, in one sentence.
+            If the file is invalid.
         """
         self._require_known(options)
         with _in_terms_of(path, options):
             return self.take(CaseColumns(path), options)
 
     def drawn(self, path: Path, options: Options, axes: Axes) -> None:
-        """Draw the measure of a file; raises what `of` raises."""
+        """Draw the result for a file; raises the same errors as `of`."""
         self._require_known(options)
         with _in_terms_of(path, options):
             self.draw(CaseColumns(path), options, axes)
@@ -375,7 +375,7 @@ class Measure:
 
 @contextmanager
 def _in_terms_of(file: Path, options: Options) -> Iterator[None]:
-    """Say what is refused in terms of the option that stated it, or of the row of the file, counted from 1."""
+    """Reword errors in terms of the option, or of the row of the file, counted from 1."""
     try:
         yield
     except RowError as error:

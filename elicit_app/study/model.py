@@ -1,6 +1,4 @@
-"""What a study is: classes, predictions of one or more models of the same cases, and the words of the domain, stated or
-generic.
-"""
+"""A study: classes, predictions of one or more models for the same cases, and the words of the domain."""
 
 from __future__ import annotations
 
@@ -22,10 +20,10 @@ if TYPE_CHECKING:
     from pydantic import ConfigDict
 
 LONGEST_TEXT = 2_000
-"""Letters of a title, a name or a word: more would stop the window that has to lay them out."""
+"""Characters of a title, a name or a word; laying out more would freeze the window."""
 
 MOST_CLASSES = 50
-"""So many classes can be asked about: 2,450 mistakes, each with words, a weight and a doubt of its own."""
+"""Largest number of classes: they have 2,450 mistakes, each with its own words, weight and uncertainty."""
 
 Key = tuple[int, int | None]
 """A mistake, (true, predicted); None stands for any wrong answer for that truth."""
@@ -42,49 +40,49 @@ class Predictions:
 
 @dataclass(frozen=True)
 class ColumnMap:
-    """Which column of a predictions file is what, where the columns do not have the names that need no map."""
+    """The meaning of the columns of a predictions file that does not use the usual names."""
 
     __pydantic_config__: ClassVar[ConfigDict] = {"extra": "forbid", "strict": True}  # as a part of `study.json`
 
     truth: str  # the column of true labels
     classes: tuple[str, ...]  # in order
-    # one per class; of two classes perhaps only that of the second; for labels the column of predicted labels
+    # one per class; for two classes possibly only that of the second; for labels the column of predicted labels
     columns: tuple[str, ...]
-    # what is in them: probabilities, raw scores of which the softmax is taken, or labels
+    # their content: probabilities, raw scores for a softmax, or labels
     kind: Literal["probabilities", "logits", "labels"] = "probabilities"
 
 
 @dataclass(frozen=True, eq=False)
 class TalliedModel:
-    """One model of a packed study: how many cases its decisions put where, and no case."""
+    """One model of a packed study: counts of its decisions, without any case."""
 
     name: str
     usual: NDArray[np.int64]  # shape (k, k): counts of the most probable classes; rows are true classes
-    decided: NDArray[np.int64]  # shape (m, k, k): counts of decisions of least expected cost under random costs
-    places: NDArray[np.int64]  # shape (m,): the number of each of these draws among those of all models
+    decided: NDArray[np.int64]  # shape (m, k, k): counts of least-cost decisions under random costs
+    places: NDArray[np.int64]  # shape (m,): the position of each of these draws among those of all models
 
 
 @dataclass(frozen=True)
 class Opinions:
-    """What the experts of an earlier round said about one mistake; no expert is named."""
+    """The opinions of the experts of an earlier round about one mistake, without names."""
 
     mistake: Key
-    ratios: tuple[float, ...]  # how many of the yardstick's mistakes one of these counts as, ascending
-    reasons: tuple[str, ...] = ()  # what they wrote about answers in which this mistake was traded
-    # for each ratio its 90 % range, None where nothing is known of it; empty where that is so of all
+    ratios: tuple[float, ...]  # cost of this mistake in units of the yardstick, ascending
+    reasons: tuple[str, ...] = ()  # their comments on answers in which this mistake was traded
+    # the 90 % range of each ratio, None if unknown; empty if all are unknown
     bounds: tuple[tuple[float, float] | None, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Pack:
-    """What a packed study has instead of predictions."""
+    """The content of a packed study in place of predictions."""
 
     models: tuple[TalliedModel, ...]  # at least one
-    # how to ask: fields of a setting that the coordinator fixed, among them `procedure` and perhaps `purpose`
+    # how to ask: fields of a setting fixed by the coordinator, among them `procedure` and possibly `purpose`
     setting: dict[str, object]
     digest: str  # sha256 over the file's content
-    round: int = 1  # 1, or 2 where experts answer again after they have seen where the others stand
-    # in a second round: where the others stand, for the mistakes they differ most about
+    round: int = 1  # 1, or 2 if experts answer again after seeing the opinions of the others
+    # in a second round: the others' opinions on the mistakes about which they differ most
     others: tuple[Opinions, ...] = ()
 
 
@@ -100,7 +98,7 @@ class Mistake:
     consequence: str = ""
 
     def of(self, true: str, predicted: str | None) -> Consequence:
-        """Return these words with the classes they are about, as files have them; None is any wrong answer."""
+        """Return these words with their classes, as in files; a predicted class of None means any wrong answer."""
         return Consequence(true, predicted, self.name, self.one, self.many, self.consequence)
 
 
@@ -118,16 +116,16 @@ class Wording:
     mistakes: dict[tuple[int, int], Mistake]
     # per true class: any wrong answer for it (the DLPM family): "Melanoma called something else"
     any_mistake: tuple[Mistake, ...]
-    # per class what is done with a case that is called so, as an instruction, "biopsy"; "" where nothing is stated, and
-    # empty where nothing is for any class
+    # what is done with a case of each predicted class, as an instruction, "biopsy"; "" if nothing is stated, and empty
+    # if nothing is stated for any class
     class_action: tuple[str, ...] = ()
-    # where the study is about amounts instead of mistakes: what is counted, see `metrics.elicited.kinds`. Each class is
-    # then an amount, and `any_mistake` has its words.
+    # for a study of amounts instead of mistakes: what is counted, see `metrics.elicited.kinds`. Each class is then an
+    # amount, and `any_mistake` holds its words.
     priced: Literal["multilabel", "relevance"] | None = None
 
     @property
     def of_cases(self) -> CaseWords:
-        """Return the words for cases and classes, as a metric carries them."""
+        """Return the words for cases and classes in the form stored in a metric."""
         return CaseWords(self.case, self.cases, self.class_one, self.class_action)
 
     def counted(self, cases: int) -> str:
@@ -135,12 +133,12 @@ class Wording:
         return counted(cases, self.case, self.cases)
 
     def mistake(self, key: Key) -> Mistake:
-        """Return the words of a mistake (true, predicted); any wrong answer for a truth where the second is None."""
+        """Return the words of a mistake (true, predicted); None as the second means any wrong answer for that truth."""
         true, predicted = key
         return self.any_mistake[true] if predicted is None else self.mistakes[true, predicted]
 
     def with_mistakes(self, words: Mapping[Key, Mistake]) -> Wording:
-        """Return the wording with other words for some mistakes, named as in `mistake`."""
+        """Return the wording with other words for some mistakes, with keys as in `mistake`."""
         pairs = {(true, predicted): mistake for (true, predicted), mistake in words.items() if predicted is not None}
         named = tuple(words.get((at, None), mistake) for at, mistake in enumerate(self.any_mistake))
         return replace(self, mistakes={**self.mistakes, **pairs}, any_mistake=named)
@@ -148,15 +146,15 @@ class Wording:
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """A finite distribution of class probabilities: what a synthetic study is made of."""
+    """A finite distribution of class probabilities, from which a synthetic study is made."""
 
     eta: NDArray[np.float64]  # shape (n, k): conditional class probabilities P(Y = i | x) at n points of equal weight
-    # shape (m, k) or None: the points that stand for the distribution where the radius is computed; None: all of `eta`
+    # shape (m, k) or None: the points used to compute the radius; None: all of `eta`
     radius_points: NDArray[np.float64] | None = None
 
     @property
     def for_radius(self) -> NDArray[np.float64]:
-        """Return the points that stand for the distribution where the radius is computed, shape (m, k)."""
+        """Return the points used to compute the radius, shape (m, k)."""
         return self.eta if self.radius_points is None else self.radius_points
 
     @property
@@ -168,37 +166,37 @@ class Distribution:
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """Real or synthetic predictions with the words to talk about them."""
+    """Real or synthetic predictions, with the words of their domain."""
 
-    name: str  # what `elicit` calls it: "breast-cancer", or the folder's or file's name
+    name: str  # its name on the command line: "breast-cancer", or the folder's or file's name
     title: str  # for a page: "Skin lesions"
     classes: tuple[str, ...]  # in order; rows and columns of every matrix
     # at least one, all with the same true labels; empty for a synthetic or packed study
     models: tuple[Predictions, ...]
-    population: int  # natural frequencies are per this many cases
+    population: int  # number of cases to which natural frequencies refer
     stated_prevalence: tuple[float, ...] | None  # row sums stated by the user; None takes them from the data
     wording: Wording
-    # (true, predicted) of the mistake that others are compared with; default the models' most frequent one
+    # (true, predicted): the mistake with which others are compared; by default the models' most frequent one
     yardstick: tuple[int, int]
     kind: Literal["bundled", "folder", "file", "synthetic", "pack"]
-    folder: Path | None = None  # the study folder, where it has one (sessions lie below it)
+    folder: Path | None = None  # the study folder, if any; sessions are stored in it
     description: str = ""  # one line for lists: "pneumonia or healthy, 1 model"
     distribution: Distribution | None = None  # only for a synthetic study
-    # sha256 over classes, true labels and probabilities; a packed study has that of the study it was made from
+    # sha256 over classes, true labels and probabilities; a packed study has that of its source
     digest: str = field(default="")
-    # what answers about it are for, where its maker says so; who answers may say otherwise
+    # purpose of the answers as stated by the study's author; the expert may choose another
     purpose: AnswersFor | None = None
-    # what a person should know about how the predictions were read: rows that were divided by their sum
+    # notes on how the predictions were read, such as rows that were divided by their sum
     notes: tuple[str, ...] = ()
     pack: Pack | None = None  # only for a packed study
-    # what the columns of the files meant that the study was made from, where they had other names
+    # meaning of the columns of the source files, if they had other than the usual names
     columns: ColumnMap | None = None
-    # digests that the study had before models were added or taken out: what was answered then still counts
+    # digests of the study before models were added or removed; earlier answers remain valid
     earlier: tuple[str, ...] = ()
 
     @property
     def digests(self) -> tuple[str, ...]:
-        """Return the digest of the predictions, and those of the same cases with other models."""
+        """Return the digest of the predictions, and the earlier ones for the same cases with other models."""
         return (self.digest, *self.earlier)
 
     @property
@@ -208,7 +206,7 @@ class Study:
 
     @property
     def answered_elsewhere(self) -> bool:
-        """Return whether the answers go back to a coordinator, who alone has the cases."""
+        """Return whether the answers are returned to a coordinator, who alone has the cases."""
         return self.pack is not None and self.wording.priced is None
 
     @property
@@ -218,7 +216,7 @@ class Study:
 
     @property
     def usual_counts(self) -> tuple[NDArray[np.int64], ...]:
-        """Return per model how many cases its most probable classes put into each cell, shape (k, k)."""
+        """Return the confusion matrix of each model's most probable classes, as counts of shape (k, k)."""
         if self.pack is not None:
             return tuple(model.usual for model in self.pack.models)
         k = self.n_classes
@@ -240,14 +238,14 @@ class Study:
 
     @property
     def prevalence(self) -> NDArray[np.float64]:
-        """Return the prevalence of each class, shape (k,), sum 1: as stated, else as counted."""
+        """Return the prevalence of each class, shape (k,), with sum 1: as stated, otherwise as counted."""
         if self.stated_prevalence is not None:
             return np.array(self.stated_prevalence)
         return self.counted_prevalence
 
     @property
     def counted_prevalence(self) -> NDArray[np.float64]:
-        """Return the prevalence among the cases, shape (k,), sum 1; for a synthetic study that of its distribution."""
+        """Return the prevalence among the cases, or in a synthetic study's distribution, shape (k,), with sum 1."""
         counts = self.case_counts
         if counts is not None:
             return np.asarray(counts / counts.sum())
@@ -260,7 +258,7 @@ def study_digest(
 ) -> str:
     """Return the sha256 of classes, true labels and probabilities: "sha256:" and 64 hexadecimal digits.
 
-    Names of files and models, wording and population leave it unchanged.
+    It does not depend on names of files and models, wording or population.
     """
     digest = hashlib.sha256(b"elicit study 1")
     for text in classes:
@@ -285,7 +283,7 @@ LONGEST_CONSEQUENCE = 45
 
 
 def default_wording(classes: Sequence[str], case: str = "case", cases: str = "cases") -> Wording:
-    """Return words that fit any study: "Melanoma called naevus", "melanoma cases called naevus"; 7 is "class 7"."""
+    """Return generic words: "Melanoma called naevus", "melanoma cases called naevus"; a class 7 is "class 7"."""
     names = [f"class {name}" if name.lstrip("+-").isdigit() else name for name in classes]
     many = tuple(f"{name} {cases}" for name in names)
     k = len(names)
@@ -305,12 +303,12 @@ def default_wording(classes: Sequence[str], case: str = "case", cases: str = "ca
 
 
 def check_wording(wording: Wording, classes: Sequence[str]) -> None:
-    """Refuse words that cannot be shown; `classes` are for the sentences.
+    """Check that all words can be shown; `classes` are for error messages.
 
     Raises
     ------
     Problem
-        Every word that is empty, missing for a class, or a consequence too long for the page.
+        If a word is empty or missing for a class, or a consequence is too long for the page; it lists all faults.
     """
     k = len(classes)
     findings = [*_counts(wording, k)] or [*_texts(wording, classes)]
@@ -346,5 +344,5 @@ def _texts(wording: Wording, classes: Sequence[str]) -> Iterator[Finding]:
         if has_line_end(text):
             yield Finding(f"{where} has a line end in it", "Write it on one line.")
         if len(text) > LONGEST_TEXT:
-            # the sentence cannot name it: the text is the name
+            # the message cannot name it, because the text is the name
             yield Finding(f"one of its words has {len(text):,} characters", f"At most {LONGEST_TEXT:,} can be shown.")

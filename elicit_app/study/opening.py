@@ -1,9 +1,9 @@
-"""Which study a name or a path stands for; the studies that come with the program, and the synthetic ones.
+"""Opening of studies by name or path, and the bundled and synthetic studies.
 
-Synthetic studies are finite distributions of class probabilities, on which the published results can be checked. Source
-of `paper-3` and `paper-4`: Hiranandani, Boodaghians, Mehta, Koyejo, *Multiclass Performance Metric Elicitation*,
-NeurIPS 2019, section 6.1; `paper-K` goes on with their slopes 1, 3, 6, 10 as 15, 21, ... `softmax-K` are our own, on
-which every ratio is identifiable. `eta:FILE` takes the probabilities of a file for a distribution.
+Synthetic studies are finite distributions of class probabilities, used to check the published results. Source of
+`paper-3` and `paper-4`: Hiranandani, Boodaghians, Mehta, Koyejo, *Multiclass Performance Metric Elicitation*, NeurIPS
+2019, section 6.1; `paper-K` continues their slopes 1, 3, 6, 10 with 15, 21, ... `softmax-K` are our own; on them every
+ratio is identifiable. `eta:FILE` uses the probabilities in a file as a distribution.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ class StudySummary:
     name: str  # what `elicit open` takes
     title: str  # for a page: "Chest X-rays of children"
     description: str  # "pneumonia or healthy, 1 model"
-    minutes: int | None  # about how long a sitting takes; None for a synthetic study, about which no person is asked
+    minutes: int | None  # approximate length of a sitting; None for a synthetic study, which no person answers
     kind: Literal["bundled", "synthetic"]
 
 
 def datasets_folder() -> Path:
-    """Return where the bundled studies lie: beside the package's modules when installed, at the root of a checkout."""
+    """Return the folder of the bundled studies: inside the package if installed, at the root of a checkout."""
     package = Path(elicit_app.__file__).parent
     installed = package / "datasets"
     return installed if installed.is_dir() else package.parent / "datasets"
 
 
 def list_studies() -> tuple[StudySummary, ...]:
-    """Return the bundled and the synthetic studies; no predictions are read."""
+    """Return the bundled and the synthetic studies, without reading predictions."""
     synthetic = (
         StudySummary(name, synthetic_title(name), synthetic_description(name), None, "synthetic") for name in LISTED
     )
@@ -74,9 +74,9 @@ _SECONDS = 25
 
 
 def minutes_for(n_classes: int, questions: int = _SITTING) -> int:
-    """Return about how many minutes a sitting takes: 25 seconds a question, with repeats and a check on top.
+    """Return the approximate length of a sitting in minutes: 25 seconds per question, including repeats and a check.
 
-    Two classes are decided in fewer questions than may be asked.
+    Two classes need fewer questions than the limit.
     """
     asked = min(questions, _SITTING_OF_TWO) if n_classes == 2 else questions
     return max(1, round((asked + _EXTRAS) * _SECONDS / 60))
@@ -85,13 +85,13 @@ def minutes_for(n_classes: int, questions: int = _SITTING) -> int:
 def open_study(ref: str | Path) -> Study:
     """Open a bundled or synthetic study by name, a study folder, a packed study (`*.elicit`), or a predictions file.
 
-    ``eta:FILE`` takes the probabilities of a file for a distribution. Words, population and yardstick have defaults
-    where nothing is stated.
+    ``eta:FILE`` uses the probabilities in a file as a distribution. Words, population and yardstick that are not stated
+    have defaults.
 
     Raises
     ------
     Problem
-        There is no such study, or what is wrong with it.
+        If there is no such study, or it is invalid.
     """
     if isinstance(ref, str) and ref in BUNDLED:
         return read_folder(datasets_folder() / ref, "bundled")
@@ -106,7 +106,7 @@ def open_study(ref: str | Path) -> Study:
         return read_pack(path)
     if path.name == STUDY_FILE:
         return read_folder(path.parent)
-    if not os.path.lexists(path):  # a link that leads nowhere is told as such
+    if not os.path.lexists(path):  # a dangling link has its own message
         close = get_close_matches(str(ref), [*BUNDLED, *LISTED], n=1)
         if ANY_SIZE.fullmatch(str(ref)):
             raise Problem(
@@ -118,7 +118,7 @@ def open_study(ref: str | Path) -> Study:
 
 
 LISTED = ("paper-3", "paper-4", "softmax-3", "softmax-4")
-"""The distributions that are named to users; K goes up to `MOST_SYNTHETIC_CLASSES`."""
+"""The synthetic studies listed to users; K may be up to `MOST_SYNTHETIC_CLASSES`."""
 MOST_SYNTHETIC_CLASSES = 10
 ANY_SIZE = re.compile(r"(paper|softmax)-\d+")
 _NAME = re.compile(r"(paper|softmax)-([2-9]|10)")
@@ -132,7 +132,7 @@ Probabilities = NDArray[np.float64]
 
 
 def studies_beside(file: Path, digest: str) -> tuple[Path, ...]:
-    """Return the study folders beside a predictions file, named after it, that are about the same predictions."""
+    """Return the study folders beside a predictions file that are named after it and hold the same predictions."""
     found = []
     for folder in sorted(file.parent.glob(f"{escape(file.stem)}-study*/")):
         of_amounts = folder / AMOUNTS_FILE
@@ -146,7 +146,7 @@ def studies_beside(file: Path, digest: str) -> tuple[Path, ...]:
 
 
 def is_synthetic(name: str) -> bool:
-    """Return whether a name is that of a synthetic study: `paper-K` or `softmax-K`, or `eta:FILE`."""
+    """Return whether a name is that of a synthetic study: `paper-K`, `softmax-K` or `eta:FILE`."""
     return _NAME.fullmatch(name) is not None or name.startswith(ETA)
 
 
@@ -158,7 +158,7 @@ def synthetic_title(name: str) -> str:
 
 
 def synthetic_description(name: str) -> str:
-    """Return one line about `paper-K` or `softmax-K`; nothing is computed for it."""
+    """Return a one-line description of `paper-K` or `softmax-K`, without computing the study."""
     kind, k = _parts(name)
     return f"{k} classes, {_GRID if kind == 'paper' else _SOFTMAX_POINTS:,} points, no data"
 
@@ -171,7 +171,7 @@ def _parts(name: str) -> tuple[str, int]:
 
 
 def _slopes(n_classes: int) -> tuple[float, ...]:
-    """Return the slopes of the paper: 1, 3, 5 for three classes, else the triangular numbers, as for four."""
+    """Return the slopes of the paper: 1, 3, 5 for three classes, otherwise the triangular numbers, as for four."""
     if n_classes == 3:
         return 1.0, 3.0, 5.0
     return tuple(n * (n + 1) / 2 for n in range(1, n_classes + 1))
@@ -181,12 +181,12 @@ def _slopes(n_classes: int) -> tuple[float, ...]:
 def synthetic_study(name: str) -> Study:
     """Return the synthetic study `paper-K` or `softmax-K`, K from 2 to 10.
 
-    It has no models: its distribution is the study, C_ij = mean of eta_i where class j is predicted.
+    It has no models: the distribution is the study, with C_ij the mean over all points of eta_i 1[class j predicted].
 
     Raises
     ------
     KeyError
-        There is no synthetic study of that name.
+        If there is no synthetic study with that name.
     """
     kind, k = _parts(name)
     distribution = _paper_distribution(_slopes(k)) if kind == "paper" else _softmax_distribution(k)
@@ -196,14 +196,14 @@ def synthetic_study(name: str) -> Study:
 
 
 def study_of_eta(path: Path) -> Study:
-    """Return the study whose distribution is a file: every row is equally likely, and its probabilities are true.
+    """Return the study whose distribution is a file: rows are equally likely and their probabilities are true.
 
-    The file has a column `proba_<class>` a class; a column `y_true` is not needed, and not used.
+    The file has one column `proba_<class>` per class; a column `y_true` is ignored.
 
     Raises
     ------
     Problem
-        What is wrong with the file.
+        If the file is invalid.
     """
     table = open_table(path)
     found = {index: name for index, column in enumerate(table.columns) if (name := class_of_column(column.strip()))}
@@ -228,7 +228,7 @@ def study_of_eta(path: Path) -> Study:
 
 
 def _paper_distribution(slopes: tuple[float, ...]) -> Distribution:
-    """Return eta_i proportional to 1/(1 + exp(p_i x)), x uniform on [-1, 1] (the stated eta do not add up to 1)."""
+    """Return eta_i proportional to 1/(1 + exp(p_i x)), x uniform on [-1, 1] (as printed, eta does not sum to 1)."""
     midpoints = (2 * np.arange(_GRID) + 1) / _GRID - 1
     return Distribution(
         _logistic(midpoints, slopes), radius_points=_logistic(np.linspace(-1, 1, _PAPER_RADIUS_POINTS), slopes)
@@ -254,7 +254,7 @@ def _softmax_distribution(n_classes: int) -> Distribution:
 
 
 def _generalised_golden_ratio(d: int) -> float:
-    """Return the g > 0 with g^(d+1) = g + 1; iterating g = (1 + g)^(1/(d+1)) contracts to it."""
+    """Return the g > 0 with g^(d+1) = g + 1, the fixed point of the contraction g = (1 + g)^(1/(d+1))."""
     g = 2.0
     for _ in range(100):
         g = (1 + g) ** (1 / (d + 1))

@@ -1,4 +1,4 @@
-"""Measures of predicted numbers, of several labels, and of outcomes in contexts."""
+"""Measures of predicted numbers, of multi-label predictions, and of outcomes in contexts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _LEVEL = 0.95
 _PENALTIES, _ALPHA_BETA = ("false_positive_penalty", "false_negative_penalty"), ("alpha", "beta", "reference")
 _FREE = Options(false_positive_penalty=0.0, false_negative_penalty=0.0)
-_SHARES = np.linspace(0, 1, 21)  # of alpha, in the plot
+_SHARES = np.linspace(0, 1, 21)  # shares of alpha in the plot
 
 
 def _of_numbers(name: str) -> Take:
@@ -44,7 +44,7 @@ def _gaussian(cases: CaseColumns, options: Options) -> Measurement:
 
 
 def _distribution(cases: CaseColumns, options: Options) -> tuple[Any, list[str]]:
-    """Return what each case was predicted to be distributed as, and the parameters that are columns."""
+    """Return the predicted distribution of each case, and the parameters that are columns."""
     from scipy import stats
 
     if options.distribution is None:
@@ -129,7 +129,7 @@ def _relevance(cases: CaseColumns, options: Options) -> Measurement:
 
 
 def _draw_numbers(cases: CaseColumns, options: Options, axes: Axes) -> object:
-    """Draw predicted against actual numbers, and as far as one standard deviation reaches where it is known."""
+    """Draw predicted against actual numbers, with one standard deviation if it is known."""
     mean, known = cases.numbers("mean"), cases.has("std")
     reach = cases.numbers("std") if known else np.zeros(len(mean))
     return _draw_predicted(
@@ -138,7 +138,7 @@ def _draw_numbers(cases: CaseColumns, options: Options, axes: Axes) -> object:
 
 
 def _draw_intervals(cases: CaseColumns, options: Options, axes: Axes) -> object:
-    """Draw the intervals, and their middles, against actual numbers."""
+    """Draw the intervals and their centres against actual numbers."""
     from scipy.special import ndtri
 
     limits = _intervals(cases, options)
@@ -150,7 +150,7 @@ def _draw_intervals(cases: CaseColumns, options: Options, axes: Axes) -> object:
 
 
 def _draw_density(cases: CaseColumns, options: Options, axes: Axes) -> object:
-    """Draw the medians of the predicted distributions against actual numbers, and what lies between two quantiles."""
+    """Draw the medians and the middle 90 % of the predicted distributions against actual numbers."""
     distribution, _ = _distribution(cases, options)
     low, high = distribution.interval(0.9)
     return _draw_predicted(axes, cases, distribution.median(), low, high, "median and middle 90 %")
@@ -166,7 +166,7 @@ def _draw_predicted(axes: Axes, cases: CaseColumns, middle: Floats, low: Floats,
 
 
 def _draw_relevance(cases: CaseColumns, options: Options, axes: Axes) -> object:
-    """Draw the score against the share of alpha in alpha + beta: a line between its two bounds."""
+    """Draw the score against alpha / (alpha + beta): a line between its two bounds."""
     found = _relevance_of(cases, options)
     bounds = found.bounds
     line = bounds.beta_only + _SHARES * (bounds.alpha_only - bounds.beta_only)

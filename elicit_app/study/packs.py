@@ -1,11 +1,11 @@
-"""A study in one file without any case: the words, what may be asked, and how; to be answered elsewhere.
+"""A study in one file without any case, to be answered elsewhere: the words, and what is asked and how.
 
-A pack (`*.elicit`, UTF-8 JSON) holds counts of decisions only. Under each of some hundred random cost matrices it says
-how many cases of each class were called what; no case, no label and no probability of one is in it, and no path.
+A pack (`*.elicit`, UTF-8 JSON) holds only counts of decisions: a confusion matrix under each of a few hundred random
+cost matrices. It contains no case, label, probability or path.
 
 History of the format
 ---------------------
-1 : the study's description as in `study.json`, setting, counts a model, round, what others said, digests.
+1 : the study's description as in `study.json`, setting, counts per model, round, opinions of others, digests.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class EarlierOpinions(StrictPart):
-    """Where the experts of an earlier round stand about one mistake."""
+    """The opinions of the experts of an earlier round about one mistake."""
 
     true: Text
     predicted: Text | None = None
@@ -78,7 +78,7 @@ class PackDocument(Described):
 
 
 def pack_bytes(study: Study) -> bytes:
-    """Return a packed study as the bytes of its file; the same study gives the same bytes."""
+    """Return a packed study as the bytes of its file; equal studies give equal bytes."""
     assert study.pack is not None, "only a packed study is written as a pack"
     classes = study.classes
     document = PackDocument(
@@ -115,7 +115,7 @@ def pack_bytes(study: Study) -> bytes:
 
 
 def _content(document: PackDocument) -> dict[str, Any]:
-    """Return the fields of a pack without its digest; what a pack about mistakes does not have is left out."""
+    """Return the fields of a pack without its digest; a pack about mistakes omits the fields of amounts."""
     left_out = {"content_digest"} if document.amounts else {"content_digest", "amounts"}
     fields = document.model_dump(mode="json", exclude=left_out)
     for opinions in fields["others"]:
@@ -125,20 +125,20 @@ def _content(document: PackDocument) -> dict[str, Any]:
 
 
 def _content_digest(fields: dict[str, Any]) -> str:
-    """Return the sha256 of a pack's fields without its own digest, whatever spaces stand between them."""
+    """Return the sha256 of a pack's fields without its own digest, independent of white space."""
     text = json.dumps(fields, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def pack_name(title: str) -> str:
-    """Return what a packed study is called: made of its title, because a folder's name is nobody else's business."""
+    """Return the name of a packed study, derived from its title, because a folder's name is private."""
     return file_name(title, "study")
 
 
 def with_pack(study: Study, pack: Pack) -> Study:
-    """Return a packed study: what `study` is about, with counts in place of its predictions, or of another pack.
+    """Return `study` as a packed study, with the counts of `pack` in place of predictions or another pack.
 
-    The digest of the pack is computed anew.
+    The digest of the pack is recomputed.
     """
     packed = replace(study, name=pack_name(study.title), models=(), pack=pack)
     return parse_pack(Path(f"{packed.name}{ENDING}"), pack_bytes(packed))
@@ -150,7 +150,7 @@ def read_pack(path: Path) -> Study:
     Raises
     ------
     Problem
-        It is missing, damaged, of a newer version, or was changed since it was made.
+        If it is missing, damaged, of a newer version, or has been changed since it was made.
     """
     try:
         require_regular_file(path, _MOST_BYTES)
@@ -161,7 +161,7 @@ def read_pack(path: Path) -> Study:
 
 
 def parse_pack(path: Path, content: bytes) -> Study:
-    """Return the packed study in the bytes of a pack; `path` is for the sentences."""
+    """Return the packed study in the bytes of a pack; `path` is for error messages."""
     document = document_of(path, content, PackDocument, "study to answer", _REMEDY)
     fields = _content(document)
     if document.content_digest != _content_digest(fields):

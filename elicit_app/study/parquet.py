@@ -1,9 +1,9 @@
-"""Parquet files, decoded in a child process with limits that hands over what it read.
+"""Decoding of Parquet files in a child process with resource limits.
 
-The decoder is compiled code that aborts where memory for a size written in a file cannot be had, and no exception tells
-of it. So this process never decodes a foreign Parquet file; it gets Arrow's plain record batches of what the child
-decoded. The child is started at the first file, takes further ones, and ends with us. It runs this very module as a
-script, so nothing of ours is imported at the top.
+The decoder is compiled code that aborts, without an exception, if it cannot allocate a size stated in a file. This
+process therefore never decodes a foreign Parquet file; the child decodes it and returns plain Arrow record batches. The
+child starts with the first file, serves further ones, and ends with this process. It runs this module as a script, so
+the top of the module imports nothing of ours.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     import polars as pl
 
 MOST_MEMORY = 2**30
-"""Bytes that the child may take to read a file, besides twice the file's own size."""
+"""Bytes that the child may allocate to read a file, in addition to twice the file's size."""
 BATCH_ROWS = 64_000
-"""Rows handed over at a time. A multiple of what the measures take, so that no batch ends with a few on their own."""
+"""Rows returned at a time: a multiple of the measures' chunks, so that no batch ends with a small remainder."""
 
 CHILD = "--decode-parquet"
-"""What a bundled program is started with to be the child."""
+"""Argument that makes a bundled program run as the child."""
 
 _SECONDS, _BYTES_A_SECOND = 30.0, 5e6
 
 
 def start() -> None:
-    """Start the child ahead of the first file, where one is about to be read: it takes .3 s to be ready."""
+    """Start the child before the first file is read, because it takes 0.3 s to be ready."""
     _Child.shared()
 
 
@@ -46,11 +46,11 @@ class Head(NamedTuple):
 
 
 class UnreadableError(Exception):
-    """A file that could not be read; the text says why, without the file's name."""
+    """A file that could not be read; the message says why, without the file's name."""
 
 
 class _EndedError(UnreadableError):
-    """The child ended instead of answering, and had read other files before."""
+    """The child ended instead of answering, after it had read other files."""
 
 
 _DAMAGED = "It is not a Parquet file, or it is cut short or damaged"
@@ -59,18 +59,18 @@ _SLOW = "It takes too long to read"
 
 
 def head(path: Path, *, own: bool = False) -> Head:
-    """Return the columns and rows of a Parquet file; one that came with the program (`own`) is read here.
+    """Return the columns and the number of rows of a Parquet file; the program's own files are read in this process.
 
     Raises
     ------
     UnreadableError
-        It is damaged, or needs more time or memory than is allowed.
+        If it is damaged, or needs more time or memory than is allowed.
     """
     if own:
         return _read_head(path)
     with contextlib.suppress(_EndedError):
         return _Child.shared().head(path)
-    # An earlier file may have exhausted the process's memory: try once in a new one.
+    # An earlier file may have exhausted the child's memory; try once more with a new one.
     return _Child.shared().head(path)
 
 
@@ -82,7 +82,7 @@ def frames(
     Raises
     ------
     UnreadableError
-        As for `head`, and where the file has become another one.
+        As for `head`, or if the file has changed.
     """
     if own:
         yield from _read_frames(path, columns, start, stop)
@@ -94,7 +94,7 @@ def frames(
                 start += frame.height
                 yield frame
         except _EndedError:
-            # An earlier file may have exhausted its memory: go on from here in a new process, once.
+            # An earlier file may have exhausted its memory; continue from here in a new process, once.
             attempts -= 1
             if not attempts:
                 raise
@@ -123,7 +123,7 @@ def _read_frames(path: Path, columns: Sequence[str], start: int, stop: int | Non
 
 @contextlib.contextmanager
 def _reworded() -> Iterator[None]:
-    """Turn what polars raises, a panic of its decoder included, into one error."""
+    """Turn errors of polars, including panics of its decoder, into one error."""
     import polars as pl
 
     try:
@@ -133,13 +133,13 @@ def _reworded() -> Iterator[None]:
 
 
 class _Child:
-    """A process that reads Parquet files within limits, and answers one question at a time."""
+    """A process that reads Parquet files within limits and answers one request at a time."""
 
     _one: _Child | None = None
     _starting = threading.Lock()
 
     def __init__(self) -> None:
-        # -P: the folder of this file is no place to import from; in a bundle there is no Python to run a file with
+        # -P keeps this folder off the import path; a bundle has no Python with which to run a file
         bundled = getattr(sys, "frozen", False)
         self._process = subprocess.Popen(
             [sys.executable, CHILD] if bundled else [sys.executable, "-P", str(Path(__file__).resolve())],
@@ -155,7 +155,7 @@ class _Child:
 
     @classmethod
     def shared(cls) -> _Child:
-        """Return the child that lives; a new one where there is none."""
+        """Return the running child, or start a new one."""
         with cls._starting:
             if cls._one is None or not cls._one._usable:
                 cls._one = _Child()
@@ -163,23 +163,23 @@ class _Child:
 
     @property
     def _usable(self) -> bool:
-        """Return whether it lives, and belongs to this process rather than to one that this one was forked from."""
+        """Return whether the child runs and belongs to this process, not to one from which this process was forked."""
         return self._process_id == os.getpid() and self._process.poll() is None
 
     @classmethod
     def end(cls) -> None:
-        """End the child, if there is one of ours."""
+        """End this process's child, if any."""
         if cls._one is not None and cls._one._usable:
             cls._one._close()
         cls._one = None
 
     def head(self, path: Path) -> Head:
-        """Return what `head` does."""
+        """Return the head of a file; see the function `head`."""
         answer = self._ask(path, {"do": "head"})
         return Head(tuple(answer["columns"]), answer["rows"])
 
     def frames(self, path: Path, columns: Sequence[str], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
-        """Yield what `frames` does."""
+        """Yield the rows of a file; see the function `frames`."""
         import polars as pl
 
         question = {"do": "open", "columns": [*columns], "start": start, "stop": stop}
@@ -188,11 +188,11 @@ class _Child:
             while data := self._ask(path, {"do": "next", "stream": number})["data"]:
                 yield pl.read_ipc_stream(data)
         finally:
-            # not asked here: what is no longer wanted may be noticed at any time, and in any thread
+            # not requested here, because generators may be closed at any time and in any thread
             self._abandoned.append(number)
 
     def _ask(self, path: Path, question: dict[str, Any]) -> dict[str, Any]:
-        """Return what the child answers about a file, with its `data`."""
+        """Return the child's answer to a request about a file, with its `data`."""
         late = threading.Event()
 
         def stop() -> None:
@@ -220,7 +220,7 @@ class _Child:
         return answer
 
     def _asked(self, question: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the answer, None where the child ended instead."""
+        """Return the answer, or None if the child ended instead."""
         asked, answered = self._process.stdin, self._process.stdout
         assert asked is not None
         assert answered is not None
@@ -254,7 +254,7 @@ atexit.register(_Child.end)
 
 
 def main() -> None:
-    """Answer the questions on standard input, a line of JSON each, with a line of JSON and the bytes it announces."""
+    """Answer requests on standard input, one JSON line each, with a JSON line and the bytes that it announces."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
@@ -268,7 +268,7 @@ def main() -> None:
             streams.pop(number, None)
         try:
             answer, data = _answer(question, streams)
-        except BaseException:  # whatever it is, the other files can still be read
+        except BaseException:  # other files can still be read after any error
             answer, data = {"kind": "damaged"}, b""
         _reply(sys.stdout.buffer, answer | {"bytes": len(data)}, data)
 
@@ -288,7 +288,7 @@ def _answer(question: dict[str, Any], streams: dict[int, Iterator[pl.DataFrame]]
 
 
 def _limit_memory(size: int) -> None:
-    """Limit what this process may allocate, where the system can; files that are mapped do not count."""
+    """Limit the memory of this process, if the system supports it; mapped files do not count."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 

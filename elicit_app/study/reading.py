@@ -1,7 +1,7 @@
-"""Reading predictions, and what is counted in them.
+"""Reading of predictions, and the defaults derived from them.
 
-One opened file gives its classes at once and its rows in checked batches. Counted are prevalence, the population to
-show, and the mistake others are compared with.
+An opened file has its classes at once and yields its rows in checked batches. The defaults are the population to show
+and the yardstick; stated prevalences are checked here too.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _WEIGHTS = ("sample_weight", "sample_weights", "weight", "weights")
 MOST_NUMBERS = 64_000_000
-"""Probabilities of one model that a study can hold: half a gibibyte."""
+"""Largest number of probabilities of one model in a study: half a gibibyte."""
 
 
 class ReadPredictions(NamedTuple):
@@ -44,35 +44,35 @@ class ReadPredictions(NamedTuple):
 
 @dataclass(frozen=True)
 class PredictionsFile:
-    """A predictions file whose columns have been found and whose rows have not yet been read."""
+    """A predictions file whose columns have been identified and whose rows have not yet been read."""
 
     table: Table
     classes: tuple[str, ...]  # in the order in which batches give their columns
     positions: tuple[int, ...]  # positions of the label column and of one probability column per class
-    # the rows that batches give: from `start` (from 0) up to `stop`, None for all the rest
+    # the rows to read: from `start`, counted from 0, up to `stop`; None for the end
     start: int = 0
     stop: int | None = None
-    weights: str = ""  # a column that seems to weigh the cases, or empty: it is not used
+    weights: str = ""  # a column that seems to hold case weights, which is not used; or empty
 
     @property
     def name(self) -> str:
-        """Return the model's name: the file's name without its ending."""
+        """Return the model's name: the file's name without its suffix."""
         return self.table.path.stem
 
     def check(self) -> RowCheck:
-        """Return a fresh check of the rows, which counts those it rescales."""
+        """Return a new check of the rows, which counts those that it rescales."""
         return RowCheck(self.table, self.classes, self.start)
 
     def batches(self, check: RowCheck | None = None) -> Iterator[Batch]:
-        """Yield the rows in checked batches; a Problem at the end tells all faults."""
+        """Yield the rows in checked batches; a Problem at the end lists all faults."""
         return (check or self.check()).batches(self.frames())
 
     def frames(self) -> Iterator[pl.DataFrame]:
-        """Yield the rows as they are written: the labels, then one column per class."""
+        """Yield the rows as written: the labels, then one column per class."""
         return self.table.frames(self.positions, self.start, self.stop)
 
     def has_numbers_for(self, classes: Sequence[str]) -> bool:
-        """Return whether the file has the numbers 0..k-1 for these classes: an NPZ file need not name them."""
+        """Return whether the file numbers these classes 0..k-1, because an NPZ file need not name them."""
         return len(classes) == len(self.classes) and set(self.classes) == set(_numbered(len(classes)))
 
     def by_number(self) -> PredictionsFile:
@@ -85,7 +85,7 @@ class PredictionsFile:
         Raises
         ------
         Problem
-            The file has other classes than these.
+            If the file has other classes.
         """
         missing = [name for name in classes if name not in self.classes]
         extra = [name for name in self.classes if name not in classes]
@@ -106,19 +106,19 @@ def open_predictions(
     Parameters
     ----------
     path : str or Path
-        CSV or Parquet with a column `y_true` and one column `proba_<class>` a class, or NPZ with `y_true` (n,),
-        `y_proba` (n, k) and optionally `classes` (k,). Other columns are left alone.
+        CSV or Parquet with a column `y_true` and one column `proba_<class>` per class, or NPZ with `y_true` (n,),
+        `y_proba` (n, k) and optionally `classes` (k,). Other columns are ignored.
     own : bool
-        The file came with the program, so that it needs no trial.
+        Whether the file came with the program and can be trusted.
     columns : ColumnMap, optional
-        What its columns are, where they have other names.
+        Meaning of its columns, if they have other names.
     classes : sequence of str, optional
-        Where they are known, a file may have a column `y_pred` of labels among them in place of probabilities.
+        The classes, if known; a file may then have a column `y_pred` of their labels in place of probabilities.
 
     Raises
     ------
     Problem
-        What is wrong with the file or its header, and what to do.
+        If the file or its header is invalid; the message says what to do.
     """
     table = open_table(Path(path), own=own)
     named = {name.strip() for name in table.columns}
@@ -144,24 +144,24 @@ def read_predictions(
     Parameters
     ----------
     path : str or Path
-        A predictions file, see `open_predictions`.
+        A predictions file; see `open_predictions`.
     labels : sequence of str, optional
-        The order of the classes; by default that of the columns. Where an NPZ file names no classes, their names.
+        The order of the classes; by default that of the columns. If an NPZ file names no classes, their names.
     own : bool
-        The file came with the program.
+        Whether the file came with the program.
     columns : ColumnMap, optional
-        What its columns are, where they have other names.
+        Meaning of its columns, if they have other names.
 
     Returns
     -------
     ReadPredictions
-        Probabilities in [0, 1]. Rows whose sum lies in 0.99 to 1.01, but further from 1 than the measures accept
-        (0.001), are divided by their sum, and a note says how many; all others are as written.
+        Probabilities in [0, 1]. Rows whose sum is within 0.99 to 1.01, but further from 1 than the measures accept
+        (0.001), are divided by their sum, and a note gives their number; all others are as written.
 
     Raises
     ------
     Problem
-        Everything that has to be put right, each with its row or column. Rows are counted from 1 below the header.
+        If there are faults; it lists all, with their rows or columns. Rows are counted from 1 below the header.
     """
     file = open_predictions(path, own=own, columns=columns)
     names = file.classes
@@ -181,12 +181,12 @@ def read_predictions(
 
 
 def require_askable(path: Path, n_classes: int) -> None:
-    """Refuse more classes than people can be asked about, before anything of the size of a matrix is made.
+    """Check that there are not too many classes to ask about, before any matrix is allocated.
 
     Raises
     ------
     Problem
-        There are more than `MOST_CLASSES`.
+        If there are more than `MOST_CLASSES`.
     """
     if n_classes > MOST_CLASSES:
         found = f"It has {n_classes:,} classes; at most {MOST_CLASSES} can be asked about"
@@ -194,7 +194,7 @@ def require_askable(path: Path, n_classes: int) -> None:
 
 
 def _few_enough(batches: Iterator[Batch], file: PredictionsFile) -> Iterator[Batch]:
-    """Yield batches as long as a study can hold them all."""
+    """Yield batches, and raise a Problem once a study could not hold them all."""
     numbers = 0
     for batch in batches:
         numbers += batch.y_proba.size
@@ -210,20 +210,20 @@ def _numbered(n_classes: int) -> tuple[str, ...]:
 
 
 def numbering_notes(path: Path, classes: Sequence[str]) -> tuple[str, ...]:
-    """Return what to tell a person where a file numbers the classes that have these names."""
+    """Return a note on the numbers that a file uses for classes of these names."""
     meant = ", ".join(f"{index} for “{shortened(name)}”" for index, name in enumerate(classes[:12]))
     return (f"{path.name}: the classes are numbered; {meant}{' and so on' if len(classes) > 12 else ''}.",)
 
 
 def weight_notes(file: PredictionsFile) -> tuple[str, ...]:
-    """Return what to tell a person where a column of a file seems to weigh its cases."""
+    """Return a note if a column of a file seems to hold case weights."""
     if not file.weights:
         return ()
     return (f"{file.table.path.name}: the column {file.weights} is not used; every case counts alike.",)
 
 
 def rescaling_notes(path: Path, rows: int) -> tuple[str, ...]:
-    """Return what to tell a person where `rows` rows of a file were divided by their sum."""
+    """Return a note if `rows` rows of a file were divided by their sum."""
     if not rows:
         return ()
     were = counted(rows, "row was", "rows were")
@@ -231,7 +231,7 @@ def rescaling_notes(path: Path, rows: int) -> tuple[str, ...]:
 
 
 def _arranged(file: PredictionsFile, labels: tuple[str, ...]) -> tuple[PredictionsFile, tuple[str, ...]]:
-    """Return the file in the order of `labels`, or with numbered classes that take `labels` for names."""
+    """Return the file with its classes in the order of `labels`, or with numbered classes named by `labels`."""
     if len(set(labels)) < len(labels):
         raise Problem(f"The labels {listed(list(labels), 12)} name a class twice: each class needs one name.")
     by_number = set(labels) != set(file.classes) and file.has_numbers_for(labels)
@@ -239,7 +239,7 @@ def _arranged(file: PredictionsFile, labels: tuple[str, ...]) -> tuple[Predictio
 
 
 def _column_findings(names: list[str], classes: list[str]) -> Iterator[Finding]:
-    """Yield what is wrong with the columns of a file."""
+    """Yield the faults in the columns of a file."""
     there = f"The columns are {listed(names, 8)}."
     if TRUTH not in names:
         yield Finding(f"There is no column {TRUTH}", f"It holds the true class of each row. {there}")
@@ -269,12 +269,12 @@ _RAREST = 50
 
 
 def normalised_prevalence(stated: Sequence[float], n_classes: int) -> tuple[float, ...]:
-    """Return a stated prevalence, which may add up to 0.99 to 1.01, so that it adds up to 1.
+    """Normalise a stated prevalence, whose sum may be within 0.99 to 1.01, to sum 1.
 
     Raises
     ------
     Problem
-        The numbers are no prevalence of so many classes.
+        If the numbers are not a prevalence of that many classes.
     """
     if len(stated) != n_classes or not all(0 < share < 1 for share in stated):
         raise Problem(f"The stated prevalence must be {n_classes} numbers between 0 and 1, one per class.")
@@ -287,17 +287,17 @@ def normalised_prevalence(stated: Sequence[float], n_classes: int) -> tuple[floa
 def population_for(prevalence: NDArray[np.float64] | Sequence[float]) -> int:
     """Return the smallest of 100, 1,000, 10,000 and 100,000 that shows at least 50 cases of the rarest class.
 
-    Where even the largest shows fewer, it is that.
+    If none does, return the largest.
     """
     rarest = float(min(prevalence))
     return next((size for size in POPULATIONS if round(rarest * size, 6) >= _RAREST), POPULATIONS[-1])
 
 
 def yardstick_for(study: Study) -> tuple[int, int]:
-    """Return (true, predicted) of the most frequent mistake of the models' most probable answers, added up.
+    """Return (true, predicted) of the most frequent mistake, summed over the most probable classes of all models.
 
-    For a synthetic study it is that of the rule that always gives the most probable class. Of equally frequent
-    mistakes it is the first in row-major order.
+    In a synthetic study the rule is to predict the most probable class. Ties go to the first mistake in row-major
+    order.
     """
     counted = np.sum(study.usual_counts, axis=0) if study.distribution is None else study.distribution.usual
     errors = np.where(error_cells(study.n_classes), counted, -1)

@@ -1,6 +1,6 @@
-"""Judging models by an elicited metric from their predictions files: one pass over the rows, in bounded memory.
+"""Scoring of models with an elicited metric from their predictions files, in bounded memory.
 
-All models are read side by side, so that what they decide of the same case is counted together.
+All models are read side by side, so that their decisions on the same case are counted together.
 """
 
 from __future__ import annotations
@@ -43,23 +43,23 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class ModelRows:
-    """Some rows of one model, in pieces that follow each other; what a worker is sent."""
+    """Some rows of one model, in consecutive pieces, in the form sent to a worker."""
 
     name: str
-    pieces: tuple[Piece, ...]  # where they are
+    pieces: tuple[Piece, ...]  # location of the rows
 
 
 @dataclass(frozen=True)
 class ConcernSettings:
-    """How the Meta Pattern Concern Score of a model is taken; see `metrics.meta_pattern_concern_score`."""
+    """Settings of the Meta Pattern Concern Score; see `metrics.meta_pattern_concern_score`."""
 
-    top_k: int | None = None  # how many of the most probable classes are looked at; None for all
-    n_intervals: int = 50  # confidence intervals, at least 2
+    top_k: int | None = None  # number of most probable classes considered; None for all
+    n_intervals: int = 50  # number of confidence intervals, at least 2
     true_concern: TrueConcern = "sum"  # concern of the true class
-    release: ReleaseForm = "graded"  # the metric's release factors, or its list with one factor
+    release: ReleaseForm = "graded"  # the metric's release factors, or its release list with one factor
 
     def kernel(self, metric: ElicitedMetric) -> ConcernScore:
-        """Return what adds up the scores, both with class weights and without."""
+        """Return the accumulator of the scores, both with and without class weights."""
         return ConcernScore(
             len(metric.classes),
             top_k=self.top_k,
@@ -74,16 +74,16 @@ AS_USUAL = ConcernSettings()
 
 
 class ModelTally:
-    """What is added up over the rows of one model beside its decisions.
+    """Sums over the rows of one model, other than its decisions.
 
     Attributes
     ----------
     labels : ndarray of int64, shape (k,)
-        Rows of each true class.
+        Number of rows of each true class.
     rescaled : list of tuple of (Path, int)
-        Files with rows that were divided by their sum, and how many.
+        Files with rows that were divided by their sum, and their number.
     notes : list of str
-        What a person should know of its files: that they number the classes, or weigh cases.
+        Notes on its files: that they number the classes, or have case weights.
     """
 
     def __init__(self, metric: ElicitedMetric, concern: ConcernSettings) -> None:
@@ -95,12 +95,12 @@ class ModelTally:
         self.notes: list[str] = []
 
     def update(self, batch: Batch, first_row: int) -> None:
-        """Add checked rows, `first_row` of which come earlier."""
+        """Add checked rows; `first_row` is the number of rows before them."""
         self.sums.update(batch.y_true, batch.y_proba, check_input=False)
         self.sample.update(batch.y_true, batch.y_proba, first_row)
 
     def merge(self, other: ModelTally) -> None:
-        """Add what another tally under the same metric has seen."""
+        """Add another tally under the same metric."""
         self.sums.merge(other.sums)
         self.sample.merge(other.sample)
         self.labels += other.labels
@@ -109,25 +109,25 @@ class ModelTally:
 
 
 class RowsTally:
-    """What is added up over rows of all models; tallies of parts of the rows merge to that of the whole.
+    """Sums over the rows of all models; tallies of parts of the rows can be merged.
 
     Parameters
     ----------
     metric : ElicitedMetric
         Its classes give the order of the columns.
     names : sequence of str
-        The models.
+        Names of the models.
     calibrations : sequence of Calibration, optional
-        What is known of their probabilities; by default nothing yet.
+        Calibration of each model's probabilities; by default unknown.
     concern : ConcernSettings
-        How the Meta Pattern Concern Score is taken.
+        Settings of the Meta Pattern Concern Score.
 
     Attributes
     ----------
     cases : CaseTally
         Truth and decisions of all policies.
     same_labels : bool
-        No row had different true labels in two models.
+        Whether the true labels of every row agree in all models.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class RowsTally:
         return tuple(policy for model in self.policies for policy in model.policies)
 
     def update(self, batches: Sequence[Batch], first_row: int) -> None:
-        """Add the same rows of all models, `first_row` of which come earlier."""
+        """Add the same rows of all models; `first_row` is the number of rows before them."""
         truth = batches[0].y_true
         if any(not np.array_equal(batch.y_true, truth) for batch in batches[1:]):
             self.same_labels = False
@@ -169,14 +169,14 @@ class RowsTally:
         self.cases.update(batches[0].y_true, np.concatenate(decided), first_row)
 
     def merge(self, other: RowsTally) -> None:
-        """Add what another tally of the same models has seen."""
+        """Add another tally of the same models."""
         self.cases.merge(other.cases)
         for own, theirs in zip(self.models, other.models, strict=True):
             own.merge(theirs)
         self.same_labels &= other.same_labels
 
     def calibrations(self) -> list[Calibration] | None:
-        """Return what the rows say about the probabilities of each model; None where that changes no policy."""
+        """Return the calibration of each model found from the rows; None if it changes no policy."""
         found = [model.sample.calibration() for model in self.models]
         return None if found == [model.calibration for model in self.policies] else found
 
@@ -189,27 +189,27 @@ def tally_rows(
     advance: Advance | None = None,
     concern: ConcernSettings = AS_USUAL,
 ) -> RowsTally:
-    """Read rows of all models side by side and add them up.
+    """Read rows of all models side by side and tally them.
 
     Parameters
     ----------
     models : sequence of ModelRows
         The same rows of every model. Their classes must be those of the metric, in any order, or their numbers 0..k-1.
     metric : ElicitedMetric
-        What they are judged by.
+        The metric that judges them.
     first_row : int
-        How many rows come earlier.
+        Number of rows before these.
     calibrations : sequence of Calibration, optional
         See `RowsTally`.
     concern : ConcernSettings
         See `RowsTally`.
     advance : callable, optional
-        Told the number of rows of a model after each batch.
+        Called with the number of rows of a model after each batch.
 
     Raises
     ------
     Problem
-        A file has other classes, or everything that is wrong with its rows.
+        If a file has other classes or invalid rows; it lists all faults.
     """
     tally = RowsTally(metric, [model.name for model in models], calibrations, concern)
     for start, batches in _numbered(models, tally, first_row, advance):
@@ -223,12 +223,12 @@ def tally_models(
     advance: Advance | None = None,
     concern: ConcernSettings = AS_USUAL,
 ) -> RowsTally:
-    """Add up all rows of models; again with other policies where their probabilities call for them.
+    """Tally all rows of models, and once more if their calibration requires other policies.
 
     Raises
     ------
     Problem
-        As `tally_rows`, or the models were not tried on the same cases.
+        As for `tally_rows`, or if the models were not tried on the same cases.
     """
     names = [model.name for model in models]
     tally = RowsTally(metric, names, concern=concern)
@@ -260,7 +260,7 @@ def _numbered(
 
 
 def _batches(rows: ModelRows, metric: ElicitedMetric, tally: ModelTally, advance: Advance | None) -> Iterator[Batch]:
-    """Yield the checked rows of a model, and note in its tally what a person should know."""
+    """Yield the checked rows of a model, and record notes in its tally."""
     for piece in rows.pieces:
         file = replace(open_predictions(piece.path, classes=metric.classes), start=piece.start, stop=piece.stop)
         numbered = file.has_numbers_for(metric.classes) and not set(file.classes) & set(metric.classes)
@@ -278,7 +278,7 @@ def _batches(rows: ModelRows, metric: ElicitedMetric, tally: ModelTally, advance
 
 
 def _side_by_side(streams: Sequence[Iterator[Batch]]) -> Iterator[list[Batch]]:
-    """Yield the same rows of all streams; where one ends earlier, the others are read to their end all the same."""
+    """Yield the same rows of all streams; if one ends earlier, the others are still read to their end."""
     waiting: list[Batch | None] = [None] * len(streams)
     while True:
         waiting = [
@@ -299,12 +299,12 @@ def _side_by_side(streams: Sequence[Iterator[Batch]]) -> Iterator[list[Batch]]:
 
 
 def demand_same_cases(models: Sequence[ModelRows], tally: RowsTally) -> None:
-    """Refuse models with nothing to compare, or that were tried on different cases.
+    """Check that there is something to compare and that the models were tried on the same cases.
 
     Raises
     ------
     Problem
-        Which two differ, and in what.
+        If not; the message says which two differ and how.
     """
     metric = tally.metric
     for rows, model in zip(models, tally.models, strict=True):
@@ -329,25 +329,25 @@ class ModelScore:
 
     name: str
     counts: NDArray[np.int64]  # shape (k, k): confusion matrix of the most probable classes; rows are true classes
-    # the model as it decides now among the models as they decide now: its cost per population in units of the
-    # yardstick, at the prevalence that is judged, its rank, and how probably it is the best
+    # the model as it decides now, compared with the other models as they decide now: cost per population in units of
+    # the yardstick at the judged prevalence, rank, and probability of being best
     judged: JudgedPolicy
-    # cost per row of the files, in units of the worst mistake, as `metrics.misclassification_cost` has it
+    # cost per row of the files, in units of the worst mistake, as from `metrics.misclassification_cost`
     misclassification_cost: float
     expected_misclassification_cost: float  # mean of sum_j p_ij C[y_i, j], likewise
-    decided_cost: float  # of the decisions of least expected cost, likewise
-    # Meta Pattern Concern Score with the metric's release factors, each case with its true class's weight; None where
-    # every case is of a class of weight 0
+    decided_cost: float  # cost of the decisions of least expected cost, likewise
+    # Meta Pattern Concern Score with the metric's release factors and cases weighted by true class; None if every case
+    # belongs to a class of weight 0
     mpcs: float | None
-    mpcs_unweighted: float  # the same with every case alike, equation (9) of the paper
-    # of the most probable classes; classes without cases are left out of the mean
+    mpcs_unweighted: float  # the same with equal weights, equation (9) of the paper
+    # for the most probable classes; classes without cases are left out of the mean
     accuracy: float
     balanced_error_rate: float
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Models scored, in the order given, and the judgement of what one could do with them."""
+    """The scores of models, in the order given, and the judgement of their policies."""
 
     models: tuple[ModelScore, ...]
     judgement: Judgement
@@ -369,11 +369,11 @@ def scores_of(
     tally : RowsTally
         From `tally_models`.
     metric : ElicitedMetric
-        Costs, population, and draws where it has any.
+        Costs, population and, if any, draws.
     prevalence : sequence of k float, optional
-        Stated shares of the true classes. By default those of the metric, where they differ from the rows'.
+        Stated shares of the true classes. By default those of the metric, if they differ from those of the rows.
     practice : Practice, optional
-        What is done today.
+        Present practice.
     draws, seed
         As in `metrics.policies.judging.Judge`.
     """
@@ -396,7 +396,7 @@ def scores_of(
 def judged_prevalence(
     metric: ElicitedMetric, cases: NDArray[np.int64], stated: Sequence[float] | None
 ) -> tuple[NDArray[np.float64] | None, tuple[str, ...]]:
-    """Return the prevalence to judge at, None for that of the cases, and what to say about it."""
+    """Return the prevalence to judge at (None for that of the cases) and notes on it."""
     if stated is not None:
         return np.asarray(stated, dtype=np.float64), ()
     own = cases / cases.sum()

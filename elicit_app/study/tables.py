@@ -1,7 +1,7 @@
-"""Predictions files as tables: one class per format gives column names and rows in batches.
+"""Predictions files as tables: one class per format provides column names and rows in batches.
 
-Foreign files are read where they can do no harm: regular files only, sizes checked before anything is decoded, and
-Parquet, whose decoder can end the whole process, in a child process (`study.parquet`).
+Foreign files are read safely: only regular files, with sizes checked before anything is decoded, and Parquet, whose
+decoder can abort the process, in a child process (`study.parquet`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 TRUTH = "y_true"
-EMPTY, UNKNOWN = -2, -1  # the place of a label that is empty, or that no class has
+EMPTY, UNKNOWN = -2, -1  # index for an empty label, and for a label of no class
 PROBABILITY = "proba_"
 PREDICTED = "y_pred"
 
@@ -39,13 +39,13 @@ MOST_COLUMNS = 10_000
 MOST_BYTES = 4 * 2**30
 MOST_ARRAY_BYTES = 2 * 2**30
 MOST_TYPED_BYTES = 16 << 20
-"""Bytes of a table that somebody fills in: words, costs, or what is done today."""
+"""Size limit in bytes of a table that people fill in: words, costs, or present practice."""
 
 _OTHERS = {".session.jsonl": "a session", ".metric.json": "a metric file"}
 _WHERE = "Choose a CSV, Parquet or NPZ file of predictions."
 _SEPARATORS = ",;\t|"
 _DECIMAL_COMMA = r"^(\s*[-+]?\d*),(\d+(?:[eE][-+]?\d+)?\s*)$"
-_LONGEST_HEADER, _LONGEST_LINE = 1 << 20, 10 << 20  # bytes: of 10,000 numbers as long as cells may be
+_LONGEST_HEADER, _LONGEST_LINE = 1 << 20, 10 << 20  # bytes: 10,000 numbers of the largest allowed length
 LONGEST_CELL = 1_000
 OPEN_QUOTE = "Look for a quotation mark that is not closed."
 _AS_UTF8 = 'Save it again as "CSV UTF-8" (comma separated).'
@@ -54,13 +54,13 @@ _SHAPE = f"Save it with numpy.savez(file, {TRUTH}=labels, {_PROBABILITIES}=proba
 
 
 def class_of_column(column: str) -> str | None:
-    """Return the class whose probability a column named `column` holds, or None for any other column."""
+    """Return the class of a probability column, or None for any other column."""
     column = column.strip()
     return label_text(column[len(PROBABILITY) :]) if column.startswith(PROBABILITY) else None
 
 
 class Table(Protocol):
-    """A predictions file that has been opened, its rows not yet read.
+    """An opened predictions file whose rows have not yet been read.
 
     Attributes
     ----------
@@ -69,9 +69,9 @@ class Table(Protocol):
     columns : tuple of str
         Names of the columns as written, in order.
     rows : int or None
-        Number of rows where that is known without reading them all.
+        Number of rows, if known without reading them all.
     blank_lines : bool
-        Whether rows without any value are blank lines, which do not count as rows.
+        Whether rows without any value are blank lines, which are skipped.
     """
 
     path: Path
@@ -80,26 +80,26 @@ class Table(Protocol):
     blank_lines: bool
 
     def frames(self, wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
-        """Yield frames of the columns at the positions `wanted`, in this order, of the rows from `start` to `stop`.
+        """Yield frames of the columns at the positions `wanted`, in that order, for the rows from `start` to `stop`.
 
-        Rows count from 0; None means to the end. Every call is a new iteration.
+        Rows are counted from 0; None means to the end. Every call starts a new iteration.
         """
         ...
 
     def why_empty(self, row: int) -> str | None:
-        """Return what is wrong with the shape of a row, from 1, with an empty cell; None where it is the cell alone."""
+        """Return the fault in the shape of a row (from 1) with an empty cell; None if only the cell is at fault."""
         ...
 
 
 def open_table(path: Path, *, own: bool = False) -> Table:
-    """Open a predictions file, told apart by its ending: `.csv`, `.parquet` (or `.pq`) or `.npz`.
+    """Open a predictions file by its suffix: `.csv`, `.parquet` (or `.pq`) or `.npz`.
 
-    Nothing but the header is taken in, except from NPZ. A file of our `own` came with the program and needs no trial.
+    Only the header is read, except for NPZ. The program's `own` files are trusted.
 
     Raises
     ------
     Problem
-        There is no such file, it is not what its ending says, or larger than the stated limits.
+        If there is no such file, its content does not match its suffix, or it is larger than the limits.
     """
     kinds: dict[str, Callable[[Path], Table]] = {".csv": CsvTable, ".npz": NpzTable}
     kinds |= dict.fromkeys(PARQUET, lambda path: ParquetTable(path, own=own))
@@ -126,12 +126,12 @@ def open_table(path: Path, *, own: bool = False) -> Table:
 
 
 def require_regular_file(path: Path, most_bytes: int = MOST_BYTES) -> None:
-    """Refuse what is no regular file, without opening it, and files that are too large.
+    """Check that a path is a regular file, without opening it, and not too large.
 
     Raises
     ------
     Problem
-        It is missing, a folder, a link that leads nowhere, a pipe or a device, or larger than `most_bytes`.
+        If it is missing, a folder, a dangling link, a pipe or a device, or larger than `most_bytes`.
     """
     try:
         found = path.stat()
@@ -150,9 +150,9 @@ def require_regular_file(path: Path, most_bytes: int = MOST_BYTES) -> None:
 
 
 class CsvTable:
-    """A CSV file: UTF-8, its first line names the columns.
+    """A CSV file in UTF-8 whose first line names the columns.
 
-    Separated by commas; or by semicolons, tabs or bars, as spreadsheets write it where numbers have decimal commas.
+    The separator is a comma, or a semicolon, tab or bar, as in spreadsheets of locales with decimal commas.
     """
 
     rows: int | None = None
@@ -167,7 +167,7 @@ class CsvTable:
         """Yield frames of text; see `Table`."""
         import polars as pl
 
-        # positions as names: the header may name a column twice
+        # positions as names, because the header may contain duplicates
         scan = pl.scan_csv(
             self.path,
             separator=self._separator,
@@ -185,7 +185,7 @@ class CsvTable:
             raise self._explained(str(error)) from error
 
     def _refuse_long_cells(self, frame: pl.DataFrame) -> None:
-        """Refuse what can be no number before it is taken for one, which takes seconds; labels are looked at later."""
+        """Reject cells too long to be numbers, which would take seconds to parse; labels are checked later."""
         for position in map(int, frame.columns):
             name = self.columns[position]
             if name.strip() != TRUTH and (frame[str(position)].str.len_bytes().max() or 0) > LONGEST_CELL:  # type: ignore[operator]
@@ -193,12 +193,12 @@ class CsvTable:
                 raise file_problem(self.path, Finding(found, OPEN_QUOTE))
 
     def why_empty(self, row: int) -> str | None:
-        """Return what is wrong with the number of fields; see `Table`."""
+        """Return the fault in the number of fields; see `Table`."""
         found = next((count for number, count in self._field_counts() if number == row), len(self.columns))
         return None if found == len(self.columns) else self._shape(row, found)
 
     def _explained(self, reason: str) -> Problem:
-        """Return in words why the file could not be read; `reason` is used only where nothing better is found."""
+        """Return why the file could not be read; `reason` is used only if no better explanation is found."""
         findings = [*islice(self._long_lines(), 1)] or [*islice(self._not_utf8(), 1)] or [*islice(self._ragged(), 3)]
         if findings:
             return file_problem(self.path, *findings)
@@ -229,7 +229,7 @@ class CsvTable:
         return f"Row {row} has {fields}, but the header names {len(self.columns)} columns"
 
     def _field_counts(self) -> Iterator[tuple[int, int]]:
-        """Yield (data row, fields) for every row that is not blank; what is not UTF-8 counts as any letter."""
+        """Yield (data row, fields) for every row that is not blank; invalid UTF-8 counts as a character."""
         with self.path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
             rows = csv.reader(file, delimiter=self._separator)
             try:
@@ -240,7 +240,7 @@ class CsvTable:
 
 
 def _read_header(path: Path) -> tuple[list[str], str]:
-    """Return the column names of a CSV file, and what separates its columns."""
+    """Return the column names of a CSV file, and its separator."""
     with path.open("rb") as file:
         line = file.readline(_LONGEST_HEADER)
     if not line.strip():
@@ -260,7 +260,7 @@ def _read_header(path: Path) -> tuple[list[str], str]:
         remedy = "Take this line out; what separates the columns is found without it."
         raise file_problem(path, Finding(f"Its first line is “{mark}”, not the names of the columns", remedy))
     try:
-        # a semicolon inside a class name is fine as long as commas separate the columns
+        # a class name may contain a semicolon as long as commas separate the columns
         read = [one for mark in _SEPARATORS if (one := _split(text.rstrip("\r\n"), mark)) is not None]
         names, separator, is_open = next((one for one in read if len(one.names) > 1), read[0])
     except IndexError:
@@ -274,7 +274,7 @@ def _read_header(path: Path) -> tuple[list[str], str]:
 
 
 class _Header(NamedTuple):
-    """The names in a first line, what separates them, and whether a quotation mark in it stays open."""
+    """The names in a first line, their separator, and whether a quotation mark is left open."""
 
     names: list[str]
     separator: str
@@ -282,7 +282,7 @@ class _Header(NamedTuple):
 
 
 def _split(line: str, separator: str) -> _Header | None:
-    """Return what is in a first line; None where it cannot be split so."""
+    """Return the header split by a separator; None if it cannot be split."""
     rows = csv.reader([line, ""], delimiter=separator)
     try:
         names = next(rows, [])
@@ -292,7 +292,7 @@ def _split(line: str, separator: str) -> _Header | None:
 
 
 class ParquetTable:
-    """A Parquet file; a foreign one is decoded by a child process, never here."""
+    """A Parquet file; a foreign one is decoded only by a child process."""
 
     blank_lines = False
 
@@ -328,7 +328,7 @@ class ParquetTable:
 
 
 class NpzTable:
-    """An NPZ file: `y_true` (n,), `y_proba` (n, k), optional `classes` (k,); nothing pickled is ever loaded.
+    """An NPZ file: `y_true` (n,), `y_proba` (n, k), optionally `classes` (k,); pickled objects are never loaded.
 
     Without `classes` the labels are the integers 0..k-1.
     """
@@ -347,7 +347,7 @@ class NpzTable:
         names = self._class_names(arrays.get(_CLASSES), proba.shape[1])
         if _are_positions(truth, names):
             truth = np.asarray(names)[truth]
-        # half floats are widened, long doubles and integers become double, the byte order becomes the machine's
+        # half floats are widened, long doubles and integers become doubles, byte order becomes native
         proba = proba.astype(np.float32 if proba.dtype.kind == "f" and proba.dtype.itemsize <= 4 else np.float64)
         columns = [pl.Series("0", [*map(label_text, truth)] if truth.dtype.kind == "S" else truth)]
         columns += [pl.Series(str(1 + j), np.ascontiguousarray(proba[:, j])) for j in range(proba.shape[1])]
@@ -367,7 +367,7 @@ class NpzTable:
         if not zipfile.is_zipfile(self.path):
             self._refuse("It is not an NPZ file, or it is cut short or damaged")
         try:
-            # numpy would warn of headers that Python 2 wrote
+            # NumPy would warn about headers written by Python 2
             with zipfile.ZipFile(self.path) as archive, warnings.catch_warnings(action="ignore"):
                 there = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
                 for name in (TRUTH, _PROBABILITIES):
@@ -383,11 +383,11 @@ class NpzTable:
             raise
         except MemoryError:
             raise
-        except Exception as error:  # numpy and zipfile raise a dozen kinds for damaged bytes
+        except Exception as error:  # NumPy and zipfile raise a dozen kinds of error for damaged bytes
             raise file_problem(self.path, Finding("It is cut short or damaged", _SHAPE)) from error
 
     def _array(self, archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> NDArray[Any]:
-        """Return one array, whose header must promise no more than the member holds."""
+        """Return one array after checking that its header claims no more than the member holds."""
         with archive.open(member) as file:
             shape, dtype = _array_header(file)
         if dtype.hasobject:
@@ -397,7 +397,7 @@ class NpzTable:
         with archive.open(member) as file:
             array = np.asarray(np.lib.format.read_array(file, allow_pickle=False))
         if dtype.kind == "U":
-            "".join(array.ravel().tolist()).encode()  # fails where a number is no letter
+            "".join(array.ravel().tolist()).encode()  # fails for invalid code points
         return array
 
     def _class_names(self, names: NDArray[Any] | None, n_classes: int) -> list[str]:
@@ -412,7 +412,7 @@ class NpzTable:
 
 
 def _array_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Return the shape and type that the header of an NPY file states."""
+    """Return the shape and type in the header of an NPY file."""
     version = np.lib.format.read_magic(file)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, _, dtype = read(file)
@@ -420,7 +420,7 @@ def _array_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
 
 
 def _shape_fault(truth: NDArray[Any], proba: NDArray[Any]) -> str | None:
-    """Return what is wrong with the shapes and types, or None."""
+    """Return the fault in the shapes and types, or None."""
     if truth.ndim != 1:
         return f"{TRUTH} has shape {truth.shape}, not (n,)"
     if proba.ndim != 2:
@@ -435,7 +435,7 @@ def _shape_fault(truth: NDArray[Any], proba: NDArray[Any]) -> str | None:
 
 
 def _are_positions(truth: NDArray[Any], names: list[str]) -> bool:
-    """Return whether integers 0..k-1 stand for classes that have names of their own."""
+    """Return whether the labels are positions 0..k-1 of classes that have other names."""
     if truth.dtype.kind not in "iu" or len(truth) == 0 or truth.min() < 0 or truth.max() >= len(names):
         return False
     if len(set(names)) < len(names):
@@ -451,7 +451,7 @@ def _batches(scan: pl.LazyFrame, names: list[str], start: int, stop: int | None)
 
 
 def in_batches(frames: Iterable[pl.DataFrame], size: int = BATCH_ROWS) -> Iterator[pl.DataFrame]:
-    """Yield the rows of frames of any height, cut anew to `size` rows (the last may be fewer), without copying them."""
+    """Yield the rows of frames re-cut to `size` rows (the last may have fewer), without copying them."""
     rest = None
     for frame in frames:
         found = frame if rest is None else rest.vstack(frame)

@@ -1,4 +1,4 @@
-"""Writing whole or not at all, and line by line where work may be interrupted."""
+"""Atomic writes, and line-by-line writes for work that may be interrupted."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file so that a reader finds either the old content or all of the new one; text is written as UTF-8.
+    """Write a file atomically, with text as UTF-8: readers see either the old or the complete new content.
 
     Raises
     ------
     Problem
-        It cannot be written: the disk is full, the folder is missing or read-only.
+        If it cannot be written: the disk is full, the folder is missing or read-only.
     """
     try:
         write_atomically(path, content)
@@ -38,7 +38,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 def file_name(title: str, otherwise: str) -> str:
-    """Return a name for a file, made of a title; `otherwise` where no letter of it can stand in one.
+    """Return a file name derived from a title; `otherwise` if no character of it is usable.
 
     >>> file_name("Skin lesions (2nd clinic)", "study")
     'skin-lesions-2nd-clinic'
@@ -47,23 +47,23 @@ def file_name(title: str, otherwise: str) -> str:
 
 
 def free_path(folder: Path, stem: str, ending: str = "") -> Path:
-    """Return a path where there is nothing yet; where the name is taken, with a number from 2 on before its ending."""
+    """Return an unused path; if the name is taken, add a number, from 2, before its suffix."""
     names = itertools.chain([stem], (f"{stem}-{number}" for number in itertools.count(2)))
     return next(path for name in names if not (path := folder / f"{name}{ending}").exists())
 
 
 def json_lines(values: Iterable[object]) -> str:
-    """Return values as JSON, a line each."""
+    """Return values as JSON, one per line."""
     return "".join(json.dumps(value) + "\n" for value in values)
 
 
 def append_lines(path: Path, values: Iterable[object]) -> None:
-    """Append values as JSON, a line each, that are on the disk when this returns; `whole_lines` reads them.
+    """Append values as JSON, one per line, and sync them to disk before returning; `whole_lines` reads them.
 
     Raises
     ------
     Problem
-        They cannot be written.
+        If they cannot be written.
     """
     lines = json_lines(values)
     try:
@@ -76,7 +76,7 @@ def append_lines(path: Path, values: Iterable[object]) -> None:
 
 
 def whole_lines(path: Path) -> list[bytes]:
-    """Return the lines of a file that lines are appended to; what a kill left of the last one is taken out of it."""
+    """Return the complete lines of an append-only file; a last line cut off by a crash is removed from the file."""
     content = path.read_bytes()
     whole = content[: content.rfind(b"\n") + 1]
     if len(whole) < len(content):
@@ -85,16 +85,16 @@ def whole_lines(path: Path) -> list[bytes]:
 
 
 PICTURES = (".png", ".svg", ".pdf")
-"""How the name of a picture may end."""
+"""Suffixes of pictures."""
 
 
 def write_picture(figure: Figure, path: Path, dpi: int = 150) -> None:
-    """Write a figure whole, in the format that its name says (one of `PICTURES`), with no time of day in it.
+    """Write a figure atomically and without a time stamp, in the format of its suffix (one of `PICTURES`).
 
     Raises
     ------
     Problem
-        The name ends in something else, or it cannot be written.
+        If the suffix is not one of these, or the file cannot be written.
     """
     kind = path.suffix.lower()
     if kind not in PICTURES:
@@ -106,7 +106,7 @@ def write_picture(figure: Figure, path: Path, dpi: int = 150) -> None:
 
 
 def write_problem(path: Path, error: OSError) -> Problem:
-    """Return what to tell where a file or folder could not be written, and what to do."""
+    """Return the problem for a file or folder that could not be written, with what to do."""
     try:
         require_writable(path)
     except Problem as problem:
@@ -119,12 +119,12 @@ def write_problem(path: Path, error: OSError) -> Problem:
 
 
 def require_writable(path: Path) -> None:
-    """Refuse a name that no file can get, before there is anything to write; folders may be missing yet.
+    """Check that a file could be written at a path, before there is anything to write; folders need not exist yet.
 
     Raises
     ------
     Problem
-        It is a folder, or lies in something that is none.
+        If the path is a folder, or a parent is not a folder.
     """
     if path.is_dir():
         raise Problem(f"{path} is a folder: name a file in it.")
@@ -137,14 +137,14 @@ def require_writable(path: Path) -> None:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Give a temporary folder that becomes `path` at the end; after an error nothing of it is left.
+    """Provide a temporary folder that becomes `path` at the end; after an error nothing is left.
 
     Missing parents are made.
 
     Raises
     ------
     Problem
-        There is something in `path` already, or it cannot be written.
+        If `path` is not empty, or cannot be written.
     """
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise Problem(f"{path} exists already: choose a new folder.")
@@ -164,7 +164,7 @@ def new_folder(path: Path) -> Iterator[Path]:
     except Problem as problem:
         if str(temporary) not in problem.sentence:
             raise
-        raise Problem(problem.sentence.replace(str(temporary), str(path))) from problem  # nobody knows the other name
+        raise Problem(problem.sentence.replace(str(temporary), str(path))) from problem  # users know only `path`
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 

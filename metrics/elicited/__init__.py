@@ -1,1 +1,1 @@
-"""The elicited metric: what it is, what it says in words, how it judges, and its file."""
+"""The elicited metric: its costs, its wording, its scores and decisions, and its file."""

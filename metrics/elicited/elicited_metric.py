@@ -1,4 +1,4 @@
-"""An elicited metric: what an expert's answers say about the cost of each mistake, ready to judge and to decide."""
+"""An elicited metric: the costs of mistakes learned from an expert's answers, for scoring and for decisions."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _LARGEST_POPULATION = 10**12
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ElicitedMetric(CostsOfCases):
-    """Costs of mistakes with where they come from. Made by `from_weights`, `from_cost_matrix` or `load`.
+    """Costs of mistakes and their provenance. Made by `from_weights`, `from_cost_matrix` or `load`.
 
-    Labels of data are compared with `classes` as text, so a metric with the classes "0" and "1" judges integer labels.
+    Labels are compared with `classes` as text, so a metric with the classes "0" and "1" scores integer labels.
     In every matrix rows are true classes and columns are predicted classes.
 
     Parameters
@@ -44,7 +44,7 @@ class ElicitedMetric(CostsOfCases):
     classes : tuple of str
         Names of the k classes, in order.
     family : {"dlpm", "lpm"}
-        Whether any wrong answer for the same truth is equally bad (dlpm) or not (lpm).
+        "dlpm": all wrong answers for the same truth are equally bad; "lpm": some hurt more than others.
     weights : ndarray of shape (k,) or (k^2 - k,)
         DLPM: weights of the hits, >= 0, sum 1. LPM: weights of the errors, row-major, <= 0, L2 norm 1.
     cost_matrix : ndarray of shape (k, k)
@@ -54,33 +54,33 @@ class ElicitedMetric(CostsOfCases):
     created : datetime
         When it was made, with a time zone.
     intervals : ndarray of shape (k, k, 2) or None
-        90 % intervals of the entries of `cost_matrix`; an upper end of inf where the cost is only bounded below.
+        90 % intervals of the entries of `cost_matrix`; the upper end is inf if a cost is only bounded below.
     samples : ndarray of shape (draws, n_weights) or None
         Posterior draws of the weights.
     prevalence : ndarray of shape (k,) or None
         Shares of the true classes in the study.
     population : int or None
-        Natural frequencies and costs are given per this many cases.
+        Number of cases to which natural frequencies and costs refer.
     consequences : tuple of Consequence
         The expert's words for the mistakes.
     words : CaseWords or None
-        The domain's words for cases and classes, which sentences are made of; None has plain ones.
+        The domain's words for cases and classes, used in sentences; None stands for plain words.
     yardstick : tuple of str or None
-        (true, predicted): the mistake that others are compared with.
+        (true, predicted): the mistake with which the others are compared.
     provenance : Provenance
         Procedure, settings, seed, number of questions, digests.
     quality : Quality
-        Repeats agreed, answers explained, held-out agreement.
+        How well the answers support the weights: repeats agreed, answers explained, held-out agreement, and more.
     kind : {"confusion", "multilabel", "relevance"}
-        What is priced: mistakes between classes, or amounts; see `metrics.elicited.kinds`.
+        What the weights price: mistakes between classes, or amounts; see `metrics.elicited.kinds`.
     labels : tuple
-        The classes as the caller's own objects, which `decide` returns and data are matched with; by default `classes`,
-        and not stored in files. See `with_labels`.
+        The classes as the caller's own objects: data are matched with them and `decide` returns them. By default
+        `classes`; not stored in files. See `with_labels`.
 
     Raises
     ------
     InputError
-        In one sentence that names the field, where two fields disagree or one is not as described.
+        If a field is not as described or two fields disagree; the message names the field.
     """
 
     classes: tuple[str, ...]
@@ -122,7 +122,7 @@ class ElicitedMetric(CostsOfCases):
             object.__setattr__(self, name, value)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether two metrics say the same: every field but the time they were made, labels compared as text."""
+        """Return whether all fields but the creation time are equal; labels are compared as text."""
         if not isinstance(other, ElicitedMetric):
             return NotImplemented
         return self.class_index == other.class_index and all(
@@ -135,14 +135,14 @@ class ElicitedMetric(CostsOfCases):
         return hash((self.classes, self.family, self.name, self.weights.tobytes()))
 
     def __repr__(self) -> str:
-        """Return a line that says which metric this is."""
+        """Return a one-line description."""
         classes = ", ".join(self.classes[:6]) + (", ..." if len(self.classes) > 6 else "")
         source = self.provenance
         answers = f" from {source.questions} answers" if source.questions else ""
         return f"<ElicitedMetric {self.name!r}: {self.family} by {source.procedure}{answers}, classes {classes}>"
 
     def _repr_html_(self) -> str:
-        """Return the costs as a table for notebooks, with where they come from and what speaks against them."""
+        """Return the costs as an HTML table for notebooks, with their source and caveats."""
         source = self.provenance
         answers = f" from {source.questions} answers" if source.questions else ""
         how = f"Costs by {source.procedure}{answers}; the worst mistake costs 1."
@@ -153,19 +153,19 @@ class ElicitedMetric(CostsOfCases):
     def from_weights(
         cls, classes: Sequence[object], weights: ArrayLike, family: str, **details: Unpack[MetricDetails]
     ) -> Self:
-        """Make a metric of the weights that a procedure learned; the costs follow from them.
+        """Make a metric from the weights that a procedure learned; the costs follow from them.
 
         Parameters
         ----------
         classes : sequence of k labels
             In the order of the rows and columns.
         weights : array-like of shape (k,) or (k^2 - k,)
-            In the sign convention of `family`, in any scale.
+            Weights with the signs of `family`, in any scale.
         family : {"dlpm", "lpm"}
             The family of the metric.
         **details
             name, created, intervals, samples, prevalence, population, consequences, words, yardstick, provenance,
-            quality, as in the class. `created` is now by default.
+            quality and kind, as in the class. `created` defaults to now.
 
         Returns
         -------
@@ -175,7 +175,7 @@ class ElicitedMetric(CostsOfCases):
         Raises
         ------
         InputError
-            In one sentence, for anything that does not fit.
+            If any argument is invalid.
         """
         costs = family_of(family).costs(weights)
         return cls._made(classes, family_of(family).normalise(weights), family, costs, details)
@@ -184,29 +184,29 @@ class ElicitedMetric(CostsOfCases):
     def from_cost_matrix(
         cls, classes: Sequence[object], cost_matrix: ArrayLike, *, family: str = "lpm", **details: Unpack[MetricDetails]
     ) -> Self:
-        """Make a metric of costs that somebody states.
+        """Make a metric from stated costs.
 
         Parameters
         ----------
         classes : sequence of k labels
             In the order of the rows and columns.
         cost_matrix : array-like of shape (k, k)
-            Costs >= 0 with a zero diagonal, in any scale: the largest becomes 1. Rows are true classes, columns are
-            predicted classes. A frame of pandas whose rows and columns are named after the classes is read by name.
+            Costs >= 0 with a zero diagonal, in any scale; the largest is scaled to 1. Rows are true classes, columns
+            are predicted classes. A pandas frame whose rows and columns are named after the classes is read by name.
         family : {"lpm", "dlpm"}
-            "dlpm" needs the same cost for every wrong answer of the same true class.
+            "dlpm" requires the same cost for every wrong answer for the same true class.
         **details
-            As in `from_weights`; the provenance is "stated" by default.
+            As in `from_weights`; the procedure of the provenance defaults to "stated".
 
         Returns
         -------
         ElicitedMetric
-            With the weights that stand for these costs.
+            With the weights that correspond to these costs.
 
         Raises
         ------
         InputError
-            In one sentence, for anything that does not fit.
+            If any argument is invalid.
         """
         names = class_names(classes)
         costs = matrix_of(cost_matrix, ClassIndex(names))
@@ -217,7 +217,7 @@ class ElicitedMetric(CostsOfCases):
     def _made(
         cls, classes: Sequence[object], weights: Floats, family: str, cost_matrix: Floats, details: MetricDetails
     ) -> Self:
-        """Bring what callers say to the types of the fields."""
+        """Convert the caller's arguments to the types of the fields."""
         names, yardstick = class_names(classes), details.get("yardstick")
         unknown = set(details) - MetricDetails.__optional_keys__
         if unknown:
@@ -243,21 +243,21 @@ class ElicitedMetric(CostsOfCases):
         Raises
         ------
         MetricFileError
-            An InputError: in one sentence, which file, which field, what was expected.
+            If the file is invalid; the message names the file, the field and what was expected. An InputError.
         OSError
-            Where the file does not exist or cannot be read.
+            If the file does not exist or cannot be read.
         """
         from metrics.elicited.metric_file import metric_from_text, read_text
 
         return metric_from_text(read_text(path), str(path), cls)[0]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write an elicited metric file (``*.metric.json``), in one step: it is complete or as it was before.
+        """Write an elicited metric file (``*.metric.json``) atomically: it is either complete or unchanged.
 
         Raises
         ------
         OSError
-            Where the folder does not exist or cannot be written.
+            If the folder does not exist or cannot be written.
         """
         from metrics.elicited.metric_file import metric_text
         from metrics.files import write_atomically
@@ -265,39 +265,39 @@ class ElicitedMetric(CostsOfCases):
         write_atomically(path, metric_text(self))
 
     def to_json(self) -> str:
-        """Return the text of the elicited metric file."""
+        """Return the content of the elicited metric file."""
         from metrics.elicited.metric_file import metric_text
 
         return "".join(metric_text(self))
 
     @classmethod
     def from_json(cls, text: str, source: str = "The text") -> Self:
-        """Read the text of an elicited metric file, which errors call `source`; what `load` refuses is refused."""
+        """Make a metric from the text of its file, with the checks of `load`; error messages call the text `source`."""
         from metrics.elicited.metric_file import metric_from_text
 
         return metric_from_text(text, source, cls)[0]
 
     def with_labels(self, labels: Mapping[Any, Any] | Sequence[Any]) -> Self:
-        """Return the same metric for data that call the classes otherwise; draws, words and provenance are kept.
+        """Return the same metric for data with other labels; draws, words and provenance are kept.
 
-        Estimators that encode their labels (`VotingClassifier`, `StackingClassifier`, XGBoost) hand 0, ..., k-1 to what
-        is inside them, in the sorted order of the labels.
+        Estimators that encode their labels (`VotingClassifier`, `StackingClassifier`, XGBoost) pass 0, ..., k-1 to the
+        estimators inside them, in the sorted order of the labels.
 
         Parameters
         ----------
         labels : mapping or sequence of k labels
-            Class, or what it is labelled now, -> label, all of them; or the labels in the order of `classes`. All
-            different as text.
+            Either class (or its present label) -> new label, for every class, or the new labels in the order of
+            `classes`. As text they must differ.
 
         Returns
         -------
         ElicitedMetric
-            Its `classes` are the same; data are matched with the new labels, and `decide` returns them.
+            Its `classes` are unchanged; data are matched with the new labels, and `decide` returns them.
 
         Raises
         ------
         InputError
-            Where a class is unknown or left out, or two labels read alike.
+            If a class is unknown or missing, or two labels are equal as text.
 
         Examples
         --------
@@ -327,20 +327,20 @@ class ElicitedMetric(CostsOfCases):
     def cost_samples(self) -> Floats | None:
         """Return the posterior draws as cost matrices, shape (draws, k, k), each with largest entry 1, or None.
 
-        They are made anew each time: of fifty classes they are 19 MiB.
+        They are recomputed on each access: for fifty classes they take 19 MiB.
         """
         return None if self.samples is None else family_of(self.family).costs(self.samples)
 
     @cached_property
     def _exchange_rates(self) -> tuple[ExchangeRate, ...]:
-        """Return the exchange rates, which many parts of a report take: of fifty classes, quantiles of 2,450 ratios."""
+        """Return the exchange rates; cached, because a report uses them often (2,450 quantiles for fifty classes)."""
         from metrics.elicited.exchange import rates_of
 
         return rates_of(self)
 
     @cached_property
     def stated_consequences(self) -> Mapping[tuple[str, str | None], Consequence]:
-        """Return the expert's words for mistakes by their classes (true, predicted)."""
+        """Return the expert's words for mistakes, keyed by (true, predicted)."""
         return {(stated.true, stated.predicted): stated for stated in self.consequences}
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -351,7 +351,7 @@ class ElicitedMetric(CostsOfCases):
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Return whether two values of a field are equal; arrays are so where all their numbers are."""
+    """Return whether two values of a field are equal, arrays entry by entry."""
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return np.array_equal(one, other)
     return type(one) is type(other) and bool(one == other)

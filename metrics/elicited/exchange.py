@@ -1,7 +1,7 @@
-"""Exchange rates: how many of one mistake another one counts for, and in which words.
+"""Exchange rates: the cost of each mistake in units of another, as numbers and in words.
 
-Everything that shows how bad a mistake is takes it from here: the window, the terminal, every export, the comparison of
-experts.
+Everything that shows how bad a mistake is uses this module: the window, the terminal, every export and the comparison
+of experts.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 
 _CELLS_AT_ONCE = 400
-_ENDLESS = 1e150  # no ratio of costs is as large; its square stands for an infinite one where ends are interpolated
+_ENDLESS = 1e150  # above any ratio of costs; its square stands in for infinity while ends are interpolated
 _Estimate = tuple[float, tuple[float, float] | None, tuple[float | None, float | None]]
 
 MarkShape = Literal["square", "bound", "line", "bar", "dot", "diamond"]
 
 
 class RateMark(NamedTuple):
-    """A mark that a plot of a ratio has, from `low` to `high`; both are the same where it marks one number."""
+    """A mark on a plot of a ratio, from `low` to `high`; the two are equal if it marks one number."""
 
     shape: MarkShape
     low: float
     high: float
 
 
-_WIDE = 10.0  # a 90 % range from one end to more than this many times as much is said instead of a number
+_WIDE = 10.0  # a 90 % range whose ends differ by more than this factor is stated instead of a number
 
 
 @dataclass(frozen=True)
@@ -50,18 +50,18 @@ class ExchangeRate:
     true : int
         Index of the true class.
     predicted : int or None
-        Index of the predicted class; None for any wrong answer (family "dlpm").
+        Index of the predicted class; None stands for any wrong answer (family "dlpm").
     ratio : float
-        Estimate, >= 0: the median of the draws where there are draws, else the ratio of the costs.
+        Estimate, >= 0: the median of the posterior draws, or the ratio of the costs if there are none.
     low, high : float or None
-        90 % range; `low` 0 where the ratio is only bounded above, `high` inf where it is only bounded below; None where
+        90 % range; `low` is 0 if the ratio is only bounded above, `high` is inf if it is only bounded below. None if
         the metric has no intervals.
     is_yardstick : bool
         Whether this is the yardstick itself.
     mistake : Consequence
-        The expert's words for the mistake, completed by plain ones.
+        The expert's words for the mistake; plain words fill the gaps.
     half : tuple of float or None
-        50 % range, where the metric has draws.
+        50 % range, if the metric has draws.
     """
 
     true: int
@@ -75,45 +75,45 @@ class ExchangeRate:
 
     @property
     def key(self) -> MistakeKey:
-        """Return which mistake this is."""
+        """Return the key of the mistake."""
         return MistakeKey(self.true, self.predicted)
 
     def cells(self, k: int) -> NDArray[np.bool_]:
-        """Return which cells of a k x k matrix count this mistake: one, or all errors of its true class."""
+        """Return a k x k mask of the cells that count this mistake: one cell, or all errors of its true class."""
         cells = np.zeros((k, k), dtype=bool)
         cells[self.true, slice(None) if self.predicted is None else self.predicted] = True
         return np.asarray(cells & error_cells(k))
 
     @property
     def ninety(self) -> tuple[float, float] | None:
-        """Return the 90 % range; None without one, and for the yardstick."""
+        """Return the 90 % range; None for the yardstick, and if there is no range."""
         return None if self.low is None or self.high is None or self.is_yardstick else (self.low, self.high)
 
     @property
     def bounded(self) -> bool:
-        """Return whether the answers leave an end of the range open."""
+        """Return whether the answers leave one end of the range open."""
         return self.ninety is not None and (self.ninety[0] == 0 < self.ninety[1] or math.isinf(self.ninety[1]))
 
     @property
     def shown(self) -> tuple[float, ...]:
-        """Return the numbers that a plot has to hold: the estimate, or the ends of what is only bounded."""
+        """Return the numbers that must fit on a plot: the estimate, or both ends of a range that is only bounded."""
         return (self.ninety or ()) if self.bounded else (self.ratio,)
 
     @property
     def ends(self) -> tuple[float, ...]:
-        """Return the ends of the range of an estimate, which a plot may cut."""
+        """Return the ends of an estimate's range, which a plot may cut off."""
         return () if self.bounded else (self.ninety or ())
 
     @property
     def wide(self) -> bool:
-        """Return whether the range is closed, but so wide that one number out of it would say too much."""
+        """Return whether the range is closed but too wide to be stated as one number."""
         return self.ninety is not None and not self.bounded and self.ninety[1] > _WIDE * self.ninety[0]
 
     def marks(self, guess: float | None = None) -> tuple[RateMark, ...]:
-        """Return how a plot shows it, the lowest layer first.
+        """Return the marks of a plot, lowest layer first.
 
-        The yardstick is a square; what is only bounded a dashed line; anything else a line for 90 %, a bar for 50 % and
-        a dot for the estimate. A first guess is a diamond.
+        The yardstick is a square. A ratio that is only bounded is a dashed line. Any other ratio is a line for 90 %, a
+        bar for 50 % and a dot for the estimate. A first guess is a diamond.
 
         >>> words = Consequence("a", "b", "a called b")
         >>> [mark.shape for mark in ExchangeRate(0, 1, 2.0, 0.5, 9.0, False, words).marks(guess=4.0)]
@@ -129,13 +129,13 @@ class ExchangeRate:
         return (*line, *bar, RateMark("dot", self.ratio, self.ratio), *diamond)
 
     def in_words(self) -> str:
-        """Return "7.5"; a bound or a wide range as such: "at most 0.2", "at least 40", "0.1 to 7.1"."""
+        """Return the number, "7.5", or a bound or wide range: "at most 0.2", "at least 40", "0.1 to 7.1"."""
         return span(*self.ninety) if self.ninety is not None and (self.bounded or self.wide) else two_digits(self.ratio)
 
     def columns(self) -> tuple[str, str]:
-        """Return the estimate and the 90 % range as two columns of a table say them.
+        """Return the texts of a table's columns for the estimate and the 90 % range.
 
-        A bound is no estimate: it stands in the second column alone.
+        A bound is not an estimate, so it appears only in the second column.
 
         >>> words = Consequence("a", "b", "a called b")
         >>> ExchangeRate(0, 1, 2.04, 0.4, 9.0, False, words).columns()
@@ -152,7 +152,7 @@ class ExchangeRate:
         return two_digits(self.ratio), span(*self.ninety) if self.ninety[0] < self.ninety[1] else ""
 
     def range_in_words(self) -> str:
-        """Return what stands beneath the number: "5 to 12", "only bounded", "the yardstick"; "" without intervals."""
+        """Return the text beneath the number: "5 to 12", "only bounded", "the yardstick"; "" without intervals."""
         if self.is_yardstick:
             return "the yardstick"
         if self.ninety is None:
@@ -166,14 +166,14 @@ class ExchangeRate:
 
 @dataclass(frozen=True)
 class Headline:
-    """The metric as one sentence: what one mistake counts for in units of the yardstick.
+    """The metric as one sentence: the cost of one mistake in units of the yardstick.
 
     Parameters
     ----------
     rate, yardstick : ExchangeRate
         The mistake it names, and the unit.
     provisional : str or None
-        Why the result is provisional; None where it is not.
+        Why the result is provisional; None if it is not.
     """
 
     rate: ExchangeRate
@@ -191,7 +191,7 @@ class Headline:
 
     @property
     def number(self) -> str:
-        """Return the number with its noun: "7.5 needless excisions"; without a full stop."""
+        """Return the number with its noun, without a full stop: "7.5 needless excisions"."""
         text, unit = self.rate.in_words(), self.yardstick.mistake
         if text in (NOT_KNOWN, "0"):
             return "is not known" if text == NOT_KNOWN else f"nothing beside one {unit.one}"
@@ -199,7 +199,7 @@ class Headline:
 
     @property
     def below(self) -> tuple[str, str]:
-        """Return what stands beneath the sentence in two parts, the second one to stress; empty without ranges."""
+        """Return the line beneath the sentence in two parts, the second to be stressed; both empty without ranges."""
         if self.rate.bounded:
             return "Only bounded: these questions could not tell more.", ""
         if self.rate.wide:
@@ -216,12 +216,12 @@ class Headline:
 
 
 def exchange_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
-    """Return how bad each mistake is compared with the metric's yardstick.
+    """Return the cost of each mistake in units of the metric's yardstick.
 
-    The yardstick is the one the metric names, else the cheapest mistake that costs anything. Where there are draws,
-    estimates and ranges are quantiles of the ratio itself over the draws; else the ratio of the costs, and the widest
-    range that their intervals allow. An end that the intervals leave open stays open, whatever the prior behind the
-    draws says.
+    The yardstick is the mistake that the metric names, otherwise the cheapest one with a cost above zero. With
+    posterior draws, estimates and ranges are quantiles of the ratio over the draws. Without draws, the estimate is the
+    ratio of the costs and the range is the widest that their intervals allow. An end that the intervals leave open
+    stays open, even if the prior behind the draws closes it.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def exchange_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
     Returns
     -------
     tuple of ExchangeRate
-        In study order: by true class, then by predicted class; one per true class for family "dlpm".
+        Ordered by true class, then by predicted class; one per true class for family "dlpm".
 
     Examples
     --------
@@ -244,14 +244,14 @@ def exchange_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
 
 
 def with_quality(metric: ElicitedMetric, quality: Quality) -> ElicitedMetric:
-    """Return a metric of which more is known how far it can be trusted; its exchange rates are not computed again."""
+    """Return the metric with another `quality`, reusing its cached exchange rates."""
     found = replace(metric, quality=quality)
     found.__dict__["_exchange_rates"] = metric._exchange_rates
     return found
 
 
 def rates_of(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
-    """Return `exchange_rates`, which the metric remembers, computed."""
+    """Compute the exchange rates, which the metric caches; see `exchange_rates`."""
     family = family_of(metric.family)
     mistakes = family.mistakes(len(metric.classes))
     unit = yardstick_of(metric)
@@ -272,12 +272,12 @@ def rates_question(metric: ElicitedMetric) -> str:
 
 
 def headline(metric: ElicitedMetric) -> Headline:
-    """Return the sentence that a result begins with.
+    """Return the opening sentence of a result.
 
-    It names the mistake that counts most, by the number that is said: an estimate, of a bounded ratio the bound. Of
-    equal ones the earlier in study order is named; the yardstick never is, and what is not known at all only where
-    nothing else is known. A wide range is said as a range and a bound as a bound. Why a result is provisional stands
-    behind the sentence.
+    It names the mistake with the largest stated number: the estimate, or the bound of a ratio that is only bounded.
+    Ties go to the mistake that comes first in `exchange_rates`. The yardstick is never named, and an unknown ratio only
+    if all others are unknown. Wide ranges and bounds are stated as such. If the result is provisional, the reason
+    follows the sentence.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ def headline(metric: ElicitedMetric) -> Headline:
     Returns
     -------
     Headline
-        Its parts, and all of it in words.
+        Its parts, and the whole in words.
 
     Examples
     --------
@@ -300,7 +300,7 @@ def headline(metric: ElicitedMetric) -> Headline:
 
 
 def headline_of(rates: Sequence[ExchangeRate], provisional: str | None = None) -> Headline:
-    """Return the headline of exchange rates that were computed already; see `headline`."""
+    """Return the headline of exchange rates that are already computed; see `headline`."""
     yardstick = next(rate for rate in rates if rate.is_yardstick)
     return Headline(
         max((rate for rate in rates if not rate.is_yardstick), key=_headline_number), yardstick, provisional
@@ -308,7 +308,7 @@ def headline_of(rates: Sequence[ExchangeRate], provisional: str | None = None) -
 
 
 def _headline_number(rate: ExchangeRate) -> float:
-    """Return the number that is said of a rate; -1 where nothing is known of it."""
+    """Return the number stated for a rate; -1 if it is unknown."""
     if not rate.bounded or rate.ninety is None:
         return rate.ratio
     low, high = rate.ninety
@@ -316,7 +316,7 @@ def _headline_number(rate: ExchangeRate) -> float:
 
 
 def mistake_words(metric: ElicitedMetric, key: MistakeKey) -> Consequence:
-    """Return the words for a mistake: the expert's, and plain ones where they are missing."""
+    """Return the words for a mistake: the expert's, with plain words in the gaps."""
     true = metric.classes[key.true]
     predicted = None if key.predicted is None else metric.classes[key.predicted]
     known = metric.stated_consequences.get((true, predicted))
@@ -328,7 +328,7 @@ def mistake_words(metric: ElicitedMetric, key: MistakeKey) -> Consequence:
 
 
 def called(classes: Sequence[str], key: MistakeKey) -> str:
-    """Return truth and prediction in words.
+    """Return the truth and the prediction of a mistake in words.
 
     >>> called(["ill", "healthy", "unclear"], MistakeKey(0, 1))
     'ill called healthy'
@@ -337,17 +337,17 @@ def called(classes: Sequence[str], key: MistakeKey) -> str:
     """
     if key.predicted is None and len(classes) > 2:
         return f"{classes[key.true]} called something else"
-    # Of two classes there is only one wrong answer, and it has a name.
+    # With two classes there is only one wrong answer, so it can be named.
     return f"{classes[key.true]} called {classes[1 - key.true if key.predicted is None else key.predicted]}"
 
 
 def flow_of(metric: ElicitedMetric, key: MistakeKey) -> str:
-    """Return truth and prediction of a mistake in words; empty where the metric prices amounts instead."""
+    """Return the truth and the prediction of a mistake in words; empty if the metric prices amounts."""
     return called(metric.classes, key) if metric.kind == "confusion" else ""
 
 
 def beside_name(name: str, flow: str) -> str:
-    """Return what stands beside the name of a mistake: truth and prediction, empty where the name says them already.
+    """Return the truth and the prediction to show beside a mistake's name; empty if the name already states them.
 
     >>> beside_name("Missed cancer", "malignant called benign"), beside_name("Ill called well", "ill called well")
     ('malignant called benign', '')
@@ -356,7 +356,7 @@ def beside_name(name: str, flow: str) -> str:
 
 
 def yardstick_of(metric: ElicitedMetric) -> MistakeKey:
-    """Return the mistake in whose units others are said: the named one, else the cheapest that costs anything."""
+    """Return the unit of the exchange rates: the named mistake, otherwise the cheapest one with a cost above zero."""
     family = family_of(metric.family)
     costs = {key: metric.cost_matrix[family.cell(key)] for key in family.mistakes(len(metric.classes))}
     if metric.yardstick is not None:
@@ -368,7 +368,7 @@ def yardstick_of(metric: ElicitedMetric) -> MistakeKey:
 
 
 def _estimated(metric: ElicitedMetric, cells: Sequence[tuple[int, int]], unit: tuple[int, int]) -> list[_Estimate]:
-    """Return the estimate, the 50 % and the 90 % range of the ratio of each cost to that of the yardstick."""
+    """Return the estimate, 50 % range and 90 % range of the ratio of each cost to that of the yardstick."""
     open_or_not = [_range_of_intervals(metric.intervals, cell, unit) for cell in cells]
     drawn_costs = metric.cost_samples
     if drawn_costs is None:
@@ -383,13 +383,13 @@ def _estimated(metric: ElicitedMetric, cells: Sequence[tuple[int, int]], unit: t
 
 
 def _drawn_quantiles(costs: Floats, cells: NDArray[np.intp], unit: tuple[int, int]) -> Floats:
-    """Return 5, 25, 50, 75 and 95 % quantiles, (c, 5), of the ratios of c costs, drawn (s, k, k), to that of a cell."""
+    """Return the 5, 25, 50, 75 and 95 % quantiles, (c, 5), of c costs over that of `unit`, from draws (s, k, k)."""
     above, below = costs[:, *cells.T], costs[:, *unit, None]
     ratios = np.divide(above, below, out=np.where(above > 0, np.inf, 0.0), where=below > 0)
-    # Sorted first, which is quicker than what looks for quantiles. The middle is a draw, as in the cost matrix.
+    # Quantiles of sorted ratios are quicker. The median is an actual draw, as in the cost matrix.
     ratios.sort(axis=0)
     middle = np.quantile(ratios, [0.5], axis=0, method="inverted_cdf")
-    # The ends are interpolated and hold it, as those of the costs' intervals: one page shows both.
+    # Interpolated ends that include the median, as in the costs' intervals: one page shows both.
     ends = np.quantile(np.minimum(ratios, _ENDLESS**2), [0.05, 0.25, 0.75, 0.95], axis=0)
     ends[ends > _ENDLESS] = np.inf
     return np.concatenate([np.minimum(ends[:2], middle), middle, np.maximum(ends[2:], middle)]).T

@@ -1,9 +1,9 @@
-"""Families of metrics: which mistakes they tell apart, what they weigh, and how weights become costs and back.
+"""Families of metrics: the mistakes they distinguish, what they weigh, and the conversion of weights to costs and back.
 
 A family is a way to weigh a confusion matrix linearly (Hiranandani et al., "Multiclass Performance Metric
 Elicitation", NeurIPS 2019, section 2). ``"dlpm"`` weighs the k hits, ``"lpm"`` the q = k^2 - k errors in row-major
 order. In every matrix rows are true classes and columns are predicted classes. Methods that take weights or matrices
-also take stacks of them, and then return stacks.
+also take stacks of them and then return stacks.
 
 Examples
 --------
@@ -33,7 +33,7 @@ from metrics.inputs.arguments import Floats, number_array, square_matrix
 FamilyName = Literal["dlpm", "lpm"]
 Places = NDArray[np.intp]
 
-# Costs of a row that differ by less than this share of the largest cost are the same cost.
+# Costs in a row that differ by less than this share of the largest cost count as equal.
 _SAME_COST = 1e-9
 
 
@@ -45,7 +45,7 @@ class MistakeKey(NamedTuple):
     true : int
         The true class.
     predicted : int or None
-        The predicted class; None for any wrong answer for that truth (family "dlpm").
+        The predicted class; None stands for any wrong answer for that truth (family "dlpm").
     """
 
     true: int
@@ -71,15 +71,15 @@ class Family(ABC):
     Parameters
     ----------
     name : {"dlpm", "lpm"}
-        In files and on the command line.
+        Its name in files and on the command line.
     sign : {1, -1}
-        Sign of the weights: hits are worth something, errors cost something.
+        Sign of the weights: hits have value (1), errors have a cost (-1).
     rule : str
-        What the family assumes, as an expert would say it.
+        The assumption of the family, in an expert's words.
     tells_apart : bool
-        Whether wrong answers for the same truth are told apart.
+        Whether it distinguishes wrong answers for the same truth.
     normalised : str
-        What weights in the family's normalisation do: "sum to 1".
+        The normalisation, as a verb phrase about the weights: "sum to 1".
     """
 
     name: FamilyName
@@ -90,77 +90,77 @@ class Family(ABC):
 
     @abstractmethod
     def mistakes(self, k: int) -> tuple[MistakeKey, ...]:
-        """Return the mistakes that the family tells apart, in the order of its weights."""
+        """Return the mistakes that the family distinguishes, in the order of its weights."""
 
     @abstractmethod
     def n_classes(self, n_weights: int) -> int:
-        """Return how many classes a number of weights is for, at least 2.
+        """Return the number of classes, at least 2, that has the given number of weights.
 
         Raises
         ------
         InputError
-            For a number of weights that no number of classes gives.
+            If no number of classes has that many weights.
         """
 
     @abstractmethod
     def coordinates(self, matrix: ArrayLike) -> Floats:
-        """Return what the family weighs of confusion matrices: (..., k, k) to (..., n_weights)."""
+        """Return the entries of confusion matrices that the family weighs: (..., k, k) to (..., n_weights)."""
 
     @abstractmethod
     def weight_matrix(self, weights: ArrayLike) -> Floats:
-        """Return W, shape (..., k, k), with the utility of a confusion matrix R (as rates) being ``(W * R).sum()``.
+        """Return W, shape (..., k, k), such that the utility of a confusion matrix R of rates is ``(W * R).sum()``.
 
-        Greater is better. Weights are taken as they are; nothing is normalised.
+        Greater is better. The weights are not normalised.
 
         Raises
         ------
         InputError
-            For a wrong number of weights.
+            If the number of weights is wrong.
         """
 
     @abstractmethod
     def on_errors(self, values: ArrayLike) -> Floats:
-        """Return a matrix with the value of each mistake in its cells and zeros on the diagonal: (..., k, k)."""
+        """Return matrices (..., k, k) with the value of each mistake in its cells and zeros on the diagonal."""
 
     @abstractmethod
     def of_errors(self, matrix: ArrayLike) -> Floats:
-        """Return the value of each mistake from a matrix that `on_errors` could have made: (..., n_weights)."""
+        """Return the value of each mistake, (..., n_weights), from matrices; the inverse of `on_errors`."""
 
     @abstractmethod
     def mistake_at(self, true: int, predicted: int) -> MistakeKey:
-        """Return the mistake that a cell of the matrix belongs to."""
+        """Return the mistake to which a cell of the matrix belongs."""
 
     @abstractmethod
     def index(self, true: int, predicted: int | None, k: int) -> int:
-        """Return the place of a mistake among the weights."""
+        """Return the index of a mistake among the weights."""
 
     @abstractmethod
     def places(self, true: Places, predicted: Places, k: int) -> Places:
-        """Return the places among the weights of many mistakes, given as arrays of classes of one shape."""
+        """Return the indices of many mistakes among the weights; classes are given as arrays of one shape."""
 
     @abstractmethod
     def misses(self, matrix: ArrayLike) -> Floats:
-        """Return how often each mistake is made: confusion matrices (..., k, k) to (..., n_weights)."""
+        """Return the frequency of each mistake in confusion matrices: (..., k, k) to (..., n_weights)."""
 
     @abstractmethod
     def _size(self, scaled: Floats) -> Floats:
-        """Return what weights are divided by: their sum or their norm, shape (..., 1)."""
+        """Return the divisor of the normalisation, the sum or the norm of the weights, shape (..., 1)."""
 
     def n_weights(self, k: int) -> int:
         """Return the number of weights for k classes."""
         return len(self.mistakes(k))
 
     def cell(self, key: MistakeKey) -> tuple[int, int]:
-        """Return a cell of the cost matrix that holds the mistake's cost."""
+        """Return one cell of the cost matrix that holds the mistake's cost."""
         return key.true, (1 if key.true == 0 else 0) if key.predicted is None else key.predicted
 
     def normalise(self, weights: ArrayLike) -> Floats:
-        """Bring weights to the family's normalisation: "dlpm" to sum 1, "lpm" to L2 norm 1.
+        """Normalise weights: to sum 1 ("dlpm") or L2 norm 1 ("lpm").
 
         Parameters
         ----------
         weights : array-like of shape (..., n_weights)
-            "dlpm": weights of the hits, none negative; "lpm": weights of the errors, none positive.
+            "dlpm": weights of the hits, >= 0; "lpm": weights of the errors, <= 0.
 
         Returns
         -------
@@ -170,7 +170,7 @@ class Family(ABC):
         Raises
         ------
         InputError
-            For wrong shapes, weights that are not finite, a wrong sign, or weights that are all zero.
+            If a shape is wrong, a weight is not finite or has the wrong sign, or all weights are zero.
 
         Examples
         --------
@@ -178,11 +178,11 @@ class Family(ABC):
         [0.25, 0.75]
         """
         checked = self.signed(weights)
-        scaled = checked / np.abs(checked).max(axis=-1, keepdims=True)  # so that no square over- or underflows
+        scaled = checked / np.abs(checked).max(axis=-1, keepdims=True)  # prevents squares from over- or underflowing
         return np.asarray(scaled / self._size(scaled) + 0.0)  # + 0.0 turns -0.0 into 0.0
 
     def costs(self, weights: ArrayLike) -> Floats:
-        """Return the cost matrix that orders confusion matrices of equal prevalence as the weights do.
+        """Return the cost matrix that ranks confusion matrices of equal prevalence as the weights do.
 
         "lpm": C[i, j] = -a_ij. "dlpm": C[i, j] = a_i for every j != i, because an error on class i loses the reward of
         a hit. Both are scaled so that the largest cost is 1.
@@ -200,20 +200,20 @@ class Family(ABC):
         Raises
         ------
         InputError
-            For wrong shapes, weights that are not finite, a wrong sign, or weights that are all zero.
+            If a shape is wrong, a weight is not finite or has the wrong sign, or all weights are zero.
         """
         sizes = np.abs(self.signed(weights))
         sizes /= sizes.max(axis=-1, keepdims=True)
         return self.on_errors(sizes)
 
     def weights(self, cost_matrix: ArrayLike) -> Floats:
-        """Return the weights, in the family's normalisation, that a cost matrix stands for.
+        """Return the normalised weights that correspond to a cost matrix.
 
         Parameters
         ----------
         cost_matrix : array-like of shape (k, k)
-            Costs >= 0 with a zero diagonal, in any scale. "dlpm" needs the same cost for every wrong answer of the same
-            true class.
+            Costs >= 0 with a zero diagonal, in any scale. "dlpm" requires the same cost for every wrong answer for the
+            same true class.
 
         Returns
         -------
@@ -223,7 +223,7 @@ class Family(ABC):
         Raises
         ------
         InputError
-            For a matrix that is not a cost matrix, is all zero, or has rows that "dlpm" cannot express.
+            If the matrix is not a cost matrix, is all zero, or has rows that "dlpm" cannot express.
         """
         costs = checked_cost_matrix(cost_matrix)
         if not costs.any():
@@ -242,7 +242,7 @@ class Family(ABC):
         return self.normalise(self.sign * values + 0.0)
 
     def class_weight(self, weights: ArrayLike) -> Floats:
-        """Return one weight per true class, with mean 1: how much the class's worst error matters.
+        """Return one weight per true class, with mean 1, proportional to the cost of its worst error.
 
         Parameters
         ----------
@@ -252,30 +252,30 @@ class Family(ABC):
         Returns
         -------
         ndarray of shape (..., k)
-            Class weights >= 0, proportional to the largest cost of each row; 0 for a class whose errors cost nothing.
+            Class weights >= 0, proportional to the largest cost in each row; 0 for a class whose errors cost nothing.
 
         Raises
         ------
         InputError
-            As `costs`.
+            As for `costs`.
         """
         largest = self.costs(weights).max(axis=-1)
         return np.asarray(largest / largest.mean(axis=-1, keepdims=True))
 
     def _checked(self, weights: ArrayLike) -> tuple[Floats, int]:
-        """Return the weights as numbers, and the number of classes they are for."""
+        """Return the weights as numbers, and the number of classes."""
         values = number_array(weights, "weights", finite=False)
         if values.ndim == 0:
             raise InputError("weights: a sequence of weights was expected, not a single one.")
         return values, self.n_classes(values.shape[-1])
 
     def signed(self, weights: ArrayLike) -> Floats:
-        """Return weights as an array, shape (..., n_weights), after a look at their number and signs.
+        """Return the weights as an array, shape (..., n_weights), after checking their number and signs.
 
         Raises
         ------
         InputError
-            For wrong shapes, weights that are not finite, a wrong sign, or weights that are all zero.
+            If a shape is wrong, a weight is not finite or has the wrong sign, or all weights are zero.
         """
         values, _ = self._checked(weights)
         if not np.isfinite(values).all():
@@ -391,17 +391,17 @@ _NUMERATORS = {"dlfpm": "dlpm", "lfpm": "lpm"}
 
 
 def family_of(name: str) -> Family:
-    """Return the family with a name.
+    """Return the family of a given name.
 
     Parameters
     ----------
     name : {"dlpm", "lpm"}
-        As it stands in files.
+        The name used in files.
 
     Raises
     ------
     InputError
-        For any other name.
+        If the name is unknown.
     """
     for family in (DLPM, LPM):
         if family.name == name:
@@ -410,17 +410,17 @@ def family_of(name: str) -> Family:
 
 
 def linear_family(name: str) -> Family:
-    """Return the family that weighs what a linear or linear-fractional family weighs: `DLPM` for "dlfpm".
+    """Return the linear family with the same coordinates as a linear or linear-fractional one: `DLPM` for "dlfpm".
 
     Parameters
     ----------
     name : {"dlpm", "lpm", "dlfpm", "lfpm"}
-        A linear-fractional metric is a quotient of two linear ones in the same coordinates.
+        Linear-fractional metrics are quotients of two linear ones in the same coordinates.
 
     Raises
     ------
     InputError
-        For any other name.
+        If the name is unknown.
 
     Examples
     --------
@@ -431,7 +431,7 @@ def linear_family(name: str) -> Family:
 
 
 def is_fraction(name: str) -> bool:
-    """Return whether a family's metrics are quotients of linear ones, which have no cost matrix.
+    """Return whether a family is linear-fractional, so that its metrics have no cost matrix.
 
     >>> is_fraction("dlfpm"), is_fraction("dlpm")
     (True, False)
@@ -440,12 +440,12 @@ def is_fraction(name: str) -> bool:
 
 
 def fraction_family(name: str) -> str:
-    """Return the name of the linear-fractional family over what a family weighs.
+    """Return the name of the linear-fractional family with the same coordinates.
 
     Parameters
     ----------
     name : {"dlpm", "lpm", "dlfpm", "lfpm"}
-        A linear-fractional family is its own.
+        For a linear-fractional family the result is its own name.
 
     Examples
     --------
@@ -457,7 +457,7 @@ def fraction_family(name: str) -> str:
 
 
 def checked_cost_matrix(cost_matrix: ArrayLike) -> Floats:
-    """Return a cost matrix as floats, or say what is wrong with it.
+    """Return a cost matrix as floats after checking it.
 
     Parameters
     ----------
@@ -467,12 +467,12 @@ def checked_cost_matrix(cost_matrix: ArrayLike) -> Floats:
     Returns
     -------
     ndarray of shape (k, k)
-        The same costs.
+        The costs.
 
     Raises
     ------
     InputError
-        Where the matrix is not square, a cost is not finite or negative, or the diagonal is not zero.
+        If the matrix is not square, a cost is negative or not finite, or the diagonal is not zero.
     """
     costs = square_matrix(cost_matrix)
     if (costs < 0).any():

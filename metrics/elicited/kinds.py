@@ -1,13 +1,13 @@
 """What an elicited metric prices: mistakes between classes, labels of items, or suggestions in contexts.
 
-A metric of kind "confusion" has costs of mistakes between classes. The others price amounts that are counted over
-items, in the same file: each amount stands for a class, its weight is the price of one, and the cost matrix has the
-price in the amount's row, whichever the column (family "dlpm").
+A metric of kind "confusion" holds the costs of mistakes between classes. The other kinds price amounts counted over
+items. They use the same file format: each amount takes the place of a class, its weight is the price of one unit, and
+every off-diagonal entry in its row of the cost matrix is that price, scaled (family "dlpm").
 
-* "multilabel": labels found, labels missed, false labels; the prices of the two latter in units of a found one are the
-  penalties of the multi-label score [ML]. Labels that were rightly left out are not counted.
-* "relevance": how far predictions are from the most frequent outcome of their context, and from the actual one; the two
-  prices are alpha and beta of the relevance score [G13].
+* "multilabel": labels found, labels missed, false labels. The prices of a missed and of a false label, in units of a
+  found one, are the penalties of the multi-label score [ML]. Labels rightly left out are not counted.
+* "relevance": the distance of predictions from the most frequent outcome of their context, and from the actual
+  outcome. The two prices are alpha and beta of the relevance score [G13].
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class PricedKind:
     Parameters
     ----------
     name : str
-        In files.
+        Its name in files.
     amounts : tuple of str
-        What is counted, in the order of the weights; the classes of its metrics.
+        What is counted, in the order of the weights. These are the classes of its metrics.
     good : tuple of bool
         Whether more of an amount is better.
     """
@@ -59,19 +59,19 @@ WHAT_IS_PRICED: dict[KindName, str] = {
 
 
 class Penalties(NamedTuple):
-    """What a false and a missed label cost, in units of a found one."""
+    """Costs of a false and of a missed label, in units of a found one."""
 
     false_positive: float
     false_negative: float
 
 
 def check_kind(kind: str, family: str, n_classes: int) -> None:
-    """Refuse a kind that is not known, or that does not go with a metric's family and number of classes.
+    """Check that a kind is known and fits a metric's family and number of classes.
 
     Raises
     ------
     InputError
-        In one sentence.
+        If it is unknown or does not fit.
     """
     if kind == "confusion":
         return
@@ -83,7 +83,7 @@ def check_kind(kind: str, family: str, n_classes: int) -> None:
 
 
 class PricedScores:
-    """The part of `ElicitedMetric` that scores several labels, and suggestions in contexts."""
+    """The part of `ElicitedMetric` that scores multi-label predictions and suggestions in contexts."""
 
     if TYPE_CHECKING:
         name: str
@@ -92,19 +92,19 @@ class PricedScores:
         samples: Floats | None
 
     def require_kind(self, kind: KindName) -> None:
-        """Refuse a metric of another kind.
+        """Check that the metric is of the given kind.
 
         Raises
         ------
         InputError
-            What it prices, and how it is used.
+            If it is of another kind; the message says what it prices and how to use it.
         """
         if self.kind != kind:
             use = {"confusion": "score and decide", "multilabel": "multilabel_score", "relevance": "relevance_score"}
             raise InputError(f"{self.name}: this metric prices {WHAT_IS_PRICED[self.kind]}; use {use[self.kind]}.")
 
     def penalties(self) -> Penalties:
-        """Return what a false and a missed label cost in units of a found one (kind "multilabel")."""
+        """Return the costs of a false and of a missed label, in units of a found one (kind "multilabel")."""
         self.require_kind("multilabel")
         found, missed, false = map(float, self.weights)
         if not found > 0:
@@ -121,12 +121,12 @@ class PricedScores:
     ) -> PenalizedMultilabelScore:
         """Return the multi-label score under the elicited penalties (kind "multilabel"); greater is better.
 
-        Labels that were rightly left out do not count: no question was about them.
+        Labels rightly left out do not count, because no question was about them.
 
         Parameters
         ----------
         y_true, y_pred, labels
-            As in `metrics.penalized_multilabel_score`, and refused as there.
+            As in `metrics.penalized_multilabel_score`; the same inputs are rejected.
         """
         from metrics.measures.multilabel import penalized_multilabel_score
 
@@ -153,7 +153,7 @@ class PricedScores:
         Parameters
         ----------
         y_true, y_pred, context, reference
-            As in `metrics.relevance_score`, and refused as there.
+            As in `metrics.relevance_score`; the same inputs are rejected.
         """
         from metrics.measures.relevance import relevance_score
 
@@ -162,12 +162,12 @@ class PricedScores:
 
 
 def multilabel_amounts(y_true: ArrayLike, y_pred: ArrayLike) -> Floats:
-    """Return how many labels of each item were found, missed, and false, shape (n, 3).
+    """Count the labels of each item that were found, missed and false, shape (n, 3).
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n, L)
-        As in `metrics.penalized_multilabel_score`, and refused as there.
+        As in `metrics.penalized_multilabel_score`; the same inputs are rejected.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Reading and writing the elicited metric file; nothing is trusted before the worked example came out."""
+"""Reading and writing the elicited metric file; a file is trusted only after its worked example is reproduced."""
 
 from __future__ import annotations
 
@@ -122,14 +122,14 @@ Step = Callable[[dict[str, Any]], dict[str, Any]]
 STEPS: Mapping[int, Step] = {}
 
 MOST_BYTES = 128 << 20
-"""Bytes of the largest metric file that is read: 50 classes with 1,000 draws take half of it."""
+"""Size limit of a metric file in bytes; a file with 50 classes and 1,000 draws takes half of it."""
 
-_PIECE = 1 << 16  # letters, so that a piece stays in the processor's cache
-# The field of the draws as it is written; no text inside JSON has a line end, so it stands nowhere else.
+_PIECE = 1 << 16  # characters, so that a piece stays in the processor's cache
+# The field of the draws as it is written. Strings in JSON hold no line ends, so it occurs nowhere else.
 _NO_DRAWS = '\n  "samples": null'
 _DRAWS, _DRAWS_END = '\n  "samples": [', "\n  ]"
 
-# What pydantic finds, in our words; {x} are values of the finding's context.
+# Pydantic's error types in our words; {x} are values from the error's context.
 _FINDINGS = {
     "missing": "is missing",
     "extra_forbidden": "is unknown in this version",
@@ -156,16 +156,16 @@ _WITHOUT_VALUE = ("missing", "extra_forbidden", "unexpected_keyword_argument", "
 
 
 class MetricFileError(InputError):
-    """An elicited metric file that cannot be trusted: one sentence with the file, the field and what was expected."""
+    """An invalid elicited metric file; the message names the file, the field and what was expected."""
 
 
 def metric_text(metric: ElicitedMetric) -> Iterator[str]:
-    """Return the text of the elicited metric file of a metric, in pieces: the draws of many classes are long.
+    """Yield the text of a metric's file in pieces, because the draws of many classes are long.
 
     Parameters
     ----------
     metric : ElicitedMetric
-        What is written.
+        The metric to write.
     """
     content = _content(metric)
     if metric.samples is None:
@@ -173,7 +173,7 @@ def metric_text(metric: ElicitedMetric) -> Iterator[str]:
         return
     before, after = json_text(content).removesuffix("\n}\n").split(_NO_DRAWS)
     yield before + _DRAWS
-    # Most of the time goes into writing numbers: those of the draws are written once, for the file and its digest.
+    # Formatting numbers takes most of the time, so those of the draws are formatted once for both file and digest.
     found, mark = hashlib.sha256(), ""
     for piece in canonical_pieces(content, {"samples": _canonical_draws(metric.samples)}):
         found.update(piece.encode())
@@ -184,7 +184,7 @@ def metric_text(metric: ElicitedMetric) -> Iterator[str]:
 
 
 def _content(metric: ElicitedMetric) -> dict[str, Any]:
-    """Return the document of a metric without its draws, which are checked already, and without its digest."""
+    """Return the document of a metric without its digest, and without its draws, which are already checked."""
     details = {name: getattr(metric, name) for name in MetricDetails.__optional_keys__}
     k = len(metric.classes)
     releases, factor, error = metric.release_list()
@@ -213,20 +213,20 @@ def _content(metric: ElicitedMetric) -> dict[str, Any]:
         "yardstick": None if details["yardstick"] is None else list(details["yardstick"]),
         "worked_example": {"counts": counts.tolist(), "mean_cost": mean_cost(counts, metric.cost_matrix)},
     }
-    # Without `kind`, which older versions do not know, they can still read confusion metrics.
+    # Older versions do not know `kind`; leaving it out lets them read confusion metrics.
     left_out = {"digest", "kind"} if metric.kind == "confusion" else {"digest"}
     return MetricDocument.model_validate(fields).model_dump(mode="json", by_alias=True, exclude=left_out)
 
 
 class _Draw(str):
-    """The canonical text of a draw, with that which stands in a file."""
+    """The canonical text of a draw, with the text written to the file."""
 
     __slots__ = ("written",)
     written: str
 
 
 def _canonical_draws(samples: NDArray[np.float64]) -> Iterator[str]:
-    """Yield the canonical text of draws, in pieces, every draw one."""
+    """Yield the canonical text of the draws in pieces; each draw is one piece."""
     for place, draw in enumerate(samples):
         yield "," if place else "["
         text = json.dumps(draw.tolist())
@@ -238,7 +238,7 @@ def _canonical_draws(samples: NDArray[np.float64]) -> Iterator[str]:
 
 
 def _draws_in(text: str) -> slice:
-    """Return where the draws stand in the text of a file as this program writes it; nothing in any other."""
+    """Return the position of the draws in a text as this program writes it; an empty slice for any other text."""
     start = text.find(_DRAWS)
     end = text.find(_DRAWS_END, start)
     if min(start, end) < 0 or text.find('"', start + len(_DRAWS), end) >= 0:  # an empty list, and more after it
@@ -247,22 +247,22 @@ def _draws_in(text: str) -> slice:
 
 
 def _without(text: str, draws: slice) -> str:
-    """Return the text of a file with null in place of its draws; what follows stays on its lines, which errors name."""
+    """Return the text with null in place of the draws; line numbers are preserved, because error messages name them."""
     lines = "\n" * text.count("\n", draws.start, draws.stop)
     return f"{text[: draws.start]}null{lines}{text[draws.stop :]}" if draws.stop else text
 
 
 def _unspaced(text: str, draws: slice) -> Iterator[str]:
-    """Yield the text of draws without spaces and ends of lines, in pieces."""
+    """Yield the text of the draws in pieces, without spaces and line ends."""
     for start in range(draws.start, draws.stop, _PIECE):
         piece = text[start : min(start + _PIECE, draws.stop)].encode()
         yield piece.translate(None, b" \n").decode()
 
 
 def _digest_fits(digest: str, bare: dict[str, Any], text: str, draws: slice) -> bool:
-    """Tell whether a digest is that of a file; `bare` is its document without the draws that stand in its text."""
+    """Return whether a digest matches a file; `bare` is the document without the draws, which are in `text`."""
     if draws.stop:
-        # As they were written they are in canonical form but for spaces: then no number has to be written again.
+        # The program writes draws in canonical form apart from spaces, so no number has to be formatted again.
         if digest == document_digest(bare, {"samples": _unspaced(text, draws)}):
             return True
         bare = strict_json(text)
@@ -270,14 +270,14 @@ def _digest_fits(digest: str, bare: dict[str, Any], text: str, draws: slice) -> 
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
-    """Return the text of a file, or say why it cannot be read.
+    """Return the text of a metric file.
 
     Raises
     ------
     OSError
-        Where there is no such file, or it is a folder or may not be read; in one sentence.
+        If the file does not exist, is a folder or may not be read; the message is one sentence.
     MetricFileError
-        Where the file is not UTF-8, no regular file, or too large for any metric.
+        If the file is not UTF-8, not a regular file, or too large.
     """
     try:
         return read_regular_file(path, MOST_BYTES).decode("utf-8-sig")
@@ -294,16 +294,16 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
 
 def metric_from_text(text: str, source: str, make: type[Metric]) -> tuple[Metric, bool]:
-    """Make a metric of the text of an elicited metric file, after everything in it was checked.
+    """Make a metric from the text of an elicited metric file after checking all of it.
 
     Parameters
     ----------
     text : str
         The JSON text.
     source : str
-        What an error calls it: the path.
+        Name of the text in error messages: the path.
     make : type
-        `ElicitedMetric` or a class made of it.
+        `ElicitedMetric` or a subclass.
 
     Returns
     -------
@@ -315,7 +315,7 @@ def metric_from_text(text: str, source: str, make: type[Metric]) -> tuple[Metric
     Raises
     ------
     MetricFileError
-        In one sentence.
+        If the text is not a valid metric file.
     """
     try:
         if is_session(text):
@@ -338,16 +338,16 @@ def metric_from_text(text: str, source: str, make: type[Metric]) -> tuple[Metric
 def migrate(
     document: dict[str, Any], steps: Mapping[int, Step] = STEPS, current: int = CURRENT_VERSION
 ) -> dict[str, Any]:
-    """Bring a document to the current version.
+    """Migrate a document to the current version.
 
     Parameters
     ----------
     document : dict
-        What the file holds; it is not changed.
+        Content of the file; it is not changed.
     steps : mapping of int to callable
-        For each older version the step to the next.
+        For each older version, the step to the next.
     current : int
-        The version to arrive at.
+        The target version.
 
     Returns
     -------
@@ -357,7 +357,7 @@ def migrate(
     Raises
     ------
     ValueError
-        Where the version is missing, is no whole number >= 1, or is newer than `current`.
+        If the version is missing, not a whole number >= 1, or newer than `current`.
     """
     version = version_of(
         document,
@@ -373,7 +373,7 @@ def migrate(
 
 
 def worked_counts(k: int) -> NDArray[np.int64]:
-    """Return the counts of the worked example: every error another number, so that no two can be mistaken."""
+    """Return the counts of the worked example; every error has a different count, so that no two can be confused."""
     counts = np.zeros((k, k), dtype=np.int64)
     counts[error_cells(k)] = np.arange(1, k * k - k + 1)
     return counts + 10 * k * np.eye(k, dtype=np.int64)
@@ -394,7 +394,7 @@ def _checked_document(raw: Any, text: str) -> MetricDocument:
 
 
 def _fields(document: MetricDocument) -> dict[str, Any]:
-    """Return the fields of the document that are fields of the metric."""
+    """Return those fields of the document that are fields of the metric."""
     names = {"family", "weights", "cost_matrix", *MetricDetails.__optional_keys__}
     return {
         **{name: getattr(document, name) for name in names},
@@ -406,7 +406,7 @@ def _fields(document: MetricDocument) -> dict[str, Any]:
 
 
 def _check_what_follows(document: MetricDocument, metric: ElicitedMetric) -> None:
-    """Refuse a document whose other numbers do not follow from its weights and costs."""
+    """Check that the other numbers of the document follow from its weights and costs."""
     k = len(document.classes)
     counts = frozen(document.worked_example.counts, "worked_example.counts", (k, k))
     if (counts < 0).any() or not counts.any():
@@ -431,7 +431,7 @@ def _check_what_follows(document: MetricDocument, metric: ElicitedMetric) -> Non
 
 
 def _check_intervals(metric: ElicitedMetric) -> None:
-    """Refuse a cost outside its own interval."""
+    """Check that every cost lies inside its interval."""
     if metric.intervals is None:
         return
     low, high, costs = metric.intervals[..., 0], metric.intervals[..., 1], metric.cost_matrix
@@ -445,7 +445,7 @@ def _check_intervals(metric: ElicitedMetric) -> None:
 
 
 def _check_release_list(release: Release, metric: ElicitedMetric) -> None:
-    """Refuse a list R that is not as far from the factors as the file says."""
+    """Check that the list R differs from the factors by the error stated in the file."""
     two_level = np.ones_like(metric.cost_matrix)
     for names in release.releases:
         if len(names) < 2 or not set(names) <= set(metric.classes):
@@ -459,7 +459,7 @@ def _check_release_list(release: Release, metric: ElicitedMetric) -> None:
 
 
 def _in_words(error: ValidationError, text: str) -> str:
-    """Return the first finding of pydantic as words: which field, what was expected, what is there."""
+    """Return pydantic's first error in words: the field, what was expected, and what was found."""
     finding = error.errors(include_url=False)[0]
     if finding["type"] == "json_invalid":
         try:
@@ -477,19 +477,19 @@ def _in_words(error: ValidationError, text: str) -> str:
 
 
 def _shown(value: object) -> str:
-    """Return what was found, where it is short enough to say."""
+    """Return the value found, if it is short enough to quote."""
     return f", not {value!r}" if isinstance(value, str | float | int | None) and len(repr(value)) < 60 else ""
 
 
 def _with_null(intervals: NDArray[np.float64] | None) -> list[Any] | None:
-    """Return intervals as JSON has them: null for an upper end of infinity."""
+    """Return intervals for JSON, with null for an infinite upper end."""
     if intervals is None:
         return None
     return [[[low, high if math.isfinite(high) else None] for low, high in row] for row in intervals.tolist()]
 
 
 def _with_infinity(intervals: list[Any] | None) -> list[Any] | None:
-    """Return intervals as numbers: infinity for null, and [0, infinity] where nothing is known of an entry."""
+    """Return intervals as numbers: infinity for a null end, and [0, infinity] for an entry that is unknown."""
     if intervals is None:
         return None
     pairs = [[pair or [0.0, None] for pair in row] for row in intervals]

@@ -1,4 +1,4 @@
-"""What an elicited metric says about itself besides its costs, and what must hold inside it."""
+"""The parts of an elicited metric other than its costs, and the checks on its fields."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pydantic import ConfigDict
 
 
-# Redundant numbers of a file may differ by this much, because people round what they write.
+# Redundant numbers in a file may differ by this much, because people round what they write.
 TOLERANCE = 1e-6
 
 AnswersFor = Literal["choose", "costs", "both"]
@@ -29,17 +29,17 @@ ANSWERS_FOR: Mapping[AnswersFor, str] = {
     "costs": "writing down what mistakes cost",
     "both": "a choice between these models, and writing down what mistakes cost",
 }
-"""What answers are for -> in words, after "for"."""
+"""Purpose of the answers -> in words, after "for"."""
 
 CHOICE_SETTLED = "the choice was settled before the costs were known"
 UNTRUSTED = "the answers do not hang together"
 OPPOSED = "experts of opposed values are pooled in them"
 UNTRUSTED_AMONG = "answers that do not hang together are pooled in them"
-"""Why a metric is provisional: its questions ended with the choice, or its answers speak against each other."""
+"""Reasons why a metric is provisional: its questions stopped at the choice, or its answers contradict each other."""
 NOT_TO_DECIDE_BY = (UNTRUSTED, OPPOSED, UNTRUSTED_AMONG)
-"""Of these the reasons for which nothing should be decided by a metric at all."""
+"""The reasons for which a metric should not be used for any decision."""
 
-# How the reader of files takes these parts: no unknown field, no text for a number.
+# Validation of these parts when a file is read: no unknown fields, no strings in place of numbers.
 _STRICT: ConfigDict = {"extra": "forbid", "strict": True}
 
 
@@ -52,11 +52,11 @@ class Consequence:
     true : str
         The true class.
     predicted : str or None
-        The predicted class; None for any wrong answer for that truth.
+        The predicted class; None stands for any wrong answer for that truth.
     name : str
-        Title: "Missed melanoma".
+        A title: "Missed melanoma".
     one, many : str
-        Inside a sentence: "missed melanoma", "missed melanomas"; may be empty.
+        Singular and plural inside a sentence: "missed melanoma", "missed melanomas"; may be empty.
     consequence : str
         One sentence: "Sent home. Found later, harder to treat."; may be empty.
     """
@@ -73,16 +73,16 @@ class Consequence:
 
 @dataclass(frozen=True)
 class CaseWords:
-    """The words of the domain that sentences are made of.
+    """The domain's words for cases and classes, used in sentences.
 
     Parameters
     ----------
     case, cases : str
-        What is classified: "patient", "patients".
+        What is classified, singular and plural: "patient", "patients".
     classes : tuple of k str
-        What one case of each class is called: "cancer".
+        What a case of each class is called: "cancer".
     actions : tuple of k str, optional
-        What is done with a case that is called so, as an instruction: "biopsy"; "" where nothing is stated.
+        What is done with a case of each predicted class, as an instruction: "biopsy"; "" if nothing is stated.
     """
 
     case: str
@@ -94,15 +94,15 @@ class CaseWords:
 
     @classmethod
     def plain(cls, classes: Sequence[str]) -> Self:
-        """Return the words of a metric file that names nothing but its classes."""
+        """Return plain words for a metric that names only its classes."""
         return cls("case", "cases", tuple(classes))
 
     def action(self, at: int) -> str:
-        """Return what is done with a case that is called a class; empty where nothing is stated."""
+        """Return what is done with a case of a predicted class; empty if nothing is stated."""
         return self.actions[at] if self.actions else ""
 
     def rule(self, at: int) -> str:
-        """Return the rule that decides for one class whatever the case.
+        """Return, in words, the rule that predicts one class for every case.
 
         >>> CaseWords("patient", "patients", ("cancer", "harmless")).rule(0)
         'call every patient cancer'
@@ -113,36 +113,36 @@ class CaseWords:
         return f"{action} in every case" if action else f"call every {self.case} {self.classes[at]}"
 
     def following(self, at: int) -> str:
-        """Return what it is to follow that rule: "calling every patient cancer", "the rule “biopsy in every case”"."""
+        """Return that rule as a noun phrase: "calling every patient cancer", "the rule “biopsy in every case”"."""
         rule = self.rule(at)
         return f"the rule “{rule}”" if self.action(at) else rule.replace("call ", "calling ", 1)
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where the weights come from.
+    """The origin of the weights.
 
     Parameters
     ----------
     procedure : str
-        What asked: "dlpm", "lpm", "bayes", ...; "stated" where the costs were written down by somebody.
+        The procedure that asked: "dlpm", "lpm", "bayes", ...; "stated" if somebody wrote the costs down.
     version : str
         Version of the program.
     parameters : mapping
-        The settings of the procedure, as JSON values.
+        Settings of the procedure, as JSON values.
     seed : int or None
-        Seed of everything random.
+        Seed of the random generator.
     questions : int
-        Answers used.
+        Number of answers used.
     study_digest, answers_digest : str or None
-        SHA-256 of the study and of the answers, hexadecimal.
+        SHA-256 of the study and of the answers, in hexadecimal.
     expert : str or None
-        Who answered, where they want to be named.
+        Name of the person who answered, if they want to be named.
 
     Raises
     ------
     InputError
-        Where a parameter is no JSON value.
+        If a parameter is not a JSON value.
     """
 
     procedure: str = "stated"
@@ -164,26 +164,26 @@ class Provenance:
 
     @property
     def pooled(self) -> tuple[Mapping[str, Any], ...]:
-        """Return what is known of each metric that was pooled into this one; nothing where none was."""
+        """Return what is known of each metric pooled into this one; empty if it is not pooled."""
         parts = self.parameters.get("of")
         return tuple(part for part in parts if isinstance(part, Mapping)) if isinstance(parts, list | tuple) else ()
 
 
 @dataclass(frozen=True)
 class Tally:
-    """So many of so many.
+    """A count out of a total.
 
     Parameters
     ----------
     agreed : int
-        How many did, at least 0.
+        The count, at least 0.
     of : int
-        Of how many, at least `agreed`.
+        The total, at least `agreed`.
 
     Raises
     ------
     InputError
-        Where `agreed` is negative or more than `of`.
+        If `agreed` is negative or greater than `of`.
     """
 
     agreed: int
@@ -202,27 +202,27 @@ class Tally:
 
 @dataclass(frozen=True)
 class Quality:
-    """How far the answers support the weights; None where it was not looked at.
+    """How well the answers support the weights; None for what was not examined.
 
     Parameters
     ----------
     repeats_agreed : Tally or None
-        Repeated questions that got the same answer again.
+        Repeated questions that received the same answer again.
     answers_explained : Tally or None
-        Answers that the weights would give too.
+        Answers that the weights reproduce.
     held_out_agreement : Tally or None
-        Answers kept aside that the weights of the others predict.
+        Held-out answers predicted by weights learned from the others.
     purpose : {"choose", "costs", "both"} or None
-        What the answers were asked for: to choose between models, to write down what mistakes cost, or both;
+        The purpose of the answers: to choose between models, to write down what mistakes cost, or both.
         `ANSWERS_FOR` has the words.
     provisional : str or None
-        Why the weights should not be used for anything else yet, in words; None where nothing speaks against it.
+        Why the weights should not be relied on yet, in words; None if nothing speaks against them.
     never_asked : tuple of (str, str or None)
-        Mistakes, as (true, predicted) with None for any wrong answer, that no question was about.
+        Mistakes that no question covered, as (true, predicted), with None for any wrong answer.
     linear : bool, str or None
-        Whether the answers fit costs that add up: True, or the name of the rule that fits better.
+        Whether additive costs fit the answers: True, or the name of the rule that fits better.
     simulated : bool
-        Whether a program answered instead of a person.
+        Whether a program answered in place of a person.
     """
 
     repeats_agreed: Tally | None = None
@@ -238,12 +238,12 @@ class Quality:
 
     @property
     def source(self) -> str:
-        """Return that no person answered, as a sentence; empty where one did, or nothing is known."""
+        """Return a sentence saying that a program answered; empty otherwise."""
         return "A program answered, not a person." if self.simulated else ""
 
     @property
     def caveat(self) -> str:
-        """Return what a reader has to know before the costs are used, as a sentence; empty where nothing is.
+        """Return a sentence that readers need before they use the costs; empty if there is no caveat.
 
         >>> Quality(provisional=CHOICE_SETTLED).caveat
         'More answers would hardly change the choice; the costs are not known closely.'
@@ -253,13 +253,13 @@ class Quality:
         if self.provisional is None:
             return ""
         if self.provisional == CHOICE_SETTLED:
-            # Whether the choice is right is another doubt: that of the cases.
+            # Whether the choice is right also depends on the cases, which is a separate uncertainty.
             return "More answers would hardly change the choice; the costs are not known closely."
         return f"The costs are provisional: {self.provisional.rstrip('.')}."
 
 
 class MetricDetails(TypedDict, total=False):
-    """What may be said about a metric when it is made, beside classes and weights; see `ElicitedMetric`."""
+    """Optional fields of a metric when it is made, besides classes and weights; see `ElicitedMetric`."""
 
     name: str
     created: datetime
@@ -276,13 +276,13 @@ class MetricDetails(TypedDict, total=False):
 
 
 def _owned(values: ArrayLike) -> Floats:
-    """Return a float array that nobody else writes to: a copy, but for one that is read-only already."""
+    """Return a float array that nobody else can write to: a copy, unless the array is already read-only."""
     shared = isinstance(values, np.ndarray) and values.flags.owndata and not values.flags.writeable
     return np.asarray(values, dtype=np.float64) if shared else np.array(values, dtype=np.float64)
 
 
 def frozen(values: ArrayLike, name: str, shape: tuple[int | None, ...]) -> Floats:
-    """Return a read-only float array of a given shape (None: any length) without NaN, or say what is wrong."""
+    """Return a read-only float array after checking its shape (None: any length) and that it holds no NaN."""
     try:
         array: Floats = _owned(values)
     except (TypeError, ValueError, OverflowError):
@@ -297,7 +297,7 @@ def frozen(values: ArrayLike, name: str, shape: tuple[int | None, ...]) -> Float
 
 
 def checked_weights(weights: ArrayLike, family: str, k: int) -> Floats:
-    """Return the weights, read-only, after a look at their number, signs and normalisation."""
+    """Return the weights, read-only, after checking their number, signs and normalisation."""
     values = np.array(weights, dtype=np.float64)
     weigh = family_of(family)
     if values.shape != (weigh.n_weights(k),):
@@ -309,7 +309,7 @@ def checked_weights(weights: ArrayLike, family: str, k: int) -> Floats:
 
 
 def checked_costs(cost_matrix: ArrayLike, weights: Floats, family: str) -> Floats:
-    """Return the cost matrix, read-only, after a look at its scale and its agreement with the weights."""
+    """Return the cost matrix, read-only, after checking its scale and its agreement with the weights."""
     expected = family_of(family).costs(weights)
     values = frozen(cost_matrix, "cost_matrix", expected.shape)
     checked_cost_matrix(values)
@@ -327,7 +327,7 @@ def checked_costs(cost_matrix: ArrayLike, weights: Floats, family: str) -> Float
 
 
 def checked_intervals(intervals: ArrayLike, k: int) -> Floats:
-    """Return the 90 % intervals of the cost-matrix entries, read-only; an upper end may be infinite."""
+    """Return the 90 % intervals of the costs, read-only, after checking them; an upper end may be infinite."""
     values = frozen(intervals, "intervals", (k, k, 2))
     low, high = values[..., 0], values[..., 1]
     bad = ~np.isfinite(low) | (low < 0) | (high < low)
@@ -340,17 +340,17 @@ def checked_intervals(intervals: ArrayLike, k: int) -> Floats:
 
 
 def ranges_of_draws(draws: ArrayLike) -> Floats:
-    """Return the 90 % range of each number over draws.
+    """Return the 90 % range of each number over the posterior draws.
 
     Parameters
     ----------
     draws : array-like of shape (draws, ...)
-        Such as release factors or class weights, one for each draw of the costs.
+        For example release factors or class weights, one set per draw of the costs.
 
     Returns
     -------
     ndarray of shape (..., 2)
-        The 5 and 95 % quantiles.
+        The 5 % and 95 % quantiles.
 
     Examples
     --------
@@ -362,13 +362,13 @@ def ranges_of_draws(draws: ArrayLike) -> Floats:
 
 
 def range_of_draws(draws: ArrayLike) -> tuple[float, float]:
-    """Return the 90 % range of one number over draws, shape (draws,)."""
+    """Return the 90 % range of one number over its draws, shape (draws,)."""
     low, high = ranges_of_draws(draws).tolist()
     return low, high
 
 
 def intervals_around(costs: Floats, intervals: Floats | None) -> Floats | None:
-    """Return intervals of costs, widened where an estimate lies outside: a file whose cost does is refused.
+    """Return intervals of costs, widened to include the estimates; files with a cost outside its interval are rejected.
 
     Parameters
     ----------
@@ -383,7 +383,7 @@ def intervals_around(costs: Floats, intervals: Floats | None) -> Floats | None:
 
 
 def checked_samples(samples: ArrayLike, family: str, n_weights: int) -> Floats:
-    """Return the draws of the weights, read-only."""
+    """Return the draws of the weights, read-only, after checking them."""
     values = frozen(samples, "samples", (None, n_weights))
     if not len(values):
         raise InputError("samples: at least one draw was expected; leave the field out (null) where there are none")
@@ -395,7 +395,7 @@ def checked_samples(samples: ArrayLike, family: str, n_weights: int) -> Floats:
 
 
 def checked_prevalence(prevalence: ArrayLike, k: int) -> Floats:
-    """Return the shares of the true classes, read-only."""
+    """Return the shares of the true classes, read-only, after checking them."""
     values = frozen(prevalence, "prevalence", (k,))
     if (values < 0).any() or abs(values.sum() - 1) > TOLERANCE:
         raise InputError("prevalence: shares of the true classes were expected, none negative, with sum 1")
@@ -403,7 +403,7 @@ def checked_prevalence(prevalence: ArrayLike, k: int) -> Floats:
 
 
 def checked_mistake(true: str, predicted: str | None, classes: Sequence[str], name: str) -> None:
-    """Refuse a mistake that is not one: an unknown class, or a right answer."""
+    """Check that a mistake names known classes and is not a right answer."""
     for label in (true, predicted):
         if label is not None and label not in classes:
             raise InputError(f"{name}: {label!r} is not one of the metric's classes ({', '.join(classes)})")
@@ -414,7 +414,7 @@ def checked_mistake(true: str, predicted: str | None, classes: Sequence[str], na
 def check_mistakes(
     consequences: Sequence[Consequence], yardstick: tuple[str, str] | None, classes: Sequence[str]
 ) -> None:
-    """Refuse words for, or a yardstick of, something that is no mistake."""
+    """Check that the consequences and the yardstick name mistakes."""
     for mistake in consequences:
         checked_mistake(mistake.true, mistake.predicted, classes, "consequences")
     if yardstick is not None:
@@ -422,7 +422,7 @@ def check_mistakes(
 
 
 def check_words(words: CaseWords | None, classes: Sequence[str]) -> None:
-    """Refuse words for more or fewer classes than there are."""
+    """Check that there are words for every class."""
     if words is None:
         return
     k = len(classes)
@@ -431,7 +431,7 @@ def check_words(words: CaseWords | None, classes: Sequence[str]) -> None:
 
 
 def check_name_and_time(name: object, created: object) -> None:
-    """Refuse a name that is no text, and a time without a time zone."""
+    """Check that the name is a string and that the time has a time zone."""
     if not isinstance(name, str):
         raise ArgumentTypeError(f"name: a text was expected, found {name!r}")
     if not isinstance(created, datetime) or created.tzinfo is None:

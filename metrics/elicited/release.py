@@ -1,4 +1,4 @@
-"""Release factors of the Meta Pattern Concern Score that stand for a cost matrix, exact and in two levels."""
+"""Release factors of the Meta Pattern Concern Score that correspond to a cost matrix, exact and in two levels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ReleaseList(NamedTuple):
     releases : tuple of tuple of int
         The list R: each entry is (true class, released class, released class, ...), as indices of classes.
     factor : float
-        The one release factor of all released errors, in [0, 1]; 1 where nothing is released.
+        The single release factor of all released errors, in [0, 1]; 1 if nothing is released.
     error : float
         Root mean squared difference to the given factors over the k^2 - k errors.
     """
@@ -35,10 +35,10 @@ class ReleaseList(NamedTuple):
 
 
 def release_factors(cost_matrix: ArrayLike) -> Floats:
-    """Return the release factors of the Meta Pattern Concern Score that a cost matrix stands for.
+    """Return the release factors of the Meta Pattern Concern Score that correspond to a cost matrix.
 
-    ``factor[i, j] = C[i, j] / max_j' C[i, j']``: the score divides concern within one sample, so only the ratios inside
-    one true class matter (Wang, Du and Liu, "Meta Pattern Concern Score", equations 6 to 8).
+    ``factor[i, j] = C[i, j] / max_j' C[i, j']``: the score distributes concern within one sample, so only the ratios
+    within one true class matter (Wang, Du and Liu, "Meta Pattern Concern Score", equations 6 to 8).
 
     Parameters
     ----------
@@ -48,13 +48,13 @@ def release_factors(cost_matrix: ArrayLike) -> Floats:
     Returns
     -------
     ndarray of shape (k, k)
-        Factors in [0, 1]; 1 is full concern: for the worst error of each class, in a row of zeros, and on the diagonal,
-        where there is nothing to release.
+        Factors in [0, 1]; 1 is full concern. The factor is 1 for the worst error of each class, throughout a row of
+        zeros, and on the diagonal, where there is nothing to release.
 
     Raises
     ------
     InputError
-        For a matrix that is not a cost matrix.
+        If the matrix is not a cost matrix.
     """
     factors = _of_the_worst(checked_cost_matrix(cost_matrix))
     np.fill_diagonal(factors, 1.0)
@@ -62,9 +62,9 @@ def release_factors(cost_matrix: ArrayLike) -> Floats:
 
 
 def factor_ranges(costs: Floats) -> Floats:
-    """Return the 90 % ranges of release factors, (k, k, 2), over drawn costs, (s, k, k), but for the diagonal.
+    """Return the 90 % ranges of release factors, (k, k, 2), over draws of the costs, (s, k, k); ignore the diagonal.
 
-    One true class at a time: with fifty classes a copy of all draws is 20 MiB.
+    One true class is handled at a time: with fifty classes a copy of all draws takes 20 MiB.
     """
     return np.array([ranges_of_draws(_of_the_worst(costs[:, true])) for true in range(costs.shape[1])])
 
@@ -75,12 +75,12 @@ def _of_the_worst(costs: Floats) -> Floats:
 
 
 def two_level_factors(factors: ArrayLike) -> Floats:
-    """Return the factors of the paper's two-level form that fits release factors best, shape (k, k).
+    """Return the factors of the best-fitting two-level form of the paper, shape (k, k).
 
     Parameters
     ----------
     factors : array-like of shape (k, k)
-        As in `release_list`, and refused as there.
+        As in `release_list`; the same inputs are rejected.
     """
     from metrics.measures.concern import release_matrix
 
@@ -89,15 +89,15 @@ def two_level_factors(factors: ArrayLike) -> Floats:
 
 
 def release_list(factors: ArrayLike) -> ReleaseList:
-    """Return the paper's two-level form that fits release factors best: a list R and one factor.
+    """Return the paper's two-level form, a list R and one factor, that best fits release factors.
 
-    Least squares over all splits of the sorted factors of the errors: those below the split are released with their
-    mean, the others keep full concern (factor 1). Of equal fits the one that releases least is taken.
+    The fit is by least squares over all splits of the sorted factors of the errors. Errors below the split are released
+    with the mean of their factors; the others keep full concern (factor 1). Ties go to the split that releases least.
 
     Parameters
     ----------
     factors : array-like of shape (k, k)
-        Release factors in [0, 1]; the diagonal does not matter.
+        Release factors in [0, 1]; the diagonal is ignored.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def release_list(factors: ArrayLike) -> ReleaseList:
     Raises
     ------
     InputError
-        For a matrix that is not square, or factors outside [0, 1].
+        If the matrix is not square, or a factor lies outside [0, 1].
     """
     matrix = square_matrix(factors, "factors")
     errors = error_cells(len(matrix))

@@ -1,4 +1,4 @@
-"""A scikit-learn scorer on probabilities, which reads the order of the columns from the estimator."""
+"""A scikit-learn scorer on probabilities that takes the order of the columns from the estimator."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 class ExpectedCostScorer(BaseEstimator):  # type: ignore[misc]
     """The negated expected cost of an estimator's probabilities; see `ElicitedMetric.as_scorer`.
 
-    A scorer of `sklearn.metrics.make_scorer` gets one column of two and no classes.
+    A scorer made by `sklearn.metrics.make_scorer` would receive only one of two columns, and no classes.
 
     Parameters
     ----------
     metric : ElicitedMetric
-        What mistakes cost.
+        The costs of mistakes.
     """
 
-    # Being an estimator gives it set_score_request, which routes weights.
+    # BaseEstimator provides set_score_request, which routes sample weights.
     __metadata_request__score = {"estimator": UNUSED}  # noqa: RUF012
 
     def __init__(self, metric: CostsOfCases) -> None:
         self.metric = metric
 
     def __call__(self, estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the score, greater is better."""
+        """Return the score; greater is better."""
         return self.score(estimator, X, y, sample_weight)
 
     def score(self, estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the score.
+        """Return the score; greater is better.
 
         Parameters
         ----------

@@ -1,8 +1,8 @@
-"""What an elicited metric does with cases: their cost, decisions, weights, thresholds, in the caller's own labels.
+"""Scoring and deciding cases with an elicited metric, in the caller's own labels.
 
-A decision may be left to a person: "refer" is one more column of the cost matrix, with a cost of its own. Sources:
-C. K. Chow, "On optimum recognition error and reject tradeoff", IEEE Transactions on Information Theory 16, 1970; with
-costs that differ, L. Ferrer, "Analysis and Comparison of Classification Metrics", 2022.
+A decision may be referred to a person: "refer" is one more column of the cost matrix, with a cost of its own. Sources:
+C. K. Chow, "On optimum recognition error and reject tradeoff", IEEE Transactions on Information Theory 16, 1970; for
+unequal costs, L. Ferrer, "Analysis and Comparison of Classification Metrics", 2022.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class CostsOfCases(PricedScores):
-    """The part of `ElicitedMetric` that takes labels and probabilities of cases."""
+    """The part of `ElicitedMetric` that works on the labels and probabilities of cases."""
 
     if TYPE_CHECKING:
         classes: tuple[str, ...]
@@ -51,21 +51,21 @@ class CostsOfCases(PricedScores):
 
     @cached_property
     def class_index(self) -> ClassIndex:
-        """Return what says which class a label means: one of `labels`, which by default are the classes.
+        """Return the index that maps a label to its class; the labels are `labels`, by default the classes.
 
         Raises
         ------
         InputError
-            Where the metric does not price mistakes between classes.
+            If the metric does not price mistakes between classes.
         """
         self.require_kind("confusion")
         return ClassIndex(np.fromiter(self.labels, dtype=object, count=len(self.labels)), "labels")
 
     @cached_property
     def class_weight(self) -> LabelledWeights:
-        """Return label -> weight of the true class, mean 1: how much the class's worst error matters.
+        """Return label -> weight of the true class, with mean 1, proportional to the cost of the class's worst error.
 
-        A dict, as scikit-learn's estimators take it; labels are found as text.
+        A dict as scikit-learn's estimators take it; labels are looked up as text.
         """
         values = family_of(self.family).class_weight(self.weights)
         return LabelledWeights(zip(self.labels, map(float, values), strict=True))
@@ -73,7 +73,7 @@ class CostsOfCases(PricedScores):
     def release_factors(self, form: ReleaseForm = "graded") -> NDArray[np.float64]:
         """Return the release factors of the Meta Pattern Concern Score, shape (k, k); 1 is full concern.
 
-        "graded": one for each mistake, from the costs; "list": the paper's two levels, those of `release_list`.
+        "graded": one factor per mistake, from the costs; "list": the paper's two levels, as in `release_list`.
         """
         graded = release_factors(self.cost_matrix)
         return graded if form == "graded" else two_level_factors(graded)
@@ -83,7 +83,7 @@ class CostsOfCases(PricedScores):
         return release_list(self.release_factors())
 
     def decision_threshold(self, pos_label: object) -> float:
-        """Return the probability from which calling a case positive costs least (two classes).
+        """Return the probability from which predicting the positive class costs least (two classes).
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class CostsOfCases(PricedScores):
         Raises
         ------
         InputError
-            With more than two classes, or where `pos_label` is none of them.
+            If there are more than two classes, or `pos_label` is not one of them.
         """
         if len(self.classes) != 2:
             raise InputError(f"a decision threshold exists for two classes, the metric has {len(self.classes)}.")
@@ -119,12 +119,12 @@ class CostsOfCases(PricedScores):
         Returns
         -------
         float
-            In [0, 1]; 0 where every prediction is right.
+            In [0, 1]; 0 if every prediction is right.
 
         Raises
         ------
         InputError
-            Where a label is not one of the metric's classes or the lengths differ.
+            If a label is not one of the metric's classes or the lengths differ.
         """
         from metrics.measures.costs import misclassification_cost
 
@@ -139,7 +139,7 @@ class CostsOfCases(PricedScores):
         labels: Sequence[object] | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Return the mean cost per case expected under predicted probabilities; lower is better.
+        """Return the mean expected cost per case under predicted probabilities; lower is better.
 
         Parameters
         ----------
@@ -148,8 +148,8 @@ class CostsOfCases(PricedScores):
         y_proba : array-like of shape (n, m)
             Probabilities; rows sum to 1.
         labels : sequence of m labels, optional
-            What the columns stand for, such as an estimator's ``classes_``; a class left out has probability 0. By
-            default what the columns of a frame are named after, else the classes of the metric in their order.
+            Labels of the columns, such as an estimator's ``classes_``; a class left out has probability 0. By default
+            the column names of a frame, otherwise the classes of the metric in their order.
         sample_weight : array-like of shape (n,), optional
             Weights of the cases.
 
@@ -161,7 +161,7 @@ class CostsOfCases(PricedScores):
         Raises
         ------
         InputError
-            Where a label is not one of the metric's classes, or the probabilities are none.
+            If a label is not one of the metric's classes, or the probabilities are invalid.
         """
         from metrics.measures.costs import expected_misclassification_cost
 
@@ -177,18 +177,18 @@ class CostsOfCases(PricedScores):
         y_proba : array-like of shape (n, m)
             Probabilities; rows sum to 1.
         labels : sequence of m labels, optional
-            What the columns stand for, such as an estimator's ``classes_``; only these are decided for. By default the
-            classes of the metric in their order.
+            Labels of the columns, such as an estimator's ``classes_``; only these can be decided for. By default the
+            column names of a frame, otherwise the classes of the metric in their order.
 
         Returns
         -------
         ndarray of shape (n,)
-            Elements of `labels`; of equal costs the earlier label.
+            Elements of `labels`; ties go to the earlier label.
 
         Raises
         ------
         InputError
-            Where a label is not one of the metric's classes, or the probabilities are none.
+            If a label is not one of the metric's classes, or the probabilities are invalid.
         """
         from metrics.measures.costs import cost_sensitive_decisions
 
@@ -214,19 +214,19 @@ class CostsOfCases(PricedScores):
         Parameters
         ----------
         y_true, y_proba, labels, sample_weight
-            As in `expected_score`, and refused as there.
+            As in `expected_score`; the same inputs are rejected.
         top_k, n_intervals, true_concern
             As in `metrics.meta_pattern_concern_score`.
         release : {"graded", "list"}
             See `release_factors`.
         by_class : bool
-            Whether each case has its true class's weight in the mean, `class_weight`; without it the mean is that of
-            the paper, equation (9).
+            Whether each case is weighted in the mean with the `class_weight` of its true class; otherwise the mean is
+            that of the paper, equation (9).
 
         Returns
         -------
         MetaPatternConcernScore
-            A float, lower is better. It carries the patterns, see `metrics.meta_pattern_concern_score`.
+            A float, lower is better, with the patterns behind it; see `metrics.meta_pattern_concern_score`.
         """
         from metrics.measures.concern import meta_pattern_concern_score
 
@@ -243,14 +243,14 @@ class CostsOfCases(PricedScores):
         )
 
     def refer(self, cost: float | Sequence[float] | Mapping[Any, float], *, label: object = "refer") -> Referral:
-        """Return the decisions among which "refer to a person" is one more, at a cost of its own.
+        """Return this metric with one more decision, "refer to a person", at a cost of its own.
 
         Parameters
         ----------
         cost : float, sequence of k floats or mapping
-            What referring a case costs, in units of the worst mistake, >= 0; the same for every case, or by true class.
+            Cost of referring a case, in units of the worst mistake, >= 0; the same for every case, or by true class.
         label : object
-            What stands for it among the decisions; none of the metric's labels.
+            The label of this decision; it must not be one of the metric's labels.
 
         Returns
         -------
@@ -260,7 +260,7 @@ class CostsOfCases(PricedScores):
         Raises
         ------
         InputError
-            Where a cost is negative or no number, or the label is a class.
+            If a cost is negative or not a number, or the label is a class.
 
         Examples
         --------
@@ -272,16 +272,17 @@ class CostsOfCases(PricedScores):
         return Referral.of(self, cost, label)
 
     def as_scorer(self, *, response_method: Literal["predict", "predict_proba"] = "predict") -> Any:
-        """Return a scikit-learn scorer, greater is better: the negated mean cost of what an estimator returns.
+        """Return a scikit-learn scorer: the negated mean cost of an estimator's output; greater is better.
 
-        It goes where scikit-learn takes ``scoring``: `cross_val_score`, `GridSearchCV`, `TunedThresholdClassifierCV`.
-        An estimator's classes are matched as text; ``set_score_request(sample_weight=True)`` routes weights.
+        It works wherever scikit-learn takes ``scoring``: `cross_val_score`, `GridSearchCV`,
+        `TunedThresholdClassifierCV`. The estimator's classes are matched as text;
+        ``set_score_request(sample_weight=True)`` routes weights.
 
         Parameters
         ----------
         response_method : {"predict", "predict_proba"}
             "predict": the negated `score` of its predictions. "predict_proba": the negated `expected_score` of its
-            probabilities, which takes every case's doubt in.
+            probabilities, which reflects the uncertainty of every case.
 
         Returns
         -------
@@ -291,7 +292,7 @@ class CostsOfCases(PricedScores):
         Raises
         ------
         InputError
-            For any other method.
+            If the method is unknown.
         """
         require("sklearn")
         if response_method == "predict":
@@ -307,11 +308,11 @@ class CostsOfCases(PricedScores):
     def table_of(
         self, y_proba: ArrayLike, labels: Sequence[object] | None = None, name: str = "y_proba"
     ) -> tuple[Probabilities, Columns]:
-        """Return probabilities and the class of each column, as `decide` reads them; errors call them `name`."""
+        """Return probabilities and the class of each column, as in `decide`; error messages call them `name`."""
         return labelled_table(self.class_index, y_proba, self._labels_of(y_proba, labels), name)
 
     def _labels_of(self, y_proba: ArrayLike, labels: Sequence[object] | None) -> Sequence[object] | None:
-        """Return `labels`; of a frame whose columns keep the names of the classes, the metric's labels in its order."""
+        """Return `labels`; for a frame with columns named after the classes, the metric's labels in that order."""
         named = column_names(y_proba) if labels is None else None
         if named is None or self.class_index.order_of(named) is not None:
             return labels
@@ -321,16 +322,16 @@ class CostsOfCases(PricedScores):
 
 @dataclass(frozen=True, eq=False)
 class Referral:
-    """A metric with a further decision, to refer the case to a person. Made by `ElicitedMetric.refer`.
+    """A metric with one more decision, to refer the case to a person. Made by `ElicitedMetric.refer`.
 
     Parameters
     ----------
     metric : ElicitedMetric
-        What mistakes cost.
+        The costs of mistakes.
     cost : ndarray of shape (k,)
-        What referring a case of each true class costs, in units of the worst mistake.
+        Cost of referring a case of each true class, in units of the worst mistake.
     label : object
-        What stands for it among the decisions.
+        The label of the decision to refer.
     """
 
     metric: CostsOfCases
@@ -339,7 +340,7 @@ class Referral:
 
     @classmethod
     def of(cls, metric: CostsOfCases, cost: float | Sequence[float] | Mapping[Any, float], label: object) -> Self:
-        """Bring what callers say to the types of the fields; see `ElicitedMetric.refer`."""
+        """Convert the caller's arguments to the types of the fields; see `ElicitedMetric.refer`."""
         k = len(metric.classes)
         if isinstance(cost, Mapping):
             places = metric.class_index.indices_of(cost, "cost")
@@ -355,7 +356,7 @@ class Referral:
 
     @property
     def cost_matrix(self) -> Floats:
-        """Return the costs, shape (k, k + 1): rows are true classes, the last column is to refer."""
+        """Return the costs, shape (k, k + 1): rows are true classes, the last column is the decision to refer."""
         return np.column_stack([self.metric.cost_matrix, self.cost])
 
     def decide(self, y_proba: ArrayLike, *, labels: Sequence[object] | None = None) -> NDArray[Any]:
@@ -364,12 +365,13 @@ class Referral:
         Parameters
         ----------
         y_proba, labels
-            As in `ElicitedMetric.decide`, and refused as there.
+            As in `ElicitedMetric.decide`; the same inputs are rejected.
 
         Returns
         -------
         ndarray of shape (n,)
-            Elements of `labels`, or the label of referring; of equal costs the earlier, and referring last.
+            Elements of `labels`, or the label of the decision to refer. Ties go to the earlier label, and to referring
+            last.
         """
         proba, columns = self.metric.table_of(y_proba, labels)
         names = [self.metric.labels[j] for j in columns] if labels is None else [*labels]
@@ -385,14 +387,14 @@ class Referral:
         y_true : array-like of shape (n,)
             Labels of any type, compared with the classes as text.
         decisions : array-like of shape (n,)
-            Labels, or the label of referring.
+            Labels, or the label of the decision to refer.
         sample_weight : array-like of shape (n,), optional
             Weights of the cases.
 
         Raises
         ------
         InputError
-            Where a label is not one of the metric's classes or the lengths differ.
+            If a label is not one of the metric's classes or the lengths differ.
         """
         true = self.metric.class_index.indices(y_true, "y_true")
         every = ClassIndex([*self.metric.labels, self.label])

@@ -1,4 +1,4 @@
-"""An elicited metric in the formats of other tools, and as a page for people."""
+"""Export of an elicited metric to the formats of other tools, and as a page for people."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ FORMATS: Mapping[str, str] = {
     "html": ".html",
     "pdf": ".pdf",
 }
-"""Name of each format -> suffix of its files."""
+"""Format -> suffix of its files."""
 
 _TOOLS = {"sklearn": "sklearn_code", "weka": "weka_file", "mlr3": "mlr3_code", "csv": "csv_table"}
 
 
 def export(metric: ElicitedMetric, format: str) -> str | bytes:
-    """Return the content of a file in one of the formats.
+    """Return a metric as the content of a file in one of the formats.
 
     Parameters
     ----------
     metric : ElicitedMetric
-        What is exported.
+        The metric to export.
     format : str
-        A key of `FORMATS`: "sklearn" (Python code), "weka" (cost matrix file, rows are truth), "mlr3" (R code, rows are
-        predictions), "csv" (one row per cell), "markdown", "html" (one self-contained page) or "pdf" (tagged, on A4).
+        A key of `FORMATS`: "sklearn" (Python code), "weka" (cost matrix file, rows are truth), "mlr3" (R code, rows
+        are predictions), "csv" (one row per cell), "markdown", "html" (one self-contained page) or "pdf" (tagged, A4).
 
     Returns
     -------
     str or bytes
-        Text, to be written as UTF-8; bytes for "pdf". The same metric gives the same content.
+        Text, to be written as UTF-8; bytes for "pdf". Equal metrics give equal content.
 
     Raises
     ------
     InputError
-        For an unknown format, or one for tools where the metric prices no mistakes between classes.
+        If the format is unknown, or is a tool's and the metric does not price mistakes between classes.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def export(metric: ElicitedMetric, format: str) -> str | bytes:
 
 
 def rendered(page: Page, format: str, created: datetime) -> str | bytes:
-    """Return a page in a format: "html", "markdown" or "pdf", whose properties say when it was `created`."""
+    """Render a page as "html", "markdown" or "pdf"; `created` is the date in the properties of the PDF."""
     if format == "pdf":
         from metrics.exports.typst_page import page_as_pdf
 

@@ -1,4 +1,4 @@
-"""The page as one self-contained HTML file; it prints on paper."""
+"""The page as one self-contained, printable HTML file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WIDE = ' class="wide"'
 
 
 def page_as_html(page: blocks.Page) -> str:
-    """Return a page as HTML; half sections that follow each other stand side by side."""
+    """Return a page as HTML; consecutive half sections are placed side by side."""
     parts = []
     for half, sections in groupby(page.sections, key=lambda section: section.half):
         inside = "\n".join(map(_section, sections))
@@ -111,7 +111,7 @@ def _cell(cell: blocks.Cell | blocks.Picture, side: str) -> str:
 
 
 def _matrix(matrix: blocks.Matrix) -> str:
-    """Return a table with the truth in rows; each cell a number and what stands small beneath it."""
+    """Return a matrix as a table with the truth in rows; each cell holds a number and a small text beneath it."""
     heads = "".join(f'<th scope="col">{html_text(name)}</th>' for name in matrix.names)
     lines = [f"<thead><tr><th>truth</th>{heads}</tr></thead>"]
     for i, (name, row) in enumerate(zip(matrix.names, matrix.cells, strict=True)):
@@ -131,7 +131,7 @@ def _facts(facts: blocks.Facts) -> str:
 
 
 def _rates(plot: blocks.RatePlot) -> str:
-    """Return the exchange rates; where there are many, the worst and the yardstick, and all of them folded away."""
+    """Return the exchange rates. If there are many, show the worst and the yardstick, and fold the full table away."""
     axis, shown = plot.axis, plot.worst()
     table = _table(shown.table(axis))
     if len(shown.rates) == len(plot.rates):

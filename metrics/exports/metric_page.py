@@ -1,4 +1,4 @@
-"""The page about a metric: headline, exchange rates, costs, release factors, weights, and where it comes from."""
+"""The page about a metric: headline, exchange rates, costs, release factors, weights and provenance."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _SAID = ("of", "never_worse")
 
 
 def metric_page(metric: ElicitedMetric) -> Page:
-    """Return the page about a metric: headline, exchange rates, costs, release factors, weights, where it comes from.
+    """Return the page about a metric.
 
     Parameters
     ----------
     metric : ElicitedMetric
-        What the page is about.
+        The metric.
     """
     rates = exchange_rates(metric)
     of_costs = metric.kind == "confusion"
@@ -46,7 +46,7 @@ def metric_page(metric: ElicitedMetric) -> Page:
 
 
 def _about_prices(metric: ElicitedMetric) -> Section:
-    """Return what the prices are in the score that they are for."""
+    """Return a section with the prices as parameters of their score."""
     if metric.kind == "relevance":
         share = metric.alpha_share()
         text = f"alpha : beta is {share:.2f} : {1 - share:.2f}."
@@ -62,7 +62,7 @@ def _about_prices(metric: ElicitedMetric) -> Section:
 
 
 def _about_costs(metric: ElicitedMetric) -> tuple[Section, ...]:
-    """Return costs, release factors and class weights."""
+    """Return the sections with costs, release factors and class weights."""
     names = tuple(map(one_line, metric.classes))
     k = len(names)
     return (
@@ -97,7 +97,7 @@ def _names(metric: ElicitedMetric, rate: ExchangeRate) -> tuple[str, str]:
 
 
 def cost_texts(metric: ElicitedMetric) -> Cells:
-    """Return every cost and its 90 % interval as people read them; the second may be empty."""
+    """Return every cost and its 90 % interval as texts; the interval may be empty."""
     return [
         [
             cost_text(cost, None if metric.intervals is None or i == j else metric.intervals[i, j])
@@ -108,7 +108,7 @@ def cost_texts(metric: ElicitedMetric) -> Cells:
 
 
 def factor_texts(metric: ElicitedMetric) -> Cells:
-    """Return every release factor with its 90 % range, and "worst" for the worst mistakes of a true class."""
+    """Return every release factor and its 90 % range as texts, with "worst" for the worst mistakes of a true class."""
     draws = metric.cost_samples
     ranges = None if draws is None else factor_ranges(draws)
     return [
@@ -129,7 +129,7 @@ def _beneath(metric: ElicitedMetric, i: int, factor: float, ends: Floats | None)
 
 
 def weight_texts(metric: ElicitedMetric) -> list[tuple[str, str]]:
-    """Return every class weight and its 90 % range; without draws, whether its cost is only bounded or not known."""
+    """Return every class weight and its 90 % range; without draws, a note if its cost is only bounded or unknown."""
     weights = list(metric.class_weight.values())
     if metric.samples is None:
         texts, dearest = cost_texts(metric), metric.cost_matrix.argmax(axis=1)
@@ -147,7 +147,7 @@ def _class_weights(metric: ElicitedMetric) -> Facts:
 
 
 def release_sentence(metric: ElicitedMetric, names: Sequence[str]) -> str:
-    """Return the two-level form of the release factors as a sentence, the classes called by `names`."""
+    """Return the two-level form of the release factors as a sentence; `names` are the classes."""
     releases, factor, error = metric.release_list()
     if not releases:
         return "No mistake is discounted: within each true class every one is of full concern."
@@ -157,7 +157,7 @@ def release_sentence(metric: ElicitedMetric, names: Sequence[str]) -> str:
 
 
 def _provenance(metric: ElicitedMetric) -> list[tuple[str, str]]:
-    """Return (what, value) for everything known about where the metric comes from; unknown things are left out."""
+    """Return the known facts about the origin of the metric, as (name, value)."""
     source, quality = metric.provenance, metric.quality
     known = [
         ("Made", f"{day(metric.created)}, {metric.created:%H:%M} UTC"),
@@ -185,13 +185,13 @@ def _provenance(metric: ElicitedMetric) -> list[tuple[str, str]]:
 
 
 def _setting(name: str, value: object) -> str:
-    """Return a setting without the marks of a program: "spread between experts 0.64, 0.28, 1.1"."""
+    """Return a setting in plain text: "spread between experts 0.64, 0.28, 1.1"."""
     shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
     return f"{name.replace('_', ' ')} {shown}"
 
 
 def _stated_orders(orders: object) -> str:
-    """Return the orders that were stated: "naevus as melanoma never worse than melanoma as naevus"."""
+    """Return the stated orders: "naevus as melanoma never worse than melanoma as naevus"."""
     if not isinstance(orders, list):
         return ""
     ends = [[order.get(end) for end in ("mistake", "than")] for order in orders if isinstance(order, dict)]
@@ -220,7 +220,7 @@ def _how(metric: ElicitedMetric) -> str:
 
 
 def _start(digest: str | None) -> str:
-    """Return the start of a digest, which is enough to compare by eye; the metric file has all of it."""
+    """Return the start of a digest, enough to compare by eye; the metric file has the whole."""
     return "" if digest is None else f"{digest[:16]}…" if len(digest) > 16 else digest
 
 

@@ -1,4 +1,7 @@
-"""A page as a document: sections of paragraphs, tables and small plots, for HTML and Typst to render; as Markdown."""
+"""A page as a document of sections, paragraphs, tables and small plots, and its Markdown form.
+
+`html_page` and `typst_page` render the same document.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,14 @@ Text = str | tuple[Piece, ...]
 Cells = list[list[tuple[str, str]]]
 
 MOST_RATES = 12
-"""So many exchange rates are shown at once."""
+"""Number of exchange rates shown at once."""
 
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph: the lead sentence of the page, plain text, a quiet remark, or the legend of what is drawn above it.
+    """A paragraph: the lead sentence of the page, plain text, a quiet remark, or the legend of the drawing above it.
 
-    A legend is left out in Markdown, which has numbers where the other pages have drawings.
+    Markdown omits legends, because it has numbers in place of drawings.
     """
 
     text: Text
@@ -33,7 +36,7 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Card:
-    """Paragraphs in a frame: what the page is read for."""
+    """Framed paragraphs with the main message of the page."""
 
     lines: tuple[Paragraph, ...]
 
@@ -47,7 +50,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table: text, what stands small beneath it, whether it is stressed."""
+    """A cell of a table: its text, the small text beneath it, and whether it is stressed."""
 
     text: str
     beneath: str = ""
@@ -56,7 +59,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing: SVG that names its own size, what it shows in words, and how wide it is."""
+    """A drawing: SVG with its own size, alternative text, and width."""
 
     svg: str
     alt: str
@@ -65,10 +68,10 @@ class Picture:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a head, whose texts may have two lines.
+    """A table with a head; its texts may have two lines.
 
-    The columns of `right` are aligned right, the one of `widest` takes what room is left.
-    `foot` is the last row, which belongs to the pictures: the numbers of their axis.
+    The columns in `right` are right-aligned; the column `widest` takes the remaining width.
+    `foot` is the last row beneath the column of pictures: the numbers of their axis.
     """
 
     heads: tuple[str, ...]
@@ -79,19 +82,19 @@ class Table:
 
     @property
     def plot(self) -> int | None:
-        """Return the column of pictures, or None."""
+        """Return the index of the column of pictures, or None."""
         found = [at for at, cell in enumerate(self.rows[0]) if isinstance(cell, Picture)] if self.rows else []
         return found[0] if found else None
 
     @property
     def plot_width(self) -> int:
-        """Return how wide the pictures are, in their own units; 0 without any."""
+        """Return the width of the pictures in their own units; 0 without pictures."""
         return max((cell.width for row in self.rows for cell in row if isinstance(cell, Picture)), default=0)
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """A k x k table, the truth in rows; each cell a number and what is beneath it; `more` is said without room."""
+    """A k x k table with the truth in rows. Cells are (number, text beneath); `more` replaces it if space is short."""
 
     names: tuple[str, ...]
     cells: Cells
@@ -100,7 +103,7 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that was found, good or not, and what there is to say about it."""
+    """A finding, good or bad, with details."""
 
     good: bool
     headline: str
@@ -109,28 +112,28 @@ class Finding:
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found, one below the other."""
+    """Findings, one below the other."""
 
     rows: tuple[Finding, ...]
 
 
 @dataclass(frozen=True)
 class Bullets:
-    """A list; each item is a word or two to stress, and a text."""
+    """A list; each item is a stressed lead and a text."""
 
     items: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
 class Signatures:
-    """Lines to sign on, and what stands beneath them."""
+    """Lines for signatures, with the names beneath them."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class RatePlot:
-    """Exchange rates on a logarithmic axis, each with its name, what stands beneath the name, and a first guess."""
+    """Exchange rates on a logarithmic axis, each with a name, a text beneath the name, and an optional first guess."""
 
     rates: tuple[ExchangeRate, ...]
     names: tuple[tuple[str, str], ...]
@@ -139,20 +142,20 @@ class RatePlot:
 
     @property
     def axis(self) -> LogAxis:
-        """Return the axis that holds all of them."""
+        """Return an axis that holds all rates."""
         guesses = (guess for guess in self.guesses if guess is not None)
         shown = (number for rate in self.rates for number in rate.shown)
         return LogAxis.around([*guesses, *shown], (end for rate in self.rates for end in rate.ends))
 
     def worst(self, most: int = MOST_RATES) -> RatePlot:
-        """Return the yardstick and the mistakes that count most, at most `most` of them, in their order."""
+        """Return the `most` mistakes with the largest ratios, and the yardstick, in their original order."""
         kept = sorted(range(len(self.rates)), key=lambda index: -self.rates[index].ratio)[:most]
         at = [index for index, rate in enumerate(self.rates) if rate.is_yardstick or index in kept]
         guesses = tuple(self.guesses[i] for i in at) if self.guesses else ()
         return RatePlot(tuple(self.rates[i] for i in at), tuple(self.names[i] for i in at), guesses, self.heading)
 
     def table(self, axis: LogAxis) -> Table:
-        """Return one row a rate: the mistake, its place on the axis, the estimate, the range."""
+        """Return a table with one row per rate: the mistake, its mark on the axis, the estimate and the range."""
         guesses = self.guesses or (None,) * len(self.rates)
         rows = []
         for rate, (name, beneath), guess in zip(self.rates, self.names, guesses, strict=True):
@@ -168,10 +171,10 @@ Block = Paragraph | Card | Facts | Table | Matrix | Findings | Bullets | Signatu
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, which may be empty, and blocks; a half section may stand beside another one.
+    """A heading, which may be empty, and blocks; a half section may be placed beside another one.
 
-    A section of level 3 belongs to the one before. `new_sheet` begins a sheet of paper; `whole` begins one where the
-    section would be divided.
+    A section of level 3 is a subsection of the one before. `new_sheet` starts a new sheet of paper; `whole` keeps the
+    section on one sheet.
     """
 
     title: str
@@ -184,7 +187,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A title, what stands beneath it, sections, and what stands at the foot of every sheet of paper."""
+    """A title, a subtitle, sections, and a footer for every sheet of paper."""
 
     title: str
     subtitle: str
@@ -193,7 +196,7 @@ class Page:
 
 
 def one_line(text: str) -> str:
-    r"""Return a text without line breaks and control characters, for a comment or a cell.
+    r"""Return a text on one line, without control characters, for a comment or a cell.
 
     >>> one_line("two\nlines")
     'two lines'
@@ -202,7 +205,7 @@ def one_line(text: str) -> str:
 
 
 def pieces_of(text: Text) -> tuple[Piece, ...]:
-    """Return a text in pieces, stressed or not."""
+    """Return a text as pieces that are stressed or not."""
     return (Piece(text),) if isinstance(text, str) else text
 
 
@@ -246,12 +249,12 @@ def _text(text: Text) -> str:
 
 
 def _spaced(text: str) -> str:
-    """Return escaped text with the spaces at its ends, which part it from what is stressed."""
+    """Return escaped text that keeps a space at either end, which separates it from stressed pieces."""
     return f"{' ' * text[:1].isspace()}{escaped(text)}{' ' * text[-1:].isspace()}"
 
 
 def _table(shown: Table) -> str:
-    """Return a table in words: what is drawn stands in the other columns, or is said where it does not."""
+    """Return a table without its drawings, or with their alternative texts if their column has a heading."""
     plot = shown.plot if shown.plot is not None and not shown.heads[shown.plot] else None
     rows = [[_cell(cell) for at, cell in enumerate(row) if at != plot] for row in shown.rows]
     return table([escaped(head) for at, head in enumerate(shown.heads) if at != plot], rows)
@@ -264,12 +267,12 @@ def _cell(cell: Cell | Picture) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return text that Markdown shows as it is, on one line."""
+    """Return text escaped so that Markdown shows it verbatim, on one line."""
     return isolated(re.sub(r"([\\`*_{}\[\]<>#|~$&!])", r"\\\1", one_line(text)))
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a table of cells that are Markdown already."""
+    """Return a table whose cells are already Markdown."""
     cells = [*head]
     lines = [cells, ["---"] * len(cells), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
@@ -281,7 +284,7 @@ _MARGIN = 12  # keeps numbers and marks at the ends of an axis inside
 
 
 def rate_mark(rate: ExchangeRate, axis: LogAxis, guess: float | None = None) -> Picture:
-    """Draw one exchange rate on an axis: dot, 50 % bar and 90 % line, dashed where it is only bounded; first guess."""
+    """Draw one exchange rate on an axis, with its first guess; see `ExchangeRate.marks`."""
     middle = HEIGHT / 2
     parts = [_upright(_at(axis, x), strong=x == 1) for x in axis.ticks()]
     for shape, *ends in rate.marks(guess):
@@ -311,7 +314,7 @@ def log_numbers(axis: LogAxis) -> Picture:
 
 
 def difference_mark(one: JudgedPolicy, axis: LinearAxis) -> Picture:
-    """Draw what a policy costs above the first: line of both doubts, bar above of the answers, below of the cases."""
+    """Draw a policy's extra cost: a line for the total uncertainty, a bar above for answers, one below for cases."""
     parts, middle = [_upright(_across(axis, 0), strong=True)], HEIGHT / 2
     if one.difference_to_best > axis.high:
         end = _across(axis, axis.high)
@@ -339,7 +342,7 @@ def difference_numbers(axis: LinearAxis) -> Picture:
     return _picture(parts, f"Axis from 0 to {total_cost(ticks[-1])}", _NUMBERS, NARROW)
 
 
-# Colours are attributes, because not every reader styles SVG.
+# Colours are attributes, because not every viewer applies CSS to SVG.
 _STROKE = 'stroke="currentColor" stroke-width="1.6" fill="none"'
 
 
@@ -363,7 +366,7 @@ def _line(start: float, end: float, y: float, more: str = "") -> str:
 
 
 def _heads(axis: LogAxis | LinearAxis, ends: Sequence[float], low: float, high: float) -> list[str]:
-    """Return arrow heads where a line goes on beyond its axis."""
+    """Return arrow heads at the ends where a line continues beyond the axis."""
     return [_head(low, -1)] * (ends[0] < axis.low) + [_head(high, 1)] * (ends[1] > axis.high)
 
 

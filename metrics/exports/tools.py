@@ -1,4 +1,4 @@
-"""Costs for other tools: Python for scikit-learn, a cost file for Weka, R for mlr3, a plain table, a run of MLflow."""
+"""Costs for other tools: Python for scikit-learn, a cost file for Weka, R for mlr3, a plain table, an MLflow run."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from metrics.elicited.exchange import mistake_words
 from metrics.elicited.family import family_of
 from metrics.exports.page import one_line
 from metrics.files import csv_cell
+from metrics.measures.costs import EQUAL_COST
 
 _PYTHON = '''# {title}
 # Costs of mistakes from an elicited metric; needs numpy and scikit-learn only.
@@ -48,9 +49,14 @@ def mean_cost(y_true, y_pred, sample_weight=None):
 
 
 def decide(proba, classes):
-    """Return the label of least expected cost for each row of probabilities; classes names its columns."""
+    """Return the label of least expected cost for each row of probabilities; classes names its columns.
+
+    Costs that differ by rounding only count as equal; then the first label is taken.
+    """
     columns = index(classes)
-    return np.asarray(classes)[np.argmin(np.asarray(proba) @ COST_MATRIX[np.ix_(columns, columns)], axis=1)]
+    cost = np.asarray(proba) @ COST_MATRIX[np.ix_(columns, columns)]
+    equal = cost <= cost.min(axis=1, keepdims=True) + {equal} * COST_MATRIX.max()
+    return np.asarray(classes)[equal.argmax(axis=1)]
 
 
 def class_weight(classes):
@@ -86,17 +92,18 @@ _COLUMNS = (
 
 
 def sklearn_code(metric: ElicitedMetric) -> str:
-    """Return a Python module with costs, a scorer, decisions of least expected cost and class weights."""
+    """Return a Python module with the costs, a scorer, least-cost decisions and class weights."""
     return _PYTHON.format(
         title=one_line(metric.name),
         classes=repr(list(metric.classes)),
         costs="\n".join(f"        [{row}]," for row in rows_of_numbers(metric.cost_matrix)),
         weights=repr(list(metric.class_weight.values())),
+        equal=EQUAL_COST,
     )
 
 
 def weka_file(metric: ElicitedMetric) -> str:
-    """Return the file: comments start with %, then the size, then the costs, one row per true class."""
+    """Return a Weka cost file: comments after %, then the size, then the costs, one row per true class."""
     k = len(metric.classes)
     lines = [
         f"% {one_line(metric.name)}",
@@ -121,7 +128,7 @@ def mlr3_code(metric: ElicitedMetric) -> str:
 
 
 def _quoted(text: str) -> str:
-    r"""Return a string of R in ASCII; other letters as \u{...}, which every locale reads alike."""
+    r"""Return an R string in ASCII; other characters are written as \U{...}, which every locale reads alike."""
     return '"' + "".join(_escaped(letter) for letter in text) + '"'
 
 
@@ -136,10 +143,10 @@ def _ascii(text: str) -> str:
 
 
 def csv_table(metric: ElicitedMetric) -> str:
-    """Return the table: k^2 rows, true class by true class.
+    """Return a CSV table with k^2 rows, ordered by true class.
 
-    ``cost_low`` and ``cost_high`` are empty without intervals, ``cost_high`` also where it is unbounded; ``mistake`` is
-    empty for right answers.
+    ``cost_low`` and ``cost_high`` are empty without intervals; ``cost_high`` is also empty if it is unbounded.
+    ``mistake`` is empty for right answers.
     """
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
@@ -158,7 +165,7 @@ def csv_table(metric: ElicitedMetric) -> str:
 
 
 def rows_of_numbers(matrix: NDArray[np.float64], separator: str = ", ") -> list[str]:
-    """Return each row of a matrix as text that reads back to the same numbers."""
+    """Return each row of a matrix as text that parses back to the same numbers."""
     return [separator.join(repr(float(x)) for x in row) for row in matrix]
 
 
@@ -166,16 +173,16 @@ FILE = "elicited.metric.json"
 
 
 def log_to_mlflow(metric: ElicitedMetric, artifact_file: str = FILE, *, run_id: str | None = None) -> str:
-    """Keep a metric with an MLflow run: its file as an artifact, its name and cost matrix as tags to search for.
+    """Log a metric to an MLflow run: its file as an artifact, its name and cost matrix as searchable tags.
 
     Parameters
     ----------
     metric : ElicitedMetric
         The metric.
     artifact_file : str
-        Path inside the run's artifacts.
+        Path among the run's artifacts.
     run_id : str, optional
-        The run; by default the one that is active, or a new one.
+        The run; by default the active run, or a new one.
 
     Returns
     -------
@@ -193,7 +200,7 @@ def log_to_mlflow(metric: ElicitedMetric, artifact_file: str = FILE, *, run_id: 
 
 
 def load_from_mlflow(address: str) -> ElicitedMetric:
-    """Read a metric that `log_to_mlflow` kept; everything in the file is checked as by `ElicitedMetric.load`.
+    """Read a metric logged by `log_to_mlflow`, with the checks of `ElicitedMetric.load`.
 
     Parameters
     ----------
@@ -203,7 +210,7 @@ def load_from_mlflow(address: str) -> ElicitedMetric:
     Raises
     ------
     MetricFileError
-        In one sentence, where the artifact is no elicited metric.
+        If the artifact is not an elicited metric.
     """
     import mlflow
 

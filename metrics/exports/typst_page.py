@@ -1,6 +1,6 @@
-"""The page as a tagged PDF (PDF/UA-1) on sheets of A4, by Typst.
+"""The page as a tagged PDF (PDF/UA-1) on A4 sheets, made with Typst.
 
-Every text goes into the source as a string of Typst, in which only backslash and quotation mark mean anything.
+Every text enters the source as a Typst string, in which only backslashes and quotation marks are special.
 """
 
 from __future__ import annotations
@@ -44,22 +44,22 @@ _STYLE = """
 """
 
 _FEW_CLASSES, _MOST_CLASSES, _MOST_FACTS, _MOST_RATES = 5, 12, 26, 10
-_KEPT = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}\N{NO-BREAK SPACE}"  # though they print nothing
-_PLOT = 0.75  # points for a unit of a drawing
+_KEPT = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}\N{NO-BREAK SPACE}"  # kept although `isprintable` is false
+_PLOT = 0.75  # points per unit of a drawing
 _LONG, _PIECE = re.compile(r"([^\s\-]{24,})"), 8
 _SHARE = re.compile(r"(?<=\d) %")
 _GOOD, _BAD = "\N{CHECK MARK}", "\N{WARNING SIGN}\N{VARIATION SELECTOR-15}"
 
 
 def page_as_pdf(page: blocks.Page, created: datetime) -> bytes:
-    """Return a page as a tagged PDF; the same page and time give the same file on one machine.
+    """Return a page as a tagged PDF; on one machine the same page and time give the same file.
 
     Parameters
     ----------
     page : Page
-        What it says.
+        The page.
     created : datetime
-        When, for the properties of the file; with a time zone.
+        Creation time for the properties of the file, with a time zone.
     """
     require("typst", "matplotlib")
     import typst
@@ -67,12 +67,12 @@ def page_as_pdf(page: blocks.Page, created: datetime) -> bytes:
     source, fonts, moment = page_as_typst(page).encode(), _fonts(), int(created.timestamp())
     try:
         return bytes(typst.compile(source, font_paths=fonts, pdf_standards=["ua-1"], timestamp=moment))
-    except typst.TypstError:  # the standard refuses a letter that no font has; the page is worth more than the mark
+    except typst.TypstError:  # PDF/UA rejects characters that no font has; a page that does not conform beats none
         return bytes(typst.compile(source, font_paths=fonts, timestamp=moment))
 
 
 def page_as_typst(page: blocks.Page) -> str:
-    """Return the source of a page."""
+    """Return the Typst source of a page."""
     parts = [
         f"#set document(title: {_quoted(page.title)})",
         f"#let foot = {_quoted(page.foot or page.title)}",
@@ -95,7 +95,7 @@ def _beside(sections: list[str]) -> str:
 
 @cache
 def _fonts() -> typst.Fonts:
-    """Return the fonts of the system, and those of matplotlib for where these are not there."""
+    """Return the system's fonts, with matplotlib's as a fallback."""
     import matplotlib as mpl
     import typst
 
@@ -153,7 +153,7 @@ def _paragraph(paragraph: blocks.Paragraph) -> str:
 
 
 def _facts(rows: tuple[tuple[str, str], ...]) -> str:
-    """Place one fact per line; very many short ones one after the other."""
+    """Place one fact per line; if there are very many, run them together in one paragraph."""
     if len(rows) > _MOST_FACTS:
         text = "; ".join(f"{name}: {value}" for name, value in rows[:_MOST_FACTS])
         return f"#par(small({_text(f'{text}; the others are in the metric file.')}))"
@@ -196,7 +196,7 @@ def _image(picture: blocks.Picture) -> str:
 
 
 def _rates(plot: blocks.RatePlot) -> str:
-    """Draw the exchange rates, the worst ones where there are many."""
+    """Draw the exchange rates; if there are many, only the worst."""
     shown = plot.worst(_MOST_RATES)
     made = _table(shown.table(plot.axis))
     if len(shown.rates) == len(plot.rates):
@@ -206,7 +206,7 @@ def _rates(plot: blocks.RatePlot) -> str:
 
 
 def _matrix(names: tuple[str, ...], cells: list[list[tuple[str, str]]]) -> str:
-    """Draw a matrix, the truth in rows."""
+    """Draw a matrix with the truth in rows."""
     k = len(names)
     size = "9pt" if k <= _FEW_CLASSES else "6.5pt"
     heads = ", ".join(['[#small("truth")]', *(f"strong({_text(name)})" for name in names)])
@@ -225,7 +225,7 @@ def _matrix(names: tuple[str, ...], cells: list[list[tuple[str, str]]]) -> str:
 
 
 def _text(text: str) -> str:
-    """Return an expression of Typst that is shown as text; a word too long for a column may break anywhere."""
+    """Return a Typst expression for a text; a word too long for a column may break anywhere."""
     text = _SHARE.sub("\N{NO-BREAK SPACE}%", text)
     pieces = [piece for word in _LONG.split(text) for piece in _broken(word)]
     return f"({' + h(0pt) + '.join(map(_quoted, pieces))})"
@@ -236,7 +236,7 @@ def _broken(part: str) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    r"""Return a string of Typst.
+    r"""Return a Typst string literal.
 
     >>> print(_quoted('a "b" \\ #c'))
     "a \"b\" \\ #c"

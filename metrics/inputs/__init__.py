@@ -1,1 +1,1 @@
-"""What callers pass in, read and checked: labels, probabilities, weights, matrices and numbers."""
+"""Validation of callers' arguments: labels, probabilities, weights, matrices and numbers."""

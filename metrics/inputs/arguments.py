@@ -1,8 +1,8 @@
-"""Weights, matrices, tables and numbers that measures take: what is accepted, and what is said where it is not.
+"""Validation of the weights, matrices, tables and numbers that measures take.
 
-A matrix that names its rows and columns (a frame of pandas or polars, a confusion matrix) is read by these names.
-Probabilities whose columns are named after labels are those of these labels: `labels` must be in the same order, and
-may be left out only where that is the sorted one. The numbers 0, 1, 2, ... that pandas gives by itself are no names.
+A matrix with named rows and columns (a pandas or polars frame, a confusion matrix) is read by name. Columns of
+probabilities named after labels belong to those labels: `labels` must list them in the same order, and may be omitted
+only if that order is the sorted one. The default column names 0, 1, 2, ... of pandas do not count as names.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PREFIX = "proba_"
 
 
 def column_names(table: object) -> list[Any] | None:
-    """Return the names of a frame's columns, without the "proba_" of predictions files; None where it has none."""
+    """Return the column names of a frame, without the prefix "proba_" of predictions files; None without names."""
     names = _given(getattr(table, "columns", None))
     if names is not None and all(isinstance(name, str) and name.startswith(_PREFIX) for name in names):
         return [name.removeprefix(_PREFIX) for name in names]
@@ -32,7 +32,7 @@ def column_names(table: object) -> list[Any] | None:
 
 
 def named_classes(table: object) -> ClassIndex | None:
-    """Return the classes that a frame's columns are named after, or None where the names cannot be labels."""
+    """Return the classes after which a frame's columns are named; None if the names cannot be labels."""
     names = column_names(table)
     try:
         return None if names is None else ClassIndex(names)
@@ -41,12 +41,12 @@ def named_classes(table: object) -> ClassIndex | None:
 
 
 def require_order(table: object, classes: ClassIndex, name: str) -> None:
-    """Refuse a frame whose columns are named after the classes, all or some of them, but stand in another order.
+    """Check that a frame whose columns are named after some or all classes has them in the order of the classes.
 
     Raises
     ------
     InputError
-        With both orders.
+        If the orders differ; the message gives both.
     """
     names = column_names(table) or []
     order = classes.order_of(names)
@@ -59,16 +59,16 @@ def require_order(table: object, classes: ClassIndex, name: str) -> None:
 
 
 def matrix_by_name(matrix: ArrayLike, classes: ClassIndex, name: str) -> ArrayLike:
-    """Return a matrix with its rows and columns in the order of the classes, where it names them.
+    """Return a matrix with rows and columns in the order of the classes; names, if any, decide.
 
     Parameters
     ----------
     matrix : array-like of shape (k, k)
-        A frame, a `ConfusionMatrix`, or numbers alone, which are returned as they are.
+        A frame, a `ConfusionMatrix`, or plain numbers, which are returned unchanged.
     classes : ClassIndex
         The k classes.
     name : str
-        The argument's name for an error.
+        Name of the argument in error messages.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def matrix_by_name(matrix: ArrayLike, classes: ClassIndex, name: str) -> ArrayLi
     Raises
     ------
     InputError
-        Where only the rows or only the columns are named, in another order.
+        If only the rows or only the columns are named, and in another order.
     """
     own = getattr(matrix, "labels", None)
     names = [_given(getattr(matrix, axis, None)) for axis in ("index", "columns")] if own is None else [[*own]] * 2
@@ -95,7 +95,7 @@ def matrix_by_name(matrix: ArrayLike, classes: ClassIndex, name: str) -> ArrayLi
 
 
 def weights_by_label(weights: object) -> Any:
-    """Return a series of pandas whose index holds labels as a mapping, and anything else as it is."""
+    """Return a pandas series indexed by labels as a mapping, and anything else unchanged."""
     if isinstance(weights, Mapping) or not hasattr(weights, "to_dict"):
         return weights
     labels = _given(getattr(weights, "index", None))
@@ -103,7 +103,7 @@ def weights_by_label(weights: object) -> Any:
 
 
 def _given(names: object) -> list[Any] | None:
-    """Return names that somebody has given, or None."""
+    """Return names if somebody chose them; None for missing or default ones."""
     if names is None or callable(names):  # `index` of a list is a method
         return None
     given = [*names]  # type: ignore[misc]
@@ -112,17 +112,17 @@ def _given(names: object) -> list[Any] | None:
 
 Floats = NDArray[np.float64]
 
-# Products and sums of numbers up to this size stay far from the largest float.
+# Products and sums of numbers up to this size stay far below the largest float.
 LARGEST = 1e100
 
 
 def same_length(n: int, other: int, name: str, reference: str = "y_true") -> None:
-    """Refuse an argument that is not as long as another.
+    """Check that an argument is as long as another.
 
     Raises
     ------
     InputError
-        With both lengths.
+        If it is not; the message gives both lengths.
     """
     if n != other:
         was = "1 case was" if n == 1 else f"{n} cases were"
@@ -130,26 +130,26 @@ def same_length(n: int, other: int, name: str, reference: str = "y_true") -> Non
 
 
 def number_array(values: ArrayLike, name: str, *, finite: bool = True) -> Floats:
-    """Return float64 numbers of any shape.
+    """Return an array of float64 numbers of any shape.
 
     Parameters
     ----------
     values : array-like
         Numbers.
     name : str
-        The argument's name for an error.
+        Name of the argument in error messages.
     finite : bool
-        Refuse missing ones, and those beyond `LARGEST`, infinite ones included.
+        Whether to reject missing numbers and those beyond `LARGEST`, including infinity.
 
     Returns
     -------
     ndarray of float64
-        Not copied where it is so already.
+        Not copied if it is already of this type.
 
     Raises
     ------
     InputError
-        Where one is no number, too large, infinite or missing, with its place.
+        If an entry is not a number, or is too large, infinite or missing; the message gives its position.
     """
     try:
         array = np.asarray(unmasked(values), dtype=np.float64)
@@ -184,7 +184,7 @@ def case_weights(values: ArrayLike | None, n: int) -> Floats | None:
     Raises
     ------
     InputError
-        Where the length differs or a weight is negative, missing or infinite.
+        If the length differs or a weight is negative, missing or infinite.
     """
     if values is None:
         return None
@@ -197,12 +197,12 @@ def case_weights(values: ArrayLike | None, n: int) -> Floats | None:
 
 
 def required_weight(total: float) -> float:
-    """Return the sum of the weights of all cases, which a mean is divided by.
+    """Check that the total weight, by which a mean divides, is positive, and return it.
 
     Raises
     ------
     InputError
-        Where it is zero.
+        If it is not positive.
     """
     if total <= 0:
         raise InputError(
@@ -212,12 +212,12 @@ def required_weight(total: float) -> float:
 
 
 def by_class(values: ArrayLike | Mapping[Any, float], classes: ClassIndex, name: str) -> ArrayLike:
-    """Return numbers that are given by label in the order of the classes, and others as they are.
+    """Return numbers given by label in the order of the classes, and other numbers unchanged.
 
     Raises
     ------
     InputError
-        Where a class has none.
+        If a class has no number.
     """
     values = weights_by_label(values)
     if not isinstance(values, Mapping):
@@ -230,7 +230,7 @@ def by_class(values: ArrayLike | Mapping[Any, float], classes: ClassIndex, name:
 
 
 def _noun(name: str) -> str:
-    """Return what an error calls one number of an argument that has one for each class."""
+    """Return the noun, in error messages, for one number of a per-class argument."""
     return "share" if name == "prevalence" else "weight"
 
 
@@ -240,11 +240,11 @@ def class_weights(values: ArrayLike | Mapping[Any, float], classes: ClassIndex, 
     Parameters
     ----------
     values : array-like of shape (k,) or mapping of label to weight
-        Weights >= 0, not all zero, in any scale. A series of pandas with labels for an index is a mapping.
+        Weights >= 0, not all zero, in any scale. A pandas series indexed by labels counts as a mapping.
     classes : ClassIndex
         The k labels.
     name : str
-        What an error calls them.
+        Name of the argument in error messages.
 
     Returns
     -------
@@ -254,7 +254,7 @@ def class_weights(values: ArrayLike | Mapping[Any, float], classes: ClassIndex, 
     Raises
     ------
     InputError
-        Where a class has no weight, or a weight is negative, missing or infinite.
+        If a class has no weight, or a weight is negative, missing or infinite.
     """
     weights = number_array(by_class(values, classes, name), name)
     if weights.shape != (len(classes),):
@@ -269,12 +269,12 @@ def class_weights(values: ArrayLike | Mapping[Any, float], classes: ClassIndex, 
 def stated_shares(
     prevalence: ArrayLike | Mapping[Any, float], classes: ClassIndex, cases: NDArray[np.integer[Any]]
 ) -> Floats:
-    """Return a stated prevalence, in any scale, as shares of sum 1.
+    """Return a stated prevalence, in any scale, as shares that sum to 1.
 
     Parameters
     ----------
     prevalence : array-like of shape (k,) or mapping of label to share
-        How common the true classes are.
+        Relative frequencies of the true classes.
     classes : ClassIndex
         The k labels.
     cases : ndarray of shape (k,)
@@ -288,7 +288,7 @@ def stated_shares(
     Raises
     ------
     InputError
-        As `class_weights`; also for a share of what is no class, or of a class without cases.
+        As for `class_weights`; also if a label is not a class, or a class with a share > 0 has no cases.
     """
     prevalence = weights_by_label(prevalence)
     if isinstance(prevalence, Mapping):
@@ -309,9 +309,9 @@ def square_matrix(values: ArrayLike, name: str = "cost_matrix", smallest: int = 
     values : array-like of shape (k, k)
         Rows are true classes, columns are predicted classes.
     name : str
-        The argument's name for an error.
+        Name of the argument in error messages.
     smallest : int
-        The least k.
+        The smallest k allowed.
 
     Returns
     -------
@@ -321,7 +321,7 @@ def square_matrix(values: ArrayLike, name: str = "cost_matrix", smallest: int = 
     Raises
     ------
     InputError
-        Where it is not square, smaller than 2 x 2, or an entry is no finite number.
+        If it is not square, smaller than `smallest`, or has an entry that is not a finite number.
     """
     matrix = number_array(values, name)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < smallest:
@@ -333,16 +333,16 @@ def square_matrix(values: ArrayLike, name: str = "cost_matrix", smallest: int = 
 
 
 def real_number(value: object, name: str, lowest: float, highest: float = math.inf, *, ends: bool = True) -> float:
-    """Return a number argument.
+    """Return a numeric argument after checking it.
 
     Parameters
     ----------
     value : object
-        What the caller gave.
+        The caller's argument.
     name : str
-        The argument's name for an error.
+        Name of the argument in error messages.
     lowest, highest : float
-        Its limits; what is beyond `LARGEST` is never allowed.
+        Its limits; numbers beyond `LARGEST` are never allowed.
     ends : bool
         Whether the limits themselves are allowed.
 
@@ -354,9 +354,9 @@ def real_number(value: object, name: str, lowest: float, highest: float = math.i
     Raises
     ------
     TypeError
-        Where it is no number.
+        If it is not a number.
     InputError
-        Where it is NaN or outside the limits.
+        If it is NaN or outside the limits.
     """
     bounded = f"a number in {'[' if ends else '('}{lowest:g}, {highest:g}{']' if ends else ')'}"
     expected = bounded if math.isfinite(highest) else f"a number {'>=' if ends else '>'} {lowest:g}"
@@ -373,14 +373,14 @@ def real_number(value: object, name: str, lowest: float, highest: float = math.i
 
 
 def whole_number(value: object, name: str, lowest: int, highest: int | None = None) -> int:
-    """Return an integer argument.
+    """Return an integer argument after checking it.
 
     Raises
     ------
     TypeError
-        Where it is no integer.
+        If it is not an integer.
     InputError
-        Where it lies outside lowest..highest.
+        If it lies outside lowest..highest.
     """
     try:
         number = operator.index(value)  # type: ignore[arg-type]
@@ -393,12 +393,12 @@ def whole_number(value: object, name: str, lowest: int, highest: int | None = No
 
 
 def matrix_of(values: ArrayLike, classes: ClassIndex | int, name: str = "cost_matrix") -> Floats:
-    """Return a matrix of k classes, given as such or as their number, in their order; `matrix_by_name` reads names.
+    """Return a k x k matrix in the order of the classes; `classes` is a `ClassIndex` or k. See `matrix_by_name`.
 
     Raises
     ------
     InputError
-        Where it is not k x k or an entry is no finite number.
+        If it is not k x k or has an entry that is not a finite number.
     """
     if isinstance(classes, ClassIndex):
         values = matrix_by_name(values, classes, name)
@@ -416,18 +416,19 @@ Columns = NDArray[np.intp]
 def labelled_table(
     classes: ClassIndex, y_proba: ArrayLike, labels: Sequence[object] | None, name: str = "y_proba"
 ) -> tuple[Probabilities, Columns]:
-    """Return the probabilities and the class of each column.
+    """Return probabilities and the class of each column.
 
     Parameters
     ----------
     classes : ClassIndex
         The k classes of a metric.
     y_proba : array-like of shape (n, m)
-        Probabilities. That of one of two classes alone is refused: scikit-learn means the class that sorts last.
+        Probabilities. A single column for one of two classes is rejected, because scikit-learn means the class that
+        sorts last.
     labels : sequence of m labels or None
-        What the columns stand for; None for what the columns of a frame are named after, else all classes in order.
+        Labels of the columns; None for the column names of a frame, otherwise all classes in order.
     name : str
-        The argument's name for an error.
+        Name of the argument in error messages.
 
     Returns
     -------
@@ -437,7 +438,7 @@ def labelled_table(
     Raises
     ------
     InputError
-        Where a label is no class, or the probabilities are none.
+        If a label is not a class, or the probabilities are invalid.
     """
     if labels is None:
         named = column_names(y_proba)
@@ -457,14 +458,14 @@ def labelled_table(
 def aligned(
     classes: ClassIndex, y_true: ArrayLike, y_proba: ArrayLike, labels: Sequence[object] | None
 ) -> tuple[Columns, Probabilities, Columns]:
-    """Return the column of each true label, the probabilities, and the class of each column, all k of them.
+    """Return the column of each true label, the probabilities with all k columns, and the class of each column.
 
-    The probabilities are copied only where `labels` leaves classes out; these become columns of zeros at the end.
+    The probabilities are copied only if `labels` omits classes, which become columns of zeros at the end.
 
     Parameters
     ----------
     classes, y_proba, labels
-        As in `labelled_table`, and refused as there.
+        As in `labelled_table`; the same inputs are rejected.
     y_true : array-like of shape (n,)
         Labels of any type, compared with the classes as text.
     """
@@ -477,7 +478,7 @@ def aligned(
 
 
 def _columns(classes: ClassIndex, labels: Sequence[object]) -> Columns:
-    """Return the class of each label that names a column; all different."""
+    """Return the class of each label of a column, after checking that all differ."""
     class_names(labels)
     columns = classes.indices_of(labels, "labels")
     class_names([classes.names[j] for j in columns])

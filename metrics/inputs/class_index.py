@@ -1,14 +1,15 @@
-"""Which class a label means. One rule for functions, elicited metrics and predictions files:
+"""The class that a label means. Functions, elicited metrics and predictions files share one rule:
 
-* Labels are compared as text, blanks around it dropped. Whole floats read as integers: 1, 1.0, "1" and "1.0" are equal.
-* True (also TRUE, true) and False stand for the class that reads so whatever its case; where there is none, for the
-  classes 1 and 0. Where the two classes are True and False, 1 and 0 stand for them. A class's own name comes first.
-* Integers in 0..k-1 are positions of classes only where the classes have no names: in Python without ``labels``, and in
+* Labels are compared as text, without surrounding blanks. Whole floats read as integers: 1, 1.0, "1" and "1.0" are
+  equal.
+* True (also TRUE, true) and False mean the class of that name in any capitalisation; if there is none, they mean the
+  classes 1 and 0. If the two classes are True and False, then 1 and 0 mean them. An exact match takes precedence.
+* Integers in 0..k-1 are positions of classes only if the classes have no names: in Python without ``labels``, and in
   NPZ files without ``classes`` or whose labels are none of them.
 
-Where k columns are known and no ``labels`` are passed: integers in 0..k-1 are positions; otherwise the k different
-values of ``y_true``, sorted, name the columns; otherwise an error asks for ``labels``. Columns of a frame that are
-named after labels mean these, see `metrics.inputs.arguments`.
+With k columns and no ``labels``, integers in 0..k-1 are positions. Otherwise, if ``y_true`` has k different values,
+these name the columns in sorted order. Otherwise an error asks for ``labels``. Columns of a frame that are named after
+labels mean those labels; see `metrics.inputs.arguments`.
 """
 
 from __future__ import annotations
@@ -33,20 +34,20 @@ from metrics.inputs.labels import (
     unmasked,
 )
 
-# Integer labels that span fewer values than this are counted directly, without sorting them first.
+# Integer labels that span fewer values than this are counted directly, without sorting.
 _NARROW = 64
 _BOOLEANS = {"false": "0", "true": "1"}
 
 
 class ClassIndex:
-    """The k classes that the rows and columns of matrices stand for, and which one a label means.
+    """The k classes of the rows and columns of matrices, and the mapping from labels to classes.
 
     Parameters
     ----------
     labels : array-like of shape (k,) or int
         The labels, all different as text; a number k stands for the labels 0, ..., k-1.
     name : str
-        What they are called in an error.
+        Name of the argument in error messages.
 
     Attributes
     ----------
@@ -58,9 +59,9 @@ class ClassIndex:
     Raises
     ------
     InputError
-        Where there are no labels, one is missing, or one occurs twice.
+        If there are no labels, one is missing, or one occurs twice.
     TypeError
-        Where it is no sequence.
+        If it is not a sequence.
 
     Examples
     --------
@@ -97,14 +98,14 @@ class ClassIndex:
         return hash(self.names)
 
     def place(self, label: object) -> int:
-        """Return the position of the class that one label means, -1 where it means none."""
+        """Return the position of the class that a label means, or -1 if it means none."""
         if is_missing(label):
             return -1
         text = label_text(label)
         return self._places[text] if text in self._places else self._boolean_place(text)
 
     def _boolean_place(self, text: str) -> int:
-        """Return the class that a text means as a boolean; -1 where it is none or several classes read so."""
+        """Return the class that a text means as a boolean; -1 if it is not a boolean or matches several classes."""
         spelt = [index for index, name in enumerate(self.names) if name.lower() == text.lower()]
         if text.lower() in _BOOLEANS:
             return spelt[0] if len(spelt) == 1 else -1 if spelt else self._places.get(_BOOLEANS[text.lower()], -1)
@@ -119,9 +120,9 @@ class ClassIndex:
         Parameters
         ----------
         values : array-like of shape (n,)
-            Labels of any type; a pandas or polars series, or a column of shape (n, 1), will do.
+            Labels of any type, including a pandas or polars series, or a column of shape (n, 1).
         name : str
-            The argument's name for an error: "y_true".
+            Name of the argument in error messages: "y_true".
 
         Returns
         -------
@@ -131,33 +132,33 @@ class ClassIndex:
         Raises
         ------
         InputError
-            Where a label is missing or means none of the classes, with its row.
+            If a label is missing or means none of the classes; the message gives its row.
         """
         return self.places(label_array(values, name), name)
 
     def indices_of(self, labels: Iterable[object], name: str) -> NDArray[np.intp]:
-        """Return the class of each of a few labels, taken one by one as they are; else as `indices`."""
+        """Return the class of each of a few labels, which keep their own types; otherwise as `indices`."""
         given = list(labels)
         held = np.empty(len(given), dtype=object)
         held[:] = given
         return self.indices(held, name)
 
     def places(self, values: NDArray[Any], name: str, first: int = 0) -> NDArray[np.intp]:
-        """Return what `indices` does, for labels as `label_array` returns them or a part of them.
+        """Return the class of each label, as `indices`, for all or part of an array from `label_array`.
 
         Parameters
         ----------
         values : ndarray of shape (b,)
             Labels.
         name : str
-            The argument's name for an error.
+            Name of the argument in error messages.
         first : int
             The row number of ``values[0]``.
 
         Returns
         -------
         ndarray of shape (b,)
-            Indices in 0..k-1; `values` itself where its labels are the indices.
+            Indices in 0..k-1; `values` itself if its labels are the indices.
         """
         found = self.search(values)
         if len(found) and int(found.min()) < 0:
@@ -166,7 +167,7 @@ class ClassIndex:
         return found
 
     def search(self, values: NDArray[Any]) -> NDArray[np.intp]:
-        """Return what `places` does, with -1 for labels that mean none of the classes."""
+        """Return the class of each label, as `places`, with -1 for labels that mean none of the classes."""
         if len(values) == 0:
             return np.empty(0, dtype=np.intp)
         if values.dtype.kind in "iu" and self._first is not None:
@@ -183,11 +184,11 @@ class ClassIndex:
         return found
 
     def hold(self, values: NDArray[Any]) -> bool:
-        """Return whether all labels of an array, as `label_array` returns them, mean one of the classes."""
+        """Return whether every label of an array from `label_array` means one of the classes."""
         return bool((self.search(distinct(values)) >= 0).all())
 
     def order_of(self, names: Sequence[object]) -> NDArray[np.intp] | None:
-        """Return where each class stands among the names, shape (k,), or None where these are not the k classes."""
+        """Return the position of each class among the names, shape (k,); None if these are not the k classes."""
         if len(names) != len(self):
             return None
         places = np.array([self.place(name) for name in names])
@@ -199,10 +200,10 @@ class ClassIndex:
 
 
 class LabelledWeights(dict[Any, float]):
-    """Label -> weight, where a label is found by the rule of this module.
+    """A mapping from label to weight that looks labels up by the rule of this module.
 
-    So the class weights of a metric that was read from a file, whose classes are text, fit estimators and data with
-    labels of any type.
+    The classes of a metric read from a file are text; with this mapping its class weights still fit estimators and data
+    with labels of any type.
 
     Examples
     --------
@@ -221,7 +222,7 @@ class LabelledWeights(dict[Any, float]):
         return self.get(label) is not None
 
     def get(self, label: Any, default: Any = None) -> Any:
-        """Return the weight of a label, or `default` where there is none."""
+        """Return the weight of a label, or `default` if there is none."""
         try:
             return self[label]
         except KeyError:
@@ -244,9 +245,9 @@ def class_names(labels: Iterable[object]) -> tuple[str, ...]:
     Raises
     ------
     TypeError
-        Where one string was given instead of a sequence of labels.
+        If a string was passed in place of a sequence of labels.
     InputError
-        Where there are fewer than two, or two read alike, or one is empty or missing.
+        If there are fewer than two labels, two are equal as text, or one is empty or missing.
     """
     if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
         raise ArgumentTypeError(f"classes: a sequence of labels was expected, found {labels!r}.")
@@ -260,14 +261,14 @@ def class_names(labels: Iterable[object]) -> tuple[str, ...]:
 
 
 def passed_labels(labels: ArrayLike | ClassIndex) -> ClassIndex:
-    """Return what a caller passed as `labels`.
+    """Return the `labels` argument of a caller as an index.
 
     Raises
     ------
     TypeError
-        Where it is one label instead of a sequence.
+        If it is a single label in place of a sequence.
     InputError
-        Where it is empty, or a label occurs twice.
+        If it is empty, or a label occurs twice.
     """
     if isinstance(labels, ClassIndex):
         return labels
@@ -284,30 +285,30 @@ def column_classes(
     unit: str = "columns",
     named: ClassIndex | None = None,
 ) -> ClassIndex:
-    """Return which label each of k columns stands for, by the rule of this module.
+    """Return the label of each of k columns, by the rule of this module.
 
     Parameters
     ----------
     n_columns : int
         k.
     labels : array-like of shape (k,) or None
-        The labels in the order of the columns, where the caller says so.
+        The labels in the order of the columns, if the caller passed them.
     y_true : ndarray of shape (n,)
         Labels as `label_array` returns them.
     what, unit : str
-        What has the columns, and what they are called, for an error.
+        The argument with the columns, and the word for them, in error messages.
     named : ClassIndex, optional
-        What the columns are named after, see `metrics.inputs.arguments`.
+        The classes after which the columns are named; see `metrics.inputs.arguments`.
 
     Returns
     -------
     ClassIndex
-        Of length k.
+        The k labels.
 
     Raises
     ------
     InputError
-        Where the number of labels does not fit, or nothing says what the columns mean.
+        If the number of labels is wrong, or nothing says what the columns mean.
     """
     if labels is not None:
         classes = passed_labels(labels)
@@ -332,19 +333,19 @@ def column_classes(
 def shared_classes(
     y_true: NDArray[Any], y_pred: NDArray[Any], labels: ArrayLike | ClassIndex | None = None
 ) -> ClassIndex:
-    """Return the sorted labels that occur in either of two label arrays, or the ones that were passed.
+    """Return the sorted labels that occur in either of two label arrays, or the labels that were passed.
 
     Parameters
     ----------
     y_true, y_pred : ndarray of shape (n,)
         Labels as `label_array` returns them; booleans count as 0 and 1.
     labels : array-like, optional
-        The labels in the wanted order.
+        The labels in the desired order.
 
     Returns
     -------
     ClassIndex
-        Integers of a narrow range also stand where they do not occur: `ConfusionCounts.occurring` drops them.
+        For integers of a narrow range it also holds values that do not occur; `ConfusionCounts.occurring` drops them.
     """
     if labels is not None:
         return passed_labels(labels)
@@ -364,12 +365,12 @@ def shared_classes(
 
 
 def _highest(values: NDArray[Any]) -> int:
-    """Return the highest of integers, of which a negative one counts as a huge one: one pass instead of two."""
+    """Return the highest integer, reading negative ones as huge, so that one pass covers both limits."""
     return int(values.view(values.dtype.str.replace("i", "u")).max())
 
 
 def _first_of_consecutive(names: Sequence[str]) -> int | None:
-    """Return the first number where the names are consecutive whole numbers, in order; else None."""
+    """Return the first number if the names are consecutive whole numbers in order, otherwise None."""
     try:
         first = int(names[0])
     except ValueError:
@@ -379,13 +380,13 @@ def _first_of_consecutive(names: Sequence[str]) -> int | None:
 
 
 def _as_given(labels: ArrayLike, name: str) -> NDArray[Any]:
-    """Return the labels as an array whose elements are the caller's own; a list of mixed types stays so."""
+    """Return the labels as an array of the caller's own objects; a list of mixed types keeps its types."""
     if isinstance(labels, str):
         raise ArgumentTypeError(f"{name}: a sequence of labels was expected, not the single text {labels!r}.")
     array = np.asarray(unmasked(labels))
     if not isinstance(labels, Sequence) or array.ndim != 1:
         return array
-    # Numpy would make one type of several, and its text loses zero characters at its end.
+    # NumPy would convert mixed types to one, and its text arrays drop trailing null characters.
     if array.dtype.kind == "U" or len({type(label) for label in labels}) > 1:
         array = np.empty(len(labels), dtype=object)
         array[:] = labels

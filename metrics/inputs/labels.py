@@ -1,8 +1,8 @@
 """True labels and predicted probabilities as arrays.
 
-Labels are booleans, whole numbers, other numbers or text, each with one way of being written as text. A row of
-probabilities is a distribution over the classes: finite, not negative, and adding up to 1 within `ROW_SUM_TOLERANCE`,
-so that files with three or four decimals pass and scores that are no probabilities do not.
+Labels are booleans, whole numbers, other numbers or text; each has one form as text. A row of probabilities is a
+distribution over the classes: finite, non-negative, and summing to 1 within `ROW_SUM_TOLERANCE`. The tolerance admits
+files with three or four decimals and rejects scores that are not probabilities.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WHOLE_FLOAT = re.compile(r"([+-]?\d+)\.0*")
 
 
 def label_text(label: object) -> str:
-    """Return a label as the text that is compared and written to files.
+    """Return a label as text, for comparison and for files.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def label_text(label: object) -> str:
     Returns
     -------
     str
-        Without blanks around it; whole floats as integers.
+        Without surrounding blanks; whole floats as integers.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def label_text(label: object) -> str:
 
 
 def has_line_end(text: str) -> bool:
-    r"""Return whether a text is more than one line, as no name may be: tables, sentences and files have one for each.
+    r"""Return whether a text contains a line end, which is not allowed in names.
 
     >>> [has_line_end(text) for text in ("cat", "", "cat\r", "wild\ncat")]
     [False, False, True, True]
@@ -59,7 +59,7 @@ def is_missing(label: object) -> bool:
     """Return whether a label is None, NaN, NaT or pandas' NA."""
     try:
         return label is None or bool(label != label)
-    except (TypeError, ValueError):  # pandas.NA answers neither yes nor no
+    except (TypeError, ValueError):  # pandas.NA has no truth value
         return True
 
 
@@ -71,18 +71,18 @@ def label_array(values: ArrayLike, name: str) -> NDArray[Any]:
     values : array-like of shape (n,) or (n, 1)
         A list, an array, a pandas or polars series.
     name : str
-        The argument's name for an error.
+        Name of the argument in error messages.
 
     Returns
     -------
     ndarray of shape (n,)
-        Of booleans, integers (whole floats too), floats, numpy text, or objects that all are `str`. Not copied where it
-        is so already.
+        Booleans, integers (also for whole floats), floats, NumPy text, or objects that are all `str`. Not copied if it
+        is already one of these.
 
     Raises
     ------
     InputError
-        Where it is empty, not one-dimensional, or a label is missing.
+        If it is empty or not one-dimensional, or a label is missing.
     """
     try:
         array = as_array(values)
@@ -96,7 +96,7 @@ def label_array(values: ArrayLike, name: str) -> NDArray[Any]:
         raise InputError(f"{name}: at least one case was expected, found none.")
     if array.dtype.kind == "O":
         array = _of_objects(array, name)
-    if array.dtype.kind == "u" and array.itemsize == 8:  # which numpy makes floats of beside other integers
+    if array.dtype.kind == "u" and array.itemsize == 8:  # NumPy turns uint64 into floats beside other integers
         small = int(array.max()) <= LARGEST_INTEGER
         return array.astype(np.int64) if small else np.array([*map(str, array.tolist())], dtype=object)
     if array.dtype.kind == "f":
@@ -107,7 +107,7 @@ def label_array(values: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the different labels, sorted: text by text, booleans as 0 and 1."""
+    """Return the different labels, sorted; text in text order, booleans as 0 and 1."""
     if is_text(values):
         return np.array(sorted(set(map(label_text, set(values.tolist())))), dtype=object)
     return np.unique(values.astype(np.intp) if values.dtype.kind == "b" else values)
@@ -117,14 +117,14 @@ _FEW = 8
 
 
 def few(labels: Iterable[object]) -> str:
-    """Return the first labels as text for a message."""
+    """Return the first few labels as text for a message."""
     texts = [label_text(label) for label in labels]
     return ", ".join(texts[:_FEW]) + (", ..." if len(texts) > _FEW else "")
 
 
 def unmasked(values: ArrayLike) -> ArrayLike:
-    """Return a masked array with None where it is masked, which numpy would show what lies underneath."""
-    if "numpy.ma" not in sys.modules:  # its import takes as long as reading a metric, and nobody has a masked array
+    """Return a masked array with None for masked entries, because NumPy would expose the values underneath."""
+    if "numpy.ma" not in sys.modules:  # nobody has a masked array yet, and the import takes as long as reading a metric
         return values
     if not isinstance(values, np.ma.MaskedArray) or not np.ma.is_masked(values):
         return values
@@ -134,15 +134,15 @@ def unmasked(values: ArrayLike) -> ArrayLike:
 
 
 def as_array(labels: ArrayLike) -> NDArray[Any]:
-    """Return labels as an array in which numbers and missing values among text stay what they are."""
+    """Return labels as an array in which numbers and missing values among text keep their types."""
     array = np.asarray(unmasked(labels))
     if array.dtype.kind == "U" and isinstance(labels, list | tuple) and not _all_text(labels, array.ndim):
-        return np.array(labels, dtype=object)  # numpy would make the text "nan" of a missing label
+        return np.array(labels, dtype=object)  # NumPy would turn a missing label into the text "nan"
     return array
 
 
 def _all_text(values: Any, depth: int) -> bool:
-    """Return whether lists within lists, `depth` of them, hold nothing but text."""
+    """Return whether lists nested to `depth` hold only text."""
     if depth > 1:
         return all(_all_text(value, depth - 1) for value in values)
     return all(isinstance(value, str) for value in values)
@@ -154,7 +154,7 @@ def is_text(values: NDArray[Any]) -> bool:
 
 
 def _of_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
-    """Return objects as text or numbers, whichever they all are; as text where they are of both kinds."""
+    """Return objects as an array of text or of numbers; as text if they are mixed."""
     items = array.tolist()
     for row, item in enumerate(items):
         if is_missing(item):
@@ -166,7 +166,7 @@ def _of_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
         isinstance(item, bool | int | float | np.number | np.bool_) for item in items
     ):
         numbers = np.asarray(items)
-        if numbers.dtype.kind != "O":  # as whole numbers too great for numpy stay
+        if numbers.dtype.kind != "O":  # whole numbers too large for NumPy stay objects
             return numbers
     return np.array([label_text(item) for item in items], dtype=object)
 
@@ -181,7 +181,7 @@ def _of_floats(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def missing_label(name: str, row: int) -> RowError:
-    """Return the error for a label that is missing."""
+    """Return the error for a missing label."""
     return RowError(name, row, "a label was expected, it is missing.")
 
 
@@ -192,27 +192,28 @@ Probabilities = NDArray[np.float32] | NDArray[np.float64]
 
 
 def probability_array(values: ArrayLike, name: str = "y_proba", *, flat: Flat = "pair") -> Probabilities:
-    """Return probabilities as an array of one row per case and one column per class; values are not looked at yet.
+    """Return probabilities as an array with one row per case and one column per class; values are not checked yet.
 
     Parameters
     ----------
     values : array-like of shape (n, k) or (n,)
         A list of lists, an array, a pandas or polars frame.
     name : str
-        The argument's name for an error.
+        Name of the argument in error messages.
     flat : {"pair", "refused", "expected"}
-        What one dimension means: the probability of the second of two classes, as scikit-learn's scorers pass it;
-        nothing; or what is wanted, which is then left so with every value looked at.
+        Treatment of one-dimensional input. "pair": it is the probability of the second of two classes, as
+        scikit-learn's scorers pass it. "refused": it is an error. "expected": it is required, and returned as such
+        after a check of every value.
 
     Returns
     -------
-    ndarray of shape (n, k), or (n,) where that is expected
-        float32 or float64, not copied where it is so already; `checked_rows` looks at the values.
+    ndarray of shape (n, k), or (n,) for "expected"
+        float32 or float64, not copied if it is already of this type; `checked_rows` checks the values.
 
     Raises
     ------
     InputError
-        Where the rows differ in length, a cell is no number, there is no case or only one column.
+        If the rows differ in length, a cell is not a number, or there is no case or only one column.
     """
     try:
         array = np.asarray(unmasked(values))
@@ -238,25 +239,25 @@ def probability_array(values: ArrayLike, name: str = "y_proba", *, flat: Flat = 
 
 
 def checked_rows(rows: Probabilities, name: str = "y_proba", first: int = 0) -> None:
-    """Refuse rows that are no probability distributions.
+    """Check that every row is a probability distribution.
 
     Parameters
     ----------
     rows : ndarray of shape (b, k)
         Some rows of `probability_array`.
     name : str
-        The argument's name for an error.
+        Name of the argument in error messages.
     first : int
         The row number of ``rows[0]``, counted from 0.
 
     Raises
     ------
     InputError
-        With the first row that is not finite, negative, or does not add up to 1 within `ROW_SUM_TOLERANCE`.
+        If a row is not finite, has a negative entry, or does not sum to 1 within `ROW_SUM_TOLERANCE`; names the first.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         total = rows @ np.ones(rows.shape[1], rows.dtype) - 1  # six times as fast as rows.sum(axis=1)
-    # NaN fails every comparison, so test for what must hold and negate it.
+    # NaN fails every comparison, so test for validity and negate.
     if rows.min() >= 0 and max(total.max(), -total.min()) <= ROW_SUM_TOLERANCE:
         return
     wrong = ~((rows >= 0).all(axis=1) & (np.abs(total) <= ROW_SUM_TOLERANCE))
@@ -301,12 +302,12 @@ def _refuse_text(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def require_probabilities(array: NDArray[Any], name: str) -> None:
-    """Refuse numbers, shape (n,), that are not all in [0, 1].
+    """Check that all numbers, shape (n,), are in [0, 1].
 
     Raises
     ------
     RowError
-        With the first one that is not.
+        If one is not; names the first.
     """
     refuse_rows(
         ~((array >= 0) & (array <= 1)), name, lambda row: f"a probability in [0, 1] was expected, found {array[row]:g}."

@@ -1,7 +1,8 @@
-"""Calibration: do the cases that are given a probability of 0.7 come true seven times in ten?
+"""Calibration: do cases with a predicted probability of 0.7 come true seven times in ten?
 
-Bins are those of [M589]: [m/M, (m+1)/M) for m = 0..M-1, the last one closed, so that a probability of 1 is counted.
-A probability is compared with the edges in its own precision: 0.7 lies in the bin that begins at 7/10, in float32 too.
+The bins are those of [M589]: [m/M, (m+1)/M) for m = 0..M-1, with the last one closed so that it holds a probability of
+1. Probabilities are compared with the edges in their own precision: 0.7 lies in the bin that begins at 7/10, in float32
+too.
 
 Source: B. Marlin, COMPSCI 589 lecture 14, University of Massachusetts Amherst [M589]; C. Guo et al., "On Calibration of
 Modern Neural Networks", ICML 2017 (top-label error of several classes).
@@ -39,25 +40,25 @@ _MOST_BINS = 1_000_000
 
 
 class CalibrationCurve(tuple[Floats, Floats]):
-    """What came true against what was predicted, bin by bin: ``prob_true, prob_pred = curve``.
+    """Observed share against predicted probability, by bin: ``prob_true, prob_pred = curve``.
 
-    Bins without cases are left out.
+    Empty bins are omitted.
 
     Attributes
     ----------
     prob_true, prob_pred : ndarray of shape (bins,)
-        Share of positive cases, and mean predicted probability.
+        Share of positive cases and mean predicted probability, per bin.
     weight : ndarray of shape (bins,)
-        Cases (or sum of their weights) of each bin.
+        Number of cases, or sum of their weights, per bin.
     edges : ndarray of shape (bins, 2)
-        Where each bin begins and ends.
+        Start and end of each bin.
     """
 
     weight: Floats
     edges: Floats
 
     def __new__(cls, prob_true: Floats, prob_pred: Floats, weight: Floats, edges: Floats) -> Self:
-        """Make the pair; the rest becomes attributes."""
+        """Make the pair; the other arguments become attributes."""
         self = super().__new__(cls, (prob_true, prob_pred))
         self.weight, self.edges = weight, edges
         return self
@@ -76,9 +77,9 @@ class CalibrationCurve(tuple[Floats, Floats]):
         return self[1]
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw what came true against what was predicted; larger dots stand for more cases.
+        """Draw observed shares against predicted probabilities; larger dots stand for more cases.
 
-        On `ax` or a new figure, whose axes it returns.
+        Draws on `ax` or on a new figure, and returns the axes.
         """
         axes = axes_for(ax)
         axes.plot([0, 1], [0, 1], color=QUIET, lw=1, ls="--", label="perfectly calibrated")
@@ -91,12 +92,12 @@ class CalibrationCurve(tuple[Floats, Floats]):
 
 
 class CalibrationError(Measured):
-    """The expected calibration error, a float, with the curve behind it.
+    """The expected calibration error, a float, with its calibration curve.
 
     Attributes
     ----------
     curve : CalibrationCurve
-        What came true against what was predicted.
+        Observed share against predicted probability.
     """
 
     curve: CalibrationCurve
@@ -104,16 +105,16 @@ class CalibrationError(Measured):
 
     @cached_property
     def per_class(self) -> Floats:
-        """Return each class's error against the rest, shape (k,); of a two-column or wider `y_prob` only.
+        """Return the error of each class against the rest, shape (k,); needs a `y_prob` with one column per class.
 
-        Worked out when first asked for, from the arguments of the call, which are kept and not copied.
+        Computed on first access from the arguments of the call, which are kept without a copy.
 
         Raises
         ------
         AttributeError
-            Where there was one column of probabilities only, or they came in batches.
+            If there was only one column of probabilities, or they were added in batches.
         InputError
-            Where the arguments were changed since.
+            If the arguments have been changed since the call.
         """
         if self._per_class is None:
             raise AttributeError(
@@ -160,14 +161,14 @@ class _Bins(Accumulator):
         )
 
     def result(self) -> CalibrationError:
-        """Return the expected calibration error: the mean gap of the bins, weighted with their cases."""
+        """Return the expected calibration error: the mean gap of the bins, weighted by their cases."""
         total, curve = self.weight(), self.curve()
         gap = np.abs(self.value("positive") - self.value("probability"))
         return CalibrationError(gap.sum() / total, curve=curve, _per_class=None)
 
 
 class CalibrationBins(_Bins):
-    """Calibration of the probability of one class, taking its cases in batches.
+    """Calibration of the probability of one class, accumulated over batches of cases.
 
     Parameters
     ----------
@@ -180,12 +181,12 @@ class CalibrationBins(_Bins):
         super().__init__()
 
     def update(self, positive: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
-        """Add a batch of cases; where it is refused nothing is added.
+        """Add a batch of cases; if it is rejected, nothing is added.
 
         Parameters
         ----------
         positive : array-like of bool, shape (n,)
-            Whether the case is of the class.
+            Whether each case belongs to the class.
         y_prob : array-like of shape (n,)
             Probability of the class, in [0, 1].
         sample_weight : array-like of shape (n,), optional
@@ -194,12 +195,12 @@ class CalibrationBins(_Bins):
         Returns
         -------
         CalibrationBins
-            This one.
+            This accumulator.
 
         Raises
         ------
         InputError
-            In words: which argument, which row, what was expected.
+            If an argument is invalid; the message names the argument, the row and what was expected.
         """
         truth, proba = _truth(positive), probability_array(y_prob, "y_prob", flat="expected")
         same_length(len(truth), len(proba), "y_prob")
@@ -214,13 +215,13 @@ class CalibrationBins(_Bins):
 
 def _truth(positive: ArrayLike) -> NDArray[np.bool_]:
     array = label_array(positive, "positive")
-    if array.dtype.kind != "b" and not np.isin(array, (0, 1)).all():  # as a truth value every text would be True
+    if array.dtype.kind != "b" and not np.isin(array, (0, 1)).all():  # any text would be True as a truth value
         raise InputError(f"positive: whether each case is of the class was expected, found {few(distinct(array))}.")
     return array.astype(bool, copy=False)
 
 
 class TopLabelCalibration(_Bins, ProbabilityAccumulator):
-    """Calibration of the most probable class, taking its cases in batches.
+    """Calibration of the most probable class, accumulated over batches of cases.
 
     Parameters
     ----------
@@ -240,7 +241,7 @@ class TopLabelCalibration(_Bins, ProbabilityAccumulator):
         largest = proba == top[:, np.newaxis]
         if np.count_nonzero(largest) == len(true):
             right = largest[np.arange(len(true)), true]
-        else:  # of classes that share the largest probability the first one is judged
+        else:  # on ties the first class counts as the most probable
             right = largest.argmax(axis=1) == true
         return self.binned(right, top, weight)
 
@@ -264,7 +265,7 @@ def bin_indices(proba: NDArray[Any], n_bins: int) -> NDArray[np.intp]:
     edges[-1] = np.inf  # the last bin is closed
     bins: NDArray[np.intp] = (proba * proba.dtype.type(n_bins)).astype(np.intp)
     np.minimum(bins, n_bins - 1, out=bins)
-    # The product may be rounded across an edge: one step back or forth puts that right.
+    # Rounding may carry the product across an edge; one step back or forth corrects this.
     bins -= proba < edges.take(bins, mode="clip")
     bins += proba >= edges.take(bins + 1, mode="clip")
     return bins
@@ -287,21 +288,21 @@ def calibration_curve(
     y_prob : array-like of shape (n,)
         Probability of the positive class, in [0, 1].
     n_bins : int
-        M equally wide bins.
+        M, the number of equally wide bins.
     pos_label : label, optional
-        The positive class; by default the greater of the two labels, and 1 where only 0 or 1 occurs.
+        The positive class; by default the greater of the two labels, or 1 if only 0 or 1 occurs.
     sample_weight : array-like of shape (n,), optional
         Weights of the cases.
 
     Returns
     -------
     CalibrationCurve
-        The pair (prob_true, prob_pred), with `weight` and `edges`; bins without cases are left out.
+        The pair (prob_true, prob_pred), with `weight` and `edges`; empty bins are omitted.
 
     Raises
     ------
     InputError
-        In words: which argument, which row, what was expected.
+        If an argument is invalid; the message names the argument, the row and what was expected.
 
     Examples
     --------
@@ -322,20 +323,20 @@ def expected_calibration_error(
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> CalibrationError:
-    """Return the expected calibration error: the mean gap between what came true and what was predicted [M589].
+    """Return the expected calibration error: the mean gap between observed share and predicted probability [M589].
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         True labels.
     y_prob : array-like of shape (n,) or (n, k)
-        One dimension: probability of the positive class. Two: probabilities of all classes, of which the greatest is
-        judged against whether that class is true (top label).
+        One dimension: probability of the positive class. Two: probabilities of all classes; the error is that of the
+        most probable class (top label).
     n_bins : int
-        M equally wide bins.
+        M, the number of equally wide bins.
     labels : array-like of shape (k,), optional
-        What the columns stand for, in order; see `metrics.inputs.class_index` for the rule without it. In one dimension
-        the two classes, of which the second is the positive one.
+        Labels of the columns, in order; see `metrics.inputs.class_index` for the default. For one-dimensional `y_prob`,
+        the two classes, the second of which is positive.
     pos_label : label, optional
         The positive class of a one-dimensional `y_prob`; see `calibration_curve`.
     sample_weight : array-like of shape (n,), optional
@@ -349,7 +350,7 @@ def expected_calibration_error(
     Raises
     ------
     InputError
-        In words: which argument, which row, what was expected.
+        If an argument is invalid; the message names the argument, the row and what was expected.
 
     Examples
     --------
@@ -364,7 +365,7 @@ def expected_calibration_error(
     true, proba, classes = labelled_probabilities(y_true, y_prob, labels, "y_prob")
     try:
         result = TopLabelCalibration(classes, n_bins=n_bins).update(true, proba, sample_weight=sample_weight).result()
-    except RowError as error:  # accumulators call all probabilities y_proba
+    except RowError as error:  # accumulators always call probabilities y_proba
         raise RowError(error.argument.replace("y_proba", "y_prob"), error.row, error.fault) from None
     return CalibrationError(result, curve=result.curve, _per_class=(true, proba, classes, n_bins, sample_weight))
 
@@ -372,7 +373,7 @@ def expected_calibration_error(
 def _is_flat(values: ArrayLike) -> bool:
     try:
         return np.ndim(values) == 1
-    except ValueError:  # rows of different lengths: refused in words where the probabilities are read
+    except ValueError:  # rows of different lengths: rejected with a message when the probabilities are read
         return False
 
 
@@ -397,7 +398,7 @@ def _binary_bins(
 
 
 def positive_cases(true: NDArray[Any], pos_label: object) -> NDArray[np.bool_]:
-    """Return whether each case is of the positive one of the labels that occur."""
+    """Return whether each case belongs to the positive class among the labels that occur."""
     found = distinct(true)
     if len(found) > 2:
         raise InputError(f"y_true: two classes were expected, found {len(found)}: {few(found)}.")

@@ -3,22 +3,28 @@
 Source: Y. Wang, D. Du, Y. Liu, "Meta Pattern Concern Score: A Novel Evaluation Measure with Human Values for
 Multi-classifiers", IEEE SMC 2023.
 
-Row of probabilities p, true class y, the K most probable classes S (of equal ones the first), t intervals:
+For a row of probabilities p, true class y, the set S of the K most probable classes (first on ties) and t intervals:
 
 * interval of class j: q_j = min(floor(t p_j), t - 1), in the precision of the probabilities;
-* level: q_y for the true class, t - 1 - q_j for a wrong one; t - 1 is as confident as can be, in the right direction;
+* level: q_y for the true class, t - 1 - q_j for a wrong one; t - 1 means fully confident and right;
 * penalty of a level l: -ln(l / (t - 1)), and -ln(1e-7 / (t - 1)) at level 0;
 * concern of a wrong class in S: its release factor; of the true class: their sum ("sum") or K - 1 ("count").
 
-The score of a row is the mean of the penalties over S, weighted with the concerns.
+The score of a row is the mean of the penalties over S, weighted by the concerns.
 
-What the paper leaves open is settled here as follows. With the true class alone in S, or every wrong class of S
-released to factor 0, the score of the row is the penalty of the true class. A probability of 1 falls into the last
-interval, so that no score is negative. floor(t p) is taken in the precision of the probabilities as they are: in
-float64 50 * 0.58 is 28.999..., interval 28; float32 is not converted first. A row whose true class is not in S scores
-the mean penalty of S, without releases, which can be lower than with it: `share_outside_top_k` says how many such rows
-there are. Of equal probabilities the first classes are in S. With two classes a release cancels and has no effect. One
-step, from level 1 to level 0, costs 16.118 whatever t: scores with different numbers of intervals are not comparable.
+Where the paper leaves details open, this module settles them as follows.
+
+* If the true class is alone in S, or every wrong class in S is released to factor 0, the score of the row is the
+  penalty of the true class.
+* A probability of 1 falls into the last interval, so that no score is negative.
+* floor(t p) is computed in the precision of the given probabilities: in float64, 50 * 0.58 is 28.999..., so the
+  interval is 28; float32 is not converted first.
+* A row whose true class is not in S scores the mean penalty of S, without releases. This can be lower than the score
+  with the true class in S; `share_outside_top_k` reports the share of such rows.
+* On equal probabilities the first classes are in S.
+
+With two classes a release cancels and has no effect. The step from level 1 to level 0 costs 16.118 for every t, so
+scores with different numbers of intervals are not comparable.
 """
 
 from __future__ import annotations
@@ -53,12 +59,12 @@ TrueConcern = Literal["sum", "count"]
 _INTERVALS = 50
 _MOST_INTERVALS = 1_000_000
 _HIGHEST_PENALTY_AT = 1e-7
-# With more classes than this a partition of each row is quicker than comparing every pair of classes.
+# With more classes than this, partitioning each row is quicker than comparing all pairs of classes.
 _FEW_CLASSES = 24
 
 
 class ConcernScore(ProbabilityAccumulator):
-    """The mean Meta Pattern Concern Score, taking its cases in batches.
+    """The mean Meta Pattern Concern Score, accumulated over batches of cases.
 
     Parameters
     ----------
@@ -69,16 +75,16 @@ class ConcernScore(ProbabilityAccumulator):
     n_intervals : int
         t, 2 to 1,000,000.
     release_factors : array-like of shape (k, k) or None
-        In [0, 1]; the diagonal does not matter. None: full concern everywhere.
+        In [0, 1]; the diagonal is ignored. None: full concern everywhere.
     true_concern : {"sum", "count"}
-        See the module.
+        Concern of the true class; see the module.
     class_weight : array-like of shape (k,), mapping of label to weight, or None
-        Weight of a case in the mean by its true class.
+        Weight of a case in the mean, by its true class.
 
     Raises
     ------
     InputError
-        Where an argument is out of its range.
+        If an argument is out of range.
     """
 
     def __init__(
@@ -100,7 +106,7 @@ class ConcernScore(ProbabilityAccumulator):
         self.true_concern = true_concern
         self.factors = _wrong_factors(release_factors, self.classes)
         self.class_weight = None if class_weight is None else class_weights(class_weight, self.classes)
-        # A column for each true class, and one for cases whose true class is not in S: nothing is released there.
+        # One column per true class, and one without releases for cases whose true class is not in S.
         self._concern = np.column_stack([self.factors.T, np.ones(k)])
         self._right_penalty = penalties(self.n_intervals)
         self._wrong_penalty = self._right_penalty[::-1].copy()
@@ -120,7 +126,7 @@ class ConcernScore(ProbabilityAccumulator):
         return float(self.value("score")) / self.weight()
 
     def unweighted(self) -> float:
-        """Return the mean score with every case alike, equation (9), also where there are class weights."""
+        """Return the mean score without class weights, equation (9)."""
         if self.class_weight is None:
             return self.result()
         return float(self.value("every case alike")) / self.weight("cases")
@@ -145,8 +151,8 @@ class ConcernScore(ProbabilityAccumulator):
             Scores, of float64, and booleans.
         """
         k, n = len(self.classes), len(true)
-        columns = np.ascontiguousarray(proba.T)  # class by class: comparing and adding up whole columns is far quicker
-        of_true = true * n + np.arange(n)  # where each case's true class stands in such a table
+        columns = np.ascontiguousarray(proba.T)  # class by class, because operations on whole columns are far quicker
+        of_true = true * n + np.arange(n)  # position of each case's true class in this layout
         right = self._right_penalty.take(self._interval(columns.take(of_true)), mode="clip")
         penalty = self._wrong_penalty.take(self._interval(columns), mode="clip")
         if self.top_k < k:
@@ -160,7 +166,7 @@ class ConcernScore(ProbabilityAccumulator):
         own = inside * (wrong if self.true_concern == "sum" else self.top_k - 1.0)
         with np.errstate(invalid="ignore"):
             scores = (own * right + np.einsum("jn,jn->n", concern, penalty)) / (own + wrong)
-        # With no concern for any wrong class only the true class counts: 0/0 is read as its penalty.
+        # Without concern for any wrong class, 0/0 is read as the penalty of the true class.
         return np.where(wrong > 0, scores, right), ~inside
 
     def _interval(self, proba: NDArray[Any]) -> NDArray[np.int32]:
@@ -171,7 +177,7 @@ class ConcernScore(ProbabilityAccumulator):
 
 
 def penalties(n_intervals: int) -> NDArray[np.float64]:
-    """Return the penalty of each level: decreasing, 0 at the last one.
+    """Return the penalty of each level; it decreases to 0 at the last one.
 
     Parameters
     ----------
@@ -181,7 +187,7 @@ def penalties(n_intervals: int) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (t,)
-        -ln(l / (t - 1)) for l >= 1 and -ln(1e-7 / (t - 1)) for l = 0. The step between them is 16.118 whatever t.
+        -ln(l / (t - 1)) for l >= 1 and -ln(1e-7 / (t - 1)) for l = 0. The step from l = 1 to 0 is 16.118 for every t.
     """
     levels = np.arange(n_intervals, dtype=np.float64)
     levels[0] = _HIGHEST_PENALTY_AT
@@ -189,15 +195,15 @@ def penalties(n_intervals: int) -> NDArray[np.float64]:
 
 
 class MetaPatternConcernScore(Measured):
-    """The score, a float, with what it is made of.
+    """The score, a float, with the patterns behind it.
 
-    The arrays are worked out when they are first asked for, from the arguments of the call, which are kept and not
-    copied; where those were changed since, an InputError says so.
+    The arrays are computed on first access from the arguments of the call, which are kept without a copy. If these
+    have been changed since, an InputError is raised.
 
     Attributes
     ----------
     top_k : int
-        K, the number of most probable classes looked at.
+        K, the number of most probable classes considered.
     n_intervals : int
         t, the number of confidence intervals.
     share_outside_top_k : float
@@ -227,7 +233,7 @@ class MetaPatternConcernScore(Measured):
 
     @cached_property
     def confidence_pattern(self) -> NDArray[np.intp]:
-        """Return the levels of those classes, 0 to t - 1, shape (n, K); t - 1 is confident and right."""
+        """Return the levels of those classes, 0 to t - 1, shape (n, K); t - 1 means fully confident and right."""
         proba: NDArray[Any] = np.take_along_axis(self._proba, self.prediction_pattern, axis=1)
         last = self.n_intervals - 1
         intervals = np.minimum((proba * proba.dtype.type(self.n_intervals)).astype(np.intp), last)
@@ -247,10 +253,10 @@ class MetaPatternConcernScore(Measured):
 
     @cached_property
     def shares(self) -> NDArray[np.float64]:
-        """Return where the score comes from, shape (k, k), with sum 1, or 0 where the score is 0.
+        """Return the share of each cell in the score, shape (k, k), with sum 1, or 0 if the score is 0.
 
-        Rows are true classes, columns the most probable ones: the share of the cell's cases in the weighted sum of all
-        scores. A right answer that was given with less than full confidence has its share, too.
+        Rows are true classes, columns the most probable classes. A cell holds the share of its cases in the weighted
+        sum of all scores. Right answers with less than full confidence contribute too.
         """
         k, true = len(self._kernel.classes), self._true_columns
         scores, weight = self.per_sample, case_weights(self._weight, len(true))
@@ -260,9 +266,9 @@ class MetaPatternConcernScore(Measured):
         return np.asarray(cells.reshape(k, k) / (cells.sum() or 1.0))
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw `shares`: which true and most probable classes the score comes from.
+        """Draw `shares`: the contribution of each true and most probable class to the score.
 
-        On `ax` or a new figure, whose axes it returns.
+        Draws on `ax` or on a new figure, and returns the axes.
         """
         from metrics.drawing import plot_shares
 
@@ -271,7 +277,7 @@ class MetaPatternConcernScore(Measured):
         return axes
 
     def _unchanged(self) -> Probabilities:
-        """Return the probabilities, if the score still comes out of them."""
+        """Return the probabilities after checking that they still give the score."""
         again = self._kernel.fresh().update(self._true, self._proba, sample_weight=self._weight)
         if again.result() != float(self):
             raise InputError("y_true, y_proba or sample_weight was changed since the score was taken; take it again.")
@@ -299,7 +305,7 @@ def meta_pattern_concern_score(
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> MetaPatternConcernScore:
-    """Return the Meta Pattern Concern Score [W22]; see the module for the choices at its edges.
+    """Return the Meta Pattern Concern Score [W22]; see the module for its definition and edge cases.
 
     Parameters
     ----------
@@ -308,21 +314,21 @@ def meta_pattern_concern_score(
     y_proba : array-like of shape (n, k)
         Predicted probabilities; rows sum to 1.
     top_k : int, optional
-        How many of the most probable classes are looked at; by default all.
+        K, the number of most probable classes considered; by default all.
     n_intervals : int
-        Confidence intervals t, at least 2.
+        t, the number of confidence intervals, at least 2.
     confidence_threshold : float, optional
-        The concession in confidence that goes unpunished, the paper's second human value, in (0, 1): sets
+        The loss of confidence that is not penalised, in (0, 1); the paper's second human value. It sets
         ``n_intervals`` to ``round(1 / (1 - threshold))``, so that 0.98 means 50.
     release_factors : array-like of shape (k, k), optional
-        Factor in [0, 1] of true class i predicted as j; 1 is full concern. See `release_matrix`.
+        Factor in [0, 1] for true class i predicted as j; 1 is full concern. See `release_matrix`.
     true_concern : {"sum", "count"}
-        Concern of the true class: the sum of the others', the paper's equation (8), or K - 1, as in the authors'
-        published programs.
+        Concern of the true class: the sum of the concerns of the others, the paper's equation (8), or K - 1, as in the
+        authors' published programs.
     class_weight : array-like of shape (k,) or mapping of label to weight, optional
-        Weight of a case in the mean by its true class.
+        Weight of a case in the mean, by its true class.
     labels : array-like of shape (k,), optional
-        What the columns stand for, in order; see `metrics.inputs.class_index` for the rule without it.
+        Labels of the columns, in order; see `metrics.inputs.class_index` for the default.
     sample_weight : array-like of shape (n,), optional
         Weights of the cases.
 
@@ -335,7 +341,7 @@ def meta_pattern_concern_score(
     Raises
     ------
     InputError
-        In words: which argument, which row, what was expected.
+        If an argument is invalid; the message names the argument, the row and what was expected.
     """
     true, proba, classes = labelled_probabilities(y_true, y_proba, labels)
     kernel = ConcernScore(
@@ -360,13 +366,13 @@ def meta_pattern_concern_score(
 
 
 def release_matrix(releases: Sequence[Sequence[int]], factor: float, n_classes: int) -> NDArray[np.float64]:
-    """Return the release factors of the paper's two human values: a release list R and one release factor.
+    """Return the release factors for the paper's human values: a release list R and one release factor.
 
     Parameters
     ----------
     releases : sequence of sequences of int
-        Each (true class, released class, released class, ...), as indices of classes: predicting a released class for
-        this true class is of less concern.
+        Each is (true class, released class, released class, ...), as indices of classes: predicting a released class
+        for this true class is of less concern.
     factor : float
         Concern of released predictions, in [0, 1]; 1 is full concern.
     n_classes : int
@@ -380,7 +386,7 @@ def release_matrix(releases: Sequence[Sequence[int]], factor: float, n_classes: 
     Raises
     ------
     InputError
-        Where a class does not exist, a class is released to itself, or the factor is not in [0, 1].
+        If a class does not exist, a class is released to itself, or the factor is not in [0, 1].
 
     Examples
     --------
@@ -420,27 +426,27 @@ def _intervals(n_intervals: int, confidence_threshold: float | None) -> int:
 
 
 def most_probable_set(columns: NDArray[Any], size: int) -> NDArray[np.bool_]:
-    """Return which classes are among the most probable ones of each case; of equal ones the first are.
+    """Return which classes are among the most probable ones of each case; ties go to the first.
 
     Parameters
     ----------
     columns : ndarray of shape (k, b)
         Probabilities by class.
     size : int
-        How many classes, 1 to k - 1.
+        Number of classes, 1 to k - 1.
 
     Returns
     -------
     ndarray of bool, shape (k, b)
-        `size` are true in each column.
+        Each column has `size` true entries.
     """
     k = len(columns)
     if k > _FEW_CLASSES:
         return _set_by_partition(columns.T, size)
-    # Count for each class how many come before it, as if every class came after those to its left at first.
+    # Count how many classes precede each one, starting from the order of the columns.
     rank = np.repeat(np.arange(k, dtype=np.int8)[:, np.newaxis], columns.shape[1], axis=1)
     for apart in range(1, k):
-        # Where the class further to the right is more probable it comes before the other one.
+        # If the later class is more probable, it precedes the earlier one.
         swaps = (columns[:-apart] < columns[apart:]).view(np.int8)
         rank[:-apart] += swaps
         rank[apart:] -= swaps

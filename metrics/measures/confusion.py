@@ -1,5 +1,6 @@
-"""Confusion matrices and the error rates that come of them, and natural frequencies: whole cases out of
-a population. Rows are true classes, columns are predicted classes.
+"""Confusion matrices, error rates, and natural frequencies (whole cases out of a population).
+
+Rows are true classes, columns are predicted classes.
 
 Source: B. Marlin, COMPSCI 589 lecture 14, University of Massachusetts Amherst [M589].
 """
@@ -35,21 +36,21 @@ Normalize = Literal["true", "pred", "all"]
 
 
 class ConfusionMatrix(np.ndarray[Any, np.dtype[Any]]):
-    """A k x k array that knows its labels and draws itself; an ordinary array otherwise.
+    """A k x k array with labels and a `plot` method.
 
-    Copies, and what is computed cell by cell, such as the difference of two matrices, have the labels too. What has
-    another shape or may have moved rows and columns, such as a sum, `swapaxes` or `take`, has none.
+    Copies and elementwise results, such as the difference of two matrices, keep the labels. Results of another shape,
+    or with rows and columns that may have moved, such as a sum, `swapaxes` or `take`, have none.
 
     Attributes
     ----------
     labels : tuple or None
-        What the rows and columns stand for, in order.
+        Labels of the rows and columns, in order.
     """
 
     labels: tuple[Any, ...] | None
 
     def __new__(cls, matrix: ArrayLike, labels: Sequence[Any] | None = None) -> Self:
-        """Return a matrix as one with labels; nothing is copied."""
+        """Return a view of a matrix with labels; nothing is copied."""
         self = np.asarray(matrix).view(cls)
         self.labels = None if labels is None else tuple(labels)
         return self
@@ -58,7 +59,7 @@ class ConfusionMatrix(np.ndarray[Any, np.dtype[Any]]):
         self.labels = None
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        # Cell by cell: running sums come without a context, and the product of two matrices has a signature.
+        # Elementwise only: cumulative sums come without a context, and matrix products have a signature.
         if array.shape == self.shape and context and not context[0].signature:
             parts = [part for part in context[1] if isinstance(part, ConfusionMatrix)]
             alike = all(part.labels == self.labels for part in parts)
@@ -75,11 +76,11 @@ class ConfusionMatrix(np.ndarray[Any, np.dtype[Any]]):
         return self.copy()
 
     def astype(self, dtype: Any, *options: Any, **more: Any) -> Self:
-        """Return the matrix in another type of number, with the same labels."""
+        """Return the matrix with another dtype and the same labels."""
         return type(self)(np.asarray(self).astype(dtype, *options, **more), self.labels)
 
     def transpose(self, *axes: Any) -> NDArray[Any]:  # type: ignore[override]
-        """Return the transposed numbers as a plain array: its rows are no true classes any more."""
+        """Return the transpose as a plain array, because its rows are no longer true classes."""
         return np.asarray(self).transpose(*axes)
 
     @property
@@ -95,14 +96,14 @@ class ConfusionMatrix(np.ndarray[Any, np.dtype[Any]]):
         return ConfusionMatrix, (np.asarray(self), self.labels)
 
     def _repr_html_(self) -> str:
-        """Return the counts as a table for notebooks, with the rate of each row."""
+        """Return the counts as an HTML table for notebooks, with row rates."""
         names = range(len(self)) if self.labels is None else self.labels
         return counts_html([*map(label_text, names)], np.asarray(self))
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the matrix: counts with the rates of each row, or a difference where entries are negative.
+        """Draw the matrix: counts with row rates, or a difference if entries are negative.
 
-        On `ax` or a new figure, whose axes it returns; see `metrics.plots.plot_confusion`.
+        Draws on `ax` or on a new figure, and returns the axes; see `metrics.plots.plot_confusion`.
         """
         from metrics.drawing import plot_confusion
 
@@ -110,12 +111,12 @@ class ConfusionMatrix(np.ndarray[Any, np.dtype[Any]]):
 
 
 class CellCounts(Accumulator):
-    """Counts of (true class, predicted class), whatever says what was predicted."""
+    """Counts of (true class, predicted class), from labels or from probabilities."""
 
     classes: ClassIndex
 
     def counted(self, true: Codes, predicted: Codes, weight: Floats | None) -> Totals:
-        """Return how often each cell of the matrix occurs, and with what weight."""
+        """Return the number and the total weight of the cases in each cell."""
         k = len(self.classes)
         cells = true * k + predicted
         cases = np.bincount(cells, minlength=k * k).reshape(k, k)
@@ -123,7 +124,7 @@ class CellCounts(Accumulator):
         return {"cases": cases, "weight": weighed}
 
     def matrix(self) -> NDArray[Any]:
-        """Return the counts, shape (k, k): int64, or float64 where cases were weighted."""
+        """Return the counts, shape (k, k): int64, or float64 if cases were weighted."""
         counts = np.zeros((len(self.classes),) * 2) + self.value("weight" if self.weighted else "cases")
         return np.asarray(counts if self.weighted else counts.astype(np.int64))
 
@@ -133,7 +134,7 @@ class CellCounts(Accumulator):
 
 
 class ConfusionCounts(CellCounts, LabelAccumulator):
-    """Counts of (true class, predicted class), taking their cases in batches.
+    """Counts of (true class, predicted class), accumulated over batches of cases.
 
     Parameters
     ----------
@@ -146,7 +147,7 @@ class ConfusionCounts(CellCounts, LabelAccumulator):
         return self.counted(true, predicted, weight)
 
     def occurring(self) -> NDArray[np.bool_]:
-        """Return, per class, whether it was seen, true or predicted."""
+        """Return whether each class was seen, as true or as predicted class."""
         seen = np.zeros((len(self.classes),) * 2) + self.value("cases") > 0
         return np.asarray(seen.any(axis=0) | seen.any(axis=1))
 
@@ -166,12 +167,12 @@ def confusion_matrix(
     y_true, y_pred : array-like of shape (n,)
         True and predicted labels of any type.
     labels : array-like of shape (k,), optional
-        What the rows and columns stand for, in order; by default the sorted labels that occur. Unlike scikit-learn's,
-        a label that occurs and is left out is an error: no case is dropped unseen.
+        Labels of the rows and columns, in order; by default the sorted labels that occur. Unlike in scikit-learn, it is
+        an error to omit a label that occurs, so that no case is dropped silently.
     sample_weight : array-like of shape (n,), optional
         Weights of the cases.
     normalize : {"true", "pred", "all"}, optional
-        Divide by the sums of the rows, of the columns, or of the whole; a sum of zero leaves zeros.
+        Divide by the row sums, the column sums, or the total; a sum of zero leaves zeros.
 
     Returns
     -------
@@ -181,7 +182,7 @@ def confusion_matrix(
     Raises
     ------
     InputError
-        In words: which argument, which row, what was expected.
+        If an argument is invalid; the message names the argument, the row and what was expected.
 
     Examples
     --------
@@ -207,7 +208,7 @@ def _normalized(matrix: NDArray[Any], normalize: Normalize | None) -> NDArray[An
 
 
 class ErrorCounts(LabelAccumulator):
-    """Cases and errors by true class, taking their cases in batches.
+    """Cases and errors by true class, accumulated over batches of cases.
 
     Parameters
     ----------
@@ -233,12 +234,12 @@ class ErrorCounts(LabelAccumulator):
         return self.class_weighted_error_rate(np.ones(len(self.classes)))
 
     def balanced_error_rate(self) -> float:
-        """Return the mean over the classes of the share of wrong predictions; see the function of this name.
+        """Return the mean error rate of the classes; see `metrics.balanced_error_rate`.
 
         Raises
         ------
         InputError
-            Where no case, or none with a weight above zero, was seen.
+            If no case, or none with a weight above zero, was seen.
         """
         self.weight("cases")
         cases, errors = self.value("cases"), self.value("errors")
@@ -252,7 +253,7 @@ class ErrorCounts(LabelAccumulator):
         return float((errors[present] / cases[present]).mean())
 
     def class_weighted_error_rate(self, class_weight: ArrayLike | Mapping[Any, float]) -> float:
-        """Return the share of wrong predictions, each case weighted with its true class's weight.
+        """Return the share of wrong predictions, with each case weighted by its true class.
 
         Parameters
         ----------
@@ -262,7 +263,7 @@ class ErrorCounts(LabelAccumulator):
         Raises
         ------
         InputError
-            Where a weight is missing, or no case with a weight above zero was seen.
+            If a weight is missing, or no case with a weight above zero was seen.
         """
         weights = class_weights(class_weight, self.classes)
         total = required_weight(float(np.sum(weights * self.value("cases"))))
@@ -287,7 +288,7 @@ def error_rate(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike
     Raises
     ------
     InputError
-        In words: which argument, which row, what was expected.
+        If an argument is invalid; the message names the argument, the row and what was expected.
 
     Examples
     --------
@@ -299,14 +300,14 @@ def error_rate(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike
 
 
 def balanced_error_rate(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Return the mean over the true classes of the share of wrong predictions [M589]: 1 - balanced accuracy.
+    """Return the mean error rate of the true classes [M589]: 1 - balanced accuracy.
 
-    A class that is predicted but never true has no error rate: it is left out with a warning.
+    A class that is predicted but never true has no error rate; it is omitted with a warning.
 
     Parameters
     ----------
     y_true, y_pred, sample_weight
-        As in `error_rate`, and refused as there.
+        As in `error_rate`; the same inputs are rejected.
 
     Returns
     -------
@@ -329,19 +330,18 @@ def class_weighted_error_rate(
     *,
     labels: ArrayLike | None = None,
 ) -> float:
-    """Return the weighted share of wrong predictions, each case weighted with its true class's weight [M589].
+    """Return the share of wrong predictions, with each case weighted by its true class [M589].
 
     sum_i w[y_i] 1[y_i != f_i] / sum_i w[y_i].
 
     Parameters
     ----------
     y_true, y_pred
-        As in `error_rate`, and refused as there.
+        As in `error_rate`; the same inputs are rejected.
     class_weight : array-like of shape (k,) or mapping of label to weight
         Weights >= 0 in any scale.
     labels : array-like of shape (k,), optional
-        What the weights belong to, in order; see `metrics.inputs.class_index` for the rule without it. A mapping says
-        so itself.
+        Labels of the weights, in order; see `metrics.inputs.class_index` for the default. Not needed with a mapping.
 
     Returns
     -------
@@ -371,15 +371,15 @@ def _error_counts(y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike
     return ErrorCounts(shared_classes(true, predicted)).update(true, predicted, sample_weight=sample_weight)
 
 
-# Remainders are compared at this many decimals, so that floating-point noise does not break a tie.
+# Remainders are compared at this many decimals, so that floating-point noise does not break ties.
 _DECIMALS = 6
 
 
 def natural_frequencies(matrix: ArrayLike, population: int) -> NDArray[np.int64]:
-    """Scale a confusion matrix to whole cases out of a population, row sums kept.
+    """Scale a confusion matrix to whole cases out of a population.
 
-    The row sums are apportioned first, by largest remainder, then each row within its sum. So two matrices of the same
-    prevalence get the same row sums. Of equal remainders the lower index is rounded up.
+    The row sums are apportioned first, by largest remainder, then each row within its sum, so that matrices of equal
+    prevalence get equal row sums. Of equal remainders the one with the lower index is rounded up.
 
     Parameters
     ----------
@@ -391,14 +391,14 @@ def natural_frequencies(matrix: ArrayLike, population: int) -> NDArray[np.int64]
     Returns
     -------
     ndarray of int64, shape (k, k)
-        Whole cases that sum to `population`; each entry is less than one case away from its exact share of its row.
+        Whole cases that sum to `population`; each entry differs by less than one case from its exact share of its row.
 
     Raises
     ------
     InputError
-        Where the matrix is not square, holds a negative or non-finite entry, or sums to 0; where population < 1.
+        If the matrix is not square, has a negative or non-finite entry, or sums to 0, or if population < 1.
     TypeError
-        Where population is not a whole number.
+        If population is not a whole number.
 
     Examples
     --------

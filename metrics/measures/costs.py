@@ -1,4 +1,4 @@
-"""Costs of mistakes, and the decisions that cost least; in a cost matrix rows are true, columns predicted classes.
+"""Costs of mistakes and least-cost decisions; rows of cost matrices are true classes, columns predicted classes.
 
 Sources: B. Marlin, COMPSCI 589 lecture 14, University of Massachusetts Amherst [M589]; C. Elkan, "The foundations of
 cost-sensitive learning", IJCAI 2001.
@@ -34,14 +34,14 @@ from metrics.inputs.class_index import ClassIndex, column_classes
 from metrics.inputs.labels import Probabilities, checked_rows, label_array, probability_array
 from metrics.measures.confusion import CellCounts, ConfusionCounts
 
-# Expected costs that differ by less than this share of the largest cost are equal: rounding must not decide.
+# Expected costs that differ by less than this share of the largest cost count as equal, so that rounding never decides.
 EQUAL_COST = 1e-12
 
 
 class LeastCost:
     """The rule that decides for the class of least expected cost, argmin_j sum_i p_i C[i, j].
 
-    Of classes whose expected costs are equal (within 1e-12 of the largest cost) the first is taken.
+    If expected costs are equal (within 1e-12 of the largest cost), the first class is chosen.
 
     Parameters
     ----------
@@ -72,30 +72,30 @@ class LeastCost:
 
 def _cheapest(proba: Probabilities, costs: Floats) -> Codes:
     """Return the column of least expected cost for each row of probabilities (b, k), with costs (k, decisions)."""
-    expected = costs.T @ proba.T  # class by class: comparing whole columns is twice as fast
+    expected = costs.T @ proba.T  # class by class, because comparing whole columns is twice as fast
     equal = EQUAL_COST * float(np.abs(costs).max())
     return np.asarray((expected <= expected.min(axis=0) + equal).argmax(axis=0))
 
 
 def least_cost_decisions(proba: Probabilities, costs: Floats) -> Codes:
-    """Return the decisions of least expected cost, of which there may be more than classes, as indices.
+    """Return the decisions of least expected cost as indices; there may be more decisions than classes.
 
     Parameters
     ----------
     proba : ndarray of shape (n, k)
-        As `probability_array` returns it; its rows are checked here.
+        From `probability_array`; this function checks the rows.
     costs : ndarray of shape (k, d)
         Finite costs; rows are true classes, columns are decisions.
 
     Returns
     -------
     ndarray of intp, shape (n,)
-        Indices in 0..d-1; of equal expected costs the first.
+        Indices in 0..d-1; the first on ties.
 
     Raises
     ------
     InputError
-        Where a row is no probabilities.
+        If a row is not a probability distribution.
     """
     decisions = np.empty(len(proba), dtype=np.intp)
     for rows in probability_chunks(proba):
@@ -105,14 +105,14 @@ def least_cost_decisions(proba: Probabilities, costs: Floats) -> Codes:
 
 
 class DecisionCounts(CellCounts, ProbabilityAccumulator):
-    """The confusion matrix of the decisions taken on predicted probabilities.
+    """The confusion matrix of decisions based on predicted probabilities.
 
     Parameters
     ----------
     classes : int, array-like of shape (k,) or ClassIndex
         The k labels in the order of the columns.
     rule : LeastCost, optional
-        Decide for least expected cost; by default for the most probable class. Of equal ones the first.
+        Decides for least expected cost; by default for the most probable class. Ties go to the first.
     """
 
     def __init__(self, classes: int | ArrayLike | ClassIndex, rule: LeastCost | None = None) -> None:
@@ -127,17 +127,17 @@ class DecisionCounts(CellCounts, ProbabilityAccumulator):
 
 
 class ExpectedCost(ProbabilityAccumulator):
-    """Mean probability of each class over the cases of each true class: what every expected cost is made of.
+    """Total probability of each class over the cases of each true class, which determines every expected cost.
 
-    G[a, b] is the sum of the probability of class b over the cases of true class a, so that <G, C> / n is the expected
-    misclassification cost under any cost matrix C, without another look at the cases.
+    G[a, b] is the sum of the probability of class b over the cases of true class a. The expected misclassification cost
+    under any cost matrix C is <G, C> / n, without another pass over the cases.
 
     Parameters
     ----------
     classes : int, array-like of shape (k,) or ClassIndex
         The k labels in the order of the columns.
     cost_matrix : array-like of shape (k, k), optional
-        The costs of `result`.
+        The costs used by `result`.
     """
 
     def __init__(self, classes: int | ArrayLike | ClassIndex, *, cost_matrix: ArrayLike | None = None) -> None:
@@ -145,9 +145,9 @@ class ExpectedCost(ProbabilityAccumulator):
         self.cost_matrix = None if cost_matrix is None else matrix_of(cost_matrix, self.classes)
 
     def totals(self, true: Codes, proba: Probabilities, weight: Floats | None) -> Totals:
-        """Return G over some cases: the product of the k x b matrix of true classes with their probabilities."""
+        """Return G over some cases: the k x b indicator matrix of true classes times their probabilities."""
         require("scipy")
-        from scipy.sparse import csc_array  # a tenth of a second, and a metric that is only read does without
+        from scipy.sparse import csc_array  # takes 0.1 s, which reading a metric need not pay
 
         b = len(true)
         truth = csc_array((np.ones(b) if weight is None else weight, true, np.arange(b + 1)), shape=(proba.shape[1], b))
@@ -168,7 +168,7 @@ class ExpectedCost(ProbabilityAccumulator):
         Raises
         ------
         InputError
-            Where the matrix is of another size, or no case with a weight above zero was seen.
+            If the matrix has the wrong size, or no case with a weight above zero was seen.
         """
         costs = matrix_of(cost_matrix, self.classes)
         return float((self.matrix() * costs).sum()) / self.weight()
@@ -179,7 +179,7 @@ class ExpectedCost(ProbabilityAccumulator):
         Raises
         ------
         InputError
-            Where it has none, or no case with a weight above zero was seen.
+            If it has none, or no case with a weight above zero was seen.
         """
         if self.cost_matrix is None:
             raise InputError("cost_matrix: none was given; ask expected_cost(cost_matrix) instead.")
@@ -187,7 +187,7 @@ class ExpectedCost(ProbabilityAccumulator):
 
 
 class MisclassificationCost(ConfusionCounts):
-    """The mean cost of predictions, taking its cases in batches.
+    """The mean cost of predictions, accumulated over batches of cases.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ class MisclassificationCost(ConfusionCounts):
         Raises
         ------
         InputError
-            Where no case with a weight above zero was seen.
+            If no case with a weight above zero was seen.
         """
         return mean_cost(self.matrix(), self.cost_matrix)
 
@@ -229,7 +229,7 @@ def misclassification_cost(
     cost_matrix : array-like of shape (k, k)
         Rows are true classes, columns are predicted classes.
     labels : array-like of shape (k,), optional
-        What the rows and columns stand for, in order; see `metrics.inputs.class_index` for the rule without it.
+        Labels of the rows and columns, in order; see `metrics.inputs.class_index` for the default.
     sample_weight : array-like of shape (n,), optional
         Weights of the cases.
 
@@ -241,7 +241,7 @@ def misclassification_cost(
     Raises
     ------
     InputError
-        In words: which argument, which row, what was expected.
+        If an argument is invalid; the message names the argument, the row and what was expected.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def misclassification_cost(
 
 
 def mean_cost(counts: ArrayLike, cost_matrix: ArrayLike) -> float:
-    """Return the mean cost of the cases that a confusion matrix counts: <counts, C> / n.
+    """Return the mean cost of the cases in a confusion matrix: <counts, C> / n.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def mean_cost(counts: ArrayLike, cost_matrix: ArrayLike) -> float:
     Raises
     ------
     InputError
-        Where nothing was counted or the shapes differ.
+        If the counts sum to zero or the shapes differ.
     """
     cases = square_matrix(counts, "counts")
     return float((cases * matrix_of(cost_matrix, len(cases))).sum()) / required_weight(float(cases.sum()))
@@ -288,7 +288,7 @@ def expected_misclassification_cost(
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Return the mean cost expected where predictions are drawn from the probabilities [M589].
+    """Return the expected mean cost if predictions are drawn from the probabilities [M589].
 
     Mean of sum_j p_ij C[y_i, j], which is <G, C> / n with G of `ExpectedCost`.
 
@@ -299,7 +299,7 @@ def expected_misclassification_cost(
     y_proba : array-like of shape (n, k)
         Predicted probabilities; rows sum to 1.
     cost_matrix, labels, sample_weight
-        As in `misclassification_cost`, and refused as there.
+        As in `misclassification_cost`; the same inputs are rejected.
 
     Returns
     -------
@@ -329,17 +329,17 @@ def cost_sensitive_decisions(
     cost_matrix : array-like of shape (k, k)
         Rows are true classes, columns are predicted classes.
     labels : array-like of shape (k,), optional
-        What the columns stand for; by default 0, ..., k-1.
+        Labels of the columns; by default 0, ..., k-1.
 
     Returns
     -------
     ndarray of shape (n,)
-        Elements of `labels`; of equal expected costs (within 1e-12 of the largest cost) the first.
+        Elements of `labels`; the first if expected costs are equal (within 1e-12 of the largest cost).
 
     Raises
     ------
     InputError
-        In words: which argument, which row, what was expected.
+        If an argument is invalid; the message names the argument, the row and what was expected.
 
     Examples
     --------
@@ -357,15 +357,15 @@ def cost_sensitive_decisions(
 
 
 class PrevalenceShift(NamedTuple):
-    """Cases as they would be at another prevalence.
+    """Weights and probabilities of cases at another prevalence.
 
     Attributes
     ----------
     sample_weight : ndarray of shape (n,)
-        Weights, mean 1, under which the true classes have the stated prevalence; every measure of this package that
-        takes `sample_weight` is then one of the other prevalence.
+        Weights, with mean 1, under which the true classes have the stated prevalence. With them, every measure that
+        takes `sample_weight` refers to that prevalence.
     y_proba : ndarray of shape (n, k)
-        The probabilities of a model that knows the stated prevalence.
+        Probabilities corrected to the stated prevalence.
     """
 
     sample_weight: Floats
@@ -379,11 +379,10 @@ def prevalence_shift(
     *,
     labels: ArrayLike | None = None,
 ) -> PrevalenceShift:
-    """Return the weights and the probabilities of cases at another prevalence, where only that changes [M589].
+    """Return the weights and probabilities of cases at another prevalence, all else unchanged [M589].
 
-    Among the cases of one true class nothing changes; the classes become more or less common. Probabilities are
-    corrected by Bayes' rule, p_j proportional to p_j new_j / old_j (Saerens, Latinne and Decaestecker 2002, equation
-    2.4).
+    The classes become more or less common; within a true class nothing changes. Probabilities are corrected by Bayes'
+    rule, p_j proportional to p_j new_j / old_j (Saerens, Latinne and Decaestecker 2002, equation 2.4).
 
     Parameters
     ----------
@@ -392,19 +391,20 @@ def prevalence_shift(
     y_proba : array-like of shape (n, k)
         Predicted probabilities; rows sum to 1.
     prevalence : array-like of shape (k,) or mapping of label to share
-        How common the true classes are there, in any scale.
+        Relative frequencies of the true classes at the new prevalence, in any scale.
     labels : array-like of shape (k,), optional
-        What the columns stand for, in order; see `metrics.inputs.class_index` for the rule without it.
+        Labels of the columns, in order; see `metrics.inputs.class_index` for the default.
 
     Returns
     -------
     PrevalenceShift
-        ``sample_weight`` and ``y_proba``. A case that has no probability left keeps its row; it has the weight 0.
+        ``sample_weight`` and ``y_proba``. A case whose corrected probabilities are all 0 keeps its row, with weight 0.
 
     Raises
     ------
     InputError
-        In words: which argument, which row, what was expected; also for a class that is stated but has no case.
+        If an argument is invalid (the message names the argument and the row), or a class with a stated share has no
+        case.
 
     Examples
     --------
@@ -426,9 +426,9 @@ def prevalence_shift(
 
 
 def corrected(proba: NDArray[np.floating[Any]], ratio: Floats) -> Floats:
-    """Return probabilities, shape (n, k), where each class is `ratio` times as common, shape (k,), as it was.
+    """Return probabilities, shape (n, k), corrected for classes that are `ratio`, shape (k,), times as common.
 
-    A row that has nothing left stays as it is.
+    A row whose corrected probabilities are all 0 is unchanged.
     """
     joint = proba * ratio
     total = joint.sum(axis=1, keepdims=True)

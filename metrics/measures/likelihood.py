@@ -1,5 +1,7 @@
-"""Losses of predicted probabilities: negative log-likelihood [M589] and the squared error of [W22]; and measures of
-predicted numbers with their uncertainty [M589].
+"""Losses of predicted probabilities, and measures of predicted numbers with their uncertainty.
+
+Negative log-likelihood [M589] and the squared error of [W22] judge probabilities; Gaussian likelihood and interval
+coverage [M589] judge numbers.
 
 Sources: B. Marlin, COMPSCI 589 lecture 14, University of Massachusetts Amherst [M589]; Y. Wang, D. Du, Y. Liu, "Meta
 Pattern Concern Score", IEEE SMC 2023 [W22].
@@ -31,14 +33,14 @@ from metrics.inputs.labels import Probabilities
 
 
 class LogLikelihood(ProbabilityAccumulator):
-    """The mean negative log-likelihood, taking its cases in batches.
+    """The mean negative log-likelihood, accumulated over batches of cases.
 
     Parameters
     ----------
     classes : int, array-like of shape (k,) or ClassIndex
         The k labels in the order of the columns.
     class_weight : array-like of shape (k,) or mapping of label to weight, optional
-        Weight of a case in the mean by its true class.
+        Weight of a case in the mean, by its true class.
     """
 
     def __init__(
@@ -62,7 +64,7 @@ class LogLikelihood(ProbabilityAccumulator):
 
 
 class SquaredError(ProbabilityAccumulator):
-    """The mean squared error of the probabilities, taking its cases in batches.
+    """The mean squared error of the probabilities, accumulated over batches of cases.
 
     Parameters
     ----------
@@ -98,13 +100,12 @@ def negative_log_likelihood(
     y_true : array-like of shape (n,)
         True labels.
     y_proba : array-like of shape (n, k)
-        Predicted probabilities; rows sum to 1. As in scikit-learn, one below the smallest step of its precision at 1
-        (2.2e-16 in float64, 1.2e-7 in float32) counts as that step: a true class that was given no chance at all costs
-        36.04 or 15.94, not infinity.
+        Predicted probabilities; rows sum to 1. As in scikit-learn, probabilities are clipped at the machine epsilon
+        (2.2e-16 in float64, 1.2e-7 in float32): a true class with probability 0 costs 36.04 or 15.94, not infinity.
     class_weight : array-like of shape (k,) or mapping of label to weight, optional
         Weights of the true classes, in any scale.
     labels : array-like of shape (k,), optional
-        What the columns stand for, in order; see `metrics.inputs.class_index` for the rule without it.
+        Labels of the columns, in order; see `metrics.inputs.class_index` for the default.
     sample_weight : array-like of shape (n,), optional
         Weights of the cases.
 
@@ -116,7 +117,7 @@ def negative_log_likelihood(
     Raises
     ------
     InputError
-        In words: which argument, which row, what was expected.
+        If an argument is invalid; the message names the argument, the row and what was expected.
 
     Examples
     --------
@@ -131,12 +132,12 @@ def negative_log_likelihood(
 def probability_squared_error(
     y_true: ArrayLike, y_proba: ArrayLike, *, labels: ArrayLike | None = None, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Return the MS of [W22], sum (p - onehot)^2 / (2 n): half the Brier score of several classes.
+    """Return the MS of [W22], sum (p - onehot)^2 / (2 n): half the multi-class Brier score.
 
     Parameters
     ----------
     y_true, y_proba, labels, sample_weight
-        As in `negative_log_likelihood`, and refused as there.
+        As in `negative_log_likelihood`; the same inputs are rejected.
 
     Returns
     -------
@@ -154,19 +155,19 @@ def probability_squared_error(
 
 
 class GaussianLikelihood(Accumulator):
-    """The mean negative log-likelihood of normal distributions, taking its cases in batches."""
+    """The mean negative log-likelihood of normal distributions, accumulated over batches of cases."""
 
     def update(self, y_true: ArrayLike, mean: ArrayLike, std: ArrayLike) -> Self:
-        """Add a batch of cases; where it is refused nothing is added.
+        """Add a batch of cases; if it is rejected, nothing is added.
 
         Parameters
         ----------
         y_true, mean, std
-            As in `gaussian_negative_log_likelihood`, and refused as there.
+            As in `gaussian_negative_log_likelihood`; the same inputs are rejected.
         """
         true = _numbers(y_true, "y_true")
         centre, spread = _numbers(mean, "mean", len(true)), _spread(std, len(true))
-        with np.errstate(over="ignore"):  # what is infinite is refused with its sum
+        with np.errstate(over="ignore"):  # an infinite sum is rejected by `add`
             loss = 0.5 * math.log(2 * math.pi) + np.log(spread) + 0.5 * ((true - centre) / spread) ** 2
         self.add({"loss": float(loss.sum()), "weight": len(true)})
         return self
@@ -177,10 +178,10 @@ class GaussianLikelihood(Accumulator):
 
 
 class Coverage(Accumulator):
-    """The share of numbers that lie in their intervals, taking its cases in batches."""
+    """The share of numbers inside their intervals, accumulated over batches of cases."""
 
     def update(self, y_true: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Self:
-        """Add a batch of cases with their intervals; where it is refused nothing is added.
+        """Add a batch of cases with their intervals; if it is rejected, nothing is added.
 
         Parameters
         ----------
@@ -190,7 +191,7 @@ class Coverage(Accumulator):
         Raises
         ------
         InputError
-            In words: which argument, which row, what was expected.
+            If an argument is invalid; the message names the argument, the row and what was expected.
         """
         true = _numbers(y_true, "y_true")
         low, high = _limits(lower, "lower", len(true)), _limits(upper, "upper", len(true))
@@ -202,7 +203,7 @@ class Coverage(Accumulator):
         return self
 
     def result(self) -> float:
-        """Return the share."""
+        """Return the share of covered numbers."""
         return float(self.value("covered")) / self.weight()
 
 
@@ -223,12 +224,12 @@ def gaussian_negative_log_likelihood(y_true: ArrayLike, mean: ArrayLike, std: Ar
     Returns
     -------
     float
-        Lower is better; negative where the densities are above 1.
+        Lower is better; it can be negative, because densities may exceed 1.
 
     Raises
     ------
     InputError
-        In words: which argument, which row, what was expected.
+        If an argument is invalid; the message names the argument, the row and what was expected.
 
     Examples
     --------
@@ -240,25 +241,25 @@ def gaussian_negative_log_likelihood(y_true: ArrayLike, mean: ArrayLike, std: Ar
 
 
 def density_negative_log_likelihood(y_true: ArrayLike, distribution: Any) -> float:
-    """Return the mean negative log-likelihood of numbers under predicted distributions of any kind [M589].
+    """Return the mean negative log-likelihood of numbers under arbitrary predicted distributions [M589].
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         Numbers.
     distribution : frozen distribution of scipy.stats
-        With `logpdf`, or `logpmf` where it is discrete; its parameters are numbers or arrays of shape (n,):
+        With `logpdf`, or `logpmf` if it is discrete; its parameters are numbers or arrays of shape (n,):
         ``scipy.stats.t(df=4, loc=means, scale=scales)``.
 
     Returns
     -------
     float
-        Lower is better; for normal distributions that of `gaussian_negative_log_likelihood`.
+        Lower is better; for normal distributions it equals `gaussian_negative_log_likelihood`.
 
     Raises
     ------
     InputError
-        Where the distribution has no density, or a number lies where it is 0, with its row.
+        If the distribution has no density, or the density of a number is 0; the message gives its row.
 
     Examples
     --------
@@ -293,16 +294,16 @@ def interval_coverage(
     upper: ArrayLike | None = None,
     level: float = 0.95,
 ) -> float:
-    """Return the share of numbers inside their predicted intervals [M589]; `level` is what it should be.
+    """Return the share of numbers inside their predicted intervals [M589]; its target is `level`.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         Numbers.
     mean, std : array-like of shape (n,) or float, optional
-        Predicted normal distributions: the central interval of `level` is taken.
+        Predicted normal distributions; the interval is the central one of probability `level`.
     lower, upper : array-like of shape (n,) or float, optional
-        Instead, the limits of any interval, themselves included; infinite where an interval is open.
+        Alternatively, the limits of the intervals, which are included; infinite for an open interval.
     level : float
         In (0, 1); only with `mean` and `std`.
 
@@ -314,7 +315,7 @@ def interval_coverage(
     Raises
     ------
     InputError
-        In words: which argument, which row, what was expected.
+        If an argument is invalid; the message names the argument, the row and what was expected.
 
     Examples
     --------
@@ -335,7 +336,7 @@ def interval_coverage(
 
 
 def _numbers(values: ArrayLike, name: str, n: int | None = None) -> Floats:
-    """Return n finite numbers; one number stands for n equal ones where n is known."""
+    """Return n finite numbers; a single number is repeated if n is known."""
     array = number_array(values, name)
     return _shaped(array, name, n)
 

@@ -32,7 +32,7 @@ Bits = NDArray[np.bool_]
 
 
 class MultilabelCounts(NamedTuple):
-    """How often labels were given and missed, over all items and labels."""
+    """Counts of label decisions over all items and labels."""
 
     true_positive: int
     true_negative: int
@@ -52,9 +52,9 @@ class PenalizedMultilabelScore(Measured):
     per_label : ndarray of shape (L,)
         Accuracy of each label.
     per_label_score : ndarray of shape (L,)
-        Score of each label under the penalties: (#correct - fp FP - fn FN) / n. Their mean is the score.
+        Score of each label under the penalties: (#correct - fp FP - fn FN) / n. The score is their mean.
     labels : tuple of str
-        Names of the labels: those stated, those of the columns of a frame, or "label 0", "label 1", ...
+        Names of the labels: as passed, or the column names of a frame, or "label 0", "label 1", ...
     """
 
     counts: MultilabelCounts
@@ -64,9 +64,9 @@ class PenalizedMultilabelScore(Measured):
     labels: tuple[str, ...]
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the accuracy of each label as bars, with its score where penalties change any.
+        """Draw the accuracy of each label as a bar, with its score if the penalties change any score.
 
-        On `ax` or a new figure, whose axes it returns.
+        Draws on `ax` or on a new figure, and returns the axes.
         """
         from metrics.drawing import plot_bars
         from metrics.text import percent
@@ -80,16 +80,16 @@ class PenalizedMultilabelScore(Measured):
 
 
 class MultilabelTally(Accumulator):
-    """Counts per label, taking their items in batches.
+    """Counts per label, accumulated over batches of items.
 
     Parameters
     ----------
     n_labels : int
         L.
     false_positive_penalty, false_negative_penalty : float
-        What a wrongly given and a missed label cost, >= 0, in units of a correct one.
+        Cost of a false and of a missed label, >= 0, in units of a correct one.
     true_negative_reward : float
-        What a label rightly left out is worth, >= 0, in units of one rightly given.
+        Value of a label rightly left out, >= 0, in units of one rightly given.
     """
 
     def __init__(
@@ -109,17 +109,17 @@ class MultilabelTally(Accumulator):
         super().__init__()
 
     def update(self, y_true: ArrayLike, y_pred: ArrayLike) -> Self:
-        """Add a batch of items; where it is refused nothing is added.
+        """Add a batch of items; if it is rejected, nothing is added.
 
         Parameters
         ----------
         y_true, y_pred : array-like of shape (n, L)
-            1 where the item has the label, 0 where not.
+            1 if the item has the label, otherwise 0.
 
         Raises
         ------
         InputError
-            In words: which argument, which row, what was expected.
+            If an argument is invalid; the message names the argument, the row and what was expected.
         """
         true, predicted = label_bits(y_true, y_pred)
         if true.shape[1] != self.n_labels:
@@ -170,21 +170,22 @@ def penalized_multilabel_score(
 ) -> PenalizedMultilabelScore:
     """Return the mean over items of (#correct - fp #false positives - fn #false negatives) / L [ML].
 
-    Without penalties this is 1 - Hamming loss. Unlike accuracy it cannot be had by never giving a label: with a
-    penalty of 5 for missed labels, a model that gives none where 8 % are due has an accuracy of .92 and a score of .52.
+    Without penalties this is 1 - Hamming loss. Unlike accuracy it does not reward a model that never gives a label:
+    with a penalty of 5 for missed labels, a model that gives none where 8 % are due has an accuracy of .92 and a score
+    of .52.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n, L)
-        1 where the item has the label, 0 where not.
+        1 if the item has the label, otherwise 0.
     false_positive_penalty, false_negative_penalty : float
-        What a wrongly given and a missed label cost, >= 0, in units of a correct one.
+        Cost of a false and of a missed label, >= 0, in units of a correct one.
     true_negative_reward : float
-        What a label rightly left out is worth, >= 0, in units of one rightly given. The source counts both alike (1);
-        with 0 only labels that are there or were given count.
+        Value of a label rightly left out, >= 0, in units of one rightly given. The source counts both alike (1); with 0
+        only labels that are present or were given count.
     labels : sequence of L labels, optional
-        Names of the labels, for results per label and the plot; by default those of the columns of a frame, or "label
-        0", "label 1", ...
+        Names of the labels, for results per label and the plot; by default the column names of a frame, or "label 0",
+        "label 1", ...
 
     Returns
     -------
@@ -195,7 +196,7 @@ def penalized_multilabel_score(
     Raises
     ------
     InputError
-        In words: which argument, which row, what was expected.
+        If an argument is invalid; the message names the argument, the row and what was expected.
 
     Examples
     --------
@@ -228,7 +229,7 @@ def penalized_multilabel_score(
 
 
 def _bits(values: ArrayLike, name: str) -> Bits:
-    """Return a table of zeros and ones as booleans."""
+    """Return a table of zeros and ones as booleans after checking it."""
     if hasattr(values, "toarray"):  # as scikit-learn's MultiLabelBinarizer(sparse_output=True) makes it
         values = values.toarray()
     if getattr(values, "dtype", None) == np.bool_:
@@ -245,7 +246,7 @@ def _bits(values: ArrayLike, name: str) -> Bits:
 
 
 def label_bits(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[Bits, Bits]:
-    """Return true and predicted labels as booleans of the same shape (n, L); refused as in the score."""
+    """Return true and predicted labels as booleans of the same shape (n, L) after checking them."""
     true, predicted = _bits(y_true, "y_true"), _bits(y_pred, "y_pred")
     if true.shape != predicted.shape:
         raise InputError(f"y_pred: the shape of y_true, {true.shape}, was expected, found {predicted.shape}.")

@@ -1,14 +1,14 @@
-"""Relevance score: how relevant a prediction was where the same context may rightly lead to several outcomes [G13].
+"""Relevance score: the relevance of predictions in contexts that may lead to several valid outcomes [G13].
 
 Source: A. Kota Gopalakrishna, T. Ozcelebi, A. Liotta, J. J. Lukkien, "Relevance As a Metric for Evaluating Machine
 Learning Algorithms", MLDM 2013.
 
 P(y | context) is the share of the outcome among the reference cases of the same context. H is the most frequent outcome
-of the context, P the predicted and A the actual one; d_HP = |P(H) - P(P)|, d_PA = |P(P) - P(A)|. A case scores 100
-where P = A, otherwise 100 (1 - (alpha d_HP + beta d_PA) / (alpha + beta)). The cases:
+of the context, P the predicted and A the actual one; d_HP = |P(H) - P(P)|, d_PA = |P(P) - P(A)|. A case scores 100 if
+P = A, otherwise 100 (1 - (alpha d_HP + beta d_PA) / (alpha + beta)). There are five cases:
 
 1. P = A;
-2. P is as frequent as H (also where A is too, which scores 100);
+2. P is as frequent as H (if A is too, the score is 100);
 3. P is less frequent than H and at least as frequent as A;
 4. A lies between H and P;
 5. A is as frequent as H, P is less frequent.
@@ -46,9 +46,9 @@ _KINDS = (
 
 
 class RelevanceBounds(NamedTuple):
-    """The two ends of the relevance score, its limits for alpha : beta to infinity and to 0 [G13, equations 9 and 10].
+    """The limits of the relevance score as alpha : beta goes to infinity and to 0 [G13, equations 9 and 10].
 
-    The score is linear in alpha / (alpha + beta), so that it lies between them for every choice of the two.
+    The score is linear in alpha / (alpha + beta), so for every choice of the two it lies between these limits.
     """
 
     alpha_only: float
@@ -63,11 +63,11 @@ class RelevanceScore(Measured):
     per_sample : ndarray of shape (n,)
         Score of each case.
     case : ndarray of int, shape (n,)
-        Which of the five cases it is, 1 to 5; see the module.
+        Number of its case, 1 to 5; see the module.
     bounds : RelevanceBounds
-        The score where alpha alone, and where beta alone counts: for every alpha : beta it lies between the two.
+        The score if only alpha counts, and if only beta counts; for every alpha : beta it lies between the two.
     alpha_share : float
-        alpha / (alpha + beta), the place of the score between them.
+        alpha / (alpha + beta), the position of the score between the bounds.
     """
 
     per_sample: NDArray[np.float64]
@@ -76,9 +76,9 @@ class RelevanceScore(Measured):
     alpha_share: float
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw how many cases of each of the five kinds there are, with their mean scores.
+        """Draw the number of cases of each of the five kinds, with their mean scores.
 
-        On `ax` or a new figure, whose axes it returns.
+        Draws on `ax` or on a new figure, and returns the axes.
         """
         from metrics.drawing import plot_bars
 
@@ -89,21 +89,21 @@ class RelevanceScore(Measured):
 
 
 class OutcomeFrequencies:
-    """How frequent each outcome is in each context of a reference data set.
+    """Frequencies of the outcomes in each context of a reference data set.
 
     Parameters
     ----------
     y_reference : array-like of shape (m,)
         Outcomes.
     context_reference : array-like of shape (m,) or (m, f)
-        Contexts: what the cases have in common, without the feature that causes the randomness.
+        Contexts: the features that cases share, without the one that causes the randomness.
     names : tuple of str
-        What the two are called in an error.
+        Names of the two arguments in error messages.
 
     Raises
     ------
     InputError
-        Where the lengths differ or a label is missing.
+        If the lengths differ or a label is missing.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class OutcomeFrequencies:
         Raises
         ------
         InputError
-            Where a context does not occur in the reference, with its row.
+            If a context does not occur in the reference; the message gives its row.
         """
         for row, context in enumerate(contexts):
             if context not in self.contexts:
@@ -147,12 +147,12 @@ class OutcomeFrequencies:
     def distances(
         self, y_true: ArrayLike, y_pred: ArrayLike, context: ArrayLike
     ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-        """Return each case's d_HP and d_PA, both 0 where the prediction is right, and which of the five cases it is.
+        """Return d_HP and d_PA of each case, both 0 if the prediction is right, and the number of its case.
 
         Parameters
         ----------
         y_true, y_pred, context
-            As in `relevance_score`, and refused as there.
+            As in `relevance_score`; the same inputs are rejected.
 
         Returns
         -------
@@ -173,12 +173,12 @@ class OutcomeFrequencies:
 
 
 class Relevance(Accumulator):
-    """The mean relevance score, taking its cases in batches.
+    """The mean relevance score, accumulated over batches of cases.
 
     Parameters
     ----------
     frequencies : OutcomeFrequencies
-        Of the whole data set.
+        Frequencies in the whole data set.
     alpha, beta : float
         Weights >= 0 of d_HP and d_PA, not both zero.
     """
@@ -193,12 +193,12 @@ class Relevance(Accumulator):
         super().__init__()
 
     def update(self, y_true: ArrayLike, y_pred: ArrayLike, context: ArrayLike) -> Self:
-        """Add a batch of cases; where it is refused nothing is added.
+        """Add a batch of cases; if it is rejected, nothing is added.
 
         Parameters
         ----------
         y_true, y_pred, context
-            As in `relevance_score`, and refused as there.
+            As in `relevance_score`; the same inputs are rejected.
         """
         scores, _ = self.row_scores(y_true, y_pred, context)
         self.add({"score": float(scores.sum()), "weight": len(scores)})
@@ -211,12 +211,12 @@ class Relevance(Accumulator):
     def row_scores(
         self, y_true: ArrayLike, y_pred: ArrayLike, context: ArrayLike
     ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-        """Return each case's score and which of the five cases it is.
+        """Return the score of each case and the number of its case, 1 to 5.
 
         Parameters
         ----------
         y_true, y_pred, context
-            As in `relevance_score`, and refused as there.
+            As in `relevance_score`; the same inputs are rejected.
 
         Returns
         -------
@@ -227,7 +227,7 @@ class Relevance(Accumulator):
         return self.of_distances(distances), case
 
     def of_distances(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the scores, shape (n,), of cases with the distances d_HP and d_PA, shape (n, 2)."""
+        """Return the scores, shape (n,), for the distances d_HP and d_PA, shape (n, 2)."""
         share = self.alpha_share
         return np.asarray(100 * (1 - (share * distances[:, 0] + (1 - share) * distances[:, 1])))
 
@@ -241,7 +241,7 @@ def relevance_score(
     beta: float = 1.0,
     reference: tuple[ArrayLike, ArrayLike] | None = None,
 ) -> RelevanceScore:
-    """Return the relevance score [G13]: the mean over the cases, 0 to 100, greater is better.
+    """Return the relevance score [G13]: the mean over the cases, in [0, 100]; greater is better.
 
     Parameters
     ----------
@@ -250,20 +250,20 @@ def relevance_score(
     context : array-like of shape (n,) or (n, f)
         Context of each case, one or several features, without the one that causes the randomness.
     alpha, beta : float
-        Weights of the distance from the most frequent to the predicted outcome, and from there to the actual one. Only
-        their ratio matters; the paper uses 2 and 1.
+        Weights of the distance between the most frequent and the predicted outcome, and between the predicted and the
+        actual one. Only their ratio matters; the paper uses 2 and 1.
     reference : (y_reference, context_reference), optional
-        The data set that says how frequent each outcome is in each context; by default the cases themselves.
+        The data set from which the frequencies of outcomes in contexts are taken; by default the cases themselves.
 
     Returns
     -------
     RelevanceScore
-        A float with `per_sample`, `case` and `bounds`, its values where only alpha or only beta counts.
+        A float with `per_sample`, `case`, `alpha_share` and `bounds`, its values if only alpha or only beta counts.
 
     Raises
     ------
     InputError
-        In words: which argument, which row, what was expected; also for a context that the reference does not hold.
+        If an argument is invalid (the message names the argument and the row), or a context is not in the reference.
 
     Examples
     --------
@@ -285,12 +285,12 @@ def relevance_score(
 
 
 def _names(labels: NDArray[Any]) -> list[str]:
-    """Return labels as text; booleans count as 0 and 1, so that both may stand on two sides."""
+    """Return labels as text; booleans count as 0 and 1, so that they match integer labels."""
     return [label_text(label) for label in (labels.astype(int) if labels.dtype.kind == "b" else labels).tolist()]
 
 
 def _contexts(values: ArrayLike, n: int, name: str, outcomes: str = "y_true") -> list[Context]:
-    """Return each row's context as text."""
+    """Return the context of each row as a tuple of texts."""
     try:
         array = as_array(values)
     except ValueError:

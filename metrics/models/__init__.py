@@ -1,1 +1,1 @@
-"""An elicited metric at work on models: choosing one, setting its threshold, deciding with it, training it."""
+"""Models under an elicited metric: choice, thresholds, decisions and training."""

@@ -1,4 +1,4 @@
-"""The cost of models over one exchange rate, where the cheapest changes, and a model's cheapest operating point."""
+"""The costs of models over one exchange rate, their break-even points, and a model's least-cost operating point."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BreakEven:
-    """Where the cheapest model changes.
+    """A ratio at which the cheapest model changes.
 
     Parameters
     ----------
     ratio : float
-        The exchange rate at which both cost the same.
+        The exchange rate at which both models cost the same.
     below, above : str
         The cheapest model below and above it.
     """
@@ -43,7 +43,7 @@ class BreakEven:
 
 @dataclass(frozen=True)
 class Segment:
-    """From `low` to `high` of the ratio the model `name` is cheapest."""
+    """A range of the ratio, from `low` to `high`, in which the model `name` is cheapest."""
 
     low: float
     high: float
@@ -52,7 +52,7 @@ class Segment:
 
 @dataclass(frozen=True, eq=False)
 class CostLines:
-    """Costs of models as straight lines over one number v >= 0, such as an exchange rate or the share of a class.
+    """Costs of models as linear functions of one number v >= 0, such as an exchange rate or the share of a class.
 
     The cost of model m at v is ``fixed[m] + slope[m] * v``.
 
@@ -61,7 +61,7 @@ class CostLines:
     models : tuple of str
         Names.
     fixed, slope : ndarray of shape (models,)
-        The part of the cost that does not depend on v, and how much it grows with v.
+        Intercept and slope of each model's cost.
     """
 
     models: tuple[str, ...]
@@ -85,7 +85,7 @@ class CostLines:
         return np.asarray(np.add.outer(self.fixed, 0 * ratios) + np.multiply.outer(self.slope, ratios))
 
     def cheapest(self, ratio: float) -> str:
-        """Return the model of least cost.
+        """Return the model with the least cost.
 
         Parameters
         ----------
@@ -95,14 +95,14 @@ class CostLines:
         Returns
         -------
         str
-            Of equally cheap models the one that stays cheapest above the ratio, then the first.
+            Its name. Ties go to the model that remains cheapest above the ratio, then to the first.
         """
         cost = self.cost(ratio)
         tied = np.flatnonzero(cost <= cost.min() + 1e-12 * max(1.0, float(cost.min())))
         return self.models[int(tied[np.argmin(self.slope[tied])])]
 
     def break_even_points(self) -> tuple[BreakEven, ...]:
-        """Return where the cheapest model changes, for ratios above 0, ascending: the corners of the lower envelope."""
+        """Return the ratios > 0 at which the cheapest model changes, ascending: the corners of the lower envelope."""
         points: list[BreakEven] = []
         ratio, current = 0.0, self.models.index(self.cheapest(0.0))
         while True:
@@ -117,7 +117,7 @@ class CostLines:
             current = following
 
     def segments(self, low: float, high: float) -> tuple[Segment, ...]:
-        """Return who is cheapest between two values of v, 0 < `low` < `high`, in order."""
+        """Return the cheapest models between two values of v, 0 < `low` < `high`, as consecutive segments."""
         ends = [low, *(point.ratio for point in self.break_even_points() if low < point.ratio < high), high]
         return tuple(Segment(start, end, self.cheapest(math.sqrt(start * end))) for start, end in pairwise(ends))
 
@@ -129,11 +129,11 @@ class CostCurve(CostLines):
     Parameters
     ----------
     models, fixed, slope
-        As in `CostLines`; the slope is the share of cases with the mistake.
+        As in `CostLines`; the slope is the share of the cases with the mistake.
     elicited : float
-        The ratio that was elicited.
+        The elicited ratio.
     plausible : tuple of float or None
-        Its 90 % range, where the metric has one; the upper end may be inf.
+        Its 90 % range, if the metric has one; the upper end may be inf.
     mistake : str
         Name of the mistake.
     """
@@ -143,9 +143,9 @@ class CostCurve(CostLines):
     mistake: str
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the lines, the break-even points and the elicited ratio, which is on a logarithmic axis.
+        """Draw the lines, the break-even points and the elicited ratio, over a logarithmic axis.
 
-        On `ax` or a new figure, whose axes it returns.
+        Draws on `ax` or on a new figure, and returns the axes.
         """
         axes, points = axes_for(ax), self.break_even_points()
         scale = LogAxis.over([self.elicited, *(self.plausible or ()), *(point.ratio for point in points)], 3)
@@ -164,15 +164,15 @@ class CostCurve(CostLines):
 
 
 def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistake: tuple[object, object]) -> CostCurve:
-    """Return how the cost of models depends on how bad one mistake is.
+    """Return the costs of models as a function of the cost of one mistake.
 
     Parameters
     ----------
     metric : ElicitedMetric
-        The other costs; the yardstick is the one of `exchange_rates`.
+        Gives the other costs; the yardstick is that of `exchange_rates`.
     matrices : mapping of str to array-like of shape (k, k)
-        Per model a confusion matrix, counts or rates; rows are true classes, columns are predicted classes, in the
-        order of the metric's or with labels of their own, as `metrics.confusion_matrix` gives them.
+        Confusion matrix of each model, as counts or rates; rows are true classes, columns are predicted classes, in
+        the order of the metric's classes or with their own labels, as from `metrics.confusion_matrix`.
     mistake : tuple
         (true, predicted): the mistake whose cost varies; for family "dlpm" any wrong answer for that true class.
 
@@ -184,7 +184,7 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
     Raises
     ------
     InputError
-        Where the mistake is the yardstick or none, or a matrix has another shape or no cases.
+        If the mistake is the yardstick or not a mistake, or a matrix has the wrong shape or no cases.
 
     Examples
     --------
@@ -228,24 +228,24 @@ def _shares(name: str, matrix: ArrayLike, classes: ClassIndex) -> Floats:
     return np.asarray(values / values.sum())
 
 
-# Mean costs that differ by less are equal: rounding must not decide. The worst mistake costs 1.
+# Mean costs that differ by less count as equal, so that rounding never decides. The worst mistake costs 1.
 _SAME_COST = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class OperatingPoint:
-    """A point of a ROC curve, with the curve.
+    """A point on a ROC curve, with the curve.
 
     Parameters
     ----------
     threshold : float
-        Cases with a score of at least this are called positive; inf where none is.
+        Cases with at least this score are predicted positive; inf if none is.
     false_rate, true_rate : float
-        Share of the negative and of the positive cases called positive, in [0, 1].
+        Share of the negative and of the positive cases that are predicted positive, in [0, 1].
     cost : float
-        Mean cost per case there, in units of the worst mistake.
+        Mean cost per case at this point, in units of the worst mistake.
     slope : float
-        Slope of the lines of equal cost in the ROC plane; inf where missing a positive case costs nothing.
+        Slope of the lines of equal cost in the ROC plane; inf if missing a positive case costs nothing.
     curve : tuple of ndarray
         False rates, true rates and thresholds of the whole curve.
     positive, negative : str
@@ -264,7 +264,7 @@ class OperatingPoint:
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the ROC curve with this point and the line of equal cost through it.
 
-        On `ax` or a new figure, whose axes it returns.
+        Draws on `ax` or on a new figure, and returns the axes.
         """
         axes, at = roc_axes(self.curve, ax, self.negative, self.positive), (self.false_rate, self.true_rate)
         if math.isfinite(self.slope):
@@ -275,7 +275,7 @@ class OperatingPoint:
 
 
 def roc_axes(curve: tuple[Floats, Floats, Floats], ax: Axes | None, negative: str, positive: str) -> Axes:
-    """Draw false and true rates with their area and the line of chance, on `ax` or a new figure."""
+    """Draw a ROC curve with its area and the chance line, on `ax` or on a new figure."""
     from sklearn.metrics import auc
 
     axes = axes_for(ax)
@@ -297,9 +297,9 @@ def roc_of(
     positive : ndarray of bool, shape (n,)
         Whether each case is of the positive class.
     y_score, sample_weight
-        As in `operating_point`, and refused as there.
+        As in `operating_point`; the same inputs are rejected.
     names : tuple of str
-        What negative and positive cases are called in an error.
+        Names of the negative and positive class in error messages.
     """
     require("sklearn")
     from sklearn.metrics import roc_curve
@@ -326,18 +326,18 @@ def operating_point(
 ) -> OperatingPoint:
     """Return the threshold of a score that costs least on these cases.
 
-    Unlike `ElicitedMetric.decision_threshold` it needs no calibrated probabilities, but is only as good as the cases.
-    Lines of equal cost in the ROC plane: F. Provost and T. Fawcett, "Robust classification for imprecise environments",
-    Machine Learning 42, 2001.
+    Unlike `ElicitedMetric.decision_threshold` it does not need calibrated probabilities, but it is only as good as the
+    sample of cases. Lines of equal cost in the ROC plane: F. Provost and T. Fawcett, "Robust classification for
+    imprecise environments", Machine Learning 42, 2001.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         Labels of any type, compared with the classes as text; both classes must occur.
     y_score : array-like of shape (n,)
-        Scores in any unit, greater means more probably positive.
+        Scores on any scale; a greater score means more probably positive.
     metric : ElicitedMetric
-        Of two classes.
+        A metric over two classes.
     pos_label : label
         The positive class.
     sample_weight : array-like of shape (n,), optional
@@ -346,12 +346,12 @@ def operating_point(
     Returns
     -------
     OperatingPoint
-        Of equally cheap points the one that calls the fewest cases positive.
+        The point of least cost; ties go to the one that predicts the fewest cases positive.
 
     Raises
     ------
     InputError
-        Where the metric has more than two classes, a label is none of them, or only one occurs.
+        If the metric has more than two classes, a label is not one of them, or only one of them occurs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A scikit-learn classifier that decides for the least expected cost."""
+"""A scikit-learn classifier that makes least-cost decisions."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def _estimator_has(method: str) -> Any:
     return has
 
 
-# Parameters by which scikit-learn, LightGBM and XGBoost weigh classes, with the value that does not.
+# Parameters of scikit-learn, LightGBM and XGBoost that weigh classes, with their neutral values.
 _NO_WEIGHTS = {"class_weight": None, "is_unbalance": False, "scale_pos_weight": 1}
 
 
 def _class_weights(estimator: Any) -> str:
-    """Return the parameter by which an estimator, or a part of it, weighs the classes in training; empty if none.
+    """Return the parameter with which an estimator, or a part of it, weighs classes in training; empty if none.
 
-    What stands inside a calibrator does not count: its probabilities are fitted to the cases as they are.
+    Parts inside a calibrator do not count, because its probabilities are fitted to the unweighted cases.
     """
     if isinstance(estimator, CalibratedClassifierCV) or not hasattr(estimator, "get_params"):
         return ""
@@ -53,20 +53,20 @@ def _class_weights(estimator: Any) -> str:
 
 
 class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Predicts argmin_j sum_i P(i | x) C[i, j], with the probabilities of another classifier.
+    """Predicts argmin_j sum_i P(i | x) C[i, j] with the probabilities of another classifier.
 
-    The decisions are as good as the probabilities: calibrate them first where they are not
-    (`sklearn.calibration.CalibratedClassifierCV`). Nothing about the training changes. An estimator that is
-    trained with weights of the classes has costs in its probabilities already: `fit` then warns, `CostsCountTwice`.
+    The decisions are only as good as the probabilities; calibrate them first if necessary
+    (`sklearn.calibration.CalibratedClassifierCV`). Training is unchanged. The probabilities of an estimator trained
+    with class weights already contain costs; `fit` then warns with `CostsCountTwice`.
 
     Parameters
     ----------
     estimator : classifier
-        With `predict_proba`. It is cloned; wrap a fitted one in `sklearn.frozen.FrozenEstimator`.
+        A classifier with `predict_proba`. It is cloned; wrap a fitted one in `sklearn.frozen.FrozenEstimator`.
     metric : ElicitedMetric or array-like of shape (k, k), optional
-        The costs. The classes of an elicited metric are matched with those of the data as text and must include them; a
-        matrix is in the order of the sorted classes, or names them, rows are true classes. By default every mistake is
-        equally bad.
+        The costs. The classes of an elicited metric are matched with those of the data as text and must include them.
+        Rows of a matrix are true classes; rows and columns follow the sorted classes, or are named after them. By
+        default all mistakes are equally bad.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         self.metric = metric
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
-        """Fit the classifier whose probabilities decide.
+        """Fit the underlying classifier.
 
         Parameters
         ----------
@@ -103,21 +103,21 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         y : array-like of shape (n,)
             Labels of any type.
         sample_weight : array-like of shape (n,), optional
-            Weights of the cases, for an estimator that takes them.
+            Weights of the cases, if the estimator takes them.
         **fit_params
-            Passed to the estimator's `fit`; routed where metadata routing is enabled.
+            Passed to the estimator's `fit`; routed if metadata routing is enabled.
 
         Returns
         -------
         CostSensitiveClassifier
-            Itself.
+            The fitted classifier itself.
 
         Raises
         ------
         InputError
-            Where a class has no costs, or the cost matrix is of another size.
+            If a class has no costs, or the cost matrix has the wrong size.
         TypeError
-            Where the estimator has no `predict_proba`.
+            If the estimator has no `predict_proba`.
         """
         weighed = _class_weights(self.estimator)
         if weighed:
@@ -133,7 +133,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         if get_config()["enable_metadata_routing"]:
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
-        # Not before: a StackingClassifier knows only once it is fitted whether it has probabilities.
+        # Checked after fitting: only then does a StackingClassifier know whether it has probabilities.
         if not hasattr(self.estimator_, "predict_proba"):
             name = type(self.estimator).__name__
             raise ArgumentTypeError(f"estimator: {name} has no predict_proba; wrap it in CalibratedClassifierCV.")
@@ -145,7 +145,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the labels of least expected cost; of equal costs the first in `classes_`.
+        """Return the labels of least expected cost; ties go to the first in `classes_`.
 
         Parameters
         ----------
@@ -159,14 +159,14 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         """
         check_is_fitted(self)
         proba = self.estimator_.predict_proba(X)
-        if len(self.classes_) == 1:  # an estimator may accept such data; there is nothing to decide
+        if len(self.classes_) == 1:  # some estimators accept a single class
             return np.repeat(self.classes_, len(proba))
         return np.asarray(self.classes_[cost_sensitive_decisions(proba, self.cost_matrix_)])
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the negated mean cost of the predictions, greater is better; not the accuracy.
+        """Return the negated mean cost of the predictions, not the accuracy; greater is better.
 
-        A search without ``scoring`` chooses by it.
+        Searches without ``scoring`` optimise this score.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         Raises
         ------
         InputError
-            Where a label has no costs.
+            If a label has no costs.
         """
         decided = self.predict(X)
         if isinstance(self.metric, ElicitedMetric):
@@ -206,7 +206,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         return np.asarray(self.estimator_.predict_log_proba(X))
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return the routing: `fit` of this passes to `fit` of the estimator."""
+        """Return the metadata routing: this `fit` passes metadata to the estimator's `fit`."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
         return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)
 
@@ -219,7 +219,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         return tags
 
     def _costs(self) -> NDArray[np.float64]:
-        """Return the costs in the order of the classes."""
+        """Return the costs in the order of `classes_`."""
         k = len(self.classes_)
         if self.metric is None:
             return np.ones((k, k)) - np.eye(k)

@@ -1,12 +1,12 @@
-"""Learning by what mistakes cost: a learning rate, choosing among epochs, an objective for LightGBM and XGBoost.
+"""Cost-aware training: a learning rate, the choice of the best epoch, an objective for LightGBM and XGBoost.
 
-The paper (Wang, Du and Liu, "Meta Pattern Concern Score") lowers the learning rate in proportion to the score, so that
-training goes on where predictions are still of concern and calms down where they are not: see `ConcernLearningRate`.
+The paper (Wang, Du and Liu, "Meta Pattern Concern Score") scales the learning rate in proportion to the score, so that
+training continues while predictions are of concern and slows down once they are not; see `ConcernLearningRate`.
 
 The authors' published program multiplies the *loss* by the score instead, ``loss = loss * score``. With plain gradient
-descent that is the same: the gradient, hence the step, is scaled. With an adaptive optimiser it is nearly nothing: Adam
-and its kin divide the gradient by a running mean of its size, so a factor that changes slowly cancels out. Scale the
-optimiser's learning rate, not the loss.
+descent this is equivalent, because it scales the gradient and hence the step. With adaptive optimisers it has almost no
+effect: Adam and similar methods divide the gradient by a running mean of its size, so a slowly changing factor cancels.
+Scale the optimiser's learning rate, not the loss.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ class ConcernLearningRate:
     base_rate : float
         The learning rate at the reference score, > 0.
     reference : float, optional
-        The score that gives the base rate, > 0; 1 is the paper's literal proportion. By default the first score, so
-        that training begins at the base rate whatever the number of intervals does to the size of the scores.
+        The score at which the base rate applies, > 0; 1 is the paper's literal proportion. By default the first score,
+        so that training begins at the base rate regardless of the scale that the number of intervals gives the scores.
     lowest, highest : float
-        Limits of the factor, ``0 <= lowest <= highest``. The default lowers the rate to a hundredth at most and never
-        raises it.
+        Limits of the factor, ``0 <= lowest <= highest``. By default the rate never falls below a hundredth of the base
+        rate and never exceeds it.
 
     Raises
     ------
     InputError
-        Where a number is outside its range.
+        If a number is out of range.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class ConcernLearningRate:
         return self.base_rate * self.factor
 
     def step(self, score: float) -> float:
-        """Take the score of an epoch or of a batch, and return the learning rate of the next one.
+        """Return the learning rate for the next epoch or batch, given the score of the last one.
 
         Parameters
         ----------
@@ -84,12 +84,12 @@ class ConcernLearningRate:
         Returns
         -------
         float
-            The learning rate, to be set in the optimiser.
+            The learning rate to set in the optimiser.
 
         Raises
         ------
         InputError
-            Where the score is negative or no finite number.
+            If the score is negative or not finite.
         """
         value = real_number(score, "score", 0)
         if self.reference is None and value > 0:
@@ -99,32 +99,32 @@ class ConcernLearningRate:
         return self.rate
 
     def state_dict(self) -> dict[str, float | None]:
-        """Return everything that a checkpoint needs."""
+        """Return the state for a checkpoint."""
         return dict(vars(self))
 
     def load_state_dict(self, state: dict[str, float | None]) -> None:
-        """Go on from a checkpoint."""
+        """Restore the state from a checkpoint."""
         vars(self).update(state)
 
 
 class BestEpoch(Generic[T]):
-    """Keeps the model of the best epoch by any metric, and says when to stop.
+    """Keeps the model of the epoch with the best score, and says when to stop.
 
     Parameters
     ----------
     greater_is_better : bool
         False for costs, errors, likelihoods and concern; True for accuracy.
     patience : int, optional
-        Stop after this many epochs in a row without a better score, at least 1; by default never.
+        Stop after this many consecutive epochs without a better score, at least 1; by default never.
 
     Attributes
     ----------
     scores : list of float
         The scores so far, one per epoch.
     epoch : int or None
-        Index of the best epoch; the first of equal ones.
+        Index of the best epoch; the first on ties.
     model : object or None
-        What was kept of the best epoch.
+        The object kept from the best epoch.
 
     Examples
     --------
@@ -145,19 +145,19 @@ class BestEpoch(Generic[T]):
         self.model: T | None = None
 
     def update(self, score: float, keep: Callable[[], T]) -> None:
-        """Take the score of the next epoch; `keep` is called, and its result kept, only where it is the best so far.
+        """Add the score of the next epoch; if it is the best so far, keep the result of `keep()`.
 
         Parameters
         ----------
         score : float
-            On cases that were not trained on.
+            Score on held-out cases.
         keep : callable
             Returns a copy of the model or of its weights: ``lambda: copy.deepcopy(model)``.
 
         Raises
         ------
         InputError
-            Where the score is NaN.
+            If the score is NaN.
         """
         value = float(score)
         if math.isnan(value):
@@ -182,19 +182,19 @@ class ExpectedCostObjective:
     """Gradient and curvature of the expected misclassification cost, sum_j p_j C[y, j], p the softmax of the margins.
 
     Pass it as ``objective`` to `lightgbm.LGBMClassifier` or `xgboost.XGBClassifier`. The expected cost is not convex;
-    in place of its curvature stands p_j (1 - p_j) times the largest cost, so that steps stay finite. Decide by the
-    largest margin: these are no probabilities, and least-cost decisions on top would count the costs twice.
+    its curvature is replaced by p_j (1 - p_j) times the largest cost, so that steps remain finite. Decide by the
+    largest margin: the margins do not give probabilities, and least-cost decisions would count the costs twice.
 
     Parameters
     ----------
     metric : ElicitedMetric
-        What mistakes cost. Both libraries hand 0, ..., k-1 to an objective, in the sorted order of the labels: the
-        metric's own labels sorted are these.
+        The costs of mistakes. Both libraries pass 0, ..., k-1 to an objective, in the sorted order of the labels; the
+        metric's labels are sorted to match.
 
     Raises
     ------
     InputError
-        Where the labels are numbers as text, as every file has them, that sort otherwise as numbers: 2 and 10.
+        If the labels are numbers as text, as in every file, and sort differently as numbers: "2" and "10".
 
     Examples
     --------
@@ -219,26 +219,26 @@ class ExpectedCostObjective:
     def __call__(
         self, y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> tuple[Floats, Floats]:
-        """Return gradient and curvature with respect to the margins.
+        """Return the gradient and the curvature with respect to the margins.
 
         Parameters
         ----------
         y_true : array-like of shape (n,)
             Classes, 0..k-1.
         y_pred : array-like of shape (n,) or (n, k)
-            Margins; of two classes that of the second.
+            Margins; for two classes that of the second.
         sample_weight : array-like of shape (n,), optional
             Weights of the cases.
 
         Returns
         -------
         tuple of two ndarray
-            Of the shape of `y_pred`.
+            Arrays of the shape of `y_pred`.
 
         Raises
         ------
         InputError
-            Where the number of margins is not that of the classes, or a class is none of the metric's.
+            If the number of margins differs from that of the classes, or a class is not one of the metric's.
         """
         margins, true = np.asarray(y_pred, dtype=np.float64), self._classes.indices(y_true, "y_true")
         weights = case_weights(sample_weight, len(true))
@@ -269,12 +269,12 @@ def _sort_otherwise_as_numbers(names: tuple[str, ...]) -> bool:
 class ConcernScheduler:
     """Scales the learning rate of every parameter group of an optimiser by the score.
 
-    The ratios between the groups stay as they are. Use it instead of a scheduler of `torch.optim.lr_scheduler`.
+    The ratios between the groups are preserved. Use it in place of a scheduler of `torch.optim.lr_scheduler`.
 
     Parameters
     ----------
     optimizer : torch.optim.Optimizer
-        Its learning rates at this moment are the base rates.
+        Its current learning rates are the base rates.
     reference, lowest, highest
         As in `metrics.models.learning.ConcernLearningRate`.
     """
@@ -292,7 +292,7 @@ class ConcernScheduler:
         self._share = ConcernLearningRate(1.0, reference=reference, lowest=lowest, highest=highest)
 
     def step(self, score: float) -> list[float]:
-        """Take the score of an epoch or of a batch, set and return the learning rates of the groups."""
+        """Set and return the learning rates of the groups, given the score of an epoch or batch."""
         factor = self._share.step(score)
         rates = [base * factor for base in self.base_rates]
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
@@ -300,11 +300,11 @@ class ConcernScheduler:
         return rates
 
     def state_dict(self) -> dict[str, Any]:
-        """Return everything that a checkpoint needs beside the optimiser's own state."""
+        """Return the state for a checkpoint, in addition to the optimiser's own."""
         return {"base_rates": list(self.base_rates), "share": self._share.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a checkpoint."""
+        """Restore the state from a checkpoint."""
         self.base_rates = list(state["base_rates"])
         self._share.load_state_dict(state["share"])
 
@@ -321,23 +321,23 @@ def concern_of_logits(
     targets : tensor of shape (n,)
         Indices of the true classes, 0..k-1.
     metric : ElicitedMetric, optional
-        Gives release factors and class weights; its classes must be in the order of the columns.
+        Provides release factors and class weights; its classes must be in the order of the columns.
     **options
-        Options of `metrics.meta_pattern_concern_score`, without a metric.
+        Options of `metrics.meta_pattern_concern_score`, if no metric is given.
 
     Returns
     -------
     float
-        The score; no gradient flows through it.
+        The score, detached from the graph.
 
     Raises
     ------
     InputError
-        Where options and a metric are both given, the shapes do not fit, or a target is no index of a class.
+        If both options and a metric are given, the shapes do not match, or a target is not the index of a class.
     """
     if metric is not None and options:
         raise InputError(f"options: {', '.join(options)} come from the metric; give one or the other.")
-    proba = logits.detach().cpu().double().softmax(dim=1).numpy()  # off the device first: not all have doubles
+    proba = logits.detach().cpu().double().softmax(dim=1).numpy()  # moved first, because some devices lack float64
     k = proba.shape[1]
     true = ClassIndex(k).indices(targets.detach().cpu().numpy(), "targets")
     if metric is None:

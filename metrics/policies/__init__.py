@@ -1,1 +1,1 @@
-"""What one could do with models under an elicited metric, what each costs, and how sure that is."""
+"""Policies under an elicited metric: their costs, the uncertainty of these, and the recommendation."""

@@ -1,7 +1,7 @@
-"""What one could do, and on which cases each of it decides how: the joint table of truth and decisions.
+"""Policies, and the joint table of truth and the decisions of all policies.
 
-Whatever is judged by counted decisions needs no more of the cases than how often each truth met each combination of
-decisions. Such a table is small, adds up over parts of the rows, and keeps the pairing of the policies.
+Judging counted decisions needs only the number of cases for each truth and each combination of decisions. This table is
+small, can be summed over parts of the rows, and preserves the pairing of the policies.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from metrics.inputs.class_index import ClassIndex
 Decides = Literal["as-is", "least-cost", "always", "practice"]
 
 PRACTICE = "present practice"
-# With more combinations than this, the cases are kept in groups instead.
+# With more combinations than this, cases are kept in groups instead.
 MOST_PATTERNS = 8_192
 _GROUPS = 512
 _LARGEST_CODE = 2**62
@@ -29,20 +29,21 @@ _FEW_CODES = 2**17
 
 @dataclass(frozen=True)
 class Policy:
-    """One thing that one could do.
+    """A policy: one way to decide cases.
 
     Parameters
     ----------
     name : str
         "Cell outline, with these costs", "always malignant", "present practice".
     decides : {"as-is", "least-cost", "always", "practice"}
-        The most probable class; the class of least expected cost; one class whatever the case; as people do today.
+        For the most probable class; for the class of least expected cost; for one class in every case; as people do
+        today.
     model : str or None
-        Whose probabilities decide.
+        The model whose probabilities are used.
     predicted : int or None
-        Index of the class that is always decided for.
+        Index of the class that is always predicted.
     recalibrated : bool
-        The model's probabilities are put right before they decide; see `metrics.policies.recalibration`.
+        Whether the model's probabilities are recalibrated first; see `metrics.policies.recalibration`.
     """
 
     name: str
@@ -53,15 +54,15 @@ class Policy:
 
 
 def always(classes: Sequence[str]) -> tuple[Policy, ...]:
-    """Return the policies that need no model, one per class."""
+    """Return the trivial policies, one per class, which need no model."""
     return tuple(Policy(f"always {name}", "always", predicted=index) for index, name in enumerate(classes))
 
 
 def of_model(model: str, labels_only: bool = False, recalibrated: bool = False) -> tuple[Policy, ...]:
-    """Return what one could do with a model: as it decides now, with the costs, and recalibrated where asked for.
+    """Return the policies of a model: as it decides now, with the costs, and recalibrated if requested.
 
-    Of labels, which costs cannot turn, there is only the first: a second that decides the same would share with it
-    how probably it is best.
+    A model that gives only labels has the first policy alone. Costs cannot change its decisions, and a second,
+    identical policy would split the probability of being best.
     """
     policies = [Policy(f"{model}, as it decides now", "as-is", model)]
     if not labels_only:
@@ -73,15 +74,15 @@ def of_model(model: str, labels_only: bool = False, recalibrated: bool = False) 
 
 @dataclass(frozen=True, eq=False)
 class Practice:
-    """What people do today, as a table that somebody typed.
+    """Present practice, as a table that somebody entered.
 
     Parameters
     ----------
     rates : ndarray of shape (k, k)
-        What is decided for the cases of each true class; rows sum to 1.
+        Shares of the decisions for the cases of each true class; rows sum to 1.
     counts : ndarray of shape (k, k) or None
-        The cases that were counted, whose number says how far the rates can be relied on; None where only rates are
-        known, which are then taken as exact.
+        The counts behind the rates, which determine their uncertainty; None if only rates are known, which are then
+        taken as exact.
     """
 
     rates: Floats
@@ -94,15 +95,15 @@ class Practice:
         Parameters
         ----------
         table : array-like of shape (k, k)
-            Rows are true classes, columns are what is decided. Whole numbers are counts, anything else is rates. How
-            common the classes are in it does not matter.
+            Rows are true classes, columns are decisions. Whole numbers are counts, other numbers are rates. The
+            prevalence in the table does not matter.
         classes : sequence of k str
-            Their order; a frame of pandas is read by name.
+            Order of the rows and columns; a pandas frame is read by name.
 
         Raises
         ------
         InputError
-            Where the shape differs, a number is negative, or a row is empty.
+            If the shape is wrong, a number is negative, or a row is empty.
         """
         values = matrix_of(table, ClassIndex(list(classes)), "practice")
         if (values < 0).any():
@@ -118,18 +119,18 @@ class Practice:
 
 @dataclass(frozen=True, eq=False)
 class CaseTable:
-    """The cases of every true class in units that share one weight in the bootstrap.
+    """The cases of each true class, in units that share one weight in the bootstrap.
 
     Parameters
     ----------
     cases : ndarray of shape (k,)
         Number of cases by true class.
     weights : tuple of k ndarrays of shape (units,)
-        Per true class the shape of the gamma law of each unit's weight.
+        For each true class, the shape parameter of the gamma distribution of each unit's weight.
     decided : tuple of k ndarrays of shape (units, policies, k)
-        Per true class, unit and policy the shares of the decisions, in units of the weight.
+        For each true class, unit and policy, the shares of the decisions, in units of the weight.
     grouped : bool
-        The units are groups of cases, not combinations of decisions; see `CaseTally`.
+        Whether the units are groups of cases rather than combinations of decisions; see `CaseTally`.
     """
 
     cases: NDArray[np.int64]
@@ -144,7 +145,7 @@ class CaseTable:
 
     @property
     def rates(self) -> Floats:
-        """Return what each policy decides for the cases of each true class, shape (k, policies, k)."""
+        """Return the shares of each policy's decisions for the cases of each true class, shape (k, policies, k)."""
         found: Floats = np.array(
             [np.einsum("u,upj->pj", w, d) for w, d in zip(self.weights, self.decided, strict=True)]
         )
@@ -153,21 +154,21 @@ class CaseTable:
 
 
 class CaseTally:
-    """Adds up the joint table of truth and decisions over parts of the rows, in any order, in bounded memory.
+    """Sums the joint table of truth and decisions over parts of the rows, in any order and in bounded memory.
 
-    As long as there are at most `MOST_PATTERNS` combinations of a truth with the decisions of all policies, cases of
-    one combination share a weight Gamma(number of cases): exactly the Bayesian bootstrap (D. Rubin, "The Bayesian
-    bootstrap", Annals of Statistics 9, 1981). Beyond that the cases of a class are dealt out in turn to 512 groups that
-    have one exponential weight each: the same variance, which is then known within about 3 %.
+    Up to `MOST_PATTERNS` combinations of a truth with the decisions of all policies, the cases of one combination share
+    a weight Gamma(number of cases), which is exactly the Bayesian bootstrap (D. Rubin, "The Bayesian bootstrap", Annals
+    of Statistics 9, 1981). Beyond that the cases of a class are dealt in turn to 512 groups with one exponential weight
+    each. The variance is the same, but known only within about 3 %.
 
     Parameters
     ----------
     n_classes : int
         k.
     n_policies : int
-        Columns of decisions.
+        Number of policies, the columns of decisions.
     in_parts : bool
-        Whether more rows may follow the first ones; where none do, groups are only counted where they are needed.
+        Whether `update` may be called more than once; if not, groups are counted only when they are needed.
     """
 
     def __init__(self, n_classes: int, n_policies: int, *, in_parts: bool = True) -> None:
@@ -189,7 +190,7 @@ class CaseTally:
         decisions : ndarray of shape (policies, n)
             Indices of the classes decided for.
         first_row : int
-            Number of rows before these over all parts; it deals them out to the groups.
+            Number of rows before these in all parts together; it determines the groups of the rows.
         """
         k = self.n_classes
         if self._codes is not None:
@@ -200,14 +201,14 @@ class CaseTally:
         if not self._in_parts:
             if self._codes is not None:
                 return
-            self._groups = self._no_cases()  # 25 MB for fifty classes, which few tables need
+            self._groups = self._no_cases()  # 25 MB for fifty classes, and few tables need it
         places = y_true * _GROUPS + (first_row + np.arange(len(y_true))) % _GROUPS
         for policy, column in enumerate(decisions):
             found = np.bincount(places * k + column, minlength=k * _GROUPS * k)
             self._groups[:, :, policy] += found.reshape(k, _GROUPS, k).astype(np.int32)
 
     def merge(self, other: CaseTally) -> None:
-        """Add what another tally of the same classes and policies has seen."""
+        """Add the counts of another tally with the same classes and policies."""
         self._groups += other._groups
         if other._codes is None:
             self._codes = None
@@ -220,7 +221,7 @@ class CaseTally:
         return np.asarray(self._groups.sum(axis=1, dtype=np.int64).transpose(1, 0, 2))
 
     def table(self) -> CaseTable:
-        """Return what has been added up."""
+        """Return the table of all rows added so far."""
         return self._grouped() if self._codes is None else self._by_pattern(self._codes)
 
     def _no_cases(self) -> NDArray[np.int32]:
@@ -259,7 +260,7 @@ class CaseTally:
 
 
 def _counted(codes: NDArray[np.int64], n_codes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the codes that occur, ascending, and how often; few possible ones are counted without sorting."""
+    """Return the codes that occur, ascending, with their counts; avoids sorting if few codes are possible."""
     if n_codes > _FEW_CODES:
         return np.unique(codes, return_counts=True)
     times = np.bincount(codes, minlength=n_codes)
@@ -270,14 +271,14 @@ def _counted(codes: NDArray[np.int64], n_codes: int) -> tuple[NDArray[np.int64],
 def case_table(
     y_true: ArrayLike, decisions: Mapping[str, ArrayLike] | Iterable[ArrayLike], n_classes: int
 ) -> CaseTable:
-    """Return the joint table of cases that lie in memory.
+    """Return the joint table of cases in memory.
 
     Parameters
     ----------
     y_true : array-like of int, shape (n,)
         Indices of the true classes.
     decisions : mapping or iterable of array-like of int, shape (n,)
-        What each policy decides, as indices of classes.
+        The decisions of each policy, as indices of classes.
     n_classes : int
         k.
     """

@@ -1,8 +1,8 @@
-"""What policies cost by true class, drawn from what is doubted: the costs of mistakes and the cases.
+"""Draws of the costs of policies by true class, reflecting uncertainty in the costs of mistakes and in the cases.
 
-Every draw takes one posterior draw of the costs and one set of case weights (a Bayesian bootstrap), the same for all
-policies: the draws of two policies are paired. They are kept by true class, so that the same draws judge the policies
-at any prevalence.
+Each draw combines one posterior draw of the costs with one set of case weights (a Bayesian bootstrap). Both are shared
+by all policies, so that draws of different policies are paired. Draws are kept by true class, so that they serve any
+prevalence.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class UnitCosts:
     Parameters
     ----------
     unit : tuple of int
-        A cell (true, predicted) of the yardstick.
+        A cell (true, predicted) that holds the cost of the yardstick.
     estimate : ndarray of shape (k, k)
-        What the metric says.
+        The metric's estimate.
     draws : ndarray of shape (s, k, k) or None
-        Posterior draws, where the metric has any.
+        Posterior draws, if the metric has any.
     worth : ndarray of shape (s,) or None
-        What one yardstick mistake is worth in each draw, compared with the estimate, when the worst mistake always
-        counts the same.
+        Cost of one yardstick mistake in each draw relative to the estimate, on the scale on which the worst mistake
+        costs 1.
     """
 
     unit: tuple[int, int]
@@ -57,7 +57,7 @@ class UnitCosts:
     def of(cls, metric: ElicitedMetric) -> UnitCosts:
         """Return the costs of a metric in units of its yardstick.
 
-        Draws in which the yardstick costs nothing say nothing in its units and are left out.
+        Draws in which the yardstick costs nothing cannot be expressed in its units and are omitted.
         """
         estimated, draws = cls.estimated(metric), metric.cost_samples
         unit = estimated.unit
@@ -79,28 +79,28 @@ class UnitCosts:
 
 @dataclass(frozen=True, eq=False)
 class PolicyCosts:
-    """Cost per case of each true class of each of p policies, in units of the yardstick.
+    """Cost per case, by true class, of each of p policies, in units of the yardstick.
 
-    Rates of "always" policies are not doubted, and the same draws of the costs are taken again and again: neither is
-    kept b times, or fifty classes would take half a gigabyte.
+    Rates of "always" policies are exact, and the draws of the costs repeat. Neither is stored b times, which for fifty
+    classes would take half a gigabyte.
 
     Parameters
     ----------
     policies : tuple of Policy
-        In the order of the columns; those whose rates are not doubted come first.
+        In the order of the columns; policies with exact rates come first.
     cases : ndarray of shape (k,)
         Number of cases by true class.
     rates : ndarray of shape (k, p, k)
-        What each policy decides for the cases of each true class, as counted.
+        Counted shares of each policy's decisions for the cases of each true class.
     unit_costs : UnitCosts
-        Of the metric.
+        Unit costs of the metric.
     order : ndarray of int, shape (b,)
-        Which draw of the costs belongs to each draw of the cases.
+        Index of the draw of the costs that goes with each draw of the cases.
     shares : ndarray of shape (b, k)
         Drawn shares of the true classes; empty without draws.
     both, from_cases : ndarray of shape (b, k, q)
-        Of the q policies whose rates are doubted, the last ones: drawn from both doubts; from the cases alone, the
-        costs as estimated (the mean of heavy-tailed draws lies far from what is reported).
+        Draws for the last q policies, whose rates are uncertain: with both uncertainties, and with that of the cases
+        alone at the estimated costs (the mean of heavy-tailed draws of the costs lies far from what is reported).
     grouped : bool
         See `CaseTable`.
     """
@@ -122,22 +122,22 @@ class PolicyCosts:
 
     @property
     def worth(self) -> Floats:
-        """Return `UnitCosts.worth` of each draw, shape (b,); ones without draws of the costs."""
+        """Return `UnitCosts.worth` for each draw, shape (b,); ones if the costs have no draws."""
         worth = self.unit_costs.worth
         return np.ones(len(self.order)) if worth is None else worth[self.order]
 
     def drawn_from_both(self, shares: Floats) -> Floats:
-        """Return the drawn costs per case of all policies from both doubts, shape (b, p), at drawn shares (b, k)."""
+        """Return draws of all policies' cost per case, shape (b, p), with both uncertainties, at shares (b, k)."""
         return self._drawn(self.both, shares, self.unit_costs.draws)
 
     def drawn_from_cases(self, shares: Floats) -> Floats:
-        """Return the drawn costs per case of all policies from the doubt of the cases alone, as `drawn_from_both`."""
+        """Return draws of the cost per case with the uncertainty of the cases alone; otherwise as `drawn_from_both`."""
         return self._drawn(self.from_cases, shares, None)
 
     def drawn_from_answers(self, shares: Floats) -> Floats | None:
-        """Return the drawn costs per case of all policies from the doubt of the costs alone, shape (b, p).
+        """Return draws of the cost per case of all policies, shape (b, p), with the uncertainty of the costs alone.
 
-        At fixed shares (k,), the cases as counted; None where the metric has no draws.
+        The shares (k,) are fixed and the cases are as counted. None if the metric has no draws.
         """
         draws = self.unit_costs.draws
         if draws is None:
@@ -161,11 +161,11 @@ class PolicyCosts:
 
     @property
     def own_shares(self) -> Floats:
-        """Return the shares of the true classes as counted, shape (k,)."""
+        """Return the counted shares of the true classes, shape (k,)."""
         return np.asarray(self.cases / self.cases.sum())
 
     def shares_at(self, prevalence: ArrayLike | Mapping[Any, float] | None, classes: ClassIndex) -> Floats:
-        """Return the shares of the true classes as stated, see `stated_shares`, or as counted where nothing is."""
+        """Return the stated shares of the true classes, see `stated_shares`, or the counted ones if none are stated."""
         return self.own_shares if prevalence is None else stated_shares(prevalence, classes, self.cases)
 
 
@@ -180,32 +180,32 @@ def policy_costs(
     seed: int = 0,
     before: tuple[CaseTable, PolicyCosts] | None = None,
 ) -> PolicyCosts:
-    """Return what policies cost, with draws.
+    """Return the costs of policies, with draws.
 
     Parameters
     ----------
     costs : UnitCosts
-        Of the metric.
+        Unit costs of the metric.
     table : CaseTable
-        Truth and decisions.
+        Joint table of truth and decisions.
     columns : sequence of Policy
-        Whose decisions the table has, in its order.
+        Policies whose decisions are in the table, in its order.
     others : sequence of Policy
-        Policies that need no decisions: "always", and "practice" where `practice` is given. They come first.
+        Policies without decisions in the table: "always", and "practice" if `practice` is given. They come first.
     practice : Practice, optional
-        What people do today. Its counts are doubted like other cases, but are not paired with them.
+        Present practice. Its counts are uncertain like those of other cases, but not paired with them.
     draws : int
-        How many; 0 for none.
+        Number of draws; 0 for none.
     seed : int
-        Of all that is drawn.
+        Seed of all draws.
     before : tuple of (CaseTable, PolicyCosts), optional
-        A table and what was found for it with the same policies, practice, draws and seed, and without draws of the
-        costs: true classes whose cases, decisions and costs are the same there are not drawn again.
+        A table and its result for the same policies, practice, draws and seed, without draws of the costs. True classes
+        whose cases, decisions and costs are unchanged are not drawn again.
 
     Returns
     -------
     PolicyCosts
-        The same for the same arguments, whatever the machine.
+        Equal for equal arguments, on every machine.
     """
     whole_number(draws, "draws", 0, _MOST_DRAWS)
     whole_number(seed, "seed", 0)
@@ -223,7 +223,7 @@ def policy_costs(
             from_cases[:, true] = before[1].from_cases[:, true]
             return
         start = 0
-        # Without draws of the costs every case is priced before the cases are drawn, which are then one number each.
+        # Without draws of the costs, cases are priced before they are drawn, so that each is a single number.
         price = costs.estimate[true][:, None] if costs.draws is None else None
         for part in _drawn_rates(table, true, counted if doubted else None, price, draws, seed):
             stop = start + len(part)
@@ -232,7 +232,7 @@ def policy_costs(
                 both[start:stop, true] = np.einsum("bpj,bj->bp", part, costs.draws[order[start:stop], true])
             start = stop
 
-    in_threads(draw, range(k))  # each class has its own chance
+    in_threads(draw, range(k))  # each class has its own generator
     return PolicyCosts(
         policies=(*exact, *doubted, *columns),
         cases=table.cases,
@@ -247,7 +247,7 @@ def policy_costs(
 
 
 def _same_class(true: int, before: tuple[CaseTable, PolicyCosts], table: CaseTable, costs: UnitCosts) -> bool:
-    """Return whether the cases of a true class, their decisions and costs are those of before."""
+    """Return whether the cases of a true class, their decisions and their costs are unchanged since `before`."""
     then, found = before
     return (
         np.array_equal(then.weights[true], table.weights[true])
@@ -266,7 +266,7 @@ def _rates_of(policy: Policy, practice: Practice | None, k: int) -> Floats:
 
 
 def _order_of_draws(costs: UnitCosts, draws: int, seed: int) -> NDArray[np.int64]:
-    """Return which posterior draw each draw takes: each as often as the others but for one."""
+    """Return the index of the posterior draw for each draw; their frequencies differ by at most one."""
     if costs.draws is None:
         return np.zeros(draws, dtype=np.int64)
     return np.resize(_generator(seed, _COSTS).permutation(len(costs.draws)), draws)
@@ -280,20 +280,20 @@ def _drawn_shares(cases: NDArray[np.int64], draws: int, seed: int) -> Floats:
 def _drawn_rates(
     table: CaseTable, true: int, practice: Floats | None, price: Floats | None, draws: int, seed: int
 ) -> Iterator[Floats]:
-    """Yield drawn rates of one true class in parts, shape (part, policies, k), or what they cost by prices (k, m).
+    """Yield drawn rates of one true class in parts, shape (part, policies, k), or their costs at prices (k, m).
 
-    Those of practice come first where its counts, shape (k, k), are given.
+    The rates of practice come first if its counts, shape (k, k), are given.
     """
     weights, decided = table.weights[true], table.decided[true]
     totals = decided[:, 0].sum(axis=1)
     decided = decided if price is None else decided @ price
     units, n_policies, m = decided.shape
     flat = decided.reshape(units, n_policies * m)
-    # Of fifty classes the cases of one are called few others.
+    # With fifty classes, cases of one class are predicted as only a few others.
     used = np.flatnonzero(flat.any(axis=0))
     few = None if 2 * len(used) > n_policies * m else flat[:, used]
     of_cases, of_practice = _generator(seed, _CASES, true), _generator(seed, _PRACTICE, true)
-    # A scalar shape is drawn faster than an array of equal ones.
+    # Drawing with a scalar shape parameter is faster than with an array of equal ones.
     shape = weights[0] if units and (weights == weights[0]).all() else weights
     for start in range(0, draws, _CHUNK):
         size = min(_CHUNK, draws - start)

@@ -1,8 +1,8 @@
-"""How costs and the probability of being best depend on one exchange rate, with decisions that follow it.
+"""Costs of policies and their probabilities of being best, over one exchange rate that the decisions follow.
 
-The probability of each policy being best over the ratio is the cost-effectiveness acceptability curve of health
-economics (B. van Hout and others, "Costs, effects and C/E-ratios alongside a clinical trial", Health Economics 3,
-1994).
+The probability that a policy is best, as a function of the ratio, is the cost-effectiveness acceptability curve of
+health economics (B. van Hout and others, "Costs, effects and C/E-ratios alongside a clinical trial", Health Economics
+3, 1994).
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ if TYPE_CHECKING:
 
 
 _SMOOTH = 1.1
-_STEP = 1.04  # so that a tenth to either side holds five ratios
+_STEP = 1.04  # so that a range of a tenth to either side holds five ratios
 _REACH = 5.0
 
 
 @dataclass(frozen=True, eq=False)
 class PolicyCurves:
-    """Policies over the ratio of one mistake to the yardstick.
+    """Costs and probabilities of policies over the ratio of one mistake to the yardstick.
 
     Parameters
     ----------
     mistake : str
-        Whose ratio varies.
+        Name of the mistake whose ratio varies.
     ratios : ndarray of shape (r,)
         Ascending, evenly spaced on a log scale.
     policies : tuple of Policy
@@ -51,8 +51,8 @@ class PolicyCurves:
     cost : ndarray of shape (p, r)
         Mean cost per case, in units of the yardstick.
     probability_best : ndarray of shape (p, r)
-        Over draws of the cases; each averaged over ratios up to a tenth to either side, else the threshold that
-        wanders over the cases makes teeth.
+        Over draws of the cases, averaged over ratios within a tenth on either side, because the curve is jagged as the
+        threshold passes single cases.
     elicited : float
         The metric's ratio.
     plausible : tuple of float or None
@@ -68,13 +68,13 @@ class PolicyCurves:
     plausible: tuple[float, float] | None
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the probability of each policy being best; on `ax` or a new figure, whose axes it returns."""
+        """Draw each policy's probability of being best on `ax` or on a new figure, and return the axes."""
         axes = self._over_ratio(self.probability_best, ax)
         axes.set(ylim=(0, 1), ylabel="probability of being best")
         return tidy(axes, "upper left")
 
     def plot_cost(self, ax: Axes | None = None) -> Axes:
-        """Draw the costs of the policies; on `ax` or a new figure, whose axes it returns."""
+        """Draw the costs of the policies on `ax` or on a new figure, and return the axes."""
         axes = self._over_ratio(self.cost, ax)
         axes.set(ylim=(0, None), ylabel="mean cost per case, in units of the yardstick")
         return tidy(axes, "upper left")
@@ -100,32 +100,33 @@ def policy_curves(
     draws: int = 1_000,
     seed: int = 0,
 ) -> PolicyCurves:
-    """Return what policies cost, and how probably each is best, as one mistake counts less or more.
+    """Return the costs of policies and their probabilities of being best, as the cost of one mistake varies.
 
-    The policies are those of `judge`: a badly calibrated model has its recalibrated one too.
+    The policies are those of `judge`, including the recalibrated policy of a badly calibrated model.
 
     Parameters
     ----------
     metric : ElicitedMetric
-        The other costs, at its estimate.
+        Gives the other costs, at its estimate.
     y_true, y_proba, labels
-        True labels, per model the probabilities, and what their columns stand for, as in `judge`.
+        True labels, probabilities by model, and labels of their columns, as in `judge`.
     mistake : tuple, optional
-        (true, predicted) as the indices that `exchange_rates` has, or else as labels; by default the one that counts
-        most.
+        (true, predicted), as indices as in `exchange_rates` or as labels; by default the mistake with the largest
+        ratio.
     ratios : array-like of shape (r,), optional
-        Ascending, > 0; by default from a fifth of the smallest to five times the largest plausible ratio.
+        Ratios in ascending order, > 0; by default from a fifth of the smallest to five times the largest plausible
+        ratio.
     prevalence : array-like of shape (k,) or mapping of label to share, optional
         Stated shares of the true classes.
     practice : array-like of shape (k, k), optional
-        Counts or rates of what is done today, as in `judge`; it is one more policy.
+        Counts or rates of present practice, as in `judge`; it is one more policy.
     draws, seed
-        Of the cases; see `policy_costs`.
+        Draws of the cases; see `policy_costs`.
 
     Raises
     ------
     InputError
-        As `judge`; where the mistake is the yardstick or unknown, or a ratio is not above 0.
+        As for `judge`; also if the mistake is the yardstick or unknown, or the ratios are not ascending and > 0.
     """
     rate = _rate(metric, mistake)
     whole_number(draws, "draws", 1)
@@ -148,9 +149,9 @@ def curves_of_models(
     draws: int = 1_000,
     seed: int = 0,
 ) -> PolicyCurves:
-    """Return `policy_curves` of models whose recalibration is known, and of a mistake whose exchange rate is.
+    """Return `policy_curves` for models with known calibration and a mistake with a known exchange rate.
 
-    From one ratio to the next the decisions change in few classes; only those are drawn again.
+    Decisions change in few classes from one ratio to the next; only those classes are drawn again.
     """
     costs, at = UnitCosts.estimated(metric), _ratios(rate, ratios)
     columns = [one for model, proba in models for one in model.deciding(proba)]

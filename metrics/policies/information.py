@@ -1,15 +1,15 @@
-"""What it costs to decide now, and what more answers or more cases would spare: the value of information.
+"""The value of information: the expected loss of deciding now, and the savings from more answers or more cases.
 
-Deciding now costs L = E[cost(recommended)] - E[min over policies]. Perfect knowledge of the values would spare
-E[cost(recommended)] - E_values[min over policies of E_cases[cost]], that of the cases the same with the roles changed
+The expected loss of deciding now is L = E[cost(recommended)] - E[min over policies]. Perfect knowledge of the values
+would save E[cost(recommended)] - E_values[min over policies of E_cases[cost]]; for the cases the roles are exchanged
 (K. Claxton, "The irrelevance of inference", Journal of Health Economics 18, 1999; A. Briggs, M. Sculpher and K.
 Claxton, "Decision Modelling for Health Economic Evaluation", 2006).
 
-What n more answers or cases would spare follows from how far they would narrow the doubt: where n_0 stand behind the
-draws, the mean after n more varies, before they are seen, like the draws pulled to their mean by sqrt(n / (n_0 + n));
-the interval that is left is narrower by sqrt(n_0 / (n_0 + n)) (H. Jalal and F. Alarid-Escudero, "A Gaussian
-approximation approach for value of information analysis", Medical Decision Making 38, 2018). That takes further answers
-to be as telling as those so far. Costs are in one scale over all draws.
+The value of n more answers or cases follows from a Gaussian approximation (H. Jalal and F. Alarid-Escudero, "A Gaussian
+approximation approach for value of information analysis", Medical Decision Making 38, 2018). With n_0 observations
+behind the draws, the preposterior distribution of the mean is that of the draws shrunk towards their mean by
+sqrt(n / (n_0 + n)), and the remaining interval narrows by sqrt(n_0 / (n_0 + n)). This assumes that further answers are
+as informative as those so far. Costs are on one scale over all draws.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from metrics.text import amount
 
 Kind = Literal["decide", "answers", "cases"]
 
-# A loss of less than this share of what is paid anyway is not worth asking or collecting for.
+# An expected loss below this share of the cost does not justify more questions or cases.
 _NEGLIGIBLE = 0.025
 _MOST_OF_IT = 0.5
 DOUBTED, DOUBTED_CASES = "what is not known", "what the cases leave open"
@@ -33,16 +33,16 @@ _FURTHEST = 20
 
 @dataclass(frozen=True)
 class More:
-    """What so many more answers or cases would spare.
+    """The expected saving from a number of further answers or cases.
 
     Parameters
     ----------
     of : {"answers", "cases"}
-        Of what.
+        What is added.
     number : int
-        How many more.
+        How many are added.
     spares : float
-        Per population, in units of the yardstick; at most the expected loss.
+        Saving per population, in units of the yardstick; at most the expected loss.
     """
 
     of: Literal["answers", "cases"]
@@ -52,24 +52,24 @@ class More:
 
 @dataclass(frozen=True)
 class Information:
-    """What deciding now is expected to cost beyond deciding with all doubt removed.
+    """The expected loss of deciding now compared with deciding under certainty.
 
-    All per population, in units of the yardstick.
+    All amounts are per population, in units of the yardstick.
 
     Parameters
     ----------
     expected_loss : float
-        Of deciding now.
+        Expected loss of deciding now.
     of_values, of_cases : float
-        Of that, what perfect knowledge of the values or of the cases alone would spare. They need not add up.
+        The part that perfect knowledge of the values alone, or of the cases alone, would save. They need not add up.
     kind : {"decide", "answers", "cases"}
-        What to do.
+        The recommended next step.
     advice : str
-        In words: "Decide now", "Answer about 6 more questions", "Collect about 900 more cases".
+        The same in words: "Decide now", "Answer about 6 more questions", "Collect about 900 more cases".
     more : tuple of More
-        What some numbers of answers and cases would spare.
+        Savings from various numbers of answers and cases.
     doubted : str
-        What is doubted, inside a sentence: without draws of the costs, only what the cases leave open.
+        The uncertainty, inside a sentence; without draws of the costs, only that of the cases.
     """
 
     expected_loss: float
@@ -89,18 +89,18 @@ def information(
     Parameters
     ----------
     recommended : int
-        The policy that is decided for.
+        Index of the recommended policy.
     cost : float
-        What it costs.
+        Its cost.
     both, cases : ndarray of shape (draws, p)
-        Drawn from both doubts, and from the cases alone.
+        Draws with both uncertainties, and with that of the cases alone.
     values : ndarray of shape (draws, p) or None
-        Drawn from the values alone; None where they are not doubted.
+        Draws with the uncertainty of the values alone; None if the values have no draws.
     n_answers, n_cases : int
-        What stands behind the draws; without answers nothing can be said about more of them.
+        Numbers behind the draws; without answers, nothing can be said about more of them.
     """
     loss = _spared(both, recommended)
-    # less by Jensen's inequality, but for the chance of finitely many draws
+    # at most the loss by Jensen's inequality; finitely many draws may exceed it
     of_cases = min(_spared(cases, recommended), loss)
     of_values = 0.0 if values is None else min(_spared(values, recommended), loss)
     more = [*_more("cases", cases, recommended, n_cases, of_cases)]
@@ -118,7 +118,7 @@ def _spared(draws: Floats, recommended: int) -> float:
 def _more(
     of: Literal["answers", "cases"], draws: Floats, recommended: int, behind: int, perfect: float
 ) -> Iterator[More]:
-    """Yield round numbers up to `_FURTHEST` times what is there, until most of the perfect knowledge is had."""
+    """Yield savings for round numbers up to `_FURTHEST` times those at hand, until most of `perfect` is reached."""
     mean = draws.mean(axis=0)
     for number in _round_numbers(max(1, behind // 10), _FURTHEST * behind):
         spares = _spared(mean + math.sqrt(number / (behind + number)) * (draws - mean), recommended)
@@ -128,7 +128,7 @@ def _more(
 
 
 def _round_numbers(low: int, high: int) -> list[int]:
-    """Return numbers that people would name: 1, 2, 3, 5, 8, 10, 15, 20, 30, ..."""
+    """Return the round numbers in a range: 1, 2, 3, 5, 8, 10, 15, 20, 30, ..."""
     named = {step * 10**power // 10 for power in range(len(str(high)) + 1) for step in (10, 15, 20, 30, 50, 80)}
     return sorted(number for number in named if low <= number <= high)
 
@@ -136,7 +136,7 @@ def _round_numbers(low: int, high: int) -> list[int]:
 def _advice(
     loss: float, cost: float, of_values: float, of_cases: float, more: list[More], doubted: str
 ) -> tuple[Kind, str]:
-    # Of costs without draws nobody knows how far they are off.
+    # Without draws, the error of the costs is unknown.
     now = "Decide now" if doubted == DOUBTED else "Decide now, if the costs hold"
     if loss <= _NEGLIGIBLE * cost:
         return "decide", f"{now}: {doubted} hardly matters"

@@ -1,4 +1,4 @@
-"""The judge: what each policy costs, how sure that is, which is recommended, and what more would bring."""
+"""A judgement: the cost of each policy with its uncertainty, the recommendation, and the value of information."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 Range = tuple[float, float]
 
-# Costs that differ by less than this share are the same cost: rounding must not decide.
+# Costs that differ by less than this share count as equal, so that rounding never decides.
 _SAME_COST = 1e-12
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """From which probability on a model's case is called positive, with the 90 % range that the answers leave."""
+    """The probability from which a case is called positive, with its 90 % range given the answers."""
 
     value: float
     low: float
@@ -39,29 +39,29 @@ class Threshold:
 
 @dataclass(frozen=True, eq=False)
 class JudgedPolicy:
-    """A policy and what it costs; costs are per population, in units of the yardstick, lower is better.
+    """A policy and its costs, per population and in units of the yardstick; lower is better.
 
     Parameters
     ----------
     policy : Policy
-        What is done.
+        The policy.
     threshold : Threshold or None
-        Of two classes and a model that decides with the costs.
+        Only for two classes and a model that decides with the costs.
     cost_per_population : float
-        At the metric's costs and the counted cases.
+        Cost at the metric's estimate and the counted cases.
     counts : ndarray of int64, shape (k, k)
-        Natural frequencies of its decisions in the population; rows are true classes.
+        Confusion matrix of its decisions as natural frequencies in the population; rows are true classes.
     rank : int
-        All whose difference to the best may be 0 share rank 1; below them by cost.
+        Policies whose difference to the best may be 0 share rank 1; the others follow by cost.
     difference_to_best : float
-        To the recommended policy; 0 for that one.
+        Extra cost over the recommended policy; 0 for that policy.
     interval, interval_answers, interval_cases : tuple of float or None
-        90 % range of the cost: of both doubts, of that of the answers alone (None where the metric has no draws), of
-        that of the cases alone. None without draws.
+        90 % range of the cost: with both uncertainties, with that of the answers alone (None if the metric has no
+        draws), and with that of the cases alone. None without draws.
     difference_interval, difference_answers, difference_cases : tuple of float or None
-        The same of the difference.
+        The same for the difference.
     probability_best : float or None
-        Share of the draws in which it costs least; policies of equal cost share a draw. None without draws.
+        Share of the draws in which it costs least; tied policies share a draw equally. None without draws.
     """
 
     policy: Policy
@@ -80,15 +80,15 @@ class JudgedPolicy:
 
     @property
     def name(self) -> str:
-        """Return what the policy is called."""
+        """Return the name of the policy."""
         return self.policy.name
 
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """Costs of p policies per population: the estimate (p,), and paired draws (b, p) of both doubts and of each alone.
+    """Costs of p policies per population: the estimate (p,), and paired draws (b, p) with both uncertainties or one.
 
-    `answers` is None where the metric has no draws; `worth` (b,) is that of `UnitCosts`.
+    `answers` is None if the metric has no draws; `worth` (b,) is that of `UnitCosts`.
     """
 
     estimate: Floats
@@ -98,7 +98,7 @@ class Drawn:
     worth: Floats
 
     def of(self, places: Sequence[int]) -> Drawn:
-        """Return those of some of the policies."""
+        """Return the costs of some of the policies."""
         at = list(places)
         answers = None if self.answers is None else self.answers[:, at]
         return Drawn(self.estimate[at], self.both[:, at], answers, self.cases[:, at], self.worth)
@@ -106,36 +106,36 @@ class Drawn:
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """Policies judged by an elicited metric, the recommended one first.
+    """Policies judged by an elicited metric; the recommended one comes first.
 
     Parameters
     ----------
     metric : ElicitedMetric
-        What mistakes cost.
+        The costs of mistakes.
     words : CaseWords
         The words of the domain.
     unit : tuple of int
-        Cell (true, predicted) of the yardstick mistake, in whose units costs are.
+        Cell (true, predicted) of the yardstick mistake, the unit of all costs.
     positive : int or None
-        Of two classes the one that is called from a threshold on: the yardstick is a false alarm of it.
+        With two classes, the one predicted above a threshold; the yardstick is its false alarm.
     population : int
-        Costs are for so many cases.
+        Number of cases to which costs refer.
     prevalence : ndarray of shape (k,)
-        Shares of the true classes that are judged.
+        Shares of the true classes.
     stated : bool
-        The prevalence is stated; otherwise it is counted, and doubted like everything counted.
+        Whether the prevalence is stated; a counted prevalence is uncertain.
     n_cases, n_draws : int
-        Cases judged; draws taken.
+        Numbers of cases and of draws.
     policies : tuple of JudgedPolicy
-        By cost; of equal costs those come first that need no model, then those that change nothing.
+        In the order of `compared`; ties go to policies without a model, then to those that change nothing.
     information : Information or None
-        None without draws.
+        Value of information; None without draws.
     drawn : Drawn
-        The costs behind it all, in the order of `policies`.
+        The draws of the costs, in the order of `policies`.
     grouped : bool
-        The cases were doubted in groups; see `metrics.policies.cases.CaseTally`.
+        Whether the bootstrap weighs groups of cases; see `metrics.policies.cases.CaseTally`.
     notes : tuple of str
-        What a reader has to know: where no doubt was counted, where probabilities are off.
+        Notes for the reader: uncertainty that was not counted, badly calibrated probabilities.
     """
 
     metric: ElicitedMetric
@@ -160,11 +160,11 @@ class Judgement:
 
     @property
     def unit_name(self) -> str:
-        """Return what the yardstick mistake is called."""
+        """Return the name of the yardstick mistake."""
         return self.mistake(*self.unit).name
 
     def mistake(self, true: int, predicted: int) -> Consequence:
-        """Return the expert's words for a mistake, completed by plain ones."""
+        """Return the expert's words for a mistake, with plain words in the gaps."""
         return mistake_words(self.metric, family_of(self.metric.family).mistake_at(true, predicted))
 
     @property
@@ -181,17 +181,17 @@ class Judgement:
         return recommendation(self)
 
     def __repr__(self) -> str:
-        """Return a line that says what was judged."""
+        """Return a one-line description."""
         return f"<Judgement of {len(self.policies)} policies on {self.n_cases:,} cases: {self.recommendation.sentence}>"
 
     def __str__(self) -> str:
-        """Return the recommendation: what to do, what it brings, how sure that is, and the notes."""
+        """Return the recommendation in words: what to do, the gain, how sure it is, and the notes."""
         words = self.recommendation
         lines = (words.sentence, words.spares, words.sureness, words.reservation, *self.notes)
         return "\n".join(line for line in lines if line)
 
     def _repr_html_(self) -> str:
-        """Return the recommendation and the policies as a table for notebooks."""
+        """Return the recommendation and the policies as an HTML table for notebooks."""
         words = self.recommendation
         rows = [
             [one.name, total_cost(one.cost_per_population), difference_words(one), probability(one.probability_best)]
@@ -208,7 +208,7 @@ class Judgement:
 
     @property
     def best_without_model(self) -> JudgedPolicy | None:
-        """Return present practice where it was given, else the cheapest policy that always decides alike."""
+        """Return present practice if given, otherwise the cheapest policy that always predicts the same class."""
         found = [one for one in self.policies if one.policy.decides == "practice"]
         found += [one for one in self.policies if one.policy.decides == "always"]
         return found[0] if found else None
@@ -222,16 +222,16 @@ class Judgement:
         return float((self.drawn.both[:, 0] <= least + _SAME_COST * np.abs(least)).mean())
 
     def named(self, name: str) -> JudgedPolicy:
-        """Return the policy of a name."""
+        """Return the policy with a given name."""
         return next(one for one in self.policies if one.name == name)
 
     def among(self, wanted: Callable[[Policy], bool]) -> Judgement:
-        """Return the judgement of some of the policies alone, from the same draws.
+        """Return the judgement of a subset of the policies, from the same draws.
 
         Parameters
         ----------
         wanted : callable
-            Says of a policy whether it takes part; at least one must.
+            Returns whether a policy takes part; at least one must.
         """
         kept = [index for index, one in enumerate(self.policies) if wanted(one.policy)]
         policies = [self.policies[index] for index in kept]
@@ -239,11 +239,9 @@ class Judgement:
 
 
 def compared(policies: Sequence[JudgedPolicy], drawn: Drawn, n_cases: int, n_answers: int) -> Mapping[str, Any]:
-    """Return policies put in order and compared, the draws in that order, and the value of information.
+    """Rank and compare policies; return the fields `policies`, `drawn` and `information` of a `Judgement`.
 
-    The first is the cheapest; those that may be no dearer follow it, then the others, each by cost.
-
-    They are the fields `policies`, `drawn` and `information` of a `Judgement`.
+    The cheapest comes first, then those that may be no dearer, then the others, each group ordered by cost.
     """
     order = _by_cost(drawn.estimate)
     tied = [index for index in order if _may_be_no_dearer(drawn, index, order[0])]
@@ -268,8 +266,8 @@ def compared(policies: Sequence[JudgedPolicy], drawn: Drawn, n_cases: int, n_ans
 def _information(drawn: Drawn, n_answers: int, n_cases: int) -> Information:
     """Return the value of information about the first policy.
 
-    A mean of ratios to a mistake that may be slight is ruled by the few draws in which it is: the means are taken with
-    the worst mistake always counting the same, and are then put in units of the yardstick as estimated.
+    If the yardstick may be a slight mistake, the few draws in which it is dominate a mean of ratios to it. Means are
+    therefore taken on the scale on which the worst mistake costs 1, in units of the estimated yardstick.
     """
     worth = drawn.worth[:, None]
     answers = None if drawn.answers is None else worth * drawn.answers
@@ -277,7 +275,7 @@ def _information(drawn: Drawn, n_answers: int, n_cases: int) -> Information:
 
 
 def _by_cost(estimate: Floats) -> list[int]:
-    """Return the policies by cost; costs that are the same up to rounding keep their order."""
+    """Return the order of the policies by cost; ties up to rounding keep the given order."""
     order = list(np.argsort(estimate, kind="stable"))
     slack = _slack(estimate)
     for index in range(1, len(order)):
@@ -289,7 +287,7 @@ def _by_cost(estimate: Floats) -> list[int]:
 
 
 def _may_be_no_dearer(drawn: Drawn, index: int, first: int) -> bool:
-    """Return whether the difference to the first may be 0; without draws, whether it is."""
+    """Return whether the cost may be no higher than the first's; without draws, whether it is no higher."""
     slack = _slack(drawn.estimate)
     if not len(drawn.both):
         return bool(drawn.estimate[index] - drawn.estimate[first] <= slack)
@@ -311,7 +309,7 @@ def _ranges(drawn: Drawn, index: int) -> dict[str, Range]:
 
 
 def share_best(draws: Floats) -> Floats:
-    """Return how often each policy is the cheapest; equal ones share the draw."""
+    """Return the share of draws in which each policy is the cheapest; tied policies share a draw equally."""
     lowest = draws.min(axis=1, keepdims=True)
     least = draws <= lowest + _SAME_COST * np.abs(lowest)
     return np.asarray((least / least.sum(axis=1, keepdims=True)).mean(axis=0))

@@ -1,4 +1,4 @@
-"""The judge: policies of models, trivial ones and present practice, at any prevalence, with both doubts."""
+"""The judge compares policies of models, trivial policies and present practice, at any prevalence."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
 
 
 DEFAULT_POPULATION = 1_000
-# A model whose probabilities are off by this much in the share of a class was made for another population.
+# If the share of a class differs by this much from that of the cases, probabilities need correction.
 _OTHER_PREVALENCE = 0.02
 
 
 @dataclass(frozen=True, eq=False)
 class ModelPolicies:
-    """What one could do with one model, and how each of it decides.
+    """The policies of one model and their decisions.
 
     Parameters
     ----------
     name : str
-        The model.
+        Name of the model.
     cost_matrix : ndarray of shape (k, k)
-        Decisions with the costs are those of least expected cost under it: the estimate of the metric, not its draws.
+        The metric's estimated costs, not its draws; decisions with the costs minimise the expected cost under them.
     calibration : Calibration
-        Where the model's probabilities are off, one more policy puts them right before it decides; where they are
-        labels, it can only be used as it decides now.
+        If the model's probabilities are badly calibrated, one more policy recalibrates them first. If they are labels,
+        the model can only be used as it decides now.
     """
 
     name: str
@@ -55,20 +55,20 @@ class ModelPolicies:
         return of_model(self.name, self.calibration.labels_only, self.calibration.recalibration is not None)
 
     def deciding(self, y_proba: NDArray[Any], first_row: int = 0) -> Iterator[tuple[Policy, NDArray[Any]]]:
-        """Yield each policy with the probabilities that it decides by; parameters as in `decisions`."""
+        """Yield each policy with the probabilities it uses; parameters as in `decisions`."""
         for policy in self.policies:
             right = self.calibration.recalibration if policy.recalibrated else None
             yield policy, y_proba if right is None else right.probabilities(y_proba, first_row)
 
     def decisions(self, y_proba: NDArray[Any], first_row: int = 0) -> NDArray[np.int64]:
-        """Return what each policy decides, shape (policies, n), as indices of classes.
+        """Return the decisions of each policy, shape (policies, n), as indices of classes.
 
         Parameters
         ----------
         y_proba : ndarray of shape (n, k)
             Columns in the order of the metric's classes.
         first_row : int
-            Number of the first row among all; it says which fold of the recalibration each row is of.
+            Number of the first row among all rows; it determines the recalibration fold of each row.
         """
         decided = [
             proba.argmax(axis=1) if policy.decides == "as-is" else cost_sensitive_decisions(proba, self.cost_matrix)
@@ -78,7 +78,7 @@ class ModelPolicies:
 
 
 def notes_on(models: Sequence[ModelPolicies]) -> tuple[str, ...]:
-    """Return what to know about the probabilities of models, in sentences."""
+    """Return caveats about the probabilities of models, as sentences."""
     labels = [model.name for model in models if model.calibration.labels_only]
     notes = []
     if labels:
@@ -97,16 +97,16 @@ def notes_on(models: Sequence[ModelPolicies]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """Judges one set of policies at any prevalence, from the same draws.
+    """Judges a set of policies at any prevalence, from the same draws.
 
     Parameters
     ----------
     metric : ElicitedMetric
-        What mistakes cost.
+        The costs of mistakes.
     costs : PolicyCosts
         From `policy_costs`.
     population : int
-        Costs are reported for so many cases.
+        Number of cases to which reported costs refer.
     words : CaseWords
         The words of the domain.
     notes : tuple of str
@@ -133,22 +133,22 @@ class Judge:
         seed: int = 0,
         notes: tuple[str, ...] = (),
     ) -> Self:
-        """Draw what the policies of models, the trivial ones and present practice cost.
+        """Draw the costs of the models' policies, the trivial policies and present practice.
 
         Parameters
         ----------
         metric : ElicitedMetric
-            Costs, and posterior draws where it has any; without them the answers contribute no doubt.
+            Costs and, if any, posterior draws; without draws the answers contribute no uncertainty.
         table : CaseTable
-            Truth and decisions of the policies of models.
+            Joint table of truth and the decisions of the models' policies.
         columns : sequence of Policy
             Those policies, in the order of the table.
         practice : Practice, optional
-            What people do today.
+            Present practice.
         population : int, optional
-            By default that of the metric, else 1,000.
+            Number of cases; by default that of the metric, otherwise 1,000.
         words : CaseWords, optional
-            By default those of the metric, else the names of the classes.
+            Words of the domain; by default those of the metric, otherwise the names of the classes.
         draws, seed
             As in `policy_costs`.
         notes : tuple of str
@@ -176,7 +176,7 @@ class Judge:
         models: Sequence[tuple[ModelPolicies, NDArray[Any]]],
         **options: Any,
     ) -> Self:
-        """Return the judge of models, each with its probabilities of the cases; further options as in `of`.
+        """Return the judge of models, given their probabilities for the cases.
 
         Parameters
         ----------
@@ -185,9 +185,9 @@ class Judge:
         true : ndarray of shape (n,)
             Indices of the true classes.
         models : sequence of pairs
-            What one could do with each model, and its probabilities, shape (n, k).
-        options
-            As in `of`, but for the notes, which are about the models.
+            Policies of each model and its probabilities, shape (n, k).
+        **options
+            As in `of`, except the notes, which are about the models.
         """
         decided = [row for model, proba in models for row in model.decisions(proba)]
         columns = [policy for model, _ in models for policy in model.policies]
@@ -200,13 +200,13 @@ class Judge:
         Parameters
         ----------
         prevalence : array-like of shape (k,) or mapping of label to share, optional
-            Stated shares of the true classes; cases are then doubted within each class alone. By default the shares
-            are those of the cases, and doubted with them.
+            Stated shares of the true classes; the bootstrap then acts only within each class. By default the shares
+            are those of the cases and are part of the bootstrap.
 
         Raises
         ------
         InputError
-            Where it is none, or names a class without cases.
+            If it is invalid, or gives a share to a class without cases.
         """
         costs, draws = self.costs, len(self.costs.shares)
         own = costs.shares_at(prevalence, self.metric.class_index)
@@ -242,7 +242,7 @@ class Judge:
         )
 
     def _drawn(self, own: Floats, shares: Floats) -> Drawn:
-        """Return costs per population at the shares `own`, (k,), and drawn ones at as many drawn `shares`."""
+        """Return the costs per population at the shares `own`, (k,), with draws at the drawn `shares`, (b, k)."""
         costs = self.costs
         answers = costs.drawn_from_answers(own)
         return Drawn(
@@ -254,7 +254,7 @@ class Judge:
         )
 
     def _notes_at(self, shares: Floats) -> tuple[str, ...]:
-        """Return what to know where the classes are more or less common than in the cases."""
+        """Return a caveat if the prevalence differs from that of the cases."""
         own = self.costs.own_shares
         at = int(np.abs(shares - own).argmax())
         used = any(policy.decides == "least-cost" for policy in self.costs.policies)
@@ -278,34 +278,34 @@ def judge(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Judgement:
-    """Judge what one could do with models that were tried on the same cases.
+    """Judge the policies of models that were tried on the same cases.
 
-    What is judged is every model as it decides now, every model with these costs (recalibrated too, where its
-    probabilities are off; not where it gives labels only), always the same class, and present practice where it is
-    given. Doubted are the costs, by the metric's draws, and the cases, by a Bayesian bootstrap, both paired over the
+    The policies are: each model as it decides now; each model with these costs, unless it gives only labels; each badly
+    calibrated model recalibrated, with these costs; always the same class; and present practice, if given. Uncertainty
+    in the costs comes from the metric's draws, and in the cases from a Bayesian bootstrap. Both are paired over the
     policies.
 
     Parameters
     ----------
     metric : ElicitedMetric
-        What mistakes cost.
+        The costs of mistakes.
     y_true : array-like of shape (n,)
         True labels, matched with the classes of the metric as text.
     y_proba : mapping of str to array-like of shape (n, k)
-        Per model the probabilities.
+        Probabilities of each model, by name.
     labels : sequence of k labels, optional
-        What the columns stand for, such as an estimator's ``classes_``. By default what those of a frame are named
-        after, else the classes of the metric in their order.
+        Labels of the columns, such as an estimator's ``classes_``. By default the column names of a frame, otherwise
+        the classes of the metric in their order.
     prevalence : array-like of shape (k,) or mapping of label to share, optional
         Stated shares of the true classes; by default those of the cases.
     practice : array-like of shape (k, k), optional
-        Counts or rates of what is done today; rows are true classes.
+        Counts or rates of present practice; rows are true classes.
     population : int, optional
-        Costs are for so many cases; by default the metric's population, else 1,000.
+        Number of cases to which costs refer; by default the metric's population, otherwise 1,000.
     draws : int
-        Of both doubts; 0 leaves all doubt out.
+        Number of draws for both uncertainties; 0 leaves all uncertainty out.
     seed : int
-        Of all that is drawn.
+        Seed of all draws.
 
     Returns
     -------
@@ -315,7 +315,7 @@ def judge(
     Raises
     ------
     InputError
-        In words: which argument, what was expected.
+        If an argument is invalid; the message names it and says what was expected.
 
     Examples
     --------
@@ -336,12 +336,13 @@ def judge(
 def models_of(
     metric: ElicitedMetric, y_true: ArrayLike, y_proba: Mapping[str, ArrayLike], labels: Sequence[object] | None = None
 ) -> tuple[NDArray[np.int64], list[tuple[ModelPolicies, Floats]]]:
-    """Return the indices of the true classes, shape (n,), and the models, each with its probabilities, shape (n, k).
+    """Return the indices of the true classes, shape (n,), and the models with their probabilities, shape (n, k).
 
     Raises
     ------
     InputError
-        A label is none of the metric's classes, there is no model, or a table holds no probabilities of these cases.
+        If a label is not one of the metric's classes, there is no model, or a table does not hold probabilities for
+        these cases.
     """
     true = metric.class_index.indices(y_true, "y_true").astype(np.int64)
     if not isinstance(y_proba, Mapping):
@@ -354,7 +355,7 @@ def models_of(
         proba, columns = metric.table_of(given, labels, name)
         same_length(len(true), len(proba), name)
         checked_rows(proba, name)
-        table = np.zeros((len(proba), len(metric.class_index)))  # a class that no column stands for is never predicted
+        table = np.zeros((len(proba), len(metric.class_index)))  # a class without a column is never predicted
         table[:, columns] = proba
         models.append((ModelPolicies(model, metric.cost_matrix, calibration(true, table)), table))
     return true, models

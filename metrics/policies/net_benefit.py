@@ -1,4 +1,4 @@
-"""Net benefit and decision curves: is a model worth using, and from which probability on?
+"""Net benefit and decision curves: is a model worth using, and from which probability?
 
 Sources: A. Vickers and E. Elkin, "Decision curve analysis: a novel method for evaluating prediction models", Medical
 Decision Making 26, 2006; bands by the Bayesian bootstrap (D. Rubin, Annals of Statistics 9, 1981).
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 TREAT_ALL, TREAT_NONE = "treat all", "treat none"
-# Above this many, the cases of a class are dealt in turn to groups that share a bootstrap weight.
+# If a class has more cases than this, they are dealt in turn to groups that share a bootstrap weight.
 _MOST_UNITS = 2_000
 _MOST_DRAWS = 1_000_000
 
@@ -49,31 +49,32 @@ def net_benefit(
 ) -> float:
     """Return the net benefit of treating the cases whose probability is at least `threshold`.
 
-    NB = TP/n - FP/n * t / (1 - t), in units of a true positive. With the cost ratio r = c_FN / c_FP and t = 1 / (1 + r)
-    the cost per case, counted in misses, is the prevalence less the net benefit: pi - NB = (FN + FP / r) / n.
+    NB = TP/n - FP/n * t / (1 - t), in units of a true positive. For the cost ratio r = c_FN / c_FP and t = 1 / (1 + r),
+    the cost per case in units of a miss is the prevalence minus the net benefit: pi - NB = (FN + FP / r) / n.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         True labels, of two classes.
     y_proba : array-like of shape (n,) or (n, 2)
-        Probability of the positive class; or those of both classes, in the order of the labels or named after them.
+        Probability of the positive class, or of both classes, in the order of the labels or with columns named after
+        them.
     threshold : float
         t, in [0, 1).
     pos_label : label, optional
-        The positive class; by default the second of the two in order.
+        The positive class; by default the second of the sorted labels.
     sample_weight : array-like of shape (n,), optional
         Weights of the cases.
 
     Returns
     -------
     float
-        At most the prevalence; 0 where nobody is treated.
+        At most the prevalence; 0 if nobody is treated.
 
     Raises
     ------
     InputError
-        In words: which argument, which row, what was expected.
+        If an argument is invalid; the message names the argument, the row and what was expected.
 
     Examples
     --------
@@ -83,14 +84,14 @@ def net_benefit(
     true, positive, weight = _outcomes(y_true, pos_label, sample_weight)
     proba = _of_positive(y_proba, "y_proba", true, pos_label)
     t = _threshold(threshold)
-    treated = proba >= proba.dtype.type(t)  # in the precision of the probabilities, as bins of calibration are
+    treated = proba >= proba.dtype.type(t)  # in the precision of the probabilities, as for calibration bins
     gain = np.where(positive, 1.0, -t / (1 - t))
     return float(np.average(gain * treated, weights=weight))
 
 
 @dataclass(frozen=True, eq=False)
 class DecisionCurve:
-    """Net benefit of models over thresholds, beside treating all and treating none.
+    """Net benefit of models over thresholds, compared with treating all and treating none.
 
     Parameters
     ----------
@@ -99,9 +100,9 @@ class DecisionCurve:
     models : tuple of m str
         Names.
     net_benefit : ndarray of shape (m, t)
-        Of each model, per case, in units of a true positive.
+        Net benefit of each model, per case, in units of a true positive.
     treat_all : ndarray of shape (t,)
-        Of treating everybody; that of treating nobody is 0.
+        Net benefit of treating everybody; that of treating nobody is 0.
     prevalence : float
         Share of positive cases.
     positive : str
@@ -125,14 +126,14 @@ class DecisionCurve:
         return self.treat_all if name == TREAT_ALL else np.asarray(self.net_benefit[self._place(name)])
 
     def band(self, name: str, other: str = TREAT_NONE, level: float = 0.9) -> Floats:
-        """Return the confidence band of how much more one brings than another.
+        """Return the pointwise bootstrap band of the difference of two curves.
 
         Parameters
         ----------
         name, other : str
-            Models, "treat all" or "treat none"; against "treat none" it is the band of the curve itself.
+            Models, "treat all" or "treat none"; the difference to "treat none" is the curve itself.
         level : float
-            Of the band, in (0, 1), at each threshold by itself.
+            Level of the band at each threshold, in (0, 1).
 
         Returns
         -------
@@ -151,14 +152,14 @@ class DecisionCurve:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
         shaded : tuple of float, optional
-            A range of thresholds to shade, such as the elicited one.
+            A range of thresholds to shade, such as the elicited range.
 
         Returns
         -------
         matplotlib Axes
-            Where it was drawn.
+            The axes drawn on.
         """
         axes = axes_for(ax)
         for index, (name, benefit) in enumerate(zip(self.models, self.net_benefit, strict=True)):
@@ -203,28 +204,28 @@ def decision_curve(
     y_true : array-like of shape (n,)
         True labels, of two classes, both of which occur.
     y_proba : mapping of str to array-like, or array-like, of shape (n,) or (n, 2)
-        Per model the probability of the positive class, or those of both as in `net_benefit`; one alone is called
-        "model".
+        Probability of the positive class, or of both classes, of each model, as in `net_benefit`; a single model is
+        called "model".
     thresholds : array-like of shape (t,), optional
-        In [0, 1), ascending; by default 0.01, 0.02, ..., 0.99.
+        Thresholds in [0, 1), ascending; by default 0.01, 0.02, ..., 0.99.
     pos_label, sample_weight
         As in `net_benefit`.
     prevalence : float, optional
-        A stated share of positive cases, in (0, 1); by default that of the cases. The rates within the classes stay.
+        A stated share of positive cases, in (0, 1); by default that of the cases. Rates within the classes are kept.
     draws : int
         Bootstrap draws for the bands; 0 for none.
     seed : int
-        Of the draws.
+        Seed of the draws.
 
     Returns
     -------
     DecisionCurve
-        With `plot`, and bands of any curve and of the difference of any two.
+        With `plot`, and with bands for any curve and for the difference of any two.
 
     Raises
     ------
     InputError
-        In words: which argument, which row, what was expected.
+        If an argument is invalid; the message names the argument, the row and what was expected.
 
     Examples
     --------
@@ -247,7 +248,7 @@ def decision_curve(
     names = tuple(map(str, models))
     if len({*names, TREAT_ALL, TREAT_NONE}) < len(names) + 2:
         raise InputError(f"y_proba: models need names of their own, other than {TREAT_ALL!r} and {TREAT_NONE!r}.")
-    # a case is treated at all thresholds up to its probability; everybody is treated at all of them
+    # a case is treated at all thresholds up to its probability; "treat all" treats it at every threshold
     columns = [_of_positive(proba, f"y_proba, {name!r}", true, pos_label) for name, proba in models.items()]
     reached = np.array([np.searchsorted(cuts.astype(column.dtype), column, side="right") for column in columns])
     reached = np.vstack([reached, np.full(len(positive), len(cuts))])
@@ -282,8 +283,8 @@ def _thresholds(values: ArrayLike | None) -> Floats:
 def _drawn_shares(positive: NDArray[np.bool_], weight: Floats, draws: int, seed: int) -> Floats:
     """Return drawn shares of the positive cases, shape (draws, 1, 1).
 
-    A sum of exponential draws, each times a weight w, is drawn as the gamma law of its mean and variance: exactly the
-    sum where the weights are equal, and cases of weight 0 count for nothing.
+    A sum of exponential draws weighted by w is drawn from the gamma distribution with the same mean and variance. This
+    is exact for equal weights, and cases of weight 0 have no effect.
     """
     rng, weight = np.random.default_rng((seed, 0)), weight / weight.max()
 
@@ -298,7 +299,7 @@ def _drawn_shares(positive: NDArray[np.bool_], weight: Floats, draws: int, seed:
 def _outcomes(
     y_true: ArrayLike, pos_label: object, sample_weight: ArrayLike | None
 ) -> tuple[NDArray[Any], NDArray[np.bool_], Floats]:
-    """Return the labels, which cases are positive, and their weights."""
+    """Return the labels, a mask of the positive cases, and the weights of the cases."""
     true = label_array(y_true, "y_true")
     weight = case_weights(sample_weight, len(true))
     weights = np.ones(len(true)) if weight is None else weight
@@ -334,7 +335,7 @@ def _threshold(value: float) -> float:
 
 
 def _histograms(reached: NDArray[np.intp], weight: Floats, n_cuts: int) -> Floats:
-    """Return per unit of cases the weight treated at each threshold, shape (units, models, thresholds)."""
+    """Return the weight treated at each threshold in each unit of cases, shape (units, models, thresholds)."""
     n_models, n = reached.shape
     units = min(n, _MOST_UNITS)
     unit = np.arange(n) % units
@@ -342,12 +343,12 @@ def _histograms(reached: NDArray[np.intp], weight: Floats, n_cuts: int) -> Float
     for model, column in enumerate(reached):
         cells = np.bincount(unit * (n_cuts + 1) + column, weights=weight, minlength=units * (n_cuts + 1))
         found[:, model] = cells.reshape(units, n_cuts + 1)
-    # those who reach at least so many thresholds
+    # reverse cumulative sum: cases that reach at least this threshold
     return np.asarray(found[:, :, ::-1].cumsum(axis=2)[:, :, ::-1][:, :, 1:])
 
 
 def _drawn_rates(histograms: Floats, draws: int, key: tuple[int, int]) -> Floats:
-    """Return drawn shares of a class that are treated, shape (draws, models, thresholds)."""
+    """Return draws of the treated share of a class, shape (draws, models, thresholds)."""
     weights = np.random.default_rng(key).standard_exponential((draws, len(histograms)))
     flat = weights @ histograms.reshape(len(histograms), -1)
     return (flat / (weights @ histograms[:, -1, -1])[:, None]).reshape(draws, *histograms.shape[1:])

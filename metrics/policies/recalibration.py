@@ -1,9 +1,10 @@
-"""Whether a model's probabilities can be taken at their word, and a cross-fitted map that puts them right.
+"""A check of a model's calibration, and a cross-fitted map that recalibrates its probabilities.
 
 The map is vector scaling, softmax(slope * log p + bias) with one slope >= 0 and one bias per class (C. Guo, G. Pleiss,
-Y. Sun and K. Weinberger, "On calibration of modern neural networks", ICML 2017); for two classes that is beta
-calibration (M. Kull, T. Silva Filho and P. Flach, AISTATS 2017), of which Platt's is the case of equal slopes. Cases
-are dealt out in turn to five folds, and the map of a fold is fitted to the others: no case helps to judge itself.
+Y. Sun and K. Weinberger, "On calibration of modern neural networks", ICML 2017). For two classes this is beta
+calibration (M. Kull, T. Silva Filho and P. Flach, AISTATS 2017), which becomes Platt scaling if the slopes are equal.
+Cases are dealt in turn to five folds, and the map of each fold is fitted to the other four, so that no case is used in
+its own calibration.
 """
 
 from __future__ import annotations
@@ -23,25 +24,25 @@ FOLDS = 5
 MOST_ROWS = 20_000
 _FEWEST_ROWS = 100
 _SMALLEST = 1e-9
-# As much as ten cases that lie right on the model's own probabilities.
+# Equivalent to ten cases that agree with the model's own probabilities.
 _RIDGE = 10.0
-# A gain below this many nats a case changes no decision that matters, however sure it is.
+# A gain below this many nats per case changes no decision that matters, however certain it is.
 _WORTH_IT = 0.005
 _STANDARD_ERRORS = 3.0
 
 
 @dataclass(frozen=True, eq=False)
 class Recalibration:
-    """Maps that put a model's probabilities right, one a fold.
+    """Maps that recalibrate a model's probabilities, one per fold.
 
     Parameters
     ----------
     slope, bias : ndarray of shape (folds, k)
-        Of the logarithms of the probabilities.
+        Coefficients of the log probabilities.
     gain, gain_error : float
-        By how much the mean log loss of cases that took no part in the fit falls, in nats, and its standard error.
+        Reduction of the mean held-out log loss, in nats, and its standard error.
     distance : float
-        Mean total variation distance between probabilities before and after, in [0, 1].
+        Mean total variation distance between the probabilities before and after, in [0, 1].
     """
 
     slope: Floats
@@ -52,22 +53,23 @@ class Recalibration:
 
     @property
     def needed(self) -> bool:
-        """Return whether the model is badly calibrated: what is gained is beyond chance, and is worth it."""
+        """Return whether the model is badly calibrated: the gain is significant and large enough to matter."""
         return self.gain > max(_WORTH_IT, _STANDARD_ERRORS * self.gain_error)
 
     def probabilities(self, y_proba: NDArray[Any], first_row: int) -> Floats:
-        """Return probabilities put right.
+        """Return recalibrated probabilities.
 
         Parameters
         ----------
         y_proba : ndarray of shape (n, k)
-            The model's.
+            The model's probabilities.
         first_row : int
-            Number of the first row among all: it says which fold each row is of.
+            Number of the first row among all rows; it determines the fold of each row.
 
         Returns
         -------
         ndarray of shape (n, k)
+            The recalibrated probabilities.
         """
         folds = (first_row + np.arange(len(y_proba))) % FOLDS
         return _softmax(self.slope[folds] * _logarithms(y_proba) + self.bias[folds])
@@ -75,14 +77,14 @@ class Recalibration:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What is known of a model's probabilities.
+    """What is known about a model's probabilities.
 
     Parameters
     ----------
     labels_only : bool
-        They are 0 and 1 for every case: labels, which do not say how sure they are, and from which costs cannot turn.
+        Whether all are 0 or 1: labels, which carry no uncertainty and whose decisions costs cannot change.
     recalibration : Recalibration or None
-        What puts them right; None where they are well calibrated, too few to tell, or labels only.
+        The correction; None if they are well calibrated, too few to tell, or labels only.
     """
 
     labels_only: bool = False
@@ -93,9 +95,9 @@ UNKNOWN = Calibration()
 
 
 class CalibrationSample:
-    """Rows to fit a recalibration to: all of them up to 20,000, then every second, every fourth, ...
+    """A sample of rows for fitting a recalibration: all rows up to 20,000, then every second, every fourth, ...
 
-    Which rows are kept depends on their numbers alone, so that parts may be added up in any order.
+    Rows are chosen by their number alone, so that parts may be merged in any order.
     """
 
     def __init__(self) -> None:
@@ -104,7 +106,7 @@ class CalibrationSample:
         self._labels_only = True
 
     def update(self, y_true: NDArray[np.int64], y_proba: NDArray[Any], first_row: int) -> None:
-        """Add rows: class indices (n,), probabilities (n, k), and the number of the first among all rows."""
+        """Add rows: class indices (n,), probabilities (n, k), and the number of the first row among all rows."""
         wanted = np.arange(-first_row % self._step, len(y_true), self._step)
         self._labels_only = self._labels_only and bool((y_proba.max(axis=1) == 1).all())
         self._rows.append((first_row + wanted, y_true[wanted], y_proba[wanted].astype(np.float64)))
@@ -124,14 +126,14 @@ class CalibrationSample:
             self._rows = [(part[0][keep], part[1][keep], part[2][keep]) for keep, part in kept]
 
     def calibration(self) -> Calibration:
-        """Return what the rows say about the probabilities."""
+        """Return whether the rows show labels only, and the recalibration if it is needed."""
         if self._labels_only and self._rows:
             return Calibration(labels_only=True)
         found = self.fitted()
         return Calibration(recalibration=found if found is not None and found.needed else None)
 
     def fitted(self) -> Recalibration | None:
-        """Return the maps fitted to the rows, needed or not; None where there are too few rows."""
+        """Return the maps fitted to the rows, whether needed or not; None if there are too few rows."""
         parts = sorted((part for part in self._rows if len(part[0])), key=lambda part: int(part[0][0]))
         if sum(len(part[0]) for part in parts) < _FEWEST_ROWS:
             return None
@@ -153,7 +155,7 @@ class CalibrationSample:
 
 
 def calibration(y_true: NDArray[np.int64], y_proba: NDArray[Any]) -> Calibration:
-    """Return what the cases say about probabilities in memory; under 100 cases that is little.
+    """Return what cases in memory show about a model's probabilities; fewer than 100 cannot show miscalibration.
 
     Parameters
     ----------
@@ -168,13 +170,13 @@ def calibration(y_true: NDArray[np.int64], y_proba: NDArray[Any]) -> Calibration
 
 
 def _fitted(logs: Floats, true: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Return slopes and biases of least log loss, drawn to 1 and 0 by a ridge."""
+    """Return the slopes and biases of least log loss, with a ridge penalty towards 1 and 0."""
     require("scipy")
     from scipy.optimize import minimize
 
     n, k = logs.shape
     rows = np.arange(n)
-    scores, off = np.empty_like(logs), np.empty_like(logs)  # new memory for every step would cost more than the step
+    scores, off = np.empty_like(logs), np.empty_like(logs)  # reused: allocating them costs more than a step
 
     def loss(parameters: Floats) -> tuple[float, Floats]:
         slope, bias = parameters[:k], parameters[k:]

@@ -1,4 +1,4 @@
-"""The conclusion in words: what to do, what it spares, how sure it is, whose doubt it is, and what would change it."""
+"""The conclusion in words: what to do, the gain, how sure it is, where the doubt lies, and what would change it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from metrics.policies.judgement import JudgedPolicy, Judgement, Range
 
 
-# A doubt whose range is this many times narrower than the other's is negligible.
+# If one uncertainty's range is this many times narrower than the other's, it is negligible.
 _HARDLY = 3.0
 _SETTLED = 0.95
-# Below this probability a sentence that stood alone would claim too much.
+# Below this probability, the bare recommendation would claim too much.
 UNSURE = 0.5
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a sentence, and whether it is stressed."""
+    """A piece of a sentence, and whether it is stressed."""
 
     text: str
     strong: bool = False
@@ -34,19 +34,19 @@ class Piece:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """What to do, in words.
+    """A recommendation in words.
 
     Parameters
     ----------
     pieces : tuple of Piece
-        The sentence: "Call it cancer where **Size and texture** says **22 % or more**."; where something else is
-        more likely better, or nothing should be decided by these costs, it begins with "Best guess only."
+        The sentence: "Call it cancer where **Size and texture** says **22 % or more**." It begins with "Best guess
+        only." if another policy is more likely to be better, or if these costs should not be used for decisions.
     spares : str
-        What that brings, in whole cases, against present practice or the best policy without a model.
+        The gain, in whole cases, over present practice or the best policy without a model.
     sureness : str
-        How sure it is, and whose doubt is left; empty without draws.
+        How sure the recommendation is, and the source of the remaining doubt; empty without draws.
     reservation : str
-        That the choice is settled and the costs are not, where a metric is provisional; else empty.
+        A note that the choice is settled but the costs are not, if the metric is provisional; otherwise empty.
     """
 
     pieces: tuple[Piece, ...]
@@ -56,12 +56,12 @@ class Recommendation:
 
     @property
     def sentence(self) -> str:
-        """Return the sentence without stress."""
+        """Return the sentence as plain text."""
         return "".join(piece.text for piece in self.pieces)
 
 
 def recommendation(judgement: Judgement) -> Recommendation:
-    """Return what a judgement recommends, in words."""
+    """Return the recommendation of a judgement in words."""
     pieces = _pieces(judgement)
     unsure = judgement.sure is not None and judgement.sure < UNSURE
     if unsure or judgement.metric.quality.provisional in NOT_TO_DECIDE_BY:
@@ -70,7 +70,7 @@ def recommendation(judgement: Judgement) -> Recommendation:
 
 
 def what_one_does(one: JudgedPolicy, words: CaseWords, positive: int | None, *, ranges: bool = True) -> tuple[str, str]:
-    """Return name and manner for a table: "Size and texture", "cancer from 22 % (16 to 29)", or without `ranges`."""
+    """Return a policy's name and manner for a table: "Size and texture", "cancer from 22 % (16 to 29)"."""
     policy = one.policy
     if policy.decides == "practice":
         return "Present practice", "as typed in"
@@ -89,7 +89,7 @@ def what_one_does(one: JudgedPolicy, words: CaseWords, positive: int | None, *, 
 
 
 def difference_words(one: JudgedPolicy) -> str:
-    """Return what a policy costs beyond the first: "12 more than the first, plausible 3 less to 20 more"; "" for it."""
+    """Return a policy's extra cost: "12 more than the first, plausible 3 less to 20 more"; "" for the first."""
     if not one.difference_to_best:
         return ""
     text = f"{total_cost(one.difference_to_best)} more than the first"
@@ -100,7 +100,7 @@ def difference_words(one: JudgedPolicy) -> str:
 
 
 def in_short(judgement: Judgement) -> str:
-    """Return what to do and how sure that is, in a few words: "Lamp position, as it decides now (61 % sure)"."""
+    """Return the recommendation in a few words: "Lamp position, as it decides now (61 % sure)"."""
     does = _what(judgement, judgement.best)
     return does if judgement.sure is None else f"{does} ({_sure(judgement.sure).lower()} sure)"
 
@@ -127,13 +127,13 @@ def _pieces(judgement: Judgement) -> tuple[Piece, ...]:
 
 
 def _no_model(judgement: Judgement) -> str:
-    """Return why one should do without a model, as the end of a sentence."""
+    """Return the reason to do without a model, as the end of a sentence."""
     tied = any(one.rank == 1 and one.policy.model is not None for one in judgement.policies)
     return ": nothing shows that a model does better." if tied else ": no model does better."
 
 
 def _spares(judgement: Judgement) -> str:
-    """Return what is gained against what one would do without a model."""
+    """Return the gain over the best policy without a model, or what the best model would cost in addition."""
     best, words = judgement.best, judgement.words
     per = f"Per {judgement.population:,} {words.cases}"
     if best.policy.model is None:
@@ -163,7 +163,7 @@ def _difference(judgement: Judgement, other: JudgedPolicy, true: int) -> str:
 
 
 def _alternative(one: JudgedPolicy, words: CaseWords) -> str:
-    """Return what one would do without a model: "calling every patient cancer"."""
+    """Return a policy without a model as a noun phrase: "calling every patient cancer"."""
     if one.policy.decides == "practice":
         return "present practice"
     assert one.policy.predicted is not None
@@ -188,7 +188,7 @@ def _reservation(judgement: Judgement) -> str:
 
 
 def _whose(judgement: Judgement) -> str:
-    """Return whose doubt the comparison with the policy is that comes closest."""
+    """Return the source of the doubt in the comparison with the closest rival."""
     others = [one for one in judgement.policies[1:] if _width(one.difference_interval) > 0]
     rival = max(others or judgement.policies[1:], key=lambda one: one.probability_best or 0.0)
     cases = f"the {judgement.n_cases:,} {judgement.words.cases}"
@@ -203,7 +203,7 @@ def _whose(judgement: Judgement) -> str:
 
 
 def doubt_in(policies: Sequence[JudgedPolicy]) -> Literal["none", "cases", "answers", "both"]:
-    """Return what leaves open how policies differ from the best: too few cases, the answers, or both; or nothing."""
+    """Return the source of the uncertainty in the differences to the best policy."""
     of_cases = max(_width(one.difference_cases) for one in policies)
     of_answers = max(_width(one.difference_answers) for one in policies)
     if of_cases > _HARDLY * of_answers:
@@ -226,16 +226,16 @@ def _sure(share: float) -> str:
     return probability(share).replace("> ", "more than ").replace("< ", "less than ").capitalize()
 
 
-_FURTHEST = 1_000.0  # a value so many times off is nobody's
+_FURTHEST = 1_000.0  # nobody's value is off by this factor
 
 
 def what_would_change(judgement: Judgement) -> tuple[tuple[str, str], ...]:
-    """Return what would change a conclusion, each as a word or two and a sentence.
+    """Return what would change a conclusion, each as a heading and a sentence.
 
     Parameters
     ----------
     judgement : Judgement
-        The conclusion.
+        The judgement behind the conclusion.
 
     Returns
     -------
@@ -250,16 +250,16 @@ def what_would_change(judgement: Judgement) -> tuple[tuple[str, str], ...]:
 
 
 def turning_points(judgement: Judgement, rate: ExchangeRate) -> tuple[tuple[float, JudgedPolicy] | None, ...]:
-    """Return at which values of one mistake, below and above its own, another policy is the cheapest.
+    """Return the nearest costs of one mistake, below and above its own, at which another policy becomes cheaper.
 
-    Everything else stays as it is, the decisions too: costs are straight lines in the value.
+    All else is held fixed, including the decisions, so costs are linear in the value.
 
     Parameters
     ----------
     judgement : Judgement
-        What is compared.
+        The compared policies.
     rate : ExchangeRate
-        The mistake, which is not the yardstick.
+        The mistake; not the yardstick.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Build the program without Python: one folder and an archive of it, for the system this runs on.
+"""Build the standalone program, which needs no Python: a folder and its archive, for the current system.
 
 Run by `make bundle`, and on Windows and macOS by
 
@@ -25,7 +25,7 @@ INSTALLERS = {
 
 
 def draw_icon(path: Path) -> None:
-    """Draw the icon: two columns of squares, one with a surplus, as a question shows them."""
+    """Draw the icon: two columns of squares, one with a surplus, as in a question."""
     from PIL import Image, ImageDraw
 
     image = Image.new("RGBA", (256, 256), (0, 0, 0, 0))
@@ -39,7 +39,7 @@ def draw_icon(path: Path) -> None:
 
 
 def main() -> int:
-    """Build, and say how large it is."""
+    """Build the program and print its size."""
     draw_icon(HERE / "elicit.png")
     where = ["--distpath", OUT, "--workpath", OUT / "work"]
     done = subprocess.run([sys.executable, "-m", "PyInstaller", "--noconfirm", *where, HERE / "elicit.spec"])
@@ -52,7 +52,7 @@ def main() -> int:
     for name in INSTALLERS.get(sys.platform, ()):
         shutil.copy(HERE / name, folder)
     name = OUT / f"elicit-{platform.system().lower()}-{platform.machine().lower()}"
-    # A zip would follow the links of a macOS program, and break it.
+    # A zip would follow the links in a macOS program and break it.
     archive = Path(shutil.make_archive(str(name), "zip" if sys.platform == "win32" else "xztar", OUT, folder.name))
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
     print(f"{folder}: {size / 1e6:.0f} MB; {archive.name}: {archive.stat().st_size / 1e6:.0f} MB")

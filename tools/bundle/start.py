@@ -1,14 +1,14 @@
-"""What the bundled program runs: the window, a command, or the child that decodes Parquet files."""
+"""Entry point of the bundled program: the window, a command, or the child that decodes Parquet files."""
 
 import os
 import sys
 from pathlib import Path
 
 for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-    # A program without a console on Windows has none of them.
+    # On Windows a program without a console has no standard streams.
     if getattr(sys, name) is None:
         setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
-# There is no Python here that could run workers: joblib does their work in this process.
+# The bundle has no Python to run workers, so joblib works in this process.
 os.environ["JOBLIB_MULTIPROCESSING"] = "0"
 
 if len(sys.argv) == 2 and sys.argv[1] == "--decode-parquet":

@@ -1,4 +1,4 @@
-"""Make a built folder smaller on Linux: symbols that only a debugger reads, and Unicode data that Qt has no use for."""
+"""Shrink a built folder on Linux: remove debug symbols, and Unicode data that Qt does not use."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import sys
 import tempfile
 from pathlib import Path
 
-# Libraries that a wheel brings under a name with a hash were patched for it, and do not load when they are stripped.
+# Libraries in wheels with a hash in their name have been patched and do not load if they are stripped.
 _PATCHED = re.compile(r"-[0-9a-f]{8}\b")
 _LEAST = 100_000
 # Names of countries, languages, currencies, units and time zones, legacy encodings, line breaks, transliterations:
-# Qt has its own or has no use for them. What sorts and folds letters stays.
+# Qt has its own or does not use them. Data for collation and case folding are kept.
 _UNUSED_DATA = re.compile(rb"/(brkitr|curr|lang|rbnf|region|translit|unit|zone)/|\.cnv$")
 _ICU_VERSION = 73
 _ALIGNED = 16
 
 
 def strip_symbols(folder: Path) -> None:
-    """Strip shared libraries, and keep what the loader then refuses as it was."""
+    """Strip shared libraries, except those that the loader would then reject."""
     for path in folder.rglob("*.so*"):
         if path.is_symlink() or path.stat().st_size < _LEAST or _PATCHED.search(path.name):
             continue
@@ -35,7 +35,7 @@ def strip_symbols(folder: Path) -> None:
 
 
 def trim_unicode_data(folder: Path) -> None:
-    """Leave out items of the library that is all data of ICU, the Unicode library of Qt."""
+    """Remove unused items from the data library of ICU, Qt's Unicode library."""
     (path,) = folder.rglob(f"libicudata.so.{_ICU_VERSION}")
     symbol = f"icudt{_ICU_VERSION}_dat"
     with tempfile.TemporaryDirectory() as scratch:
@@ -50,10 +50,10 @@ def trim_unicode_data(folder: Path) -> None:
 
 
 def _without_unused(library: bytes) -> bytes:
-    """Return ICU's package of data ("Common Data Format" of the ICU user guide) without what is unused.
+    """Return ICU's data package ("Common Data Format" of the ICU user guide) without unused items.
 
-    It is a header, then a table of contents of pairs (place of the name, place of the item), then names, then items;
-    places count from the table of contents.
+    It consists of a header, a table of contents of pairs (offset of the name, offset of the item), the names, and the
+    items; offsets count from the table of contents.
     """
     start = library.index(b"\xda\x27\x14\x00") - 2
     (header,) = struct.unpack_from("<H", library, start)

@@ -53,22 +53,22 @@ from elicit_app.elicitation.response import ResponseModel, evidence
 from elicit_app.problem import Problem
 from metrics.elicited.family import is_fraction, linear_family
 
-PARTICLES, _WEIGHTS_OF_THEM = 500, 7  # more weights have wider ranges, which take more draws to know as well
-SWEEPS = 4  # moves of every particle, before it is looked whether more are needed
-MOST_WEIGHTS_OF_PARTICLES = 20  # the mistakes among five classes; on the sphere there is no other way
-_STRIDE_OF_MANY = 5  # answers from one belief that others are made from to the next, of more than FEW_ENOUGH weights
+PARTICLES, _WEIGHTS_OF_THEM = 500, 7  # more weights have wider ranges, which need more draws for the same precision
+SWEEPS = 4  # moves of every particle, before checking whether more are needed
+MOST_WEIGHTS_OF_PARTICLES = 20  # the mistakes among five classes; the sphere always uses particles
+_STRIDE_OF_MANY = 5  # answers between beliefs that later ones are built from, for more than FEW_ENOUGH weights
 
-_FEW_WEIGHTS = 4  # so many weights can be pinned down in a sitting
-_POLICIES_TO_OTHERS = 4  # pairs of what can be chosen for one random pair, where the answers are for a choice
-_VALUES_TRIED = 100  # draws under which policies are made anew, to see whether the same one is chosen
-# Where amounts are priced, people who are right on 80 % of pairs would get too wide ranges by what holds of mistakes.
+_FEW_WEIGHTS = 4  # number of weights that a sitting can pin down
+_POLICIES_TO_OTHERS = 4  # pairs of options per random pair, if the answers are for a choice
+_VALUES_TRIED = 100  # draws under which policies are recomputed, to see whether the same one is chosen
+# With priced amounts, the prior for mistakes would give too wide ranges to people who are right on 80 % of pairs.
 _SENSITIVITY_ON_PRICES, _SPREAD_ON_PRICES = float(np.log(2.2)), 0.8
-_TARGETS = 300  # random pairs that stand for what the metric will be used for
-_REMEMBERED = 160  # beliefs kept for undo and looking ahead, fewer where they are large
+_TARGETS = 300  # random pairs that represent the metric's later use
+_REMEMBERED = 160  # beliefs kept for undo and lookahead, fewer if they are large
 _REMEMBERED_NUMBERS, _FEWEST_REMEMBERED = 6_000_000, 6
 _RESULTS_REMEMBERED = 12
 _ANSWERS_REMEMBERED = 1_000
-_BELIEF, _PAIR, _SCALE, _TARGET, _RESULT, _RIVALS, _WIDEST = range(7)  # separate streams of chance
+_BELIEF, _PAIR, _SCALE, _TARGET, _RESULT, _RIVALS, _WIDEST = range(7)  # separate random streams
 
 _STUDY_SEED = 21
 
@@ -76,13 +76,13 @@ _STUDY_SEED = 21
 class Bayes:
     """Elicit a metric by Bayesian experimental design; answers may be wrong, tied or missing.
 
-    Everything is a function of the seed and the history. Beliefs are remembered by history, so that undo, resume and
-    looking ahead cost one update.
+    Everything is a function of the seed and the history. Beliefs are cached by history, so that undo, resume and
+    lookahead cost one update.
 
-    Of the linear-fractional families it elicits the fraction, or, where `local` says so, the linear metric that the
-    fraction is near what the models do, which has a cost matrix.
+    For a linear-fractional family the result is the fraction or, with `local`, the linear metric that approximates it
+    near what the models do, which has a cost matrix.
 
-    Up to some twenty weights are followed by particles, more by Gaussians fitted to intervals.
+    Up to about twenty weights are tracked by particles, more by Gaussians fitted to intervals.
 
     For comparisons, `asker.choose` and `response` may be replaced before the first question.
     """
@@ -159,7 +159,7 @@ class Bayes:
         self._against_chance: LRUCache[AgainstChance | None] = LRUCache(_RESULTS_REMEMBERED)
 
     def begin(self, history: Sequence[Asked] = ()) -> Elicitation:
-        """Start, or go on after answers already given; see `Procedure.begin`."""
+        """Start, or continue after answers already given; see `Procedure.begin`."""
         so_far = list(history)
         while (reason := self.stops(so_far)) is None:
             step = self._step(so_far)
@@ -168,19 +168,19 @@ class Bayes:
         return self.conclude(so_far, reason)
 
     def conclude(self, history: Sequence[Asked], reason: StopReason = "expert") -> Outcome:
-        """Return what is known after `history`, by more draws than a step has."""
+        """Return what is known after `history`, with more draws than a step has."""
         if isinstance(self.prior, FractionPrior):
             fraction = self.shown_belief(history)
             assert isinstance(fraction, FractionPosterior)
             if self._local:
                 return fraction.local_outcome(reason, len(history), self._models.mean(axis=0))
             return fraction.outcome(reason, len(history), self._cases[0].prevalence)
-        # Pairs of fifty classes take 100 MiB for a moment: they are looked at before there are thousands of draws.
+        # Pairs of fifty classes briefly take 100 MiB, so they are examined before thousands of draws are in memory.
         widest = self._widest(history)
         belief = self.shown_belief(history)
         linearity = self.linearity(history)
         ends, bounded = open_ends(belief, widest)
-        belief.samples.setflags(write=False)  # the metric then shares them
+        belief.samples.setflags(write=False)  # so that the metric can share them
         outcome = Outcome(
             family=self.family,
             weights=belief.estimate,
@@ -198,11 +198,11 @@ class Bayes:
         return outcome
 
     def stops(self, history: Sequence[Asked]) -> StopReason | None:
-        """Return why nothing is asked after `history`; None where it is."""
+        """Return why nothing is asked after `history`; None if something is."""
         return None if self._item(history) is not None else self._enough(history) or "budget"
 
     def belief(self, history: Sequence[Asked]) -> Posterior:
-        """Return the posterior after `history`, from the longest remembered beginning of it."""
+        """Return the posterior after `history`, built from its longest cached prefix."""
         keys, stages = prefix_digests(history), [len(history)]
         while (belief := self._beliefs.get(keys[stages[-1]])) is None and stages[-1]:
             stages.append(builds_on(stages[-1], self._stride))
@@ -220,12 +220,12 @@ class Bayes:
                 belief = belief.updated(answers, newest, self._rng(n, _BELIEF))
             self._beliefs.put(keys[n], belief)
         if self._newest is not None and self._newest is not belief:
-            self._newest.forget()  # what was derived from thousands of weights takes more room than they do
+            self._newest.forget()  # what is derived from thousands of weights takes more memory than they do
         self._newest = None if self._by_particles else belief
         return belief
 
     def shown_belief(self, history: Sequence[Asked]) -> Posterior:
-        """Return the posterior after `history` by as many draws as a shown result needs."""
+        """Return the posterior after `history` with as many draws as a shown result needs."""
 
         def refined() -> Posterior:
             answers = evidence(history, self.prior)
@@ -234,7 +234,7 @@ class Bayes:
         return self._shown.recall(history, refined)
 
     def foretold(self, history: Sequence[Asked]) -> Foretold:
-        """Return what the belief before each answer expected of it."""
+        """Return how the belief before each answer predicted it."""
         found = np.zeros((2, len(history)))
         for n, key in enumerate(prefix_digests(history)[1:]):
             known = self._foretold.get(key)
@@ -245,7 +245,7 @@ class Bayes:
         return Foretold(*found)
 
     def against_chance(self, history: Sequence[Asked]) -> AgainstChance | None:
-        """Return by how many bits the answers speak for somebody who looks, see `foretelling.against_chance`."""
+        """Return the evidence that the answers depend on what was shown; see `foretelling.against_chance`."""
 
         def found() -> AgainstChance | None:
             gains, _ = random_pairs(self.random_gains)
@@ -257,8 +257,8 @@ class Bayes:
     def linearity(self, history: Sequence[Asked]) -> Linearity | None:
         """Return how well rivals of linear costs explain the answers.
 
-        None on the sphere, of a fraction, where more than twenty weights are asked about, where amounts are priced
-        instead of mistakes, and under eight answers.
+        None on the sphere, for a fraction, with more than twenty weights, if amounts are priced instead of mistakes,
+        and with fewer than eight answers.
         """
         return self._judged_linearity(history, FEWEST_ANSWERS)
 
@@ -288,8 +288,8 @@ class Bayes:
     def _response(self, space: str) -> ResponseModel:
         if not self._by_particles:
             return ResponseModel.of_ratios()
-        # Questions that halve what is open hardly tell whether slips answer them. A fraction itself, and points of the
-        # sphere, are only asked about in the laboratory; people are asked about results near what models do.
+        # Questions that halve the uncertainty hardly reveal lapses. Only the laboratory asks about a fraction itself or
+        # about points of the sphere; people are asked about results near what models do.
         sharp = space == "sphere" or is_fraction(self.family)
         kind = ResponseModel.of_an_oracle if sharp else ResponseModel.of_people
         expected = kind(self.prior, self._targets, _of_the_study(_SCALE))
@@ -299,23 +299,23 @@ class Bayes:
 
     @property
     def _asks_prices(self) -> bool:
-        """Tell whether amounts are priced, in place of mistakes."""
+        """Return whether amounts are priced instead of mistakes."""
         first = self._cases[0]
         return isinstance(first, Tally) and first.good is not None
 
     def _widest(self, history: Sequence[Asked]) -> float:
-        """Return the largest exchange rate, so many of one mistake for one of another, that could be asked about."""
+        """Return the largest exchange rate that could be asked about: how many of one mistake for one of another."""
         asked = [self.prior.gain(*question.rates)[None] for question, _ in history]
         return max(self._widest_offered, *map(widest_rate, asked), 0.0) or float("inf")
 
     @cached_property
     def _widest_offered(self) -> float:
-        """Return the largest exchange rate among pairs that questions are chosen from."""
+        """Return the largest exchange rate among the pairs from which questions are chosen."""
         rng = _of_the_study(_WIDEST)
         if self._by_particles:
             weights = positive(self.prior.log_weights(rng.standard_normal((50, self.prior.size))))
         else:
-            weights = positive(self.belief([]).log_weights[:50])  # without the covariance of thousands of weights
+            weights = positive(self.belief([]).log_weights[:50])  # avoids the covariance of thousands of weights
         return widest_rate(self.source.candidates(weights, rng).gains)
 
     def _enough(self, history: Sequence[Asked]) -> StopReason | None:
@@ -335,9 +335,9 @@ class Bayes:
         return self._ends.recall(history, judged)
 
     def _rivals_before(self, history: Sequence[Asked]) -> tuple[Linearity, Matrix] | None:
-        """Return what rivals said of all answers but the last, which hardly turns them.
+        """Return the evidence for rivals from all answers but the last, which hardly changes it.
 
-        It takes longer than the next question does; so it is done once, while somebody thinks, for whatever they say.
+        Computing it takes longer than the next question; this way it is done once, while the person thinks.
         """
         said = [n for n, asked in enumerate(history) if asked.answer.choice is not Choice.UNSURE]
         before = history[: said[-1]]
@@ -345,21 +345,21 @@ class Bayes:
         return None if judged is None else (judged, self._choice(before))
 
     def _choice(self, history: Sequence[Asked]) -> Matrix:
-        """Return the matrices, shape (n, k, k), of what can be chosen.
+        """Return the matrices of the options, shape (n, k, k).
 
-        Where the answers are for a choice, that is each model as it decides now and by least expected cost, and each
-        class for everybody; else the models as they are.
+        If the answers are for a choice, the options are each model as it decides now and at least expected cost, and
+        each class for every case; else the models as they are.
         """
         if self._purpose in (None, "costs") or n_answered(history) < FEWEST_ANSWERS:
             return self._models
         return self._policies(history)
 
     def _policies(self, history: Sequence[Asked]) -> Matrix:
-        """Return the matrices, shape (n, k, k), of what is judged at the end: policies of models, a class for all."""
+        """Return the matrices, shape (n, k, k), of the policies judged at the end: of models, and one class for all."""
 
         def decided() -> Matrix:
             found = self._decided_by(linear_family(self.family).costs(self._weights_now(history)[0]))
-            # What decides alike is one choice: two of the same would share the probability of being the best.
+            # Identical decisions are one option: duplicates would share the probability of being the best.
             return np.asarray(np.unique(np.round(found, 12), axis=0))
 
         return self._choices.recall(history, decided)
@@ -372,7 +372,7 @@ class Bayes:
     def _stays(self, history: Sequence[Asked]) -> float:
         """Return the probability that the policy chosen now would also be chosen if the values were known.
 
-        Knowing them moves the thresholds of all policies, so that another model's may become the best.
+        Knowing them would move the thresholds of all policies, so that another model's policy might become the best.
         """
         if self._purpose in (None, "costs"):
             return 1.0
@@ -387,7 +387,7 @@ class Bayes:
         return float(np.mean([costs[chosen] <= costs.min() + SAME for costs in known]))
 
     def _weights_now(self, history: Sequence[Asked]) -> tuple[Matrix, Matrix]:
-        """Return the linear weights that are believed in, and some draws; of a fraction those near what models do."""
+        """Return the estimated linear weights and some draws; for a fraction, those near what the models do."""
         belief = self.belief(history)
         if isinstance(belief, FractionPosterior):
             local = belief.local_outcome("expert", len(history), self._models.mean(axis=0))
@@ -396,7 +396,7 @@ class Bayes:
         return belief.estimate, belief.condensed(_VALUES_TRIED).samples
 
     def _item(self, history: Sequence[Asked]) -> Item | None:
-        """Return what is asked next; None where the answers are enough and some of them tell whether to trust them."""
+        """Return the next item; None once the answers are enough and include what is needed to judge trust."""
         item = next_item(history, self.questions, self.checks)
         if item is None:
             return Item("check") if self._one_check_more(history) else None
@@ -405,7 +405,7 @@ class Bayes:
         return required_item(history) if self.checks else None
 
     def _one_check_more(self, history: Sequence[Asked]) -> bool:
-        """Tell whether a check on top of all questions, which were asked, may settle whether somebody looked."""
+        """Return whether one more check, after all questions, may settle whether the person looked."""
         if not self.checks or checks_on_top(history, self.questions) >= MORE_CHECKS:
             return False
         found = self.against_chance(history)
@@ -413,14 +413,14 @@ class Bayes:
 
     def _step(self, history: Sequence[Asked]) -> Step:
         belief = self.belief(history)
-        some = belief.thinned(max(1, self._draws // PARTICLES))  # enough to choose by, and a person waits for it
+        some = belief.thinned(max(1, self._draws // PARTICLES))  # enough to choose by, while a person waits
         question = self._asker_now(history).question(self._item(history), history, some, self._rng(len(history), _PAIR))
         return Step(question, self._progress(history, belief), belief.summary(self._targets))
 
     def _asker_now(self, history: Sequence[Asked]) -> Asker:
-        """Return what makes the next question: where the answers are for a choice, it goes by what can be chosen.
+        """Return the source of the next question, targeted at the options if the answers are for a choice.
 
-        Some of the random pairs stay among the targets, so that questions go on where the choice is clear.
+        Some of the random pairs stay among the targets, so that questions continue once the choice is clear.
         """
         if self._purpose != "choose" or isinstance(self.source, SpherePairs):
             return self.asker
@@ -442,7 +442,7 @@ class Bayes:
             return Progress(len(history), most, most)
         trust = required_left(history) if self.checks else 0
         if self._enough(history) is not None:
-            # What is asked for trust alone may show that the answers are not enough after all.
+            # Questions asked for trust alone may show that the answers are not enough after all.
             return Progress(len(history), min(trust, most), min(trust + 1, most))
         asked = informative(history)
         fewest, likely = self._still(history, belief, self.questions - asked)
@@ -466,5 +466,5 @@ class Bayes:
 
 
 def _of_the_study(stream: int) -> np.random.Generator:
-    """Return chance that is the same in every session: what is believed beforehand must not depend on the seed."""
+    """Return a generator that is the same in every session, because the prior must not depend on the seed."""
     return np.random.default_rng([_STUDY_SEED, stream])

@@ -47,13 +47,13 @@ class Dlpm(Published):
         Tolerance on m = a_1 / (a_1 + a_i), in (0, 1).
     ask : str
         all: 4 (k - 1) ceil(log2(1 / epsilon)) questions; needed: the same result with less than half of them; bisect:
-        as many as needed, for a finer result, from experts who do not err (see `Rules`).
+        as many questions as needed for a finer result, from experts who do not err (see `Rules`).
     repair : bool
         Read a claimed descent followed by an ascent as an ascent.
     questions : int or None
-        Most questions to ask.
+        Largest number of questions.
     population : int or None
-        For people: whole cases out of this many.
+        For people: matrices are shown in whole cases out of this many.
     names : sequence of str
         The classes in the plural, for sentences about what could not be learned.
     """
@@ -87,12 +87,12 @@ class Dlpm(Published):
         return Line(lambda m: self.shown(nu(m)), last=1.0, worst=worst, identical=self.population is None)
 
     def stretch(self, i: int, m: float) -> Interval:
-        """Return the range of m over which the frontier of classes 1 and i shows the very same matrix as at m."""
+        """Return the range of m over which the frontier of classes 1 and i shows the same matrix as at m."""
         return self.frontiers[i].stretch(m, self.shown)
 
 
 class _Ratios(Run):
-    """The intervals of m_i, in [0, 1], with a_i / a_1 = (1 - m_i) / m_i, and what the answers say of the ratios."""
+    """Intervals of m_i, in [0, 1], with a_i / a_1 = (1 - m_i) / m_i, and the ratios that the answers allow."""
 
     def __init__(self, procedure: Dlpm) -> None:
         self.procedure = procedure
@@ -101,11 +101,11 @@ class _Ratios(Run):
         self.ratios: dict[int, Interval] = dict.fromkeys(procedure.frontiers, (0.0, np.inf))
 
     def asking(self) -> Asking:
-        """Search every ratio; where the expert cannot say, go on with another one first."""
+        """Search every ratio; after "cannot say", continue with another one first."""
         return take_turns(self.search(i) for i in self.intervals)
 
     def search(self, i: int) -> Searching[None]:
-        """Find the m whose nu(m; 1, i) is best."""
+        """Find the m for which nu(m; 1, i) is best."""
         a, b = 0.0, 1.0
         while b - a > self.procedure.rules.tolerance:
             a, b = yield from self.listening(i, shrink(self.procedure.lines[i], (a, b), self.procedure.rules))
@@ -113,7 +113,7 @@ class _Ratios(Run):
         self.middles[i] = self.at_rest(i)
 
     def listening(self, i: int, step: Searching[Interval]) -> Searching[Interval]:
-        """Pass a step's comparisons on; each answer says on which side of x / y the ratio lies."""
+        """Forward a step's comparisons; each answer tells on which side of x / y the ratio lies."""
         try:
             comparison = next(step)
             while True:
@@ -136,8 +136,8 @@ class _Ratios(Run):
     def weights(self) -> Matrix:
         """Return a, shape (k,), sum 1, from the middle of every interval [HBMK19, algorithm 1].
 
-        Counts of few cases are steps, on which algorithm 1 may stick where the expert's own answers exclude its ratio:
-        for people the nearest ratio that they allow is taken.
+        Counts of few cases are step functions, on which algorithm 1 may stick at a ratio that the expert's own answers
+        exclude. For people the nearest ratio that the answers allow is returned.
         """
         ratios = [1.0]
         for i, (low, high) in self.ratios.items():
@@ -148,10 +148,10 @@ class _Ratios(Run):
         return scaled
 
     def at_rest(self, i: int) -> float:
-        """Return the estimate of m_i when its search has ended: the middle of its interval, or of a flat stretch.
+        """Return the estimate of m_i after its search: the middle of its interval, or of a flat stretch.
 
-        Ties go right, so a search for the best of a flat stretch ends at its right end; between matrices that no
-        question tells apart, all m are as good.
+        Ties go right, so a search that reaches a flat stretch ends at its right end. Between matrices that no question
+        distinguishes, all m are equally good.
         """
         a, b = self.intervals[i]
         low, high = self.procedure.stretch(i, a)
@@ -159,7 +159,7 @@ class _Ratios(Run):
         return (low + high) / 2 if flat else (a + b) / 2
 
     def outcome(self, stopped: StopReason, questions: int) -> Outcome:
-        """Return the weights, and what only has a bound."""
+        """Return the weights, and which of them are only bounded."""
         ranges = self.ranges()
         flat = {i for i in ranges if self.is_flat(i, ranges[i])} if stopped == "tolerance" else set()
         open_ended = any(ranges[i][0] == 0 or np.isinf(ranges[i][1]) for i in flat)
@@ -182,19 +182,19 @@ class _Ratios(Run):
         )
 
     def tolerance(self, ranges: dict[int, Interval], *, all_asked: bool) -> Tolerance:
-        """Return the ratios to the first class that the answers allow, and from them those to any other class."""
+        """Return the ratios to the first class that the answers allow, and those between other classes that follow."""
         least, most = np.array([(1.0, 1.0), *ranges.values()]).T
         with np.errstate(divide="ignore", invalid="ignore"):
             low = np.nan_to_num(least[:, None] / most[None, :], nan=0.0)
             high = np.nan_to_num(most[:, None] / least[None, :], nan=np.inf, posinf=np.inf)
         flat = np.array([False, *(self.is_flat(i, one) for i, one in ranges.items())])
-        # Cut short by the expert, more questions could have told more.
+        # If the expert stopped early, more questions could have revealed more.
         return Tolerance(low, high, (flat[:, None] | flat[None, :]) & all_asked)
 
     def ranges(self) -> dict[int, Interval]:
         """Return the range of every ratio a_i / a_1 that the answers allow.
 
-        Where they contradict each other: what the frontier cannot tell apart in the interval that the search ended in.
+        If they contradict each other: the range that the frontier cannot distinguish in the search's final interval.
         """
         found = dict(self.ratios)
         for i, (low, high) in self.ratios.items():
@@ -204,7 +204,7 @@ class _Ratios(Run):
         return found
 
     def is_flat(self, i: int, ratios: Interval) -> bool:
-        """Tell whether more than the tolerance is left open by a search that asked all it could."""
+        """Return whether a search that asked all it could leaves more open than the tolerance."""
         a, b = self.intervals[i]
         low, high = 1 / (1 + ratios[1]), 1 / (1 + ratios[0])
         return low == 0.0 or high == 1.0 or (high - low) - (b - a) > self.procedure.rules.epsilon
@@ -213,7 +213,7 @@ class _Ratios(Run):
 def _bounds(ranges: dict[int, Interval], weights: Matrix) -> tuple[tuple[Bound, ...], Matrix]:
     """Return the range of every weight, and of every cost in units of the largest.
 
-    The weights share one sum, so one ratio without end leaves all of them bounded.
+    The weights have a fixed sum, so one unbounded ratio affects all of them.
     """
     boxes = [(1.0, 1.0), *ranges.values()]
     bounds: list[Bound] = []
@@ -245,14 +245,14 @@ def _in_words(low: float, high: float) -> str:
 
 
 class RestrictedFrontier:
-    """All classifiers of two answers k1 and k2 that threshold eta_k1 against eta_k2.
+    """All classifiers that answer k1 or k2 by a threshold of eta_k1 against eta_k2.
 
     Cases are sorted once by the least m that turns them to k1; every matrix is then one look-up.
 
     Parameters
     ----------
     cases : Cases
-        What decides, and what is counted.
+        Source of decisions and of what is counted.
     k1, k2 : int
         The two classes that are predicted.
     """
@@ -260,14 +260,14 @@ class RestrictedFrontier:
     def __init__(self, cases: Cases, k1: int, k2: int) -> None:
         self.cases, self.k1, self.k2 = cases, k1, k2
         both = cases.eta[:, k1] + cases.eta[:, k2]
-        # Where neither class is possible, 0 >= 0 holds for every m: predict k1.
+        # If neither class is possible, 0 >= 0 holds for every m: predict k1.
         turning = np.divide(cases.eta[:, k2], both, out=np.zeros_like(both), where=both > 0)
         self._order = np.argsort(turning, kind="stable")
         self.thresholds = turning[self._order]
 
     @cached_property
     def _gathered(self) -> Matrix:
-        """Return (n + 1, k): the gain of each true class among the first 0..n cases in order of their threshold."""
+        """Return the gain of each true class among the first 0..n cases in order of their threshold, (n + 1, k)."""
         gathered = np.zeros((len(self._order) + 1, self.cases.n_classes))
         np.cumsum(self.cases.gain[self._order], axis=0, out=gathered[1:])
         return gathered
@@ -277,7 +277,7 @@ class RestrictedFrontier:
         return len(self._order)
 
     def position(self, m: float) -> int:
-        """Return how many cases are predicted k1 where m * eta_k1 >= (1 - m) * eta_k2; m in [0, 1].
+        """Return the number of cases with m * eta_k1 >= (1 - m) * eta_k2, which are predicted k1; m in [0, 1].
 
         m = 0 is "always k2" and m = 1 is "always k1", whatever the probabilities.
         """
@@ -286,7 +286,7 @@ class RestrictedFrontier:
         return len(self) if m >= 1 else int(np.searchsorted(self.thresholds, m, side="right"))
 
     def lower_position(self, m: float) -> int:
-        """Return how many cases are predicted k2 where m * eta_k1 > (1 - m) * eta_k2, the worst decisions for m."""
+        """Return the number of cases with m * eta_k1 > (1 - m) * eta_k2, predicted k2 by the worst decisions for m."""
         if m <= 0:
             return 0
         return len(self) if m >= 1 else int(np.searchsorted(self.thresholds, m, side="left"))
@@ -310,9 +310,9 @@ class RestrictedFrontier:
         return matrix
 
     def stretch(self, m: float, shown: Callable[[Matrix], Matrix] = np.asarray) -> tuple[float, float]:
-        """Return the range of m, within [0, 1], over which nu is the very matrix nu(m): what it cannot tell apart.
+        """Return the range of m, within [0, 1], over which nu equals nu(m), so that no question distinguishes them.
 
-        `shown` turns a matrix into what is looked at, where that is coarser than the rates.
+        `shown` maps a matrix to what is compared, if that is coarser than the rates.
         """
         position = self.position(m)
         here = shown(self.matrix_at(position))
@@ -320,7 +320,7 @@ class RestrictedFrontier:
         def same(other: int) -> bool:
             return np.array_equal(shown(self.matrix_at(other)), here)
 
-        # Counts only grow along the frontier, so that equal matrices stand together.
+        # Counts only grow along the frontier, so equal matrices are adjacent.
         first = bisect_left(range(position), True, key=same)
         last = position + bisect_left(range(position + 1, len(self) + 1), True, key=lambda other: not same(other))
         lowest = 0.0 if first == 0 else float(self.thresholds[first - 1])
@@ -343,7 +343,7 @@ class Binary(Published):
     Raises
     ------
     Problem
-        The cases are of more than two classes.
+        If there are more than two classes.
     """
 
     def __init__(
@@ -368,7 +368,7 @@ class Binary(Published):
 
 
 def share_of_first(theta: float) -> float:
-    """Return m11 / (m11 + m00) of an angle in [0, pi / 2], exactly 0 and 1 at its ends."""
+    """Return m11 / (m11 + m00) at an angle in [0, pi / 2]; exactly 0 and 1 at its ends."""
     if theta >= _RIGHT:
         return 0.0
     return float(1.0 / (1.0 + np.tan(theta)))
@@ -380,7 +380,7 @@ class _Angle(Run):
         self.interval: Interval = (0.0, _RIGHT)
 
     def asking(self) -> Asking:
-        """Search the angle; where the expert cannot say, ask once more."""
+        """Search the angle; after "cannot say", ask once more."""
         return take_turns([self._search()])
 
     def _search(self) -> Searching[None]:
@@ -394,12 +394,12 @@ class _Angle(Run):
         return rules.questions(rules.steps(self.interval[1] - self.interval[0]))
 
     def weights(self) -> Matrix:
-        """Return (m11, m00) of the middle of the interval, sum 1."""
+        """Return (m11, m00) at the middle of the interval, sum 1."""
         first = share_of_first(sum(self.interval) / 2)
         return np.array([first, 1.0 - first])
 
     def outcome(self, stopped: StopReason, questions: int) -> Outcome:
-        """Return the weights; bounded where the search ended at a class that is always predicted."""
+        """Return the weights; bounded if the search ended where one class is always predicted."""
         weights = self.weights()
         low, high = self.procedure.frontier.stretch(float(weights[0]))
         at_an_end = stopped == "tolerance" and (low == 0.0 or high == 1.0)

@@ -1,7 +1,7 @@
-"""DLFPM elicitation: for every ratio the best point of the upper frontier and the worst point of the lower one.
+"""Linear-fractional searches: the best point of an upper boundary and the worst point of a lower one.
 
-Two classes at a time give two lines in the plane (d_1, d_i). All these pencils share the axis d_1, and that joins them
-to the one pencil of the metric. Source: see `published`.
+In DLFPM, two classes at a time give two lines in the plane (d_1, d_i). All these pencils share the axis d_1, which
+joins them to the one pencil of the metric. Source: see `utilities`.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class _Pencils(Run):
         return without, constant
 
     def weights(self) -> Matrix:
-        """Return p, shape (k,), sum 1, by the convention p0 = 0."""
+        """Return p, shape (k,), sum 1, under the convention p0 = 0."""
         p = self.members()[0][:-1]
         total = p.sum()
         scaled: Matrix = p / (total if total else 1.0)
@@ -84,7 +84,7 @@ class _Pencils(Run):
     def utility(self) -> Fraction:
         """Return the utility that orders matrices as the expert does."""
         frontiers = self.procedure.frontiers
-        # In these few searches the best and the worst of all are not seen: those of one ratio will do.
+        # These searches do not reveal the overall best and worst; those of one ratio suffice.
         ratio = next(iter(frontiers))
         best, worst = (
             np.diagonal(point((a + b) / 2))
@@ -93,7 +93,7 @@ class _Pencils(Run):
         return ordering("dlfpm", *self.members(), _corners(self.procedure.prevalence), best, worst)
 
     def outcome(self, stopped: StopReason, questions: int) -> Outcome:
-        """Return p, and the utility."""
+        """Return p and the utility."""
         searches = [(i, *nu.stretch(sum(self.upper[i]) / 2)) for i, nu in self.procedure.frontiers.items()]
         ends = [i for i, low, high in searches if low == 0.0 or high == 1.0] if stopped == "tolerance" else []
         names = self.procedure.names
@@ -109,7 +109,7 @@ class _Pencils(Run):
 
 
 def _corners(prevalence: Matrix) -> Matrix:
-    """Return the corners of the box that all hits lie in (for many classes, those on its axes)."""
+    """Return the corners of the box that contains all hits (for many classes, only those on its axes)."""
     if len(prevalence) <= _MOST_CORNERS:
         return np.array(list(product(*((0.0, zeta) for zeta in prevalence))))
     return np.vstack([np.zeros(len(prevalence)), np.diag(prevalence), prevalence])
@@ -146,7 +146,7 @@ class _BothEnds(Run):
         return a, float(a @ self.centre) + self.procedure.sphere.radius
 
     def weights(self) -> Matrix:
-        """Return p, shape (q,), norm 1, by the convention p0 = 0."""
+        """Return p, shape (q,), norm 1, under the convention p0 = 0."""
         p = numerator(*self.touching(self.best), *self.touching(self.worst))
         p = p / np.linalg.norm(p)
         return -p if p.sum() > 0 else p
@@ -160,7 +160,7 @@ class _BothEnds(Run):
         return ordering("lfpm", np.append(m1, -c1), np.append(m2, -c2), np.vstack([axes, ends]), *ends)
 
     def outcome(self, stopped: StopReason, questions: int) -> Outcome:
-        """Return p, and the utility."""
+        """Return p and the utility."""
         weights = self.weights()
         return Outcome(
             "lfpm",

@@ -3,9 +3,9 @@
 Sources: `Lpm` is algorithm 2 and theorem 2 of [HBMK19] Hiranandani, Boodaghians, Mehta & Koyejo, "Multiclass
 Performance Metric Elicitation", NeurIPS 2019. `QuadraticSearch` follows Hiranandani, Mathur, Narasimhan & Koyejo,
 "Quadratic Metric Elicitation for Fairness and Beyond", UAI 2022: a metric phi(c) = <a, c - o> + 1/2 (c - o)' B (c - o)
-is nearly linear on a small sphere, where `Lpm` finds its slope. Here the spheres stand at o and at o +- rho e_j: of
-every pair, s f_j + s' f'_j = 2 a gives the sizes of both slopes, which no comparison tells, and with them the column
-rho B e_j = s f_j - a.
+is nearly linear on a small sphere, where `Lpm` finds its slope. Here the spheres are centred at o and at o +- rho e_j.
+For each pair of opposite spheres, s f_j + s' f'_j = 2 a gives the sizes of both slopes, which no comparison reveals,
+and with them the column rho B e_j = s f_j - a.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from elicit_app.elicitation.sphere import Sphere, direction, quadrants
 from elicit_app.elicitation.utilities import Quadratic
 
 CYCLES = 2
-# Where answers contradict each other the angles may never come to rest.
+# With contradictory answers the angles may never settle.
 MOST_CYCLES = 20
 _TYPICAL_CYCLES = 3
-# By bisection an angle is found no finer than the angles that are found after it make worth while.
-_FIRST_FINENESS, _FINER_A_CYCLE = 4.0, 8.0  # of epsilon in the first cycle, and how many times finer in the next ones
-_FEWEST_AGAIN = 2  # questions about an angle that was found before
-_OF_LAST_MOVE = 1 / 4  # the first step away from where an angle was, as a share of the largest move of the last cycle
+# In a bisection an angle is found only as finely as the angles found after it warrant.
+_FIRST_FINENESS, _FINER_A_CYCLE = 4.0, 8.0  # of epsilon in the first cycle, and how many times finer in each later one
+_FEWEST_AGAIN = 2  # questions about an angle that an earlier cycle found
+_OF_LAST_MOVE = 1 / 4  # first step away from an angle's earlier value, as a share of the last cycle's largest move
 _MOST_POPULATION = 1_000_000
 
-SMALL = 1 / 26  # radius of the small spheres, as a share of the radius of the whole
+SMALL = 1 / 26  # radius of the small spheres as a share of the whole sphere's radius
 CURVED = (
     "The metric is quadratic: the weights are its slope at the middle of the sphere, and its curvature is in the "
     "elicited utility alone. No cost matrix stands for it. From one end of the sphere to the other the slope changes "
@@ -60,18 +60,18 @@ class Lpm(Published):
     epsilon : float
         Tolerance on every angle.
     ask : str
-        all: 4 ceil(log2(pi / (2 epsilon))) questions for every angle and cycle; needed: the same result with less;
+        all: 4 ceil(log2(pi / (2 epsilon))) questions for every angle and cycle; needed: the same result with fewer;
         bisect: no more than needed, for a finer result, from experts who do not err (see `Rules`); after a coarse first
-        cycle an angle is looked for around where it was.
+        cycle, an angle is searched around its last value.
     cycles : int, "auto" or None
-        Passes over the angles; auto: until none moves by more than epsilon. None: two with ``ask="all"``, else auto.
+        Passes over the angles. auto: until none moves by more than epsilon. None: two with ``ask="all"``, else auto.
     repair : bool
         Read a claimed descent followed by an ascent as an ascent.
     questions : int or None
-        Most questions to ask.
+        Largest number of questions.
     population : int or None
-        For people: whole cases out of at least this many; raised, to at most a million, until the smallest difference
-        that is asked about is a whole case.
+        For people: matrices are shown in whole cases out of at least this many. It is raised, to at most a million,
+        until the smallest difference that is asked about is a whole case.
     """
 
     family_name: Family = "lpm"
@@ -100,7 +100,7 @@ class Lpm(Published):
 
 
 def usual_cycles(ask: Ask) -> int | Literal["auto"]:
-    """Return how many passes over the angles are made where nobody says: the published two with all its questions."""
+    """Return the default number of passes over the angles: the published two if all questions are asked."""
     return CYCLES if ask == "all" else "auto"
 
 
@@ -120,7 +120,7 @@ class Angles:
         return -toward if self.worst else toward
 
     def search(self) -> Searching[None]:
-        """Search one angle after the other, the others fixed, in cycles."""
+        """Search one angle after another, with the others fixed, in cycles."""
         rules, cycles = self.procedure.rules, self.procedure.cycles
         while self.cycle < (MOST_CYCLES if cycles == "auto" else cycles):
             before = self.theta.copy()
@@ -140,14 +140,14 @@ class Angles:
                 return
 
     def fineness(self, cycle: int) -> float:
-        """Return how wide the interval of an angle may be when its search ends in a cycle, from 0."""
+        """Return the width that ends an angle's search in a cycle, counted from 0."""
         rules = self.procedure.rules
         if rules.ask != "bisect" or cycle + 1 == self.procedure.cycles:
             return rules.tolerance
         return max(rules.tolerance, _FIRST_FINENESS * rules.epsilon / _FINER_A_CYCLE**cycle)
 
     def line(self, j: int) -> Line:
-        """Return the points of the sphere along angle j, the other angles as they are now."""
+        """Return the points of the sphere along angle j, with the other angles as they are now."""
         sphere, theta, sign = self.procedure.sphere, self.theta.copy(), -1 if self.worst else 1
 
         def at(angle: float) -> Matrix:
@@ -163,12 +163,12 @@ class Angles:
 
     @property
     def settled(self) -> bool:
-        """Tell whether the last cycle found every angle as finely as wanted, and moved none by more than epsilon."""
+        """Return whether the last cycle found every angle finely enough and moved none by more than epsilon."""
         rules = self.procedure.rules
         return self.moved <= rules.epsilon and self.fineness(self.cycle - 1) <= rules.tolerance
 
     def remaining(self) -> tuple[int, int]:
-        """Return the fewest and most questions to come; without a number of cycles, as if the third were the last."""
+        """Return the fewest and most questions to come; without a set number of cycles, as if the third were last."""
         rules, cycles = self.procedure.rules, self.procedure.cycles
         if self.cycle == cycles or (cycles == "auto" and self.settled):
             return 0, 0
@@ -190,7 +190,7 @@ class _Directions(Run):
         self.angles = Angles(procedure)
 
     def asking(self) -> Asking:
-        """Search the angles; where the expert cannot say, ask once more."""
+        """Search the angles; after "cannot say", ask once more."""
         return take_turns([self.angles.search()])
 
     def remaining(self) -> tuple[int, int]:
@@ -202,7 +202,7 @@ class _Directions(Run):
         return np.minimum(self.angles.a(), 0.0)
 
     def outcome(self, stopped: StopReason, questions: int) -> Outcome:
-        """Return the weights; on a sphere every ratio can be told."""
+        """Return the weights; on a sphere every ratio can be learned."""
         weights, epsilon = self.weights(), self.procedure.rules.epsilon
         return Outcome(
             "lpm",
@@ -216,7 +216,7 @@ class _Directions(Run):
 
 
 def _tolerance(theta: Matrix, weights: Matrix, epsilon: float) -> Tolerance:
-    """Return ratios when every angle may be off by half of epsilon [HBMK19, theorem 2, to first order]."""
+    """Return the ranges of ratios if every angle may be off by epsilon / 2 [HBMK19, theorem 2, to first order]."""
     tiny = np.finfo(float).tiny
     log = np.log(np.maximum(np.abs(weights), tiny))
     spread = np.zeros((len(log), len(log)))
@@ -232,28 +232,28 @@ def _tolerance(theta: Matrix, weights: Matrix, epsilon: float) -> Tolerance:
 
 
 def stop_reason(stopped: StopReason, procedure: Lpm, searches: list[Angles]) -> StopReason:
-    """Return tolerance where the angles came to rest by themselves, cycles where their number ended the search."""
+    """Return "tolerance" if the angles settled by themselves, "cycles" if the number of cycles ended the search."""
     if stopped != "tolerance":
         return stopped
     return "tolerance" if procedure.cycles == "auto" and all(one.settled for one in searches) else "cycles"
 
 
 def raised(population: int, sphere: Sphere, rules: Rules) -> int:
-    """Return the population at which the smallest difference asked about, around the middle of the sphere, is a case.
+    """Return the population at which the smallest difference asked about, near the sphere's middle, is one case.
 
     Parameters
     ----------
     population : int
         The study's population.
     sphere : Sphere
-        Where questions are asked.
+        Sphere on which questions are asked.
     rules : Rules
-        Their tolerance.
+        Tolerance of the search.
 
     Returns
     -------
     int
-        `population` times the smallest power of ten that does it; at most a million unless `population` is more.
+        `population` times the smallest sufficient power of ten; at most a million unless `population` is more.
     """
     boxes = quadrants(sphere.n_classes)
     middle = np.array([(low + high) / 2 for low, high in boxes])
@@ -274,14 +274,14 @@ class QuadraticSearch(Published):
     Parameters
     ----------
     sphere : Sphere
-        All small spheres lie inside it.
+        Sphere that contains all small spheres.
     epsilon, ask, cycles, repair
-        Of every linear search, as for `Lpm`.
+        Of each linear search, as for `Lpm`.
     questions : int or None
-        Most questions to ask.
+        Largest number of questions.
     small : float
-        Radius of the small spheres as a share of the whole one's, in (0, 1). The smaller, the more nearly linear the
-        metric is on them.
+        Radius of the small spheres as a share of that of the whole one, in (0, 1). The smaller it is, the more nearly
+        linear the metric is on them.
     """
 
     def __init__(
@@ -315,7 +315,7 @@ class _Slopes(Run):
         self.angles = [Angles(search) for search in procedure.searches]
 
     def asking(self) -> Asking:
-        """Search the small spheres in turn; where the expert cannot say, ask once more."""
+        """Search the small spheres in turn; after "cannot say", ask once more."""
         return take_turns(one.search() for one in self.angles)
 
     def remaining(self) -> tuple[int, int]:

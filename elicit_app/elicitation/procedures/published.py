@@ -1,4 +1,4 @@
-"""What the published procedures share: questions out of comparisons, going on after a history, and a cap."""
+"""What the published procedures share: questions from comparisons, continuing after a history, and a budget."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from elicit_app.problem import Problem
 from metrics.measures.confusion import natural_frequencies
 
 _SLOPES = {Choice.FIRST: Slope.RISES, Choice.SECOND: Slope.FALLS, Choice.EQUAL: Slope.FLAT, Choice.UNSURE: None}
-# Recorded matrices may differ by this much from recomputed ones at the same place: another numpy, another processor.
+# Recorded matrices may differ by this much from recomputed ones (another numpy, another processor).
 _SAME = 1e-12
 _RECOMPUTED = 1e-9
 
 
 class Run(ABC):
-    """One run of a published procedure: what is known so far, changed by the answers."""
+    """One run of a published procedure: its state, which the answers change."""
 
     @abstractmethod
     def asking(self) -> Asking:
-        """Yield comparisons, and be sent slopes."""
+        """Yield comparisons and receive slopes."""
 
     @abstractmethod
     def remaining(self) -> tuple[int, int]:
-        """Return the fewest and the most questions still to come, the next one included."""
+        """Return the fewest and the most questions still to come, including the next one."""
 
     @abstractmethod
     def weights(self) -> Matrix:
@@ -58,13 +58,13 @@ class Published(Procedure):
     family : str
         dlpm, lpm, dlfpm or lfpm.
     questions : int or None
-        Most questions to ask.
+        Largest number of questions.
     population : int or None
-        For people: matrices are shown as whole cases out of this many.
+        For people: matrices are shown in whole cases out of this many.
     hypothetical : bool
-        The matrices are feasible, but not what one of the study's models does.
+        Whether the matrices are feasible but not what one of the study's models does.
     name : str or None
-        The procedure's name; None where it is that of the family.
+        The procedure's name; None uses that of the family.
     """
 
     def __init__(
@@ -95,14 +95,14 @@ class Published(Procedure):
         """Return a fresh run."""
 
     def shown(self, matrix: Matrix) -> Matrix:
-        """Return a matrix of rates as it is shown: whole cases for people, exact in the laboratory."""
+        """Return a matrix of rates as shown: in whole cases for people, exact in the laboratory."""
         return matrix if self.population is None else natural_frequencies(matrix, self.population) / self.population
 
     def begin(self, history: Sequence[Asked] = ()) -> Elicitation:
-        """Start, or go on after answers already given; see `Procedure.begin`.
+        """Start, or continue after answers already given; see `Procedure.begin`.
 
-        A recomputed question takes the answer of the recorded question that shows the same matrices, in either order.
-        Where the history was edited and has none, it is asked.
+        A recomputed question takes the answer of the recorded question with the same matrices, in either order. If an
+        edited history has none, the question is asked.
         """
         return self._begin(self.run(), history)
 
@@ -143,7 +143,7 @@ class Published(Procedure):
         return run.outcome("tolerance", used)
 
     def _slope(self, answer: Answer) -> Slope | None:
-        """Return what an answer says about the curve; None where the expert cannot say."""
+        """Return the slope that an answer implies; None for "cannot say"."""
         if answer.moved is not None:
             raise Problem(
                 f"The procedure {self.name} asks which of two results is better, and cannot use an answer that moves a "
@@ -157,7 +157,7 @@ class Published(Procedure):
         )
         if first_time is None:
             return question
-        # Asked again after "cannot say": whoever shows a repeat swaps its sides.
+        # Asked again after "cannot say"; the session that shows a repeat swaps its sides.
         return replace(question, purpose=Purpose.REPEAT, repeat_of=first_time + 1)
 
     def _progress(self, run: Run, used: int) -> Progress:
@@ -167,7 +167,7 @@ class Published(Procedure):
 
 
 class _Recorded:
-    """Answers already given, each to be used once."""
+    """Answers already given, each of which is used once."""
 
     def __init__(self, history: Sequence[Asked]) -> None:
         self._history = list(history)
@@ -175,10 +175,10 @@ class _Recorded:
         self._length = len(self._history)
 
     def take(self, question: Question) -> tuple[Answer | None, int]:
-        """Return the answer, in the question's own order, and its place in the history; (None, -1) where there is none.
+        """Return the answer, in the question's own order, and its place in the history; (None, -1) if there is none.
 
-        The next unused one fits in nearly every case; after an edit, a later one may; and at the same place a
-        recorded question that differs by no more than rounding is the truth.
+        Nearly always the next unused answer fits; after an edit a later one may. At the same place, a recorded question
+        that differs by no more than rounding is accepted as the question asked.
         """
         for index, place in enumerate(self._unused):
             answer = _answer_to(question, self._history[place], _SAME)
@@ -195,7 +195,7 @@ class _Recorded:
         return None, -1
 
     def add(self) -> int:
-        """Return the place of one more answer at the end of the history."""
+        """Return the place of one more answer, at the end of the history."""
         self._length += 1
         return self._length - 1
 

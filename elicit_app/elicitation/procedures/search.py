@@ -22,21 +22,21 @@ Ask = Literal["all", "needed", "bisect"]
 Interval = tuple[float, float]
 Result = TypeVar("Result")
 
-_FINER = 16.0  # what bisect saves in questions it spends on a tolerance this many times finer
-_ROUNDED = 1e-9  # of a step
-_BESIDE = 1 / 32  # of the interval: how far the two matrices of bisect stand from its middle
+_FINER = 16.0  # bisect spends the questions that it saves on a tolerance this many times finer
+_ROUNDED = 1e-9  # rounding allowance, in steps
+_BESIDE = 1 / 32  # distance of the two matrices of a bisection from the middle, as a share of the interval
 _MOST_A_STEP = {"all": 4, "needed": 2, "bisect": 1}
 
 
 class Slope(Enum):
-    """How the expert's preference goes from one point of a line to the next."""
+    """How the expert's preference changes from one point of a line to the next."""
 
     FALLS = "falls"
     FLAT = "flat"
     RISES = "rises"
 
     def reversed(self) -> Slope:
-        """Return the slope as seen the other way round."""
+        """Return the slope in the opposite direction."""
         return {Slope.FALLS: Slope.RISES, Slope.RISES: Slope.FALLS}.get(self, self)
 
 
@@ -53,19 +53,19 @@ Asking = Generator[Comparison, Slope | None, None]
 
 
 class Line:
-    """Matrices along one number m, of which the search wants the best, or the worst.
+    """Matrices along one parameter m, among which the search wants the best or the worst.
 
     Parameters
     ----------
     at : callable
-        The matrix (k, k) at m, just as it is shown.
+        The matrix (k, k) at m, exactly as it is shown.
     last : float or None
-        The end of the line, 1 on the frontier: of two matrices both equal to the one there, the earlier point wins, so
-        that a search leaves the flat end of the line. None where no stretch of the line is flat.
+        End of the line, 1 on the frontier. Of two matrices that both equal the one there, the earlier point wins, so
+        that a search leaves the flat end of the line. None if no stretch of the line is flat.
     worst : bool
         Look for the least preferred matrix instead.
     identical : bool
-        Whether identical matrices are asked about where every question is; never to people.
+        Whether identical matrices are asked about when every question is asked; never for people.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Line:
         return self._known[m]
 
     def around(self, middle: float, reach: float) -> Interval:
-        """Return two places as far on either side of a middle, farther apart where their matrices would be the same."""
+        """Return two points at equal distance from a middle, moved apart as long as their matrices are the same."""
         while self._last is not None and np.array_equal(self.at(middle - reach), self.at(middle + reach)):
             if middle - 2 * reach < 0.0 or middle + 2 * reach > self._last:
                 return 0.0, self._last
@@ -89,10 +89,10 @@ class Line:
         return middle - reach, middle + reach
 
     def slope(self, earlier: float, later: float, ask: Ask) -> Searching[Slope]:
-        """Ask how the preference goes from one point to a later one.
+        """Ask how the preference changes from one point to a later one.
 
-        Identical matrices are no question: a tie is not a preference, except between two matrices both equal to the
-        last one, where the earlier point wins. With ``ask="all"`` they are asked all the same, and counted.
+        Identical matrices need no question: a tie is not a preference, except between two matrices that both equal the
+        last one, where the earlier point wins. With ``ask="all"`` they are asked about nevertheless, and counted.
         """
         first, second = self.at(earlier), self.at(later)
         same = np.array_equal(first, second)
@@ -115,10 +115,10 @@ class Rules:
     Parameters
     ----------
     epsilon : float
-        What the search is to be exact to.
+        Required accuracy.
     ask : str
         all: the four questions of every step; needed: those that can still change the outcome; bisect: one about two
-        matrices beside the middle of the interval, no more in all than needed, for experts who do not err.
+        matrices beside the middle of the interval, no more in total than needed, for experts who do not err.
     repair : bool
         Read a claimed descent that is followed by an ascent as an ascent.
     """
@@ -129,22 +129,22 @@ class Rules:
 
     @property
     def tolerance(self) -> float:
-        """Return how wide an interval may be when its search ends."""
+        """Return the interval width at which a search ends."""
         return self.epsilon / _FINER if self.ask == "bisect" else self.epsilon
 
     def steps(self, width: float, tolerance: float | None = None) -> int:
-        """Return how often an interval is still made smaller, down to a tolerance, by default the one of the search."""
+        """Return the number of steps that shrink an interval to a tolerance, by default that of the search."""
         least = self.tolerance if tolerance is None else tolerance
         left = 0.5 + _BESIDE if self.ask == "bisect" else 0.5
         return max(0, ceil(log(width / least) / -log(left) - _ROUNDED)) if width > least else 0
 
     @property
     def most_a_step(self) -> int:
-        """Return the most questions that a step takes: one more than needed where answers are repaired."""
+        """Return the most questions of one step: one more than needed if answers are repaired."""
         return _MOST_A_STEP[self.ask] + (self.repair and self.ask == "needed")
 
     def questions(self, steps: int) -> tuple[int, int]:
-        """Return the fewest and the most questions of so many steps: all of them, or one and two a step."""
+        """Return the fewest and the most questions of a number of steps: all of them, or one and two per step."""
         most = steps * self.most_a_step
         return (most if self.ask == "all" else steps), most
 
@@ -164,32 +164,32 @@ def shrink(line: Line, interval: Interval, rules: Rules) -> Searching[Interval]:
     de = yield from line.slope(d, e, "all")
     eb = yield from line.slope(e, b, "all")
     if rules.repair:
-        # On the answers as given: every pair is looked at before any is corrected.
+        # Repair uses the answers as given: every pair is examined before any is corrected.
         ac, cd, de = (
             Slope.RISES if (one, following) == (Slope.FALLS, Slope.RISES) else one
             for one, following in ((ac, cd), (cd, de), (de, eb))
         )
     if Slope.FALLS in (ac, cd):
         return a, d
-    # The last answer does not matter: whether e rises or falls to b, the best lies after d.
+    # The last answer does not matter: whether the preference rises or falls from e to b, the best lies after d.
     return (c, e) if de is Slope.FALLS else (d, b)
 
 
 def bracket(line: Line, start: float, reach: float, ends: Interval) -> Searching[Interval]:
     """Find an interval around the best point of a line by steps away from a guess, each twice as long as the last.
 
-    For experts who do not err, as `shrink` by bisection.
+    It is for experts who do not err, like `shrink` by bisection.
 
     Parameters
     ----------
     line : Line
-        What is searched.
+        The line to search.
     start : float
         The guess.
     reach : float
-        The first step.
+        Length of the first step.
     ends : tuple of float
-        Of the line.
+        Ends of the line.
     """
     low, high = ends
     beside = _BESIDE * reach
@@ -210,7 +210,7 @@ def bracket(line: Line, start: float, reach: float, ends: Interval) -> Searching
 
 
 def _shrink_by_need(line: Line, points: tuple[float, float, float, float, float], rules: Rules) -> Searching[Interval]:
-    """Take the very decision of `shrink` with fewer questions, for answers that rise to one peak and then fall."""
+    """Reach the decision of `shrink` with fewer questions, for answers that rise to one peak and then fall."""
     a, c, d, e, b = points
     cd = yield from line.slope(c, d, "needed")
     if cd is Slope.FALLS and not rules.repair:
@@ -219,7 +219,7 @@ def _shrink_by_need(line: Line, points: tuple[float, float, float, float, float]
         doubt = yield from line.slope(d, e, "needed")
         if doubt is not Slope.RISES:
             return a, d
-    if cd is not Slope.RISES:  # with c and d equal, or in doubt, a decides; an ascent from c to d leaves a no chance
+    if cd is not Slope.RISES:  # with c and d equal, or in doubt, a decides; an ascent from c to d rules a out
         ac = yield from line.slope(a, c, "needed")
         if ac is Slope.FALLS:
             return a, d
@@ -233,14 +233,14 @@ def _shrink_by_need(line: Line, points: tuple[float, float, float, float, float]
 
 
 def take_turns(searches: Iterable[Searching[None]]) -> Asking:
-    """Run searches one after the other; where the expert cannot say, put that search off and go on with another.
+    """Run searches one after the other; after "cannot say", defer that search and continue with another.
 
     The question is asked again when the search's turn comes; a second "cannot say" counts as a tie.
 
     Yields
     ------
     Comparison
-        To be sent a slope, or None for "cannot say".
+        The receiver sends a slope, or None for "cannot say".
     """
     waiting: deque[tuple[Searching[None], Comparison | None]] = deque((search, None) for search in searches)
     while waiting:

@@ -1,1 +1,1 @@
-"""Published tables, figures and claims, computed anew: `elicit reproduce`."""
+"""Published tables, figures and claims, recomputed by `elicit reproduce`."""

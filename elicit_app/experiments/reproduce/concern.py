@@ -39,12 +39,12 @@ from metrics.measures.concern import TrueConcern
 
 _PAPER = "Wang, Du and Liu, SMC 2023"
 
-# Table I: 100 cases of class 0; A is unsure, and wrong once, B is always right.
+# Table I: 100 cases of class 0; A is unsure and wrong in one of them, B is always right.
 _BINARY = {"A": [[0.99, 0.01]] * 99 + [[0.49, 0.51]], "B": [[0.98, 0.02]] * 100}
 _THREE = {"A": [[0.99, 0.005, 0.005]] * 99 + [[0.49, 0.51, 0.0]], "B": [[0.98, 0.01, 0.01]] * 100}
 _SUMS = {"A": 0.741920, "B": 0.877392}
 _MEANS = {"A": 0.01708333, "B": 0.02020271}
-# (model, classes, top_k) to the score at t = 50.
+# From (model, classes, top_k) to the score at t = 50.
 _SCORES = {
     ("A", 2, 1): 0.007137664678,
     ("B", 2, 1): 0.0,
@@ -55,7 +55,8 @@ _SCORES = {
     ("A", 3, 3): 0.005353248508,
     ("B", 3, 3): 0.0,
 }
-# Red, yellow, green; red shown; red called yellow is released. (t, factor) to paper's and counted convention.
+# Red, yellow, green; red is shown; red called yellow is released. From (t, factor) to the paper's and the count
+# convention.
 _LIGHTS: dict[tuple[float, ...], dict[tuple[int, float], tuple[float, float | None]]] = {
     (0.2, 0.7, 0.1): {
         (50, 0.1): (0.900484403032, 1.100444313315),
@@ -88,14 +89,14 @@ def _table1(_: Mapping[str, Any]) -> Iterator[Finding]:
     yield from rows
     yield agreement_panel(rows, "scores by hand and ours")
     yield (
-        "The paper's cross-entropies .741920 and .877392 are sums of base-ten logarithms over the 100 cases; the "
-        "means of natural ones are .017083 and .020203. By either A is the better model, though it is the one that "
-        "errs; the score prefers B."
+        "The paper's cross-entropies .741920 and .877392 are sums of base-10 logarithms over the 100 cases; the means "
+        "of natural logarithms are .017083 and .020203. By either of them A is the better model, although only A makes "
+        "an error. The score prefers B."
     )
     yield (
-        "The scores with twelve digits were worked out by hand from equations (6) to (9), twice; the paper prints "
-        "fewer. “By count” is the convention of the authors' published programs, in which alone their recorded "
-        "numbers come out."
+        "The scores with twelve digits were computed by hand, twice, from equations (6) to (9); the paper prints fewer "
+        "digits. “By count” is the convention of the authors' published programs, and the only one that reproduces "
+        "their recorded numbers."
     )
 
 
@@ -135,7 +136,7 @@ _TABLE_2 = {
     ("LSTM", "MNIST"): (-0.9757, -0.9754, -0.9760, 0.9774, 0.9763),
 }
 _TOP_K, _INTERVALS = 5, 200
-# What is trained here, and for which published row: the data that ship with scikit-learn.
+# The data sets trained on here, which ship with scikit-learn, and the published rows that they stand for.
 _OURS: dict[tuple[str, str], str] = {("MLP", "IRIS"): "breast cancer", ("MLP", "DIGITS"): "digits"}
 _OURS_WITH_TORCH = {
     ("CNN", "DIGITS"): "digits",
@@ -145,14 +146,14 @@ _OURS_WITH_TORCH = {
 
 
 def _scores(true: Any, proba: Matrix) -> list[float]:
-    """Return MPCS, then the five measures it is compared with, of one turn."""
+    """Return the MPCS of one turn, followed by the five measures that it is compared with."""
     labels = range(proba.shape[1])
     concern = metrics.meta_pattern_concern_score(true, proba, top_k=_TOP_K, n_intervals=_INTERVALS, labels=labels)
     return [float(concern), *plain_scores(true, proba)]
 
 
 def _correlations(model: str, data: str, seed: int, turns: int) -> dict[str, Any]:
-    """Train one model and return Spearman's correlations of its score with the others, and the turns themselves."""
+    """Train one model; return Spearman's correlations of its score with the others, and the turns themselves."""
     from scipy.stats import spearmanr
 
     source: Data = bundled(data, seed)
@@ -175,13 +176,13 @@ def _table2_parts(options: Options) -> list[Part]:
     ]
 
 
-_OPEN = "Width, optimiser, split and t of the paper are not stated; once a training has converged, ranks are chance."
+_OPEN = "The paper does not state width, optimiser, split or t. Once training has converged, ranks are random."
 _DIFFERENT = {
-    "breast cancer": f"The paper's “IRIS” is in truth the breast cancer data with ten outputs, as here. {_OPEN}",
+    "breast cancer": f"The paper's “IRIS” is actually the breast cancer data with ten outputs, as here. {_OPEN}",
     "digits": _OPEN,
 }
 _NO_DATA = "The data do not ship with scikit-learn; not run."
-_NO_TORCH = "Needs the extra torch; not run here."
+_NO_TORCH = "Needs the torch extra; not run here."
 
 
 def _table2(results: Mapping[str, Any]) -> Iterator[Finding]:
@@ -192,7 +193,7 @@ def _table2(results: Mapping[str, Any]) -> Iterator[Finding]:
         title = f"{model}, {name}: MPCS with {', '.join(_MEASURES)}"
         if found:
             means, errors = zip(*map(mean_and_error, zip(*found, strict=True)), strict=True)
-            cause = f"{_DIFFERENT[str(data)]} Standard errors up to {max(errors):.4f}, {len(found)} trainings."
+            cause = f"{_DIFFERENT[str(data)]} Standard errors up to {max(errors):.4f}, {len(found)} training runs."
             rows.append(Row(title, published, tuple(means), cause, 4))
         elif published is not None:
             rows.append(Row(title, published, None, _NO_TORCH if data else _NO_DATA, 4))
@@ -206,7 +207,7 @@ def _table2(results: Mapping[str, Any]) -> Iterator[Finding]:
     yield agreement_panel(rows, "Spearman's correlations")
     yield Panel("one training, MLP on digits", "turn, thinned", "from least to most", tuple(curves))
     yield (
-        f"Top {_TOP_K}, t = {_INTERVALS}, nothing released, measured on the 30 % of the cases that were not trained on."
+        f"Top {_TOP_K}, t = {_INTERVALS}, nothing released; measured on the 30 % of the cases held out from training."
     )
 
 
@@ -219,7 +220,7 @@ _MANY_INTERVALS = (10, 100, 1_000, 10_000, 100_000, 1_000_000)
 
 
 def _limit(seed: int) -> dict[str, Any]:
-    """Return how far the score of the top class is from cross-entropy as t grows, on right and on wrong rows."""
+    """Return the distance of the top-class score from cross-entropy as t grows, for right and for wrong rows."""
     chance = np.random.default_rng([seed, 1])
     logits = 1.5 * chance.standard_normal((400, 5))
     proba = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
@@ -248,31 +249,31 @@ def _limit_parts(options: Options) -> list[Part]:
 def _limit_report(results: Mapping[str, Any]) -> Iterator[Finding]:
     found = results["rows"]
     right, entropy_right, wrong, flipped, entropy = found["means"]
-    claim = "The paper calls cross-entropy the limit (k = 1, t to infinity); "
-    yield Row("right rows: mean score at t = 1,000,000 beside cross-entropy", entropy_right, right, digits=5)
+    claim = "The paper calls cross-entropy the limit (k = 1, t to infinity). "
+    yield Row("correct rows: mean score at t = 1,000,000, against cross-entropy", entropy_right, right, digits=5)
     yield Row(
-        "wrong rows: mean score at t = 1,000,000 beside cross-entropy",
+        "wrong rows: mean score at t = 1,000,000, against cross-entropy",
         entropy,
         wrong,
-        f"{claim}on wrong rows only the class on top is looked at, and the limit is -ln(1 - p_top).",
+        f"{claim}On wrong rows the score depends only on the top class, and the limit is -ln(1 - p_top).",
         5,
     )
-    yield Row("wrong rows: mean score at t = 1,000,000 beside -ln(1 - p_top)", flipped, wrong, digits=5)
+    yield Row("wrong rows: mean score at t = 1,000,000, against -ln(1 - p_top)", flipped, wrong, digits=5)
     yield Row("wrong rows: -ln(1 - p_top) above cross-entropy", "never", "never" if found["never above"] else "once")
     yield Panel(
         "distance from the limit, top 1",
         "intervals t",
         "distance",
         (
-            Curve("right rows, from cross-entropy (largest)", _MANY_INTERVALS, found["right"]),
+            Curve("correct rows, from cross-entropy (largest)", _MANY_INTERVALS, found["right"]),
             Curve("wrong rows, from -ln(1 - p_top) (largest)", _MANY_INTERVALS, found["other"], "third"),
             Curve("wrong rows, from cross-entropy (mean)", _MANY_INTERVALS, found["wrong"], "published"),
         ),
         log="xy",
     )
     yield (
-        "Generated rows of five classes, 200 of them right and 200 with a random class. What stands as published "
-        "is the value of the stated limit on these rows."
+        "Generated rows of five classes: 200 predicted correctly and 200 with a random true class. The “published” "
+        "value is the stated limit on these rows."
     )
 
 
@@ -280,7 +281,7 @@ _SIZES = (10_000, 100_000)
 
 
 def _time(measure: str, size: int, seed: int) -> dict[str, float]:
-    """Return the seconds that one call takes, the best of five, on generated predictions of ten classes."""
+    """Return the seconds of one call, the best of five, on generated predictions of ten classes."""
     chance = np.random.default_rng([seed, 2])
     proba = chance.dirichlet(np.ones(10), size)
     truth = chance.integers(0, 10, size)
@@ -317,10 +318,10 @@ def _table3_parts(options: Options) -> list[Part]:
 def _table3(results: Mapping[str, Any]) -> Iterator[Finding]:
     yield from tuple(
         Row(
-            f"seconds of one call of {measure}: {_SIZES[0]:,} and {_SIZES[1]:,} rows of ten classes",
+            f"seconds for one call of {measure}: {_SIZES[0]:,} and {_SIZES[1]:,} rows of ten classes",
             None,
             tuple(results[f"{measure}, {size}"]["seconds"] for size in _SIZES),
-            "Times differ from run to run and stay out of the record.",
+            "Times differ from run to run and are not recorded.",
             4,
         )
         for measure in _TIMED
@@ -335,7 +336,7 @@ def _table3(results: Mapping[str, Any]) -> Iterator[Finding]:
         for size in _SIZES
     )
     yield Panel("seconds of one call", "", "seconds", curves, log="y", names=_TIMED)
-    yield "Table III gives the time of a training with each measure; its numbers are not at hand here."
+    yield "Table III gives the training time with each measure; its numbers were not available."
 
 
 EXPERIMENTS = (

@@ -1,9 +1,9 @@
-"""The case study of the Meta Pattern Concern Score: choosing a model by it, and a rate of learning by it.
+"""The case study of the Meta Pattern Concern Score: choosing a model, and a learning rate, by the score.
 
 Source: [W22] Wang, Du & Liu, "Meta Pattern Concern Score", IEEE SMC 2023, section IV-C. The paper trains on MNIST;
-here it is the digits that ship with scikit-learn. Classes whose clusters lie beside each other in a t-SNE picture are
-released for each other; an error that is not released is destructive. The small models that both tables and case study
-are about are trained turn by turn.
+here the data are the digits that ship with scikit-learn. Classes whose clusters are adjacent in a t-SNE picture are
+released for each other; an error that is not released is destructive. The small models of both the tables and the case
+study are trained turn by turn.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class Data:
     train_labels: NDArray[np.int64]
     test: Matrix
     test_labels: NDArray[np.int64]
-    n_outputs: int  # outputs of a model; more than there are classes where the source has more
+    n_outputs: int  # number of a model's outputs; exceeds the number of classes if it does so in the source
 
 
 def bundled(name: str, seed: int, test_share: float = _TEST) -> Data:
-    """Return the digits, or the breast cancer data with ten outputs (the paper's "IRIS"), split at random."""
+    """Return the digits, or the breast cancer data with ten outputs (the paper's "IRIS"), randomly split."""
     from sklearn.datasets import load_breast_cancer, load_digits
     from sklearn.model_selection import train_test_split
     from sklearn.preprocessing import StandardScaler
@@ -53,9 +53,9 @@ def bundled(name: str, seed: int, test_share: float = _TEST) -> Data:
 
 
 class Perceptron:
-    """A perceptron with one hidden layer that is trained pass by pass, at any rate of learning.
+    """A perceptron with one hidden layer, trained pass by pass with any learning rate.
 
-    The seed is that of its weights and of the order of the cases.
+    The seed determines its weights and the order of the cases.
     """
 
     def __init__(self, data: Data, seed: int, rate: float = 1e-3, hidden: int = _UNITS) -> None:
@@ -65,9 +65,9 @@ class Perceptron:
         self._model: Any = MLPClassifier((hidden,), solver="adam", learning_rate_init=rate, random_state=seed)
 
     def turn(self, rate: float | None = None) -> None:
-        """Pass once over the training cases."""
+        """Make one pass over the training cases."""
         if rate is not None and hasattr(self._model, "_optimizer"):
-            # scikit-learn has no public way to change the rate between two calls of partial_fit.
+            # scikit-learn has no public way to change the learning rate between two calls of partial_fit.
             self._model._optimizer.learning_rate_init = rate
         self._model.partial_fit(self.data.train, self.data.train_labels, classes=range(self.data.n_outputs))
 
@@ -86,7 +86,7 @@ def turns_of_perceptron(data: Data, seed: int, turns: int, model: str = "MLP") -
 
 
 def turns_of_torch(data: Data, seed: int, turns: int, model: str) -> Iterator[Matrix]:
-    """Yield the same for a CNN, RNN or LSTM of pictures of 8 x 8 (rows as steps); needs the extra torch."""
+    """Yield the same for a CNN, RNN or LSTM on 8 x 8 pictures (rows as steps); needs the extra torch."""
     import torch
 
     torch.manual_seed(seed)
@@ -152,10 +152,10 @@ _LESS_IS_BETTER = ("MS", "CE", "MPCS")
 
 @cache
 def _release_list(seed: int) -> dict[str, Any]:
-    """Return the pairs of digits whose clusters are nearest in a t-SNE picture, and where the clusters lie.
+    """Return the pairs of digits whose clusters are nearest in a t-SNE picture, and the positions of the clusters.
 
-    Of the edges of a triangulation of the clusters' middles the shortest are taken, so many that as many pairs are
-    released as in the paper.
+    The cluster centres are triangulated, and the shortest edges are taken until as many pairs are released as in the
+    paper.
     """
     from scipy.spatial import Delaunay
     from sklearn.datasets import load_digits
@@ -164,7 +164,7 @@ def _release_list(seed: int) -> dict[str, Any]:
 
     features, labels = load_digits(return_X_y=True)
     some = np.random.default_rng([seed, 3]).permutation(len(labels))[:600]
-    with threadpool_limits(1):  # sums of several threads round otherwise, and a map amplifies that
+    with threadpool_limits(1):  # several threads round sums differently, and a map amplifies that
         places = TSNE(random_state=seed, init="pca", perplexity=30).fit_transform(features[some]).astype(np.float64)
     middles = np.array([np.median(places[labels[some] == digit], axis=0) for digit in range(10)])
     edges = {
@@ -179,13 +179,13 @@ def _release_list(seed: int) -> dict[str, Any]:
 
 
 def _released(pairs: list[list[int]]) -> Matrix:
-    """Return the release factors of pairs that are released in both directions."""
+    """Return the release factors of pairs released in both directions."""
     both = [*pairs, *([b, a] for a, b in pairs)]
     return metrics.release_matrix(_lists(both), _FACTOR, 10)
 
 
 def _lists(pairs: list[list[int]]) -> list[list[int]]:
-    """Return the paper's release list: a true class, and all that is released for it."""
+    """Return the paper's release list: per true class, all classes released for it."""
     return [[true, *(b for a, b in pairs if a == true)] for true in sorted({a for a, _ in pairs})]
 
 
@@ -206,7 +206,7 @@ def _measured(true: Any, proba: Matrix, factors: Matrix) -> list[float]:
 
 
 def _choose(seed: int, turns: int, base_seed: int) -> dict[str, Any]:
-    """Train one model and return, for each metric, errors and destructive errors of the turn that it picks."""
+    """Train one model; return, for each metric, the errors and destructive errors of the turn that it selects."""
     factors = _released(_release_list(base_seed)["pairs"])
     data = bundled("digits", seed, _HELD_OUT)
     perceptron = Perceptron(data, seed, _RATES[1], _HIDDEN)
@@ -224,20 +224,20 @@ def _choose(seed: int, turns: int, base_seed: int) -> dict[str, Any]:
 
 
 def _learn(seed: int, turns: int, base_seed: int, base: float) -> dict[str, list[float]]:
-    """Train twice from the same start, at a fixed rate and at one that follows the score; return both ends."""
+    """Train twice from the same start, with a fixed learning rate and with one that follows the score."""
     factors = _released(_release_list(base_seed)["pairs"])
     data = bundled("digits", seed, _HELD_OUT)
     return {name: _trained(data, seed, turns, factors, base, name == "follows") for name in ("fixed", "follows")}
 
 
 def _trained(data: Data, seed: int, turns: int, factors: Matrix, base: float, follows: bool) -> list[float]:
-    """Return MPCS, destructive errors and accuracy of the held-out cases after the last turn."""
+    """Return MPCS, destructive errors and accuracy on the held-out cases after the last turn."""
     perceptron = Perceptron(data, seed, base, _HIDDEN)
     rate = ConcernLearningRate(base)
     for _ in range(turns):
         perceptron.turn(rate.rate if follows else None)
         if follows:
-            # The rate follows the score of the cases that are learned from: those held out only judge.
+            # The rate follows the score on the training cases; held-out cases are used only for evaluation.
             rate.step(_concern(data.train_labels, perceptron.proba(data.train), factors))
     found = _measured(data.test_labels, perceptron.proba(data.test), factors)
     return [found[5], found[7], found[0]]
@@ -256,7 +256,7 @@ def _parts(options: Options) -> list[Part]:
     ]
 
 
-_OTHER_DATA = "MNIST does not ship with scikit-learn: ours are its digits of 8 x 8 pixels and a smaller model."
+_OTHER_DATA = "MNIST does not ship with scikit-learn; ours uses its 8 x 8 digits and a smaller model."
 
 
 def _report(results: Mapping[str, Any]) -> Iterator[Finding]:
@@ -270,9 +270,9 @@ def _report(results: Mapping[str, Any]) -> Iterator[Finding]:
     yield _choice_panel(chosen)
     yield _rate_panel(rates)
     yield (
-        f"Top {_TOP_K}, t = {_INTERVALS}, factor {_FACTOR}, {_RELEASED} released pairs, as in the paper; a "
-        f"perceptron of {_HIDDEN} hidden units, {len(chosen)} trainings, judged on the {_HELD_OUT:.0%} of the "
-        "digits that were not learned from. ± are standard errors."
+        f"Top {_TOP_K}, t = {_INTERVALS}, factor {_FACTOR} and {_RELEASED} released pairs, as in the paper. A "
+        f"perceptron with {_HIDDEN} hidden units is trained {len(chosen)} times and judged on the {_HELD_OUT:.0%} of "
+        "the digits held out from training. ± gives standard errors."
     )
     yield from (_does_it_hold(base, ends) for base, ends in rates.items())
 
@@ -280,15 +280,20 @@ def _report(results: Mapping[str, Any]) -> Iterator[Finding]:
 def _printed_shares() -> list[Row]:
     by_others, by_score = 100 * 2621 / 5108, 100 * 2605 / 5128
     return [
-        Row("MNIST as printed: destructive share by the other metrics, %: 2621 of 5108", 51.31, by_others),
-        Row("MNIST as printed: destructive share by MPCS, %: 2605 of 5128", 50.78, by_score, "50.78 is a misprint."),
+        Row("MNIST as printed: share of destructive errors with the other metrics, %: 2621 of 5108", 51.31, by_others),
         Row(
-            "MNIST as printed: fewer destructive, percentage points",
+            "MNIST as printed: share of destructive errors with MPCS, %: 2605 of 5128",
+            50.78,
+            by_score,
+            "50.78 is a misprint.",
+        ),
+        Row(
+            "MNIST as printed: reduction in destructive errors, percentage points",
             0.53,
             by_others - by_score,
             "Follows from the misprint.",
         ),
-        Row("MNIST as printed: accuracy by MPCS, %: 5128 errors of 60,000", 91.45, 100 * (1 - 5128 / 60_000)),
+        Row("MNIST as printed: accuracy with MPCS, %: 5128 errors of 60,000", 91.45, 100 * (1 - 5128 / 60_000)),
     ]
 
 
@@ -301,13 +306,13 @@ def _choice_rows(chosen: list[dict[str, Any]]) -> Iterator[Row]:
             ("destructive errors, % of the errors", 100 * destructive / errors, share),
         ):
             mean, error = mean_and_error(values)
-            yield Row(f"digits, turn picked by {name}: {title}", printed, mean, f"{_OTHER_DATA} ± {error:.2f}")
+            yield Row(f"digits, epoch picked by {name}: {title}", printed, mean, f"{_OTHER_DATA} ± {error:.2f}")
     for name in _METRICS[:-1]:
         both = [np.array([one["picked"][which] for one in chosen]) for which in ("MPCS", name)]
         fewer, error = mean_and_error(100 * (both[0][:, 3] / both[1][:, 3] - 1))
         lost, lost_error = mean_and_error(100 * (both[0][:, 1] - both[1][:, 1]))
         yield Row(
-            f"digits, MPCS instead of {name}: change of destructive errors, %; of accuracy, points",
+            f"digits, MPCS instead of {name}: change in destructive errors, %, and in accuracy, points",
             (-0.61, -0.04) if name == "accuracy" else None,
             (fewer, lost),
             f"{_OTHER_DATA} ± {error:.2f} and {lost_error:.2f}",
@@ -316,14 +321,14 @@ def _choice_rows(chosen: list[dict[str, Any]]) -> Iterator[Row]:
 
 def _rate_rows(base: float, rates: list[dict[str, list[float]]]) -> Iterator[Row]:
     for title, printed, column in (
-        ("change of MPCS, %", -1.62, 0),
-        ("change of destructive errors, %", -0.36, 1),
-        ("change of accuracy, points", None, 2),
+        ("change in MPCS, %", -1.62, 0),
+        ("change in destructive errors, %", -0.36, 1),
+        ("change in accuracy, points", None, 2),
     ):
         mean, error = mean_and_error(_changes(rates, column))
         low, high = _interval(mean, error, len(rates))
-        cause = f"95 % interval {low:+.2f} to {high:+.2f} over {len(rates)} seeds; other data than the paper's."
-        yield Row(f"rate of learning {base:g}, following the score: {title}", printed, mean, cause)
+        cause = f"95 % interval {low:+.2f} to {high:+.2f} over {len(rates)} seeds; the data are not the paper's."
+        yield Row(f"learning rate from {base:g}, following the score: {title}", printed, mean, cause)
 
 
 def _changes(rates: list[dict[str, list[float]]], column: int) -> list[float]:
@@ -339,16 +344,14 @@ def _interval(mean: float, error: float, n: int) -> tuple[float, float]:
 
 
 def _does_it_hold(base: float, rates: list[dict[str, list[float]]]) -> str:
-    """Return whether the claimed gain of the rate of learning holds here, in a sentence."""
+    """Return, in a sentence, whether the claimed gain from the learning rate holds here."""
     verdicts = []
-    for column, name in ((0, "a lower score"), (1, "fewer destructive errors")):
+    for column, name in ((0, "lower score"), (1, "fewer destructive errors")):
         mean, error = mean_and_error(_changes(rates, column))
         low, high = _interval(mean, error, len(rates))
-        verdict = "yes" if high < 0 else "no, the other way round" if low > 0 else "not to be told"
+        verdict = "confirmed" if high < 0 else "the opposite" if low > 0 else "inconclusive"
         verdicts.append(f"{name}: {verdict}")
-    return (
-        f"The claimed gain from a base rate of {base:g}, over {len(rates)} seeds. {'; '.join(verdicts).capitalize()}."
-    )
+    return f"Claims tested at a base rate of {base:g}, over {len(rates)} seeds. {'; '.join(verdicts).capitalize()}."
 
 
 def _picture(found: dict[str, Any]) -> Panel:
@@ -365,7 +368,7 @@ def _choice_panel(chosen: list[dict[str, Any]]) -> Panel:
     for name in _METRICS:
         table = np.array([one["picked"][name] for one in chosen])
         curves.append(Curve(name, (100 * table[:, 1]).tolist(), table[:, 3].tolist(), "series", marks=True))
-    return Panel("the turn that each metric picks", "accuracy, %", "destructive errors", tuple(curves))
+    return Panel("the epoch that each metric picks", "accuracy, %", "destructive errors", tuple(curves))
 
 
 def _rate_panel(rates: Mapping[float, list[dict[str, list[float]]]]) -> Panel:
@@ -374,9 +377,9 @@ def _rate_panel(rates: Mapping[float, list[dict[str, list[float]]]]) -> Panel:
         for base, ends in rates.items()
     ]
     return Panel(
-        "rate by the score, against a fixed one",
-        "change of MPCS, %",
-        "change of destructive errors, %",
+        "rate following the score, against a fixed one",
+        "change in MPCS, %",
+        "change in destructive errors, %",
         (*curves, Curve("the paper's mean", (-1.62,), (-0.36,), "published", marks=True)),
     )
 

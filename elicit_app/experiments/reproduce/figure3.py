@@ -1,13 +1,12 @@
-"""Figure 3: DLPM elicitation on real predictions, and why counted confusions make it fail more often or less.
+"""Figure 3: DLPM elicitation on real predictions, and what makes it fail more or less often with counted confusions.
 
 Source: [HBMK19] Hiranandani, Boodaghians, Mehta & Koyejo, "Multiclass Performance Metric Elicitation", NeurIPS 2019,
-section 6.2 and figure 3: a softmax regression of one part of the data, confusions counted on the other, 100 random
-metrics; the share of them that is recovered within omega. The paper does not state the split, how strong the
-regularisation is, or the law of the random metrics.
+section 6.2 and figure 3. A softmax regression is fitted to one part of the data, confusions are counted on the other,
+and the figure shows the share of 100 random metrics that is recovered within omega. The paper states neither the split,
+nor the strength of the regularisation, nor the law of the random metrics.
 
-The data are taken from a folder that is named, or downloaded once from the LIBSVM data page. A file that was downloaded
-before is checked against the SHA-256 that was written beside it at its first use, so that a file that changes, here or
-there, is noticed.
+The data are taken from a given folder, or downloaded once from the LIBSVM data page. A downloaded file is checked
+against the SHA-256 that was recorded beside it at its first use, so that a change, here or there, is noticed.
 """
 
 from __future__ import annotations
@@ -49,18 +48,18 @@ _RUNS = 100
 
 @dataclass(frozen=True)
 class Variant:
-    """What the paper leaves open."""
+    """Choices that the paper leaves open."""
 
-    # of the random metrics: Dirichlet(1); uniform numbers, or half-normal ones, divided by their sum
+    # law of the random metrics: Dirichlet(1); uniform numbers, or half-normal ones, divided by their sum
     law: str = "uniform / sum"
-    strength: float = 0.1  # scikit-learn's C of the softmax regression; less is stronger regularisation
+    strength: float = 0.1  # C of scikit-learn's softmax regression; smaller means stronger regularisation
     confusions: str = "counts"  # counts or plug-in
-    trained: float = 0.5  # share of the data that the regression learns from
-    first: int = 0  # the class that all ratios refer to, of opel, saab, bus and van
+    trained: float = 0.5  # share of the data used for training
+    first: int = 0  # the class in the denominator of all ratios: opel, saab, bus or van
 
 
 MAIN = Variant()
-# One thing at a time is changed against the first.
+# Each variant but the combined ones changes one thing from the first.
 _VARIANTS = {
     "opel first, uniform / sum, C = .1": MAIN,
     "saab first": Variant(first=1),
@@ -71,8 +70,8 @@ _VARIANTS = {
     "C = .01": Variant(strength=0.01),
     "C = 1": Variant(strength=1.0),
     "C = 100": Variant(strength=100.0),
-    "70 % to learn from": Variant(trained=0.7),
-    "30 % to learn from": Variant(trained=0.3),
+    "70 % for training": Variant(trained=0.7),
+    "30 % for training": Variant(trained=0.3),
     "saab first, C = .01": Variant(strength=0.01, first=1),
     "bus first, Dirichlet(1), C = 1": Variant("Dirichlet(1)", 1.0, first=2),
 }
@@ -84,7 +83,7 @@ _DRAWN = (
     "saab first, C = .01",
     "bus first, Dirichlet(1), C = 1",
 )
-# The packed file numbers the classes; how many cases each has tells which is which. The order is that of the archive.
+# The packed file numbers the classes; their sizes identify them. The order is that of the archive.
 _CLASSES = {"opel": 212, "saab": 217, "bus": 218, "van": 199}
 
 
@@ -96,10 +95,10 @@ _SECONDS = 30
 class DataFile:
     """A file of labelled cases."""
 
-    name: str  # its name in a folder
-    url: str  # where it is downloaded from
-    what: str  # what it is, for a sentence
-    features: int  # how many features a case has
+    name: str  # file name in a folder
+    url: str  # download address
+    what: str  # description, for a sentence
+    features: int  # number of features per case
 
 
 VEHICLE = DataFile("vehicle.scale", _PAGE + "vehicle.scale", "Statlog Vehicle Silhouettes", 18)
@@ -107,12 +106,12 @@ SENSIT = DataFile("acoustic.bz2", _PAGE + "vehicle/acoustic.bz2", "SensIT Vehicl
 
 
 def fetched(source: DataFile, folder: Path | None) -> Path:
-    """Return the path of a data file; it is downloaded where it is not in the folder (by default the user's cache) yet.
+    """Return the path of a data file, downloaded unless it is in the folder (by default the user's cache) already.
 
     Raises
     ------
     Problem
-        It cannot be downloaded, or is not the file that it was at its first use.
+        If it cannot be downloaded, or differs from the file at its first use.
     """
     require("pooch", "platformdirs")
     import platformdirs
@@ -129,7 +128,7 @@ def fetched(source: DataFile, folder: Path | None) -> Path:
             pooch.retrieve(source.url, known_hash=known, fname=source.name, path=where, downloader=downloader)
     except ValueError as error:
         raise _changed(source, path, digest) from error
-    except OSError as error:  # also every error of a connection
+    except OSError as error:  # includes every connection error
         raise Problem(
             f"{source.what} could not be downloaded from {source.url}: there is no connection, or the page has moved. "
             f"Download {source.name} by other means and name its folder with --data."
@@ -144,27 +143,27 @@ def fetched(source: DataFile, folder: Path | None) -> Path:
 
 def _changed(source: DataFile, path: Path, digest: Path) -> Problem:
     return Problem(
-        f"{path}: this is not the file of {source.what} that was used first (its SHA-256 differs from the one in "
-        f"{digest.name}). Delete both to begin with the file as it is now."
+        f"{path}: the file of {source.what} has changed since it was first used (its SHA-256 differs from the one in "
+        f"{digest.name}). Delete both files to accept it as it is now."
     )
 
 
 def labelled_cases(source: DataFile, path: Path) -> tuple[Matrix, NDArray[np.int64]]:
     """Return features, shape (n, f), and class indices, shape (n,), of a file.
 
-    It is in the format of LIBSVM (``label index:value ...``), also packed by bzip2; or CSV with a heading and the class
-    in the last column.
+    The file is in LIBSVM format (``label index:value ...``), possibly compressed with bzip2, or CSV with a header and
+    the class in the last column.
 
     Raises
     ------
     Problem
-        The file cannot be read as such, or does not hold what `source` says.
+        If the file cannot be read, or does not hold what `source` states.
     """
     try:
         features, labels = _from_csv(path) if path.suffix == ".csv" else _from_libsvm(path, source.features)
     except (OSError, EOFError, ValueError, IndexError) as error:
         raise Problem(
-            f"{path} does not hold {source.what}, {source.features} numbers and a class per row: {error}. "
+            f"{path} does not hold {source.what} ({source.features} numbers and a class per row): {error}. "
             "Download the file again."
         ) from error
     if features.shape[1] != source.features or len(features) < 2:
@@ -197,7 +196,7 @@ def _cases(source: DataFile, folder: Path | None) -> tuple[Matrix, NDArray[np.in
 
 
 def _in_order(labels: NDArray[np.int64], path: Path) -> NDArray[np.int64]:
-    """Return the vehicles' classes as places in `_CLASSES`."""
+    """Return the vehicles' classes as indices into `_CLASSES`."""
     counts, wanted = np.bincount(labels).tolist(), [*_CLASSES.values()]
     if sorted(counts) != sorted(wanted):
         raise Problem(f"{path} does not hold the vehicles: {wanted} cases of the four classes were expected.")
@@ -209,8 +208,7 @@ def errors_of(
 ) -> list[float]:
     """Return the largest error of every recovered metric.
 
-    `split` chooses the random split and the random metrics, of which there are `runs`; `share` is how much of the data
-    is used, in percent.
+    `split` selects the random split and the `runs` random metrics; `share` is the percentage of the data that is used.
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -233,7 +231,7 @@ def errors_of(
 
 
 def random_metric(law: str, k: int, chance: np.random.Generator) -> Matrix:
-    """Return weights of k classes, positive, of sum 1, by one of the laws of `Variant`."""
+    """Return k positive weights with sum 1, drawn by one of the laws of `Variant`."""
     if law == "Dirichlet(1)":
         return chance.dirichlet(np.ones(k))
     numbers = chance.random(k) if law.startswith("uniform") else np.abs(chance.standard_normal(k))
@@ -261,7 +259,7 @@ def _parts(source: DataFile, options: Options, splits: int, shown: Mapping[str, 
 
 
 def _table(results: Mapping[str, Any], name: str, share: int) -> Matrix:
-    """Return the shares, splits by omega."""
+    """Return the shares, shape (splits, omegas)."""
     return np.array([one for key, one in results.items() if key.startswith(f"{name}, {share} %, ")])
 
 
@@ -273,26 +271,28 @@ def _sensit_parts(options: Options) -> list[Part]:
     return _parts(SENSIT, options, 1 if options.quick else 3, {})
 
 
-_MEASURED = (4, 10)  # places of omega .08 and .14, which the causes speak of
+_MEASURED = (4, 10)  # indices of omega .08 and .14, which the causes mention
 
 
 def _share_rows(what: str, results: Mapping[str, Any]) -> Iterator[Row]:
     for share, published in _PUBLISHED[what].items():
         table = _table(results, "main", share)
         low, high = table.min(axis=0)[-1], table.max(axis=0)[-1]
-        several = f"{len(table)} of ours come to {low:.2f} to {high:.2f} within .14, and ours is their mean."
-        yield Row(
-            f"{share} % of the data, counts: share within omega = .04, .05, ..., .14",
-            published,
-            tuple(table.mean(axis=0).tolist()),
-            f"The paper made one split and one draw of {_RUNS} metrics; "
-            + (several if len(table) > 1 else "ours is another."),
+        several = (
+            f"Ours is the mean of {len(table)} splits, whose shares within .14 range from {low:.2f} to {high:.2f}."
         )
         yield Row(
-            f"{share} % of the data, plug-in: share within omega = .04, .05, ..., .14",
+            f"{share} % of the data, counts: share of metrics within omega = .04, .05, ..., .14",
+            published,
+            tuple(table.mean(axis=0).tolist()),
+            f"The paper reports one split with one draw of {_RUNS} metrics. "
+            + (several if len(table) > 1 else "Ours is another."),
+        )
+        yield Row(
+            f"{share} % of the data, plug-in: share of metrics within omega = .04, .05, ..., .14",
             None,
             tuple(_table(results, "plug-in", share).mean(axis=0).tolist()),
-            "Estimated confusions are smooth, so the search does not stick; they flatter the model, though.",
+            "Plug-in confusions are smooth, so the search does not get stuck, but they flatter the model.",
         )
 
 
@@ -328,34 +328,34 @@ def _vehicle(results: Mapping[str, Any]) -> Iterator[Finding]:
         yield _variant_row(name, table)
     best = np.max([_table(results, name, 100).max(axis=0) for name in ("main", "saab first", "C = .01")], axis=0)
     yield Row(
-        "best split of opel or saab first, C = .1 or .01: share within omega = .04, .05, ..., .14",
+        "best split of opel or saab first, C = .1 or .01: share of metrics within omega = .04, .05, ..., .14",
         published,
         tuple(best.tolist()),
-        "Where this is above the published curve, the chance of split and metrics can give it.",
+        "Where this lies above the published curve, chance in the split and the metrics can explain the curve.",
     )
     yield from _curves_by_share("vehicle", results)
     yield Panel("variants, 100 %", "omega", "share", tuple(curves))
     yield (
-        "What the counted search reaches depends on things that the paper leaves open: the chance of the split and "
-        "of the 100 metrics; the strength of the regularisation; which class is the first, to which all ratios "
-        "refer (opel and saab are hard to tell apart, so that many cases lie on the frontier between them, while "
-        "the bus, first in the alphabet, is easy, and its frontiers are long steps); and the law of the metrics "
-        "(Dirichlet(1) has more extreme ones than uniform numbers divided by their sum). The variants change one "
-        "thing at a time. " + _moved(results)
+        "The accuracy of the search on counted confusions depends on choices that the paper does not state: the "
+        "random split and the 100 random metrics, the strength of the regularisation, the first class, and the law of "
+        "the metrics. All ratios refer to the first class. Opel and saab are hard to tell apart, so many cases lie on "
+        "the frontier between them; the bus, which comes first in the alphabet, is easy to recognise, and its "
+        "frontiers have long steps. Dirichlet(1) draws more extreme metrics than uniform numbers divided by their sum. "
+        "Each variant but the last two changes one choice. " + _moved(results)
     )
     yield _reached(results)
-    yield "Read off the figure, +- .01. Every split has its own 100 random metrics."
+    yield "The published values were read off the figure, to within .01. Every split has its own 100 random metrics."
 
 
 def _variant_row(name: str, table: Matrix) -> Row:
     """Return the published shares within two omegas beside those of a variant."""
     published, means, error = _PUBLISHED["vehicle"][100], table.mean(axis=0), mean_and_error(table[:, -1])[1]
     return Row(
-        f"variant {name}: share within .08 and .14",
+        f"variant {name}: share of metrics within .08 and .14",
         tuple(published[index] for index in _MEASURED),
         tuple(float(means[index]) for index in _MEASURED),
-        f"Mean of {len(table)} splits (within .14 {table[:, -1].min():.2f} to {table[:, -1].max():.2f}, "
-        f"standard error {error:.2f}).",
+        f"Mean of {len(table)} splits. Their shares within .14 range from {table[:, -1].min():.2f} to "
+        f"{table[:, -1].max():.2f}, standard error {error:.2f}.",
     )
 
 
@@ -369,13 +369,13 @@ def _reached(results: Mapping[str, Any]) -> str:
         above += int(np.sum(published > high))
         points += len(published)
     return (
-        f"Of the {points} published points {inside} lie between the least and the most of our splits of the main "
-        f"variant, {above} above; nothing tried here explains those."
+        f"Of the {points} published points, {inside} lie between the minimum and the maximum of our splits of the main "
+        f"variant and {above} lie above, which nothing tried here explains."
     )
 
 
 def _moved(results: Mapping[str, Any]) -> str:
-    """Return, in a sentence, from where to where each of the open things moves the share within .14."""
+    """Return, in a sentence, the range of the share within .14 under each of the open choices."""
     main = _table(results, "main", 100)[:, -1]
 
     def ends(*names: str) -> str:
@@ -383,16 +383,17 @@ def _moved(results: Mapping[str, Any]) -> str:
         return f"{min(means):.2f} to {max(means):.2f}"
 
     return (
-        f"The share within .14 goes from {main.min():.2f} to {main.max():.2f} by chance, and on average from "
-        f"{ends('C = .01', 'C = 1', 'C = 100')} by the regularisation, {ends('saab first', 'bus first', 'van first')} "
-        f"by the first class and {ends('Dirichlet(1) truths', 'half-normal / sum truths')} by the law."
+        f"The share within .14 ranges from {main.min():.2f} to {main.max():.2f} across the splits. The mean share "
+        f"ranges from {ends('C = .01', 'C = 1', 'C = 100')} with the regularisation, from "
+        f"{ends('saab first', 'bus first', 'van first')} with the first class and from "
+        f"{ends('Dirichlet(1) truths', 'half-normal / sum truths')} with the law of the metrics."
     )
 
 
 def _sensit(results: Mapping[str, Any]) -> Iterator[Finding]:
     yield from _share_rows("sensit", results)
     yield from _curves_by_share("sensit", results)
-    yield "Read off the figure, +- .01. 100 random metrics for every split."
+    yield "The published values were read off the figure, to within .01. Every split has its own 100 random metrics."
 
 
 EXPERIMENTS = (

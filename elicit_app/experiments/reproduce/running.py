@@ -1,7 +1,7 @@
-"""All experiments by name: run, kept as records and plots, and shown in a table and on the page of the documentation.
+"""All experiments by name: run them, keep records and plots, and show them as a table and as a documentation page.
 
-The parts of an unfinished run lie in ``NAME.parts.jsonl``; whoever runs the experiment again with the same options goes
-on from there, and the record is the same, byte for byte, as that of a run that was never interrupted.
+The parts of an unfinished run are in ``NAME.parts.jsonl``. Running the experiment again with the same options resumes
+from there, and the record is byte for byte that of an uninterrupted run.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def experiment_named(name: str) -> Experiment:
     Raises
     ------
     WrongOption
-        There is none of that name.
+        If there is no experiment of that name.
     """
     if name not in experiments():
-        raise WrongOption(f"There is no experiment {name}. There are {', '.join(experiments())}, and all.")
+        raise WrongOption(f"There is no experiment {name}. Choose one of {', '.join(experiments())} or all.")
     return experiments()[name]
 
 
@@ -59,13 +59,14 @@ def reproduce(
 ) -> dict[str, Any]:
     """Compute an experiment, write its record ``NAME.json`` and its plot ``NAME.png``, and return the record.
 
-    `jobs` parts are computed at once, on which the record does not depend; `begun` is told, after every part, how many
-    of how many are done. The parts stay on disk until `discard_parts`, so that several experiments can go on as one.
+    `jobs` parts are computed at once, without effect on the record; `begun` is called after every part with the numbers
+    of finished and of all parts. The parts stay on disk until `discard_parts`, so that several experiments can resume
+    as one.
 
     Raises
     ------
     Problem
-        The folder cannot be made or written, or data are missing.
+        If the folder cannot be created or written, or data are missing.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -90,7 +91,7 @@ def reproduce(
 
 
 def discard_parts(experiments: Sequence[Experiment], folder: Path) -> None:
-    """Remove the parts of experiments from a folder: their records are written."""
+    """Remove the parts of experiments whose records are written."""
     for experiment in experiments:
         _parts_of(experiment, folder).unlink(missing_ok=True)
 
@@ -104,7 +105,7 @@ def _computed(part: Part) -> Any:
 
 
 def record_of(experiment: Experiment, options: Options, findings: Findings) -> dict[str, Any]:
-    """Return the record; times that a run measured are left out of it, as they differ from run to run."""
+    """Return the record without measured times, which differ from run to run."""
     rows = [_untimed(row) if experiment.times else row for row in findings.rows]
     return {
         "format": FORMAT,
@@ -142,12 +143,12 @@ def _rounded(values: Sequence[float]) -> list[float]:
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """Return a record that was written before.
+    """Return a record from an earlier run.
 
     Raises
     ------
     Problem
-        The file is none.
+        If the file is not a record.
     """
     try:
         record = strict_json(path.read_text(encoding="utf-8"))
@@ -159,10 +160,10 @@ def read_record(path: Path) -> dict[str, Any]:
 
 
 class _Kept:
-    """Results of parts on disk, one per line below a line that says whose they are.
+    """Results of parts on disk, one per line below a line that identifies the run.
 
-    Lines are synced as they are written. What another version or other options left behind is begun anew, and a line
-    that a kill cut off is left out.
+    Lines are synced as they are written. Results of another version or of other options are discarded, and an
+    incomplete last line is ignored.
     """
 
     def __init__(self, path: Path, experiment: Experiment, options: Options) -> None:
@@ -184,12 +185,12 @@ class _Kept:
 
     def _lines(self) -> list[Any]:
         lines: list[Any] = []
-        with suppress(OSError, ValueError):  # from a damaged line on, parts are computed again
+        with suppress(OSError, ValueError):  # parts are computed again from a damaged line on
             lines.extend(map(json.loads, whole_lines(self._path)))
         return lines
 
     def add(self, key: str, result: Any) -> None:
-        """Keep a result; it is taken as it will be read again."""
+        """Keep a result, in the form in which it will be read again."""
         if not self._begun:
             write_whole(self._path, json_lines((self._whose, *self._parts())))
             self._begun = True
@@ -198,40 +199,41 @@ class _Kept:
 
 
 HEADINGS = ("quantity", "published", "ours", "difference", "cause")
-_MORE = 2  # digits that are shown beyond the printed ones
+_MORE = 2  # digits shown beyond the printed ones
 _MOST_NUMBERS = 6
 
 _INTRODUCTION = """# Published and reproduced
 
-Every published number that can be computed anew, beside ours, with the difference and what it comes from. The page is
-made by
+This page sets every published number that can be recomputed beside the value that elicit computes, and explains each
+difference. To recreate the page, run
 
     elicit reproduce all --out docs/method/reproduced --page docs/method/reproduced.md
 
-and one experiment by `elicit reproduce NAME`; `elicit reproduce --list` names them. A difference is ours minus
-published, of several numbers the one of largest size. “Not published” stands where a source prints no number, or none
-that is at hand.
+`elicit reproduce NAME` runs one experiment, and `elicit reproduce --list` lists them all. The difference is ours minus
+published. In a row with several numbers it is the one that is largest in absolute value. “Not published” means that the
+source prints no number, or that the number was not available.
 
-What the numbers below show, in short:
+The main findings:
 
-- Three of the four rows of table 2 cannot be had from the law as the paper states it; on laws that tell every ratio
-  all four come out.
-- The stated eta do not sum to one over the classes; they are normalised, which changes no decision between two classes.
-- The cross-entropies of table I are sums of base-ten logarithms, not means of natural ones.
-- Cross-entropy is the limit of the Meta Pattern Concern Score on rows that are right; on wrong rows the limit is
-  -ln(1 - p_top).
-- The published grid search for linear-fractional metrics does not find the numerator of its own example; the pencil of
+- Three of the four rows of table 2 cannot be reproduced under the law that the paper states. Under laws that identify
+  every ratio, all four are reproduced.
+- The stated eta do not sum to one over the classes. They are normalised here, which changes no decision between two
+  classes.
+- The cross-entropies of table I are sums of base-10 logarithms, not means of natural logarithms.
+- Cross-entropy is the limit of the Meta Pattern Concern Score only on correctly predicted rows. On wrong rows the limit
+  is -ln(1 - p_top).
+- The published grid search for linear-fractional metrics does not find the numerator of its own example. The pencil of
   the two touching hyperplanes gives it in closed form.
-- The 50.78 % of the case study is 50.80 %: 2605 of 5128.
-- Figure 3 hangs on what the paper leaves open (the split, the strength of the regularisation, which class is the first,
-  the law of the metrics): the shares on Vehicle move by more than the difference between its curves.
-- The gain that the case study claims for a rate of learning that follows the score depends on the rate it begins with:
-  the score falls from a high one, while the destructive errors do not.
+- The 50.78 % of the case study should be 50.80 % (2605 of 5128).
+- Figure 3 depends on choices that the paper does not state: the split, the strength of the regularisation, the first
+  class and the law of the metrics. On Vehicle, they change the shares by more than the difference between its curves.
+- The case study claims a gain from a learning rate that follows the score. That gain depends on the initial rate: from
+  a high initial rate the score falls, but the destructive errors do not.
 """
 
 
 def cells(row: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
-    """Return the texts of a record's row, under `HEADINGS`."""
+    """Return the texts of a record's row, in the order of `HEADINGS`."""
     digits = int(row["digits"])
     published = NOT_PUBLISHED if row["published"] is None else shown(row["published"], digits)
     ours = "not run" if row["ours"] is None else shown(row["ours"], digits + (0 if digits in (0, 1) else _MORE))
@@ -244,7 +246,7 @@ def _apart(difference: float, digits: int) -> str:
 
 
 def shown(value: Any, digits: int) -> str:
-    """Return a value as it is read: numbers with so many decimals, tiny ones in powers of ten."""
+    """Return a value as text: numbers with a fixed number of decimals, tiny ones in scientific notation."""
     if isinstance(value, str):
         return value
     if isinstance(value, Sequence):
@@ -257,13 +259,13 @@ def shown(value: Any, digits: int) -> str:
 
 
 def page_text(folder: Path, page: Path) -> str:
-    """Return the Markdown of all records in a folder; plots are linked as seen from the page."""
+    """Return the Markdown of all records in a folder; links to plots are relative to the page."""
     text = [_INTRODUCTION]
     for name, experiment in experiments().items():
         path = folder / f"{name}.json"
         text.append(f"\n## {experiment.title} (`{name}`)\n\n{experiment.source}.\n")
         if not path.exists():
-            text.append(f"\nNot run here: `elicit reproduce {name}` computes it where its data can be had.\n")
+            text.append(f"\nNot run here: `elicit reproduce {name}` computes it once its data are available.\n")
             continue
         record = read_record(path)
         text.append(_table(record))

@@ -1,4 +1,4 @@
-"""What every reproduced experiment is: parts that are computed, rows that are compared, panels that are drawn."""
+"""The form of every reproduced experiment: parts to compute, rows to compare, panels to draw."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Value = float | int | str | tuple[float, ...] | None
-"""A number, several numbers that belong together, words, or None where there is none."""
+"""A number, several related numbers, words, or None if there is no value."""
 
 Style = Literal["ours", "published", "other", "bound", "third", "series"]
 NOT_PUBLISHED = "not published"
@@ -28,17 +28,17 @@ AGREES = "Agrees to the printed digits."
 class Row:
     """One published value beside ours."""
 
-    quantity: str  # what it is, with its unit
-    published: Value  # as printed in the source; None where the source prints none
+    quantity: str  # the quantity, with its unit
+    published: Value  # as printed in the source; None if the source prints none
     ours: Value  # computed by this program; None where it could not be computed here
-    # one sentence: what the difference comes from. It may be left out where ours rounds to the published digits, and
-    # where nothing is published.
+    # one sentence on the cause of a difference; may be omitted if ours rounds to the published digits, or if nothing is
+    # published
     cause: str = ""
-    digits: int = 2  # decimals that the source prints
+    digits: int = 2  # decimals printed in the source
 
     @property
     def difference(self) -> float | None:
-        """Return ours minus published, of several numbers the one of largest size; None unless both are numbers."""
+        """Return ours minus published, for several numbers the largest difference; None unless both are numbers."""
         ours, published = _numbers(self.ours), _numbers(self.published)
         if ours is None or published is None or ours.shape != published.shape:
             return None
@@ -47,7 +47,7 @@ class Row:
 
     @property
     def agrees(self) -> bool:
-        """Tell whether ours rounds to what is printed, or says the same in words."""
+        """Return whether ours rounds to the printed value, or says the same in words."""
         apart = self.difference
         if apart is None:
             return self.published is not None and self.published == self.ours
@@ -55,13 +55,13 @@ class Row:
 
     @property
     def explanation(self) -> str:
-        """Return the cause, or that there is nothing to explain."""
+        """Return the cause of the difference, or that there is nothing to explain."""
         if self.cause or self.published is None:
             return self.cause
         return AGREES if self.agrees else ""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the row as a record holds it."""
+        """Return the row in the form of a record."""
         return {
             "quantity": self.quantity,
             "published": _plain(self.published),
@@ -76,37 +76,37 @@ class Row:
 class Curve:
     """Points of a plot."""
 
-    label: str  # what they are; empty keeps them out of the legend
-    # the points
+    label: str  # name of the points; empty keeps them out of the legend
+    # coordinates of the points
     x: Sequence[float]
     y: Sequence[float]
-    # ours, published, bound (a theorem's line), third or other (further curves), series (one of several in an order)
+    # ours, published, bound (of a theorem), third or other (further curves), series (one of several in an order)
     style: Style = "ours"
     marks: bool = False  # single marks instead of a line
-    spread: Sequence[float] | None = None  # half the length of a bar through every point
+    spread: Sequence[float] | None = None  # half the length of an error bar at every point
 
 
 @dataclass(frozen=True)
 class Panel:
     """One set of axes."""
 
-    # their words
+    # title and axis labels
     title: str
     xlabel: str
     ylabel: str
-    curves: tuple[Curve, ...]  # what is drawn
+    curves: tuple[Curve, ...]  # the curves to draw
     log: Literal["", "x", "y", "xy"] = ""  # which axes are logarithmic: "", "x", "y" or "xy"
-    equal: bool = False  # one unit is as long in both directions
-    names: tuple[str, ...] = ()  # what stands at x = 0, 1, 2, ... in place of numbers.
+    equal: bool = False  # whether one unit has the same length in both directions
+    names: tuple[str, ...] = ()  # labels at x = 0, 1, 2, ... instead of numbers
 
 
 Finding = Row | Panel | str
-"""What a report yields: published beside ours, a drawing, or a sentence that belongs to the whole table."""
+"""What a report yields: a comparison with a published value, a drawing, or a sentence about the whole table."""
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What an experiment came to."""
+    """The results of an experiment."""
 
     rows: tuple[Row, ...]
     panels: tuple[Panel, ...]
@@ -114,7 +114,7 @@ class Findings:
 
     @classmethod
     def of(cls, found: Iterable[Finding]) -> Findings:
-        """Return what a report yields, sorted by kind."""
+        """Sort the items of a report by kind."""
         kept = tuple(found)
         rows, panels, notes = (tuple(one for one in kept if isinstance(one, kind)) for kind in (Row, Panel, str))
         return cls(rows, panels, notes)  # type: ignore[arg-type]  # each of its kind
@@ -122,11 +122,11 @@ class Findings:
 
 @dataclass(frozen=True)
 class Options:
-    """What a run is told."""
+    """Options of a run."""
 
     quick: bool = False  # fewer runs or smaller data: minutes for all experiments instead of an hour
-    seed: int = 0  # of everything random
-    data: Path | None = None  # folder of data files that are not part of the project; None: where downloads are kept
+    seed: int = 0  # seed of all randomness
+    data: Path | None = None  # folder of data files that the project does not include; None: the download folder
 
 
 @dataclass(frozen=True)
@@ -134,26 +134,26 @@ class Part:
     """A piece of work whose result is kept on disk until the experiment is done."""
 
     key: str  # its name within the experiment
-    compute: Callable[..., Any]  # a function of a module; returns what JSON can hold
-    arguments: tuple[Any, ...] = ()  # what it is called with
+    compute: Callable[..., Any]  # a module-level function; its result must be representable in JSON
+    arguments: tuple[Any, ...] = ()  # its arguments
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table, a figure or a claim of a source that can be computed anew."""
+    """A table, a figure or a claim of a source that can be recomputed."""
 
-    name: str  # as `elicit reproduce` takes it
-    title: str  # what it shows, a few words
-    source: str  # paper and place
-    parts: Callable[[Options], Sequence[Part]]  # options to the parts; they do not depend on each other
-    # the parts' results, by key, to what was found. It does no long work.
+    name: str  # its name for `elicit reproduce`
+    title: str  # what it shows, in a few words
+    source: str  # paper and section
+    parts: Callable[[Options], Sequence[Part]]  # from options to parts, which are independent of each other
+    # from the parts' results, by key, to the findings; must be quick
     report: Callable[[Mapping[str, Any]], Iterable[Finding]]
-    # the parts measure time: what they return is written beside the record, not into it
+    # whether the parts measure time; their results are then written beside the record instead of into it
     times: bool = field(default=False)
 
 
 def at_once(_: Options) -> Sequence[Part]:
-    """Return no parts: the report itself computes what takes no time."""
+    """Return no parts, because the report computes everything quickly itself."""
     return ()
 
 
@@ -170,7 +170,7 @@ def _numbers(value: Value) -> np.ndarray[Any, np.dtype[np.float64]] | None:
 
 
 def _plain(value: Value) -> Any:
-    """Return a value for JSON; thirteen digits are kept, so that another processor writes the same."""
+    """Return a value for JSON, rounded to thirteen digits, so that every processor writes the same."""
     if value is None or isinstance(value, str | int):
         return value
     if isinstance(value, float):
@@ -190,7 +190,7 @@ _LOOKS: dict[Style, dict[str, Any]] = {
 
 
 def draw(title: str, panels: Sequence[Panel], path: Path) -> None:
-    """Write a plot as PNG, which is replaced; without panels nothing is written."""
+    """Write a plot as PNG, replacing an older one; without panels nothing is written."""
     if not panels:
         return
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -236,7 +236,7 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
 
 
 def _series_look(index: int, number: int) -> dict[str, Any]:
-    """Return the look of one of several curves that follow an order, dark to light."""
+    """Return the look of one of several ordered curves, from dark to light."""
     from matplotlib import colormaps
 
     colour = colormaps["viridis"](0.85 * index / max(number - 1, 1))
@@ -257,7 +257,7 @@ def _draw_curve(axes: Axes, curve: Curve, look: dict[str, Any]) -> None:
 
 
 def agreement_panel(rows: Sequence[Row], title: str = "published and ours") -> Panel:
-    """Return a panel of all numbers of rows: published to the right, ours upward; on the diagonal they are equal."""
+    """Return a panel of all numbers in rows, ours against published; equal values lie on the diagonal."""
     points: list[tuple[float, float]] = []
     for row in rows:
         if row.difference is not None:

@@ -1,4 +1,4 @@
-"""Tables 2 and 3, the radius of the sphere and the geometry of the query spaces.
+"""Tables 2 and 3, the radius of the sphere, and the geometry of the query spaces.
 
 Source: [HBMK19] Hiranandani, Boodaghians, Mehta & Koyejo, "Multiclass Performance Metric Elicitation", NeurIPS 2019:
 section 6.1 (tables 2 and 3), sections 2 and 3 (geometry), appendix D (algorithm 3).
@@ -44,7 +44,7 @@ _TABLE_2 = (
     (4, (0.58, 0.17, 0.08, 0.18), (0.58, 0.17, 0.08, 0.18), 84),
 )
 _LONG = (-0.90, -0.28, -0.10, -0.31, -0.04, -0.05, -0.03, -0.04, -0.02, -0.01, -0.01, -0.01)
-# Table 3; of the last printed result only the first four numbers are at hand.
+# Table 3; only the first four numbers of the last printed result are available.
 _TABLE_3 = (
     (3, (-0.37, -0.89, -0.09, -0.23, -0.04, -0.03), (-0.37, -0.89, -0.09, -0.23, -0.04, -0.03), 320),
     (3, (-0.80, -0.55, -0.18, -0.08, -0.14, -0.05), (-0.80, -0.55, -0.18, -0.08, -0.14, -0.05), 320),
@@ -59,7 +59,7 @@ _TABLE_3 = (
 
 
 def _elicit(law: str, procedure: str, true: Sequence[float], ask: str) -> dict[str, Any]:
-    """Elicit one metric from a noise-free expert; return weights, questions, what is only bounded, and the truth."""
+    """Elicit one metric from a noise-free expert; return weights, questions, whether it is bounded, and the truth."""
     study = open_study(law)
     family = family_of(procedure)
     weights = family.normalise(true)
@@ -84,11 +84,11 @@ def _table2_parts(options: Options) -> list[Part]:
     ]
 
 
-_ROUNDED = "The printed truth does not sum to exactly 1; it is normalised here."
-_PRINTED_OFF = "The printed result is itself .01 off the stated truth, within the tolerance; ours is nearer to it."
+_ROUNDED = "The printed true weights do not sum to exactly 1; they are normalised here."
+_PRINTED_OFF = "The printed result itself differs from the stated truth by .01, within the tolerance; ours is closer."
 _FLAT = (
-    "Cannot be had from the law as stated: a ratio of the truth lies outside of what eta_1 / eta_i takes there, no "
-    "question tells it, and the program says that it is only bounded."
+    "Not recoverable under the law as stated: a ratio of the true weights lies outside the range of eta_1 / eta_i, so "
+    "no question identifies it. The program reports it as only bounded."
 )
 
 
@@ -102,25 +102,28 @@ def _table2(results: Mapping[str, Any]) -> Iterator[Finding]:
             cause = _FLAT if every["bounded"] else _ROUNDED if printed == true else _PRINTED_OFF
             rows.append(Row(f"{name}: elicited", printed, ours, cause))
             rows.append(Row(f"{name}: questions", questions, every["questions"], digits=0))
-            fewer = "As many as can still change the result; " + (
+            fewer = "Only questions that can still change the result; " + (
                 "the weights are the same." if needed["weights"] == every["weights"] else "the weights differ."
             )
-            rows.append(Row(f"{name}: questions, needed ones only", None, needed["questions"], fewer, 0))
+            rows.append(Row(f"{name}: needed questions", None, needed["questions"], fewer, 0))
     yield from rows
     yield agreement_panel([row for row in rows if "paper-" in row.quantity][0::3], "the law as the paper states it")
-    yield agreement_panel([row for row in rows if "softmax-" in row.quantity][0::3], "a law that tells every ratio")
-    yield (
-        "Three of the four rows cannot be had from the law as stated. On the softmax laws, where every ratio can "
-        "be told, all four come out."
+    yield agreement_panel(
+        [row for row in rows if "softmax-" in row.quantity][0::3], "a law that identifies every ratio"
     )
     yield (
-        "The stated eta_i = 1 / (1 + exp(p_i x)) do not sum to 1 over the classes; they are normalised here, which "
+        "Three of the four rows cannot be reproduced under the law as stated. Under the softmax laws, which identify "
+        "every ratio, all four are reproduced."
+    )
+    yield (
+        "The stated eta_i = 1 / (1 + exp(p_i x)) do not sum to 1 over the classes. They are normalised here, which "
         "changes no decision between two classes."
     )
 
 
 _NOT_UNIT = (
-    "The printed truth is not of norm 1; it is normalised here, and the search ends within its tolerance of .01."
+    "The printed true weights do not have norm 1; they are normalised here. The search stops within its tolerance of "
+    ".01."
 )
 
 
@@ -132,7 +135,7 @@ _CYCLES = (1, 2, 3, 4)
 
 
 def _cycles(k: int, cycles: int, runs: int, seed: int) -> dict[str, Any]:
-    """Return the L2 errors and questions of random metrics on a sphere of k classes; its radius plays no part."""
+    """Return L2 errors and questions for random metrics on a sphere of k classes, whose radius has no influence."""
     sphere = Sphere.around(np.full(k, 1 / k), 1e-3)
     chance = np.random.default_rng([seed, k])
     found, asked = [], []
@@ -168,7 +171,7 @@ def _table3(results: Mapping[str, Any]) -> Iterator[Finding]:
         rows.append(Row(f"{name}: questions", questions, one["questions"], digits=0))
         rows.append(
             Row(
-                f"{name}: largest error against the truth, normalised",
+                f"{name}: largest error against the normalised truth",
                 None,
                 one["error"],
                 "Below the tolerance of .01.",
@@ -185,8 +188,8 @@ def _table3(results: Mapping[str, Any]) -> Iterator[Finding]:
     yield agreement_panel(rows[::3], "table 3")
     yield Panel(f"{runs} random metrics each", "cycles", "mean L2 error", tuple(curves), log="y")
     yield (
-        "Two cycles are what the paper uses; from five classes on they are too few for random metrics, and the "
-        "search should stop when no angle moves by more than the tolerance."
+        "The paper uses two cycles. For random metrics that is too few with five or more classes; the search should "
+        "continue until no angle moves by more than the tolerance."
     )
 
 
@@ -206,7 +209,7 @@ _LAWS = ("paper-3", "paper-4", "softmax-3", "softmax-4")
 
 
 def _radius(law: str, points: int | None) -> dict[str, float]:
-    """Return the radius of a law, from evenly spread points of it, and how far classifiers miss their matrix."""
+    """Return the radius of a law from evenly spread points of it, and the largest error of its classifiers."""
     study = open_study(law)
     assert study.distribution is not None
     eta = study.distribution.for_radius if points is None else _spread(study.distribution.eta, points)
@@ -225,14 +228,15 @@ def _radius(law: str, points: int | None) -> dict[str, float]:
 
 
 def _spread(eta: Matrix, points: int) -> Matrix:
-    """Return so many of the points of a law, evenly spread."""
+    """Return `points` of the points of a law, evenly spread."""
     return np.asarray(eta[np.round(np.linspace(0, len(eta) - 1, points)).astype(int)])
 
 
 def full_programme(eta: Matrix) -> float:
     """Return the radius by algorithm 3 as printed: 2 q linear programmes with k decisions for every case.
 
-    lambda_j is the least of the two largest t with o + t e_j and o - t e_j feasible; no symmetry is used.
+    lambda_j is the smaller of the largest t with o + t e_j feasible and that with o - t e_j feasible; no symmetry is
+    used.
     """
     from scipy.optimize import linprog
 
@@ -279,22 +283,22 @@ def _lambda_parts(options: Options) -> list[Part]:
 def _lambda(results: Mapping[str, Any]) -> Iterator[Finding]:
     for law in _LAWS:
         found = results[law]
-        points_used = f"{found['points']} points of the law; no radius is printed."
+        points_used = f"{found['points']} points of the law; the paper prints no radius."
         yield Row(f"radius, {law}", None, found["radius"], points_used, 4)
         yield Row(
-            f"classifiers on the sphere, {law}: largest error of their matrix",
+            f"classifiers on the sphere, {law}: largest error of their matrices",
             None,
             found["missed"],
-            "Every point is the matrix of a randomised classifier; rounding of the linear programmes.",
+            "Every point is the matrix of a randomised classifier; the error is rounding in the linear programmes.",
             12,
         )
     for law in ("paper-3", "paper-4"):
         literal = results[f"{law}, literal"]["radius"]
         yield Row(
-            f"radius, {law}, {_LITERAL_POINTS} points: algorithm 3 as printed, then with its symmetries",
+            f"radius, {law}, {_LITERAL_POINTS} points: algorithm 3 as printed, and using its symmetry",
             literal,
             results[f"{law}, {_LITERAL_POINTS}"]["radius"],
-            "The centre does not change when answers change places, so k programmes do for 2 q.",
+            "Permuting the predicted classes leaves the centre unchanged, so k linear programmes replace 2 q.",
             6,
         )
     points = [n for n in _POINTS if f"{_LAWS[0]}, {n}" in results]
@@ -303,8 +307,8 @@ def _lambda(results: Mapping[str, Any]) -> Iterator[Finding]:
     )
     yield Panel("radius of the paper's laws", "points of the law", "lambda", curves)
     yield (
-        "Two matrices on the sphere of the paper's laws differ by under 1 % of the cases, far below what a person "
-        "can judge."
+        "Under the paper's laws, two matrices on the sphere differ by less than 1 % of the cases, far less than a "
+        "person can judge."
     )
 
 
@@ -331,7 +335,7 @@ def _outline(law: str) -> dict[str, Any]:
     frontier = RestrictedFrontier(cases, 0, 1)
     restricted = [frontier(m) for m in np.linspace(0, 1, 101)]
     sphere = measure_sphere(cases)
-    # The circle in the plane of the two errors that are drawn.
+    # The circle in the plane of the two plotted errors.
     circle = [sphere.point(_in_plane(k, angle)) for angle in np.linspace(0, 2 * np.pi, 91)]
     return {
         "hits": hits,
@@ -347,7 +351,7 @@ def _outline(law: str) -> dict[str, Any]:
 
 
 def _in_plane(k: int, angle: float) -> Matrix:
-    """Return the unit vector whose only entries are those of the errors 1 to 2 and 2 to 1."""
+    """Return the unit vector in the plane of the errors 1 to 2 and 2 to 1."""
     matrix = np.zeros((k, k))
     matrix[0, 1], matrix[1, 0] = np.cos(angle), np.sin(angle)
     flat: Matrix = matrix[error_cells(k)]
@@ -363,7 +367,7 @@ def _feasible(sphere: MeasuredSphere) -> float:
 
 
 def _bulge(cases: Cases) -> float:
-    """Return how far, at worst, the middle of a chord of D lies above D's supporting plane: never above 0."""
+    """Return how far the middle of a chord of D lies above D's supporting plane, at worst; never above 0."""
     chance = np.random.default_rng(0)
     worst = -np.inf
     for _ in range(2_000):
@@ -390,17 +394,17 @@ def _geometry(results: Mapping[str, Any]) -> Iterator[Finding]:
             digits=9,
         )
         above = "never" if found["bulge"] <= 1e-12 else "once"
-        yield Row(f"{law}: middle of a chord above D, at worst", "never", above)
+        yield Row(f"{law}: midpoint of a chord lies above D", "never", above)
         yield Row(f"{law}: share of the sphere that is feasible", 1.0, found["share_feasible"], digits=3)
         yield from _drawn(law, found)
     yield (
-        "What stands as published are the propositions of the paper: D is convex, its ends are the constant "
+        "The “published” values follow from the paper's propositions: D is convex, its end points are the constant "
         "classifiers, and the sphere of algorithm 3 lies in C."
     )
 
 
 def _drawn(law: str, found: Mapping[str, Any]) -> tuple[Panel, Panel]:
-    """Return D with a frontier, and C with the sphere, each seen in a plane."""
+    """Return two plane sections: D with a frontier, and C with the sphere."""
     d1, d2 = zip(*found["hits"], strict=True)
     f1, f2 = zip(*found["frontier"], strict=True)
     c1, c2 = zip(*found["errors"], strict=True)

@@ -1,9 +1,9 @@
 """Examples worked by hand: the lecture on evaluation, the post on a multi-label score, and the relevance score.
 
-Sources: [M589] and [ML] give formulas, and what stands as published are figures that were worked out from them.
+Sources: [M589] and [ML] give formulas; the published values are figures worked out from them.
 [G13] Kota Gopalakrishna, Ozcelebi, Liotta & Lukkien, "Relevance As a Metric for Evaluating Machine Learning
-Algorithms", MLDM 2013, sections 3 and 4, has tables too; its data, 236 choices of a lighting preset, are not published,
-and its protocol is run on generated data.
+Algorithms", MLDM 2013, sections 3 and 4, also has tables. Its data, 236 choices of a lighting preset, are not
+published, so its protocol is run on generated data.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from elicit_app.experiments.reproduce.shape import (
     mean_and_error,
 )
 
-_BY_HAND = "The source gives formulas; the figures to compare with were worked out from them by hand, twice."
+_BY_HAND = "The source gives formulas; the “published” values were computed from them by hand, twice."
 
 _Y, _F = [0, 0, 0, 1, 2], [0, 1, 0, 1, 1]
 _WEIGHTS = {0: 1.0, 1: 2.0, 2: 5.0}
@@ -63,8 +63,8 @@ def _lecture(_: Mapping[str, Any]) -> Iterator[Finding]:
     yield agreement_panel(rows, "the lecture's measures")
     yield _BY_HAND
     yield (
-        "Bins are [a, b) as in the lecture, but the last one is closed: taken literally, p = 1 is in no bin and "
-        "the calibration error of the last row would be .025."
+        "Bins are [a, b) as in the lecture, except that the last one is closed. Taken literally, p = 1 falls in no bin "
+        "and the calibration error of the last row would be .025."
     )
 
 
@@ -78,7 +78,7 @@ def _post(_: Mapping[str, Any]) -> Iterator[Finding]:
     plain = metrics.penalized_multilabel_score(_ITEMS, _GIVEN, false_positive_penalty=0, false_negative_penalty=0)
     yield Row("item scores, penalties 1 (false label) and 5 (missed label)", (-0.5, 0.5, -2.0), tuple(score.per_item))
     yield Row("mean score", -0.6666666667, float(score), digits=10)
-    yield Row("true and false: positives, negatives (TP, TN, FP, FN)", (2, 6, 1, 3), tuple(score.counts), digits=0)
+    yield Row("counts (TP, TN, FP, FN)", (2, 6, 1, 3), tuple(score.counts), digits=0)
     yield Row("no penalties: one minus the Hamming loss", 2 / 3, float(plain), digits=10)
     items = np.zeros((100, _MOODS), dtype=int)
     items[: round(100 * _POSITIVES)] = 1  # 8 in 100 of every label
@@ -88,24 +88,24 @@ def _post(_: Mapping[str, Any]) -> Iterator[Finding]:
         )
         for penalty in np.linspace(0, 12, 25)
     }
-    yield Row("a model that gives no label, 8 % positives: accuracy", 0.92, silent[0.0])
-    yield Row("a model that gives no label, 8 % positives: score, penalty 5", 0.52, silent[5.0])
+    yield Row("a model that predicts no label, 8 % positives: accuracy", 0.92, silent[0.0])
+    yield Row("a model that predicts no label, 8 % positives: score, penalty 5", 0.52, silent[5.0])
     curves = (
         Curve("8 % positives", [*silent], [*silent.values()]),
         Curve("its accuracy", [*silent], [silent[0.0]] * len(silent), "bound"),
     )
-    yield Panel("a model that gives no label", "penalty of a missed label", "score", curves)
+    yield Panel("a model that predicts no label", "penalty for a missed label", "score", curves)
     yield _BY_HAND
 
 
 _PAPER = "Kota Gopalakrishna et al., MLDM 2013"
 
-# One context in which LA and LB are chosen four times in ten each, LC twice.
+# One context in which LA and LB are chosen four times in ten each, and LC twice.
 _REFERENCE = (["LA"] * 4 + ["LB"] * 4 + ["LC"] * 2, ["evening"] * 10)
 _CHOSEN, _SAID = ["LA", "LB", "LC", "LA", "LB"], ["LA", "LC", "LA", "LB", "LB"]
 _SCORES = (100.0, 80.0, 93.3333333333, 100.0, 100.0)
 _MEANS = {(2.0, 1.0): 94.6666666667, (1.0, 1.0): 94.0, (1.0, 2.0): 93.3333333333}
-# Table 3: the score where only the first, and only the second distance counts.
+# Table 3: the score if only the first distance counts, and if only the second does.
 _ENDS = {
     "DecisionTable": (73.68, 73.56),
     "JRip": (65.50, 68.10),
@@ -114,7 +114,7 @@ _ENDS = {
     "ConjunctiveRule": (57.13, 67.28),
     "Ridor": (64.90, 66.87),
 }
-# Table 2: the order of P(H), P(P) and P(A), an outcome said and one that came, and the case the table gives.
+# Table 2: the order of P(H), P(P) and P(A), a predicted and an actual outcome, and the case that the table gives.
 _CASES = (
     ("P = A (highly relevant)", "often", "often", 1),
     ("H = P > A (moderately relevant)", "often", "seldom", 2),
@@ -140,7 +140,7 @@ def _tables(_: Mapping[str, Any]) -> Iterator[Finding]:
             f"table 1, {name} score, %",
             value,
             None,
-            "A plain mean made up for illustration: no distribution of outcomes makes the formula give it.",
+            "An illustrative mean: no distribution of outcomes makes the formula give this value.",
             0,
         )
     alphas = np.linspace(0, 1, 11)
@@ -149,11 +149,9 @@ def _tables(_: Mapping[str, Any]) -> Iterator[Finding]:
         yield Row(f"table 3, {name}: only alpha, only beta", (first, second), None, _UNPUBLISHED)
         curves.append(Curve(name, alphas.tolist(), (alphas * first + (1 - alphas) * second).tolist(), "series"))
     first, second = _ENDS["DecisionTable"]
-    yield Row(
-        "table 3, DecisionTable at 2 : 1, from the two ends by linearity", None, (2 * first + second) / 3, _LINEAR
-    )
+    yield Row("table 3, DecisionTable at 2 : 1, by linear interpolation", None, (2 * first + second) / 3, _LINEAR)
     yield Panel("table 3, by linearity", "alpha / (alpha + beta)", "relevance score", tuple(curves))
-    yield "The scores of the worked example were worked out by hand from equations (1) to (8), twice."
+    yield "The “published” scores of the worked example were computed by hand, twice, from equations (1) to (8)."
 
 
 _UNPUBLISHED = "The data are not published; relevance-protocol runs the same protocol on generated data."
@@ -168,7 +166,7 @@ _MODELS = ("decision table", "tree of 8 leaves", "full tree", "one rule", "neare
 def _generated(seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return contexts (n, 3), a feature that only adds randomness (n,), and the chosen presets (n,).
 
-    People choose by user and activity; each such context has a few presets that are liked about equally.
+    People choose by user and activity; in each such context a few presets are about equally popular.
     """
     chance = np.random.default_rng([seed, 4])
     contexts = np.column_stack([chance.integers(0, size, _ROWS) for size in _FEATURES])
@@ -193,7 +191,7 @@ def _model(name: str, seed: int) -> Any:
 
 
 def _predictions(name: str, seed: int, train: Any, presets: Any, test: Any) -> NDArray[np.int64]:
-    """Return what a model says of the test rows; one-hot features, but for the table and the neighbours."""
+    """Return a model's predictions for the test rows; features are one-hot except for the table and the neighbours."""
     if name == "decision table":
         return _by_table(train[:, :2], presets, test[:, :2])
     if name != "nearest neighbour":
@@ -205,7 +203,7 @@ def _predictions(name: str, seed: int, train: Any, presets: Any, test: Any) -> N
 
 
 def _by_table(train: Any, presets: Any, test: Any) -> NDArray[np.int64]:
-    """Return the preset chosen most often in the same context; of all contexts where it was never seen."""
+    """Return the most frequent preset in the same context, or over all contexts if the context was never seen."""
     usual = int(np.bincount(presets).argmax())
     predicted = []
     for row in test:
@@ -215,9 +213,9 @@ def _by_table(train: Any, presets: Any, test: Any) -> NDArray[np.int64]:
 
 
 def _shuffle(number: int, seed: int, kind: str) -> dict[str, Any]:
-    """Return relevance scores (model by ratio) and accuracies of one shuffle.
+    """Return relevance scores (model by ratio) and accuracies for one shuffle.
 
-    Labels are as people chose them; or the outcomes are replaced by random ones; or the predictions are.
+    By `kind`, labels are as people chose them, or the outcomes or the predictions are replaced by random ones.
     """
     contexts, noise, presets = _generated(seed)
     chance = np.random.default_rng([seed, 5, number])
@@ -260,10 +258,10 @@ def _protocol_parts(options: Options) -> list[Part]:
 
 _KINDS = ("chosen", "random outcomes", "random predictions")
 _RANDOM = (
-    "The source at hand does not say which labels are random, so both are tried; ours are generated data, in which the "
+    "The available source does not say which labels are random, so both are tried. Our data are generated, and the "
     "score depends on how unequal the frequencies within a context are."
 )
-_GENERATED = "The paper's data are not published; ours are generated, with other people, contexts and models."
+_GENERATED = "The paper's data are not published; ours are generated, with different people, contexts and models."
 
 
 def _protocol(results: Mapping[str, Any]) -> Iterator[Finding]:
@@ -282,7 +280,7 @@ def _protocol(results: Mapping[str, Any]) -> Iterator[Finding]:
         means = [_mean_scores(shuffles, name)[at] for name in _MODELS]
         text = f"{min(means):.0f} to {max(means):.0f}"
         yield Row(f"random {kind}: relevance scores at 2 : 1, %", "50 to 60", text, _RANDOM)
-    yield Row("largest departure from a straight line in alpha / (alpha + beta)", 0.0, _bend(chosen), digits=9)
+    yield Row("largest deviation from a straight line in alpha / (alpha + beta)", 0.0, _bend(chosen), digits=9)
     best = max(_MODELS, key=lambda name: float(np.mean([one["scores"][name][at] for one in chosen])))
     yield Row("best of the six models", "DecisionTable", best, _GENERATED)
     random_curves = [
@@ -293,9 +291,9 @@ def _protocol(results: Mapping[str, Any]) -> Iterator[Finding]:
     yield Panel("presets as people chose them", "alpha / (alpha + beta)", "relevance score", tuple(curves))
     yield Panel("labels at random", "alpha / (alpha + beta)", "relevance score", tuple(random_curves))
     yield (
-        f"The protocol of section 4 on generated data: {_ROWS} rows, {_PRESETS} presets, {_TRAINED:.0%} to learn "
-        f"from, {len(chosen)} shuffles, six rule-like models. Frequencies come from the whole data set, and the "
-        "feature that only adds randomness is not part of the context."
+        f"The protocol of section 4 on generated data: {_ROWS} rows, {_PRESETS} presets, {_TRAINED:.0%} for "
+        f"training, {len(chosen)} shuffles, six rule-like models. Frequencies come from the whole data set, and the "
+        "feature that only adds noise is not part of the context."
     )
 
 
@@ -305,7 +303,7 @@ def _mean_scores(shuffles: list[dict[str, Any]], name: str) -> list[float]:
 
 
 def _bend(shuffles: list[dict[str, Any]]) -> float:
-    """Return how far, at most, a score departs from the line through its two ends, without what is rounding."""
+    """Return the largest deviation of a score from the line through its two ends, rounded to remove rounding errors."""
     shares = np.array([ratio / (ratio + 1) for ratio in _RATIOS])
     table = np.array([one["scores"][name] for one in shuffles for name in _MODELS])
     slope = (table[:, -1] - table[:, 0]) / shares[-1]

@@ -1,4 +1,4 @@
-"""What the pages are built of. Everything here follows palette and font by itself.
+"""The building blocks of pages. All of them follow the palette and the font automatically.
 
-In a widget that paints itself use what `painting` has, with `theme.tokens(self)`; a page derives from `page.Page`.
+A widget that paints itself uses `painting` with `theme.tokens(self)`; a page derives from `page.Page`.
 """

@@ -1,7 +1,7 @@
-"""Buttons that paint themselves: still QPushButton to the keyboard, to screen readers and to layouts.
+"""Buttons that paint themselves; to the keyboard, screen readers and layouts they are QPushButtons.
 
-One primary button a page. Every button takes the keys that do the same (painted as caps), and a glyph where it helps.
-`QPushButton.setText` changes the text; a button that may become narrower than its text wraps it at words.
+A page has one primary button. A button may show the keys that do the same, painted as caps, and a glyph.
+`QPushButton.setText` changes the text; a button narrower than its text wraps it at words.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class Look(NamedTuple):
 
 
 class Button(Painted, QPushButton):
-    """An ordinary action, and base of the others: text, key caps, glyph, hover, off, a focus ring inside the border.
+    """An ordinary action, and the base of the others: text, key caps, glyph, hover and disabled looks, focus ring.
 
-    `does` is what a press does: a function to call, or a signal to emit. "&" in the text is not a shortcut. Of the key
-    caps ("Ctrl+Z", "F", "Enter") "Left", "Right", "Up" and "Down" are painted as arrows.
+    `does` is the effect of a press: a function to call, or a signal to emit. "&" in the text is not a shortcut. Key
+    caps show their text ("Ctrl+Z", "F", "Enter"); "Left", "Right", "Up" and "Down" are painted as arrows.
     """
 
     tall, padding, ring_gap = 40, 18, 3.0
@@ -79,7 +79,7 @@ class Button(Painted, QPushButton):
         self._changed()
 
     def set_compact(self, compact: bool) -> None:
-        """Take the text size for a compact page, or for a wide one."""
+        """Use the text size for a compact or for a wide page."""
         self._compact = compact
         self._changed()
 
@@ -95,7 +95,7 @@ class Button(Painted, QPushButton):
 
     @property
     def _inset(self) -> float:
-        """Return how near the text may come to the sides."""
+        """Return the least distance between the text and the sides."""
         return min(self.padding, theme.S)
 
     def _extras(self) -> float:
@@ -103,7 +103,7 @@ class Button(Painted, QPushButton):
         return keys + (theme.em(16) + _GAP if self._glyph else 0.0)
 
     def width_for(self, text: str) -> int:
-        """Return how wide the button would be with another text."""
+        """Return the width of the button with another text."""
         return ceil(QFontMetricsF(self.face()).horizontalAdvance(text) + self._extras()) + 2 * self.padding + 2
 
     def sizeHint(self) -> QSize:
@@ -121,7 +121,7 @@ class Button(Painted, QPushButton):
         return max(theme.em(self.tall), self.text_height(width))
 
     def text_height(self, width: int) -> int:
-        """Return the height that the text takes at this width, wrapped at words, with some air."""
+        """Return the height of the text at this width, wrapped at words, with padding."""
         room = max(1, round(width - self._extras() - 2 * self._inset))
         text = QFontMetrics(self.face()).boundingRect(0, 0, room, 10_000, _WRAP.value, self.text())
         return text.height() + 2 * theme.S
@@ -129,7 +129,7 @@ class Button(Painted, QPushButton):
     # painting
 
     def look(self, colours: theme.Tokens) -> Look:
-        """Return the colours of the present state."""
+        """Return the colours of the current state."""
         if not self.isEnabled():
             return Look(colours.sunken, None, colours.ink3, colours.ink3)
         fill = colours.sunken if self.isDown() else colours.hover if self._hovered else colours.surface
@@ -145,7 +145,7 @@ class Button(Painted, QPushButton):
         self.paint_content(painter, rect, look, colours)
 
     def paint_content(self, painter: QPainter, rect: QRectF, look: Look, colours: theme.Tokens) -> None:
-        """Paint glyph, text and key caps as one group in the middle."""
+        """Paint glyph, text and key caps as one centred group."""
         face, extras = self.face(), self._extras()
         room = rect.width() - extras - 2 * self._inset
         bounds = QFontMetricsF(face).boundingRect(QRectF(0, 0, room, rect.height()), _WRAP.value, self.text())
@@ -159,13 +159,13 @@ class Button(Painted, QPushButton):
         self.paint_keys(painter, text.right() - 1 + _GAP, rect, look, colours)
 
     def paint_keys(self, painter: QPainter, left: float, rect: QRectF, look: Look, colours: theme.Tokens) -> None:
-        """Paint the key caps from `left` on."""
+        """Paint the key caps, starting at `left`."""
         ink = colours.ink2 if self.isEnabled() else look.ink
         border = colours.line2 if self.isEnabled() else colours.line
         paint_key_caps(painter, self.keys, left, rect.center().y(), ink=ink, border=border, fill=colours.surface)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Let Enter press the focused button, as Space does; a held key presses once."""
+        """Press the focused button on Enter, as on Space; a held key presses once."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             if not event.isAutoRepeat():
                 self.click()
@@ -182,7 +182,7 @@ class Button(Painted, QPushButton):
 
 
 class PrimaryButton(Button):
-    """The one action a page is for; `tall` pixels high at the base font, 44 to 52 by the room there is."""
+    """The main action of a page; `tall` pixels high at the base font, 44 to 52 depending on the room."""
 
     tall, padding = 48, 18
     role = theme.Role.STRONG
@@ -209,7 +209,7 @@ class MinorButton(Button):
 
 
 class FlatButton(Button):
-    """An action without a box until the pointer or the focus is on it: "Undo" in the top bar, "Skip the practice"."""
+    """An action without a box until it is hovered or focused: "Undo" in the top bar, "Skip the practice"."""
 
     tall, padding = 40, 10
 
@@ -221,7 +221,7 @@ class FlatButton(Button):
 
 
 class LinkButton(FlatButton):
-    """An action inside or beside a text, underlined, in line with the text above it: "Copy as a table", "Help"."""
+    """An underlined action inside or beside a text, aligned with the text above: "Copy as a table", "Help"."""
 
     tall, padding, ring_gap = 30, 2, 0.0
 
@@ -235,7 +235,7 @@ class LinkButton(FlatButton):
 
 
 class AnswerButton(Button):
-    """An answer. A and B: border and soft fill of the side, text in ink, key caps on the outer edge; others: no hue."""
+    """An answer. A and B have the border and soft fill of their side and key caps at the outer edge; others no hue."""
 
     tall = 64
 
@@ -260,7 +260,7 @@ class AnswerButton(Button):
         return look._replace(fill=soft if rests else look.fill, border=hue, border_width=2.0)
 
     def paint_content(self, painter: QPainter, rect: QRectF, look: Look, colours: theme.Tokens) -> None:
-        """Paint the caps of a side at its outer edge and centre the text in the rest."""
+        """Paint the key caps of a side at its outer edge and centre the text in the rest."""
         if self._letter is None:
             super().paint_content(painter, rect, look, colours)
             return

@@ -1,4 +1,4 @@
-"""What one types, chooses or checks, painted in the colours of the app; keys and roles stay Qt's own."""
+"""Fields to type in, choose from or check, painted in the app's colours; keys and accessible roles are Qt's own."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _SIDE = 18
 
 
 class IgnoresWheel:
-    """A field that the wheel never changes: it scrolls the page. To be named before Qt's own class."""
+    """A mix-in for fields that ignore the wheel, which scrolls the page instead. List it before Qt's class."""
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
 
 
 class RadioDot(Painted, Sized, QRadioButton):
-    """A radio button without text; its words stand beside it."""
+    """A radio button without text; its label is beside it."""
 
     size_asked = size_least = (_SIDE, _SIDE)
 
@@ -52,7 +52,7 @@ class RadioDot(Painted, Sized, QRadioButton):
 
 
 class CheckSquare(Painted, Sized, QCheckBox):
-    """A check box without text; its words stand beside it."""
+    """A check box without text; its label is beside it."""
 
     size_asked = size_least = (_SIDE, _SIDE)
 
@@ -65,9 +65,9 @@ class CheckSquare(Painted, Sized, QCheckBox):
 
 
 class ListBox(Painted, IgnoresWheel, QComboBox):
-    """A list to choose from that may become narrower than its longest entry.
+    """A combo box that may be narrower than its longest entry.
 
-    `name` is for screen readers; `widest` is in pixels at the base font, and 0 takes the width there is.
+    `name` is for screen readers. `widest` is in pixels at the base font; 0 takes the available width.
     """
 
     def __init__(self, name: str, widest: int = 0) -> None:
@@ -129,7 +129,7 @@ class DecimalBox(IgnoresWheel, Sized, QDoubleSpinBox):
 
 
 def prepare_spin(spin: QAbstractSpinBox) -> None:
-    """Let a spin box leave its frame to `paint_spin`."""
+    """Prepare a spin box whose frame `paint_spin` paints."""
     spin.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     line = spin.lineEdit()
     if line is not None:
@@ -137,7 +137,7 @@ def prepare_spin(spin: QAbstractSpinBox) -> None:
 
 
 def paint_spin(spin: QAbstractSpinBox) -> None:
-    """Paint the frame and the two steps of a spin box; its field paints itself."""
+    """Paint the frame and the step buttons of a spin box; its field paints itself."""
     option = QStyleOptionSpinBox()
     spin.initStyleOption(option)
     colours = theme.tokens(spin)
@@ -154,7 +154,7 @@ def paint_spin(spin: QAbstractSpinBox) -> None:
 
 
 def _frame(painter: QPainter, widget: QWidget, room: QRectF, radius: float) -> None:
-    """Paint surface and border; the border is ink while the widget, or its field, has the focus."""
+    """Paint the surface and the border; the border is ink while the widget or its field has the focus."""
     colours, focused = theme.tokens(widget), widget.hasFocus()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     border = colours.ink if focused else colours.line2
@@ -170,7 +170,7 @@ def _square(widget: QWidget) -> QRectF:
 
 
 class Field(Sized, QLineEdit):
-    """A line of text in a rounded box; in focus its border is ink."""
+    """A line of text in a rounded box; while focused, its border is ink."""
 
     size_asked, size_least = (160, HEIGHT), (60, HEIGHT)
 
@@ -181,7 +181,7 @@ class Field(Sized, QLineEdit):
         self.set_narrow(False)
 
     def set_narrow(self, narrow: bool) -> None:
-        """Write small and near the border, where the field is hardly wider than what stands in it."""
+        """Use small type near the border, for a field hardly wider than its text."""
         side = 4 if narrow else 10
         self.setTextMargins(side, 0, side, 0)
         self.setFont(theme.font(theme.Role.CAPTION) if narrow else QFont())
@@ -195,7 +195,7 @@ class Field(Sized, QLineEdit):
 
 
 class _Explained(QWidget):
-    """A button to check, its text, and an explanation under it; both wrap, and a click on them presses the button."""
+    """A check or radio button with its text and an explanation; both wrap, and a click on them presses the button."""
 
     def __init__(self, button: QAbstractButton, text: str, explanation: str) -> None:
         super().__init__()
@@ -213,7 +213,7 @@ class _Explained(QWidget):
         self.say(text, explanation)
 
     def say(self, text: str, explanation: str = "", aside: str = "") -> None:
-        """Change the words; `aside` stands on the right of them."""
+        """Change the words; `aside` is on their right."""
         self._aside.show_text(aside)
         self._title.setText(text)
         self._explanation.show_text(explanation)

@@ -1,4 +1,4 @@
-"""A page: a centred column that hears of every breakpoint, and one whose content scrolls under a fixed head."""
+"""Base classes of pages: a centred column that follows breakpoints, and one that scrolls under a fixed head."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from elicit_app.gui.elements.surfaces import Notice, fill, in_column, in_row
 
 
 class Page(QWidget):
-    """Base of the pages: call `settle` at the end of `__init__`; `arrange` comes with every new breakpoint or font.
+    """Base of the pages: call `settle` at the end of `__init__`; `arrange` is called on every new breakpoint or font.
 
-    It has the signals of what several pages ask for, each where it has a button or a key for it.
+    It declares the signals that several pages share; a page emits those for which it has a button or a key.
     """
 
     start_requested = Signal()  # back to the start, or stop for now
@@ -39,21 +39,21 @@ class Page(QWidget):
     more_requested = Signal()  # ask more questions
     undo_requested = Signal()
     redo_requested = Signal()
-    retry_requested = Signal()  # write again what could not be written
+    retry_requested = Signal()  # retry a failed write
 
     notice: Notice | None = None
-    """The band that says what could not be done; a page without one leaves that to the error page."""
+    """The band that reports failures; without one, failures are shown on the error page."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAutoFillBackground(True)
-        # What takes the focus when the page is shown: the page itself, so that nothing is preselected.
+        # The page itself takes the focus when it is shown, so that nothing is preselected.
         self.first_focus: QWidget = self
         self._settled = False
         self._last: tuple[theme.Breakpoint, int] | None = None
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Arrange the widgets for this much room; the base class does nothing."""
+        """Arrange the widgets for a breakpoint; the base class does nothing."""
 
     @property
     def side_margin(self) -> int:
@@ -61,7 +61,7 @@ class Page(QWidget):
         return (self.width() - theme.content_width(self.width())) // 2
 
     def settle(self) -> None:
-        """Arrange the page for its present size, now and whenever size or font make a difference."""
+        """Arrange the page for its current size, now and on every relevant change of size or font."""
         self._settled = True
         self._rearrange()
 
@@ -75,7 +75,7 @@ class Page(QWidget):
             self._rearrange()
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Let Tab visit what stands here in reading order, whenever it was made."""
+        """Make Tab visit the widgets in reading order, regardless of when they were created."""
         follow_the_eye(self)
         return super().focusNextPrevChild(forward)
 
@@ -93,7 +93,7 @@ class Page(QWidget):
 
 
 class QuietScrollBar(Painted, QScrollBar):
-    """A vertical scroll bar of ten pixels: a rounded handle, no arrows, no track; `on_card` is what it lies on."""
+    """A vertical scroll bar of ten pixels with a rounded handle and no arrows or track; `on_card` if on a card."""
 
     def __init__(self, *, on_card: bool = False) -> None:
         super().__init__()
@@ -112,7 +112,7 @@ class QuietScrollBar(Painted, QScrollBar):
 
 
 class QuietArea(QScrollArea):
-    """Shows `inside` on the colour of the page and scrolls it up and down; Tab goes past the area itself."""
+    """A vertical scroll area for `inside` in the colour of the page; Tab skips the area itself."""
 
     def __init__(self, inside: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -126,7 +126,7 @@ class QuietArea(QScrollArea):
 
 
 class Header(QWidget):
-    """Headline and a line under it on the left, actions on the right; with a large font the actions go below."""
+    """A headline with a line under it on the left and actions on the right; with a large font the actions go below."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -144,7 +144,7 @@ class Header(QWidget):
         self.line.show_text(line)
 
     def add_actions(self, *buttons: Button) -> None:
-        """Put `buttons` to the right of the actions that are there."""
+        """Add `buttons` to the right of the existing actions."""
         for button in buttons:
             button.tall = 48
             self._actions.append(button)
@@ -164,7 +164,7 @@ class Header(QWidget):
 
 
 class ScrolledPage(Page):
-    """A page with a fixed head and foot and a body that scrolls; with a large font all of it scrolls.
+    """A page with a fixed head and foot and a scrolling body; with a large font all of it scrolls.
 
     Build the page into `head`, `body` and `foot` (vertical layouts; the foot may stay empty), then call `settle`.
     """
@@ -192,11 +192,11 @@ class ScrolledPage(Page):
 
     @property
     def side_margin(self) -> int:
-        """Return 0: head and body keep the margins, so that the scroll bar stands at the edge of the window."""
+        """Return 0: head and body have the margins, so that the scroll bar is at the edge of the window."""
         return 0
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Pin head and foot, or let them scroll with the body where the font is large."""
+        """Pin the head and foot, or let them scroll with the body if the font is large."""
         for layout in (self.body, self._outer):
             layout.removeWidget(self._head)
             layout.removeWidget(self._foot)
@@ -204,7 +204,7 @@ class ScrolledPage(Page):
         home.insertWidget(0, self._head)
         home.addWidget(self._foot)
         self._keep_margins()
-        # A moved widget is hidden for a moment, in which its layout misses that the font changed: look again.
+        # While a widget is moved it is briefly hidden and its layout misses a font change, so fit again.
         QTimer.singleShot(0, self, self._fit)
 
     def _fit(self) -> None:
@@ -221,7 +221,7 @@ class ScrolledPage(Page):
         if event.type() == QEvent.Type.Resize and watched is self.area.viewport():
             self._keep_margins()
         elif event.type() == QEvent.Type.LayoutRequest and watched is self.inner:
-            # The area looks before the content has found its new size; content that became narrower needs this.
+            # The area reacts before the content has its new size; content that became narrower needs this.
             QCoreApplication.postEvent(self.area, QEvent(QEvent.Type.LayoutRequest))
         return super().eventFilter(watched, event)
 
@@ -232,13 +232,13 @@ class ScrolledPage(Page):
         top = theme.M if self._last is not None and self._last[0].compact else theme.L
         self.head.setContentsMargins(edge, top, edge, theme.S)
         self.foot.setContentsMargins(edge, theme.S, edge, theme.M if self.foot.count() else 0)
-        # The scroll bar takes its width from the right margin, so that the content does not move when it appears.
+        # The scroll bar takes its width from the right margin, so that its appearance does not move the content.
         right = max(self.area.viewport().width() - side - content, theme.S)
         self.body.setContentsMargins(side, theme.S, right, 0 if self.foot.count() else theme.S)
 
 
 class HeadedPage(ScrolledPage):
-    """A scrolled page with a header, and under it the band that says what could not be done."""
+    """A scrolled page with a header and, under it, the band that reports failures."""
 
     notice: Notice
 
@@ -253,7 +253,7 @@ class HeadedPage(ScrolledPage):
 
 
 def bind(page: QWidget, action: Callable[[], object] | SignalInstance, *keys: str) -> list[QShortcut]:
-    """Let each of `keys` do `action` while `page`, or anything on it, has the focus; holding it down does it once."""
+    """Bind each of `keys` to `action` while `page` or anything on it has the focus; a held key acts once."""
     shortcuts = []
     for key in keys:
         shortcut = QShortcut(QKeySequence(key), page, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -264,11 +264,11 @@ def bind(page: QWidget, action: Callable[[], object] | SignalInstance, *keys: st
 
 
 ENTER, CTRL_ENTER = ("Return", "Enter"), ("Ctrl+Return", "Ctrl+Enter")
-"""The keys of both halves of a keyboard, to be bound together."""
+"""The keys of the main block and of the keypad, to be bound together."""
 
 
 def go_on_by_enter(page: Page, go_on: Callable[[], object]) -> None:
-    """Let Enter press the button that has the focus; where none has, `go_on` is done."""
+    """Bind Enter to press the focused button, or to call `go_on` if no button has the focus."""
 
     def press() -> None:
         focused = page.focusWidget()
@@ -283,12 +283,12 @@ def _column() -> tuple[QWidget, QVBoxLayout]:
 
 
 def dropped_files(event: QDropEvent) -> tuple[Path, ...]:
-    """Return the local files and folders that are dragged."""
+    """Return the local files and folders of a drag."""
     return tuple(Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile())
 
 
 def follow_the_eye(page: QWidget) -> None:
-    """Let Tab visit everything on `page` that takes the focus in the order of its layouts."""
+    """Make Tab visit all focusable widgets on `page` in the order of its layouts."""
     for before, after in pairwise(_stops(page)):
         QWidget.setTabOrder(before, after)
 

@@ -1,7 +1,7 @@
-"""What is painted and written: texts, boxes, glyphs, badges of the sides, key caps.
+"""Painting of texts, boxes, glyphs, badges and key caps.
 
-Text from a file becomes a tooltip or a name in one way, `tell`: always as text, never as markup. Qt reads a tooltip
-or a label that looks like markup as markup, and then opens the files it names. Labels are plain.
+Text from a file becomes a tooltip or an accessible name only through `tell`, as text and never as markup. Qt interprets
+tooltips and labels that look like markup, and then opens the files they name. Labels are plain text.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from metrics.text import html_text, isolated
 
 
 def tell(widget: QWidget, *, tooltip: str | None = None, name: str | None = None, more: str | None = None) -> None:
-    """Give `widget` a tooltip, its accessible name, or (`more`) its accessible description; None leaves it."""
+    """Set the tooltip, the accessible name or (`more`) the accessible description of `widget`; None changes nothing."""
     if tooltip is not None:
         widget.setToolTip(tooltip_text(tooltip))
     if name is not None:
@@ -38,25 +38,25 @@ def tell(widget: QWidget, *, tooltip: str | None = None, name: str | None = None
 
 
 def tooltip_text(text: str) -> str:
-    """Return `text` for a tooltip: escaped, its lines kept; empty stays empty."""
+    """Return `text` escaped for a tooltip, with its line breaks; an empty text stays empty."""
     lines = "<br>".join(map(html_text, text.split("\n")))
     return f"<qt>{lines}</qt>" if text else ""
 
 
 def tell_item(box: QComboBox, at: int, tooltip: str) -> None:
-    """Give one item of a box its tooltip."""
+    """Set the tooltip of one item of a combo box."""
     box.setItemData(at, tooltip_text(tooltip), Qt.ItemDataRole.ToolTipRole)
 
 
 def show_tooltip(place: QPoint, text: str, widget: QWidget) -> None:
-    """Show a tooltip over a part of a painted widget; `place` is on the screen."""
+    """Show a tooltip over a part of a painted widget; `place` is in screen coordinates."""
     QToolTip.showText(place, tooltip_text(text), widget)
 
 
 def elided(
     text: str, metrics: QFontMetricsF, width: float, where: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle
 ) -> str:
-    """Return `text` in one line, cut to `width` pixels: a name in its middle, since the ends tell names apart."""
+    """Return `text` on one line, elided to `width` pixels; by default in the middle, as names differ at the ends."""
     return metrics.elidedText(isolated(" ".join(text.split())), where, width)
 
 
@@ -70,16 +70,16 @@ def write(
     *,
     elide: bool = False,
 ) -> None:
-    """Paint a text into `room`, in one line that is cut in its middle where it has no room (`elide`)."""
+    """Paint a text into `room`; with `elide`, on one line that is elided in the middle if it does not fit."""
     painter.setFont(face)
     painter.setPen(ink)
     painter.drawText(room, align, elided(text, QFontMetricsF(face), room.width()) if elide else text)
 
 
 class Label(QLabel):
-    """A text in one of the roles of the type scale; it follows font and palette by itself.
+    """A text in one role of the type scale; it follows the font and the palette automatically.
 
-    One that does not `wrap` keeps the window from becoming narrower than its text: only for short ones.
+    A label that does not `wrap` keeps the window at least as wide as its text, so use it only for short texts.
     """
 
     def __init__(
@@ -104,11 +104,11 @@ class Label(QLabel):
             app.fontChanged.connect(self._refresh)
 
     def setText(self, text: str) -> None:
-        """Show `text`, names in it isolated."""
+        """Show `text` with right-to-left names isolated."""
         super().setText(isolated(text))
 
     def show_text(self, text: str) -> None:
-        """Show `text`; where it is empty, the label takes no room."""
+        """Show `text`; an empty label takes no room."""
         self.setText(text)
         self.setVisible(bool(text))
 
@@ -119,7 +119,7 @@ class Label(QLabel):
         self._refresh()
 
     def set_compact(self, compact: bool) -> None:
-        """Take the size for a compact page, or for a wide one."""
+        """Use the size for a compact or for a wide page."""
         self._compact = compact
         self._refresh()
 
@@ -128,16 +128,16 @@ class Label(QLabel):
 
 
 class StressedLabel(Label):
-    """A text with some parts stressed; the words of a study are shown as they are."""
+    """A text with some parts stressed; words of a study are shown verbatim."""
 
     def __init__(self, role: theme.Role = theme.Role.BODY, ink: QPalette.ColorRole = theme.INK) -> None:
         super().__init__(role=role, ink=ink)
         self.setTextFormat(Qt.TextFormat.RichText)
 
     def say(self, *parts: str) -> None:
-        """Show `parts` one after another: the first plain, the second stressed, the third plain, and so on."""
+        """Show `parts` in sequence: the first plain, the second stressed, the third plain, and so on."""
         weights = (400, 600)
-        # A number and its sign stay on one line.
+        # Keep a number and its sign on one line.
         shown = (html_text(part).replace(" %", "\N{NO-BREAK SPACE}%") for part in parts)
         spans = (f'<span style="font-weight:{weights[i % 2]}">{part}</span>' for i, part in enumerate(shown))
         QLabel.setText(self, "".join(spans))
@@ -157,7 +157,7 @@ def box(
     width: float = 1.0,
     dashed: bool = False,
 ) -> None:
-    """Paint a rounded box whose border, `width` pixels wide, lies wholly inside `rect`."""
+    """Paint a rounded box whose border, `width` pixels wide, is entirely inside `rect`."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setBrush(fill if fill is not None else Qt.BrushStyle.NoBrush)
     if border is None:
@@ -176,16 +176,16 @@ def box(
 def focus_ring(
     painter: QPainter, rect: QRectF, radius: float, colour: QColor, border: float = 1.0, gap: float = FOCUS_GAP
 ) -> None:
-    """Paint the ring of the focused element inside its border, so that nothing moves."""
+    """Paint the focus ring inside the border of an element, so that nothing moves."""
     inset = border + gap
     inner = max(2.0, radius - inset)
     box(painter, rect.adjusted(inset, inset, -inset, -inset), inner, border=colour, width=FOCUS_WIDTH)
 
 
 class Painted:
-    """A widget that paints itself, in the colours that its palette has then. To be named before Qt's own class."""
+    """A mix-in for widgets that paint themselves in the colours of their palette. List it before Qt's class."""
 
-    smooth = False  # whether edges that lie between pixels are blended from the beginning
+    smooth = False  # whether antialiasing is on from the start
 
     def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
         """Paint the widget."""
@@ -199,9 +199,9 @@ class Painted:
 
 
 class Sized:
-    """A widget whose size, in pixels at the base font, grows with the font: what it asks for, and its least.
+    """A mix-in for widgets whose preferred and least sizes, in pixels at the base font, grow with the font.
 
-    To be named before Qt's own class, whose hints it answers.
+    List it before Qt's class, whose size hints it overrides.
     """
 
     size_asked: tuple[int, int]
@@ -218,7 +218,7 @@ Stroke = tuple[tuple[float, float], ...]
 
 
 class Glyph(Enum):
-    """A sign: lines on a grid of 16 by 16, or filled triangles."""
+    """A glyph: lines on a grid of 16 by 16, or filled triangles."""
 
     MORE = "more"
     FEWER = "fewer"
@@ -255,7 +255,7 @@ _LINES: dict[Glyph, tuple[Stroke, ...]] = {
 
 
 def paint_glyph(painter: QPainter, glyph: Glyph, rect: QRectF, colour: QColor, width: float = 1.6) -> None:
-    """Paint `glyph` in the largest square in the middle of `rect`, lines `width` sixteenths of it wide."""
+    """Paint `glyph` in the largest centred square in `rect`, with lines `width` sixteenths of the square wide."""
     side = min(rect.width(), rect.height())
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -288,9 +288,9 @@ def _strokes(painter: QPainter, glyph: Glyph) -> None:
 
 
 class GlyphSign(Painted, Sized, QWidget):
-    """A sign beside a text; it has no accessible name, the text beside it says what it means.
+    """A glyph beside a text; it has no accessible name, because the text says what it means.
 
-    `size` is its side in pixels at the base font, with which it grows.
+    `size` is its side in pixels at the base font.
     """
 
     def __init__(
@@ -303,7 +303,7 @@ class GlyphSign(Painted, Sized, QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def set_glyph(self, glyph: Glyph) -> None:
-        """Show another sign."""
+        """Show another glyph."""
         self._glyph = glyph
         self.update()
 
@@ -315,7 +315,7 @@ Letter = Literal["A", "B"]
 
 
 def side_colours(colours: theme.Tokens, letter: Letter) -> tuple[QColor, QColor]:
-    """Return hue and soft fill of a side."""
+    """Return the hue and the soft fill of a side."""
     return (colours.A, colours.Asoft) if letter == "A" else (colours.B, colours.Bsoft)
 
 
@@ -329,7 +329,7 @@ def paint_badge(painter: QPainter, letter: Letter, rect: QRectF, colours: theme.
 
 
 class Badge(Painted, Sized, QWidget):
-    """The badge of a side; it has no accessible name, the text beside it says which side is meant."""
+    """The badge of a side; it has no accessible name, because the text beside it names the side."""
 
     size_asked = size_least = (30, 30)
 
@@ -347,7 +347,7 @@ _ARROWS = {"Left": Glyph.LEFT, "Right": Glyph.RIGHT, "Down": Glyph.DOWN, "Up": G
 
 
 def key_cap_size(key: str) -> QSizeF:
-    """Return the size of the cap of one key: 22 pixels high at the base font, as wide as its text."""
+    """Return the size of a key cap: 22 pixels high at the base font, as wide as its text."""
     side = theme.em(22)
     if key in _ARROWS or len(key) == 1:
         return QSizeF(side, side)
@@ -356,7 +356,7 @@ def key_cap_size(key: str) -> QSizeF:
 
 
 def key_caps_width(keys: tuple[str, ...]) -> float:
-    """Return the width of several caps in a row."""
+    """Return the width of several key caps in a row."""
     return sum(key_cap_size(key).width() for key in keys) + GAP * max(0, len(keys) - 1)
 
 
@@ -370,7 +370,7 @@ def paint_key_caps(
     border: QColor,
     fill: QColor | None = None,
 ) -> None:
-    """Paint the caps of `keys` from `left` on, centred on the height `middle`; arrow keys are painted as arrows."""
+    """Paint the caps of `keys` from `left`, vertically centred on `middle`; arrow keys are painted as arrows."""
     for key in keys:
         size = key_cap_size(key)
         rect = QRectF(QPointF(left, middle - size.height() / 2), size)
@@ -384,7 +384,7 @@ def paint_key_caps(
 
 
 class KeyCap(Painted, QWidget):
-    """The caps of one or several keys, beside a text that says what they do."""
+    """The caps of one or more keys, beside a text that says what they do."""
 
     def __init__(self, *keys: str) -> None:
         super().__init__()

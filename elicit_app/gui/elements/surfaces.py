@@ -1,4 +1,4 @@
-"""Columns, rows and grids of widgets, cards, folded cards, bands, dividers and the quiet bar of progress."""
+"""Columns, rows and grids of widgets; cards, folded cards, bands, dividers and the progress bar."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from elicit_app.gui.elements.painting import (
 )
 
 Item = QWidget | QLayout | tuple[QWidget | QLayout, int] | tuple[QWidget, int, Qt.AlignmentFlag] | int
-"""What goes into a column or row: a widget or a layout; a tuple of one with its share of the room that is left, and
-perhaps how it is aligned; or a number, which is empty room with that share."""
+"""An item of a column or row: a widget or a layout; a tuple of one with its stretch factor and optional alignment; or a
+number, which is an empty stretch."""
 
 Margins = tuple[int, int, int, int]
 NONE: Margins = (0, 0, 0, 0)
@@ -47,17 +47,17 @@ L = TypeVar("L", bound=QBoxLayout)
 def in_column(
     *items: Item, on: QWidget | None = None, margins: Margins = NONE, spacing: int | None = None
 ) -> QVBoxLayout:
-    """Return a layout of `items` below each other, `on` a widget or to be put into another layout."""
+    """Return a vertical layout of `items`, set on the widget `on` or to be added to another layout."""
     return _filled(QVBoxLayout(on) if on is not None else QVBoxLayout(), items, margins, spacing)
 
 
 def in_row(*items: Item, on: QWidget | None = None, margins: Margins = NONE, spacing: int | None = None) -> QHBoxLayout:
-    """Return a layout of `items` beside each other, `on` a widget or to be put into another layout."""
+    """Return a horizontal layout of `items`, set on the widget `on` or to be added to another layout."""
     return _filled(QHBoxLayout(on) if on is not None else QHBoxLayout(), items, margins, spacing)
 
 
 def in_grid(*, on: QWidget, margins: Margins = NONE, across: int | None = None, down: int | None = None) -> QGridLayout:
-    """Return an empty grid; `across` and `down` are the spaces between its columns and between its rows."""
+    """Return an empty grid; `across` and `down` are the spacings of columns and rows."""
     grid = QGridLayout(on)
     grid.setContentsMargins(*margins)
     if across is not None:
@@ -76,7 +76,7 @@ def _filled(layout: L, items: tuple[Item, ...], margins: Margins, spacing: int |
 
 
 def fill(layout: QBoxLayout, *items: Item) -> None:
-    """Put `items` behind what is in `layout`."""
+    """Append `items` to `layout`."""
     for item in items:
         if isinstance(item, int):
             layout.addStretch(item)
@@ -87,14 +87,14 @@ def fill(layout: QBoxLayout, *items: Item) -> None:
 
 
 def turn(layout: QBoxLayout, *, down: bool) -> None:
-    """Let what is in `layout` stand below each other, or beside each other."""
+    """Turn `layout` into a column (`down`) or a row."""
     layout.setDirection(QBoxLayout.Direction.TopToBottom if down else QBoxLayout.Direction.LeftToRight)
 
 
 def shared_out(width: int, wishes: Mapping[int, tuple[int, int]]) -> dict[int, int]:
-    """Return the widths of columns: by their shares, but none wider than it needs while another is cut.
+    """Return the widths of columns: by their shares, but no column exceeds its need while another is too narrow.
 
-    `width` is that of all of them in pixels; `wishes` has per column its share, and the width that it needs.
+    `width` is their total in pixels; `wishes` holds for each column its share and the width that it needs.
     """
     found: dict[int, int] = {}
     while wishes.keys() - found.keys():
@@ -110,7 +110,7 @@ def shared_out(width: int, wishes: Mapping[int, tuple[int, int]]) -> dict[int, i
 
 
 class Surface(Enum):
-    """What a card looks like: plain, important (outlined in ink), a drop target (dashed), or a sunken band."""
+    """The look of a card: plain, important (outlined in ink), a drop target (dashed), or a sunken band."""
 
     PLAIN = "plain"
     IMPORTANT = "important"
@@ -119,14 +119,14 @@ class Surface(Enum):
 
 
 class Card(QWidget):
-    """A rounded surface to lay widgets on; a focusable one shows the focus ring inside its border."""
+    """A rounded surface for widgets; if focusable, it shows the focus ring inside its border."""
 
     def __init__(self, surface: Surface = Surface.PLAIN, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._surface = surface
 
     def set_surface(self, surface: Surface) -> None:
-        """Change what the card looks like."""
+        """Change the look of the card."""
         self._surface = surface
         self.update()
 
@@ -135,7 +135,7 @@ class Card(QWidget):
 
 
 def paint_card(widget: QWidget, surface: Surface) -> None:
-    """Paint a card over the whole of a widget, with the focus ring where it has the focus."""
+    """Paint a card over a whole widget, with the focus ring if it has the focus."""
     colours, rect = theme.tokens(widget), QRectF(widget.rect())
     with QPainter(widget) as painter:
         if surface is Surface.BAND:
@@ -151,7 +151,7 @@ def paint_card(widget: QWidget, surface: Surface) -> None:
 
 
 class Divider(Painted, QWidget):
-    """A line between two rows; decoration, without a name."""
+    """A line between two rows; decorative, without an accessible name."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -180,7 +180,7 @@ class ProgressBar(Painted, QProgressBar):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def set_share(self, share: float, words: str) -> None:
-        """Show the share done, in [0, 1], and say it: "About half known, 5 to 8 questions left"."""
+        """Show the share done, in [0, 1], and state it in words: "About half known, 5 to 8 questions left"."""
         self.setValue(round(1000 * min(1.0, max(0.0, share))))
         tell(self, name=words)
 
@@ -200,7 +200,7 @@ class ProgressBar(Painted, QProgressBar):
 
 
 class Block(QWidget):
-    """A place for content that is made anew whenever what it shows changes."""
+    """A container whose content is rebuilt on every change."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -208,8 +208,8 @@ class Block(QWidget):
         self._column = in_column(self._content, on=self)
 
     def renew(self) -> QWidget:
-        """Drop what is shown and return an empty widget in its place, to be filled."""
-        # Hidden at once, since a deleted widget is painted until the event loop has come round.
+        """Discard the content and return an empty widget in its place, to be filled."""
+        # Hidden at once, because a deleted widget is painted until control returns to the event loop.
         self._content.hide()
         self._column.removeWidget(self._content)
         self._content.deleteLater()
@@ -219,7 +219,7 @@ class Block(QWidget):
 
 
 class Section(Card):
-    """A card with a heading and a sentence, where there are any. Lay the content into `column`."""
+    """A card with an optional heading and sentence. Add the content to `column`."""
 
     def __init__(self, title: str = "", sentence: str = "") -> None:
         super().__init__()
@@ -234,9 +234,9 @@ class Section(Card):
 
 
 class Notice(Card):
-    """Says what could not be done, or that something was done; hidden while there is nothing to say.
+    """A band that reports a failure or a success; hidden while there is nothing to report.
 
-    Emits `pressed` when its button is pressed, unless something else was said to follow.
+    Emits `pressed` when its button is pressed, unless another action was given.
     """
 
     pressed = Signal()
@@ -252,15 +252,15 @@ class Notice(Card):
 
     @property
     def sentence(self) -> str:
-        """Return what is said."""
+        """Return the sentence."""
         return self._sentence.text()
 
     def say(
         self, sentence: str, *, good: bool = False, button: str = "", then: Callable[[], object] | None = None
     ) -> None:
-        """Show `sentence`, or hide the band where it is empty; without `button` there is nothing to press.
+        """Show `sentence`, or hide the band if it is empty; without `button` there is no button.
 
-        `then` is called when the button is pressed, instead of `pressed` being emitted.
+        If given, `then` is called when the button is pressed, and `pressed` is not emitted.
         """
         self._then = then
         self._sentence.setText(sentence)
@@ -291,7 +291,7 @@ class Part(Section):
 
 
 class _FoldButton(Painted, Sized, QPushButton):
-    """The line of a folded card: a chevron, the title, and what is set in grey."""
+    """The line of a folded card: a chevron, the title, and in grey a summary of the settings inside."""
 
     size_asked, size_least = (260, 44), (160, 44)
 
@@ -304,7 +304,7 @@ class _FoldButton(Painted, Sized, QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def say(self, text: str) -> None:
-        """Change what is said to be set."""
+        """Change the summary."""
         self._summary = text
         tell(self, name=self.text(), more=text, tooltip=text)
         self.update()
@@ -329,7 +329,7 @@ class _FoldButton(Painted, Sized, QPushButton):
 
 
 class FoldedCard(Card):
-    """Parts that are shown when the card is opened."""
+    """A card whose parts are shown when it is opened."""
 
     def __init__(self, title: str, parts: tuple[QWidget, ...]) -> None:
         super().__init__()
@@ -342,9 +342,9 @@ class FoldedCard(Card):
         self.button.toggled.connect(self._inside.setVisible)
 
     def say(self, text: str) -> None:
-        """Say what is set inside."""
+        """Show a summary of the settings inside."""
         self.button.say(text)
 
     def open(self) -> None:
-        """Show what is inside."""
+        """Open the card."""
         self.button.setChecked(True)

@@ -1,1 +1,1 @@
-"""From page to page: what is shown next, and the work in the background that it waits for."""
+"""Navigation between pages, and the background work that it waits for."""

@@ -1,4 +1,4 @@
-"""What the flows share: work on another thread, the system's dialogs, file names, and the files themselves."""
+"""Services shared by the flows: background work, system dialogs, file names and file writes."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _log = logging.getLogger(__name__)
 class Bridge(QObject):
     """Brings the views of one `SessionRunner` to the main thread.
 
-    Give `listen` to the runner as its listener and connect to `view`. Close the runner first, then the bridge: after
-    `close` no view comes out any more, also none that was on its way.
+    Pass `listen` to the runner as its listener and connect to `view`. Close the runner first, then the bridge; after
+    `close` no view is delivered, not even one already queued.
     """
 
     view = Signal(object)
@@ -42,12 +42,12 @@ class Bridge(QObject):
         self._arrived.connect(self._pass_on, Qt.ConnectionType.QueuedConnection)
 
     def listen(self, view: View) -> None:
-        """Take a view, on any thread."""
+        """Receive a view on any thread."""
         if self._open:
             self._arrived.emit(view)
 
     def close(self) -> None:
-        """Drop everything from now on."""
+        """Drop all further views."""
         self._open = False
 
     @Slot(object)
@@ -64,9 +64,9 @@ class _Done(NamedTuple):
 
 
 class Background(QObject):
-    """Does one piece of work after another on a worker thread; only the newest request is answered.
+    """Runs jobs one after another on a worker thread; only the newest request is answered.
 
-    The answer comes on the main thread: `done` with what the work returned, or `failed` with a `Problem`.
+    The answer arrives on the main thread: `done` with the result, or `failed` with a `Problem`.
     """
 
     _arrived = Signal(object)
@@ -88,7 +88,7 @@ class Background(QObject):
         *,
         dropped: Callable[[Any], None] | None = None,
     ) -> None:
-        """Do `work`; `dropped` is given what it returned where nobody waits for it any more (to close a file)."""
+        """Run `work`; `dropped` receives its result if nobody waits for it any more, for example to close a file."""
         if not self._open:
             return
         self._newest = next(self._requests)
@@ -97,22 +97,22 @@ class Background(QObject):
         self._worker.submit(work).add_done_callback(lambda future: self._finished(request, future, dropped))
 
     def forget(self) -> None:
-        """Wait no more for the newest request."""
+        """Ignore the newest request."""
         self._newest = next(self._requests)
         self._waiting = None
 
     def close(self) -> None:
-        """Wait for the work at hand, drop the rest."""
+        """Wait for the current job and drop the rest."""
         self.stop()
         self._worker.shutdown(wait=True, cancel_futures=True)
 
     def stop(self) -> None:
-        """Take nothing more, and wait for nothing."""
+        """Accept no more jobs, and do not wait."""
         self._open = False
         self.forget()
 
     def _finished(self, request: int, future: Future[Any], dropped: Callable[[Any], None] | None) -> None:
-        """On the worker's thread: pass the result on, or let go of it."""
+        """On the worker thread, pass the result on or drop it."""
         if future.cancelled():
             return
         error = future.exception()
@@ -139,7 +139,7 @@ class Background(QObject):
 
 
 def _unexpected(error: BaseException) -> Problem:
-    """Say a fault of the program in one sentence; the log has the rest."""
+    """Return a fault of the program as a problem in one sentence; the log has the details."""
     _log.error("unexpected failure in the background", exc_info=error)
     if isinstance(error, MemoryError):
         return Problem("There is not enough memory for this; close other programs or use a smaller file.")
@@ -155,66 +155,66 @@ ANSWERS = "Answers (*.session.jsonl);;All files (*)"
 
 
 class Dialogs:
-    """Asks with the system's dialogs; every method returns None or () where the person changed their mind."""
+    """The system's dialogs; every method returns None or () if the person cancels."""
 
     def predictions(self, parent: QWidget) -> tuple[Path, ...]:
-        """Return predictions files of one or several models."""
+        """Ask for predictions files of one or more models."""
         names, _ = QFileDialog.getOpenFileNames(parent, "Predictions of one or several models", "", PREDICTIONS)
         return tuple(Path(name) for name in names)
 
     def study_folder(self, parent: QWidget) -> Path | None:
-        """Return a study folder."""
+        """Ask for a study folder."""
         name = QFileDialog.getExistingDirectory(parent, "A study folder")
         return Path(name) if name else None
 
     def new_folder(self, parent: QWidget, proposed: Path) -> Path | None:
-        """Return a folder that is to be made."""
+        """Ask where to make a new folder."""
         name = QFileDialog.getExistingDirectory(parent, "Where the study is kept", str(proposed.parent))
         return Path(name) / proposed.name if name else None
 
     def answers(self, parent: QWidget) -> tuple[Path, ...]:
-        """Return files of answers that experts sent back."""
+        """Ask for files of answers that experts sent back."""
         names, _ = QFileDialog.getOpenFileNames(parent, "Answers that came back", "", ANSWERS)
         return tuple(Path(name) for name in names)
 
     def words(self, parent: QWidget) -> Path | None:
-        """Return a CSV file with the words of the mistakes."""
+        """Ask for a CSV file with the words of the mistakes."""
         name, _ = QFileDialog.getOpenFileName(parent, "The words of the mistakes", "", "CSV (*.csv);;All files (*)")
         return Path(name) if name else None
 
     def save(self, parent: QWidget, proposed: Path, title: str = "Save") -> Path | None:
-        """Return where to save a file; `title` heads the window."""
+        """Ask where to save a file; `title` is the title of the dialog."""
         name, _ = QFileDialog.getSaveFileName(parent, title, str(proposed))
         return Path(name) if name else None
 
     def show(self, path: Path) -> bool:
-        """Open a file with the program that the system has for it, and tell whether there is one."""
+        """Open a file with the system's program for it, and return whether there is one."""
         return QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
 
 
 def documents() -> Path:
-    """Return the folder in which a person looks for their documents."""
+    """Return the user's documents folder."""
     folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
     return Path(folder) if folder and Path(folder).is_dir() else Path.home()
 
 
 def proposed_name(view: ResultView, ending: str) -> str:
-    """Return what a file made from a result is called, before its ending: "skin-lesions-dermatology (provisional)"."""
+    """Return the stem of a file made from a result: "skin-lesions-dermatology (provisional)"."""
     return file_name(view.metric.name, "result") + (PROVISIONAL if is_provisional(view, ending) else "")
 
 
 def is_provisional(view: ResultView, ending: str) -> bool:
-    """Return whether a file is a metric whose costs are not known well enough to be relied on."""
+    """Return whether a file is a metric whose costs are not known well enough to rely on."""
     return ending == METRIC_ENDING and bool(view.metric.quality.provisional)
 
 
 def title_of(view: ResultView, ending: str) -> str:
-    """Return what heads the window in which a file is saved."""
+    """Return the title of the dialog for saving a file."""
     return "Save: provisional, its costs are not settled yet" if is_provisional(view, ending) else "Save"
 
 
 def say_saved(notice: Notice, path: Path, dialogs: Dialogs, then: str = "") -> None:
-    """Say where a file was saved and what to do then, with a button that opens it, or else its folder."""
+    """Report where a file was saved and what to do next, with a button that opens it or, failing that, its folder."""
 
     def show() -> None:
         if not (dialogs.show(path) or dialogs.show(path.parent)):
@@ -234,7 +234,7 @@ def save_as(
     title: str = "Save",
     then: str = "",
 ) -> None:
-    """Ask where to save a file, `write` it there, and say on the page where it is, or why it is not."""
+    """Ask where to save a file, `write` it there, and report the path or the failure on the page."""
     notice = page.notice
     path = dialogs.save(page, documents() / f"{name}{ending}", title)
     if path is None or notice is None:
@@ -248,17 +248,17 @@ def save_as(
 
 
 def with_ending(path: Path, ending: str) -> Path:
-    """Return `path` with `ending`, where the person typed none."""
+    """Return `path` with `ending` if the person typed no suffix."""
     return path if path.suffix else path.with_name(path.name + ending)
 
 
 def save_format(view: ResultView, key: str, path: Path) -> Path:
-    """Write the metric of a result in one of the formats, whole or not at all.
+    """Write the metric of a result atomically in one of the formats.
 
     Raises
     ------
     Problem
-        Too few answers, or the file cannot be written.
+        If there are too few answers, or the file cannot be written.
     """
     if key == "metric":
         from elicit_app.session.result import export as export_metric
@@ -271,12 +271,12 @@ def save_format(view: ResultView, key: str, path: Path) -> Path:
 
 
 def save_pixels(pixels: QPixmap, path: Path) -> Path:
-    """Write what a widget looks like as a PNG, whole or not at all, and return where.
+    """Write a picture of a widget atomically as PNG, and return its path.
 
     Raises
     ------
     Problem
-        The file cannot be written.
+        If the file cannot be written.
     """
     buffer = QBuffer()
     pixels.save(buffer, "PNG")
@@ -285,12 +285,12 @@ def save_pixels(pixels: QPixmap, path: Path) -> Path:
 
 
 def save_pictures(view: CurvesView, path: Path) -> Path:
-    """Draw the curves of a result beside each other, black on white, and return where.
+    """Draw the curves of a result side by side, black on white, and return the path.
 
     Raises
     ------
     Problem
-        Where the file cannot be written, or its ending names no kind of picture.
+        If the file cannot be written, or its suffix is not that of a picture.
     """
     from matplotlib.figure import Figure
 
@@ -316,7 +316,7 @@ def save_pictures(view: CurvesView, path: Path) -> Path:
 
 
 def sklearn_lines(view: ResultView) -> str:
-    """Return the lines to paste into a program that uses scikit-learn."""
+    """Return code to paste into a program that uses scikit-learn."""
     from metrics.exports import export
 
     lines = export(view.metric, "sklearn")

@@ -1,4 +1,4 @@
-"""What stands beside sessions: comparing experts who have finished, and the laboratory of simulated people."""
+"""Flows outside sessions: the comparison of experts who have finished, and the laboratory of simulated people."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class LaboratoryFlow(QObject):
-    """Emits `words_requested` for what the words mean."""
+    """Runs the laboratory. Emits `words_requested` for help on its words."""
 
     words_requested = Signal()
     _arrived = Signal(object, object)
@@ -52,7 +52,7 @@ class LaboratoryFlow(QObject):
         self._pages.show(self._page)
 
     def stop(self) -> None:
-        """Simulate nobody more; who is being simulated is not shown."""
+        """Stop simulating; the person in progress is not shown."""
         self._stop.set()
 
     @cached_property
@@ -71,11 +71,11 @@ class LaboratoryFlow(QObject):
         self._stop.set()
         stop = self._stop = threading.Event()
         self._page.begin(sum(settings.people for settings in chosen))
-        # A thread that ends with the program: nothing of what it computes is to be kept.
+        # A daemon thread, because none of its results are kept.
         threading.Thread(target=self._simulate, args=(tuple(chosen), stop), daemon=True).start()
 
     def _simulate(self, chosen: Sequence[LabSettings], stop: threading.Event) -> None:
-        """On the thread: simulate the people of all settings in turn."""
+        """On the thread, simulate the people of all settings in turn."""
         from elicit_app.experiments.watching import watch
 
         try:
@@ -140,12 +140,12 @@ class LaboratoryFlow(QObject):
 
 
 def _in_turn(people: Sequence[Iterable[SimulatedPerson]]) -> Iterable[SimulatedPerson]:
-    """Return one person of each series, then the next of each."""
+    """Yield the first person of each series, then the second of each, and so on."""
     return (person for person in chain.from_iterable(zip_longest(*people)) if person is not None)
 
 
 class Comparing(QObject):
-    """Emits `reading` before the sessions are read, and `failed` with a `Problem` where they cannot be compared."""
+    """Emits `reading` before the sessions are read, and `failed` with a `Problem` if they cannot be compared."""
 
     reading = Signal()
     failed = Signal(object)
@@ -158,7 +158,7 @@ class Comparing(QObject):
         self._view: ComparisonView | None = None
 
     def compare(self, path: Path) -> None:
-        """Compare all experts who finished the study of a session; "Back" leads to the page that is shown now."""
+        """Compare all experts who finished the study of a session; "Back" leads to the current page."""
         self._before, self._session = self._pages.shown, path
         self._read(trusted_only=False)
 

@@ -1,4 +1,4 @@
-"""From page to page outside a session: start, opening, errors, help, settings."""
+"""Navigation outside a session: start, opening, errors, help, settings."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ SESSION_ENDING, PACK_ENDING = ".session.jsonl", ".elicit"
 PREDICTIONS = (".csv", ".parquet", ".pq", ".npz")
 
 PATIENCE = 0.7
-"""Seconds that leaving waits for what is being computed."""
+"""Seconds that closing waits for running computations."""
 
 
 class AppPaths(NamedTuple):
-    """Where the window keeps what it remembers, and where sessions on bundled studies lie."""
+    """Paths of the settings file, and of the data folder with sessions on bundled studies."""
 
     settings: Path
     data: Path
 
 
 class Flow(QObject):
-    """Emits `settings_changed` with the new `Settings`, to be applied and kept."""
+    """Navigates the window. Emits `settings_changed` with the new `Settings`, to be applied and saved."""
 
     settings_changed = Signal(object)
 
@@ -53,7 +53,7 @@ class Flow(QObject):
         self._pages, self._places, self._dialogs = pages, places, dialogs
         pages.to_start = self.show_start
         self.settings = settings
-        self.looks_ahead = True  # of sessions that begin; off where nobody thinks before answering
+        self.looks_ahead = True  # whether new sessions compute ahead; off if nobody thinks before answering
         self.background = Background(self)
         self.files = Files(pages, self.background, self)
         self.files.reading.connect(lambda name: self._say_opening(f"Reading {name}", "Every row is checked."))
@@ -70,7 +70,7 @@ class Flow(QObject):
     # --- start
 
     def show_start(self) -> None:
-        """Show the start page with what there is to do."""
+        """Show the start page."""
         self.background.forget()
         self.laboratory.stop()
         if self._session_flow is not None:
@@ -80,7 +80,7 @@ class Flow(QObject):
         self.background.run(self._overview, page.show_view, lambda problem: page.notice.say(problem.sentence))
 
     def restore(self) -> None:
-        """Show the session that was open when the window was closed, where it stood; else the start page."""
+        """Reopen the session that was open when the window was closed, otherwise show the start page."""
         path = Path(self.settings.session)
         if not self.settings.session or not path.is_file():
             self.show_start()
@@ -90,7 +90,7 @@ class Flow(QObject):
             self._sessions().show_tab(self.settings.tab)
 
     def with_session(self, settings: Settings) -> Settings:
-        """Return settings that remember the session that is open."""
+        """Return `settings` with the open session in them."""
         flow = self._session_flow
         path = None if flow is None else flow.path
         if flow is None or path is None:
@@ -98,11 +98,11 @@ class Flow(QObject):
         return replace(settings, session=str(path), tab=flow.tab)
 
     def close(self) -> bool:
-        """Close what is open, and return whether everything has come to its end; nothing has to be saved.
+        """Close everything, and return whether all work has ended.
 
-        False says that something is still computed after most of a second: nothing of it is needed any more, and
-        whoever ends the program need not wait. What was answered is in the session file in either case; for that alone
-        it waits as long as the disk takes.
+        False means that a computation is still running after most of a second. Nobody needs its result, so the caller
+        need not wait to end the program. All answers are in the session file in either case; for the disk alone this
+        method waits as long as it takes.
         """
         session = self._session_flow
         unwritten = session.unwritten() if session is not None else lambda: False
@@ -156,7 +156,7 @@ class Flow(QObject):
     # --- opening
 
     def announce(self, ref: str) -> None:
-        """Say that `ref` is going to be opened, before anything is read."""
+        """Announce that `ref` is being opened, before anything is read."""
         self._say_opening(f"Opening {Path(ref).name}", "Reading the predictions.")
 
     def open(self, ref: str) -> None:
@@ -176,7 +176,7 @@ class Flow(QObject):
         )
 
     def open_files(self, paths: Sequence[Path]) -> None:
-        """Open what was chosen or dropped: a study folder, a packed study, a session, or predictions of one study."""
+        """Open chosen or dropped files: a study folder, a packed study, a session, or predictions of one study."""
         if not paths:
             return
         if len(paths) == 1 and (paths[0].is_dir() or paths[0].name.endswith((SESSION_ENDING, PACK_ENDING))):
@@ -227,7 +227,7 @@ class Flow(QObject):
         )
 
     def _session_not_opened(self, problem: Problem, path: Path) -> None:
-        """Show a damaged session as far as it can be read; say of any other why it cannot be opened."""
+        """Show the readable part of a damaged session; for any other, show why it cannot be opened."""
         from elicit_app.session.journal.files import DamagedProblem
 
         def cannot(why: Problem) -> None:
@@ -256,7 +256,7 @@ class Flow(QObject):
         )
 
     def _sessions(self) -> SessionFlow:
-        """Return what runs sessions; it is made when the first one begins."""
+        """Return the flow of sessions; it is made when the first session begins."""
         if self._session_flow is None:
             from elicit_app.gui.flow.in_session import SessionFlow
 
@@ -301,10 +301,10 @@ class Flow(QObject):
         else:
             self.choose_files()
 
-    # --- help and settings, from anywhere and back
+    # --- help and settings
 
     def show_help(self) -> None:
-        """Show the help page; its button leads back to where one was."""
+        """Show the help page; its button leads back."""
         self._aside(self._help_page)
 
     @cached_property
@@ -318,7 +318,7 @@ class Flow(QObject):
         self._help_page.show_file_format()
 
     def show_settings(self) -> None:
-        """Show the settings; their button leads back to where one was."""
+        """Show the settings; their button leads back."""
         self._settings_page.show_settings(self.settings, str(self._places.settings))
         self._aside(self._settings_page)
 
@@ -346,7 +346,7 @@ class Flow(QObject):
 
 
 def _study_to_ask(ref: str) -> Study:
-    """Open a study, after a look at whether this version can ask what a packed one wants asked."""
+    """Open a study, and check that this version supports the setting of a packed one."""
     from elicit_app.registry import setting_of
     from elicit_app.registry.entries import as_packed
     from elicit_app.study import open_study
@@ -371,7 +371,7 @@ def _damaged_view(path: Path) -> DamagedView:
 
 
 def _recovered(path: Path) -> Path:
-    """Save what can be saved of a session into a new file beside it."""
+    """Save the readable part of a session to a new file beside it."""
     from elicit_app.session.journal.recovery import recover_session
 
     stem = f"{path.name.removesuffix(SESSION_ENDING)}-recovered"

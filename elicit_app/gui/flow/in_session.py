@@ -1,4 +1,4 @@
-"""One session in the window: its views go to the pages, what is pressed there to its runner. No rule lives here."""
+"""A session in the window: passes views to the pages and actions to the runner. It contains no rules."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ SEND_BACK = "Send this file back to whoever sent you the study."
 class SessionFlow(QObject):
     """Runs one session at a time. Emits `troubled` with a `Problem`.
 
-    Emits `compare_requested` with the session file, to see other experts beside this one. With `look_ahead`
-    what follows every reply is computed while the expert thinks, as `SessionRunner` says.
+    Emits `compare_requested` with the session file, to compare this expert with others. With `look_ahead`, the
+    question after every possible reply is computed while the expert thinks; see `SessionRunner`.
     """
 
     troubled = Signal(object)
@@ -81,25 +81,25 @@ class SessionFlow(QObject):
         self._runner: SessionRunner | None = None
         self._bridge: Bridge | None = None
         self._result: ResultView | None = None
-        # Size of the session file at the last request; None once its answer is shown.
+        # Size of the session file at the last request; None once its effect is shown.
         self._size_before: int | None = None
 
     @property
     def path(self) -> Path | None:
-        """Return the file of the session that is open."""
+        """Return the file of the open session."""
         return None if self._session is None else self._session.path
 
     @property
     def tab(self) -> int:
-        """Return the tab of the result that is shown, 0 where none is."""
+        """Return the current tab of the result; 0 if no result is shown."""
         return self._results_page.tabs.currentIndex() if self._result is not None else 0
 
     def show_tab(self, tab: int) -> None:
-        """Let the result begin with a tab."""
+        """Select a tab of the result."""
         self._results_page.tabs.setCurrentIndex(tab)
 
     def use_settings(self, settings: Settings) -> None:
-        """Take over how questions are shown."""
+        """Apply settings to the questions."""
         self._settings = settings
         if self._runner is not None:
             self._apply_settings()
@@ -120,17 +120,17 @@ class SessionFlow(QObject):
         page.begin(session.study, session.setting.family)
 
     def go_on(self, session: Session) -> None:
-        """Show where a session stands."""
+        """Resume a session with a recap."""
         self.close()
         self._session = session
         self._run(recap=True)
 
     def close(self) -> None:
-        """Close the session; everything answered is on the disk."""
+        """Close the session; all answers are on disk."""
         self.let_go()()
 
     def let_go(self) -> Callable[[], None]:
-        """Forget the session, and return what closes it: that waits for what is being computed, on any thread."""
+        """Forget the session, and return a function that closes it, on any thread, after running computations."""
         runner, bridge, session = self._runner, self._bridge, self._session
         self._runner = self._bridge = self._session = self._result = None
         if bridge is not None:
@@ -141,7 +141,7 @@ class SessionFlow(QObject):
         return session.close if session is not None else lambda: None
 
     def unwritten(self) -> Callable[[], bool]:
-        """Return what tells whether something that was asked for is not yet in the session file."""
+        """Return a function that tells whether a request is still missing from the session file."""
         session, size = self._session, self._size_before
         if session is None or size is None:
             return lambda: False
@@ -203,17 +203,17 @@ class SessionFlow(QObject):
             self._say_problem(view)
 
     def _say_problem(self, view: ProblemView) -> None:
-        """Say it on the page that stands, or where there is none yet, on its own."""
+        """Report a problem on the current page, or on the error page if it has no band."""
         notice = self._pages.shown.notice
         if notice is not None:
             notice.say(view.sentence)
         else:
             self.troubled.emit(Problem(view.sentence))
 
-    # --- the pages, each connected once, when it is first shown
+    # --- the pages, each connected when it is first shown
 
     def _to_runner(self, act: Callable[Concatenate[SessionRunner, A], None]) -> Callable[A, None]:
-        """Return a slot that asks for `act` in whatever session is open then."""
+        """Return a slot that requests `act` in the session that is open when it is called."""
 
         def slot(*args: A.args, **kwargs: A.kwargs) -> None:
             if self._runner is not None and self._session is not None:
@@ -223,7 +223,7 @@ class SessionFlow(QObject):
         return slot
 
     def _connected(self, page: P) -> P:
-        """Connect what several pages ask for."""
+        """Connect the signals shared by several pages."""
         page.stop_requested.connect(self._to_runner(SessionRunner.stop))
         page.more_requested.connect(self._to_runner(SessionRunner.more))
         page.undo_requested.connect(self._to_runner(SessionRunner.undo))
@@ -275,7 +275,7 @@ class SessionFlow(QObject):
         page.seen.curves_requested.connect(self._to_runner(SessionRunner.curves))
         return page
 
-    # --- what is pressed
+    # --- actions
 
     def _compare(self) -> None:
         if self._session is not None:
@@ -324,7 +324,7 @@ class SessionFlow(QObject):
 
 
 def hand_on(runner: SessionRunner, given: GivenAnswer) -> None:
-    """Give an answer of the page to the session."""
+    """Pass an answer from the page to the session."""
     runner.answer(
         given.request,
         given.reply,
@@ -341,7 +341,7 @@ def _resolve(runner: SessionRunner, resolution: Resolution) -> None:
 
 
 def _size(path: Path) -> int:
-    """Return the length of a file; 0 where it is gone."""
+    """Return the size of a file; 0 if it is gone."""
     try:
         return path.stat().st_size
     except OSError:

@@ -1,4 +1,4 @@
-"""The pages of the window, each made when it is first shown, so that the first one appears at once."""
+"""The pages of the window, each made on first use, so that the first one appears at once."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ _HOMES = {
     "help": ("pages.messages", "HelpPage", "Help"),
     "settings": ("pages.messages", "SettingsPage", "Settings"),
 }
-"""Page -> module, class, and title of the window; a page without a title says it itself."""
+"""Page -> module, class, and window title; a page without a title sets its own."""
 
 
 class Pages:
-    """All pages, on one stack; the title of the window names the page that is shown.
+    """All pages, on one stack; the window title names the current page.
 
-    `to_start` is what a page leads to that asks for the start.
+    `to_start` handles a page's request for the start.
     """
 
     start: StartPage
@@ -85,7 +85,7 @@ class Pages:
         self.to_start: Callable[[], None] = lambda: None
 
     def __getattr__(self, name: str) -> Any:
-        """Make a page when it is first asked for."""
+        """Make a page on first access."""
         if name not in _HOMES:
             raise AttributeError(f"there is no page {name}")
         module, kind, title = _HOMES[name]
@@ -95,7 +95,7 @@ class Pages:
 
     @cached_property
     def laboratory(self) -> LaboratoryPage:
-        """Return the page of simulated people."""
+        """Return the laboratory page."""
         from elicit_app.gui.pages.laboratory import LaboratoryPage
         from elicit_app.registry import entries
         from elicit_app.study import list_studies
@@ -106,13 +106,13 @@ class Pages:
 
     @property
     def shown(self) -> Page:
-        """Return the page that is shown."""
+        """Return the current page."""
         page = self._stack.currentWidget()
         assert isinstance(page, Page), "the stack always has the start page"
         return page
 
     def show(self, page: Page) -> None:
-        """Turn to `page`; the focus goes to what it wants first."""
+        """Show `page` and move the focus to its first widget."""
         if page is self._stack.currentWidget() and page.isVisible():
             return
         self._stack.setCurrentWidget(page)

@@ -1,4 +1,4 @@
-"""From a study to its first question: its words, what is asked before, and the new session."""
+"""From a study to its first question: its words, the settings, and the new session."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Maps = tuple["ColumnMap | None", ...]
 
 
 class Files(QObject):
-    """Emits `reading` with the first file's name before anything is read."""
+    """Reads predictions files. Emits `reading` with the first file's name before anything is read."""
 
     reading = Signal(str)
 
@@ -57,10 +57,10 @@ class Files(QObject):
         known: ColumnMap | None = None,
         read: Callable[[Maps], Study] | None = None,
     ) -> None:
-        """Read predictions files of one study, and give it to `done`, or why there is none to `failed`.
+        """Read predictions files of one study, and pass the study to `done` or a problem to `failed`.
 
-        A file that has the columns `known` from before is not asked about. `read` makes the study, given what the
-        columns of each file are; by default a new one is made of the files.
+        Files with the columns of the earlier map `known` need no question. `read` makes the study, given the column
+        map of each file; by default a new study is made from the files.
         """
         self._files, self._done, self._failed = tuple(files), done, failed
         self._read = read or (lambda maps: _study_of(self._files, maps))
@@ -79,7 +79,7 @@ class Files(QObject):
         self._ask_or_read()
 
     def _ask_or_read(self) -> None:
-        """Ask about the first file whose columns are not known; read all where there is none."""
+        """Ask about the first file with unknown columns; if there is none, read all files."""
         unknown = [look for look in self._looks if not look.fits and look.values and look.path not in self._maps]
         if unknown:
             self._page.show_look(unknown[0])
@@ -91,7 +91,7 @@ class Files(QObject):
         self._background.run(lambda: read(maps), self._done, self._failed)
 
     def _mapped(self, columns: ColumnMap) -> None:
-        """Take an answer for the file that was asked about, and for all others with these columns."""
+        """Apply an answer to the file in question and to all others with these columns."""
         asked = next(look for look in self._looks if not look.fits and look.path not in self._maps)
         for look in self._looks:
             if look is asked or (not look.fits and look.path not in self._maps and look.holds(columns)):
@@ -106,7 +106,7 @@ class Files(QObject):
 
 
 def _looks(files: tuple[Path, ...], *, new: bool) -> tuple[FirstRows, ...] | Study:
-    """Return the first rows of each file; where they are not about classes, the study that was made of them."""
+    """Return the first rows of each file; for files that are not about classes, the study made from them."""
     from elicit_app.study import open_study
     from elicit_app.study.amounts import is_of_amounts
     from elicit_app.study.making import amounts_study_of, create_amounts_study
@@ -120,7 +120,7 @@ def _looks(files: tuple[Path, ...], *, new: bool) -> tuple[FirstRows, ...] | Stu
     if not new:
         raise Problem(f"{not_classes[0].name} is not about classes, as this study is: make another study of it.")
     there = studies_beside(real_path(files[0]), amounts_study_of(files, files[0].stem).digest)
-    if there:  # nothing was stated about it, so that another one would be the same
+    if there:  # nothing was stated, so another study would be the same
         study = open_study(str(there[0]))
         note = f"This study of these predictions was there already, in the folder {there[0].name} beside them."
         return replace(study, notes=(*study.notes, note))
@@ -145,10 +145,10 @@ def _study_of(files: tuple[Path, ...], maps: Maps) -> Study:
 
 
 class Preparation(QObject):
-    """Emits `saved` with a study whose words were saved, `preparing`, then `began` with a session.
+    """Emits `saved` with a study whose words were saved, `preparing`, and then `began` with a session.
 
-    Emits `resumed` with the file of a session that is resumed instead, and `compare_requested` with one of the
-    sessions to compare.
+    Emits `resumed` with the file of a session to resume instead, and `compare_requested` with one of the sessions to
+    compare.
     """
 
     saved = Signal(object)
@@ -174,7 +174,7 @@ class Preparation(QObject):
         self.draw_seed: Callable[[], int] = lambda: secrets.randbits(32)  # each session gets a seed of its own
 
     def edit_words(self, study: Study, folder: Path | None) -> None:
-        """Show the words of `study`; `folder` is proposed for a new one, None leaves it where it is."""
+        """Show the words of `study`; `folder` is proposed for a new study, None keeps its folder."""
         self._words_page.show_study(study, folder)
         self._pages.show(self._words_page)
 
@@ -195,7 +195,7 @@ class Preparation(QObject):
             page.place.path.setText(str(chosen))
 
     def _add_models(self) -> None:
-        """Ask for predictions of further models, and add them to the study whose words are shown."""
+        """Ask for predictions of further models, and add them to the study shown."""
         page = self._words_page
         study, files = page.study, self._dialogs.predictions(page)
         if study is None or not files:
@@ -242,7 +242,7 @@ class Preparation(QObject):
         self._background.run(lambda: _saved(edited), self.saved.emit, self._words_page.say_problem)
 
     def ask_before(self, study: Study) -> None:
-        """Show what is asked before the first question."""
+        """Show the page of settings before the first question."""
         from elicit_app.session.journal.listing import (
             about_this_pack,
             finished_experts,
@@ -273,7 +273,7 @@ class Preparation(QObject):
         return page
 
     def _send(self, setting: Setting, again: bool) -> None:
-        """Write the study into a file for an expert elsewhere; in a second round with where the others stand."""
+        """Write the study to a file for an expert elsewhere; in a second round with the opinions of the others."""
         from elicit_app.study.packs import ENDING, pack_name
 
         if (study := self._study) is not None:
@@ -288,7 +288,7 @@ class Preparation(QObject):
             )
 
     def _add(self, files: Sequence[Path]) -> None:
-        """File answers that came back among the sessions of the study that is shown."""
+        """File answers that came back among the sessions of the study shown."""
         page, study = self._begin_page, self._study
         if files and study is not None:
             self._background.run(
@@ -311,7 +311,7 @@ class Preparation(QObject):
             self.edit_words(self._study, None)
 
     def _begin(self, beginning: Beginning) -> None:
-        """Begin, where there are many mistakes after they were put into piles."""
+        """Begin; if there are many mistakes, first show the piles."""
         if beginning.may_pile:
             self._piles_page.show_beginning(beginning)
             self._pages.show(self._piles_page)
@@ -337,7 +337,7 @@ class Preparation(QObject):
 
 
 def _to_go_on_with(sessions: tuple[SessionSummary, ...]) -> ContinueView | None:
-    """Return the first of the sessions that is not finished."""
+    """Return the first unfinished session."""
     from elicit_app.gui.setup.overview import continue_view, unfinished
 
     one = unfinished(sessions)
@@ -363,7 +363,7 @@ def _collected(study: Study, files: Sequence[Path]) -> str:
 
 
 def _saved(edited: EditedStudy) -> Study:
-    """Write a study into its folder, or into a new one."""
+    """Write a study to its folder or to a new one."""
     from elicit_app.study import save_study
     from elicit_app.study.folder import write_folder
 
@@ -374,7 +374,7 @@ def _saved(edited: EditedStudy) -> Study:
 
 
 def _created(beginning: Beginning, data: Path) -> Session:
-    """Begin a session, its first question computed."""
+    """Begin a session and compute its first question."""
     from elicit_app.session.journal.listing import new_session_path
     from elicit_app.session.session import Session
 
@@ -387,10 +387,10 @@ def _created(beginning: Beginning, data: Path) -> Session:
 
 
 def close_session(session: Session) -> None:
-    """Let go of a session that nobody waits for any more."""
+    """Close a session for which nobody waits any more."""
     session.close()
 
 
 def folder_beside(file: Path) -> Path:
-    """Return where a study of predictions is kept: in a folder beside them, with a number where it is taken."""
+    """Return the folder for a study, beside its predictions, with a number if the name is taken."""
     return free_path(real_path(file).parent, f"{file.stem}-study")

@@ -1,1 +1,1 @@
-"""Pages of one file each; the larger ones have a room of their own."""
+"""Pages that fit in one file each; larger ones have a package of their own."""

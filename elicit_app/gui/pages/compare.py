@@ -1,4 +1,4 @@
-"""Experts beside each other: their exchange rates on one axis, and the pooled metric file."""
+"""Comparison of experts: their exchange rates on one axis, and the pooled metric file."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _WRAP = Qt.TextFlag.TextWordWrap | Qt.TextFlag.TextWrapAnywhere
 
 @dataclass(frozen=True)
 class _Columns(PlotColumns):
-    """The columns, and where the numbers end, in pixels; the ranges end where the plot does."""
+    """The columns, and the right edge of the numbers, in pixels; the ranges end where the plot does."""
 
     value: float
 
 
 def apart_words(row: MistakeRates) -> str:
-    """Return how far the experts are apart: "28 times apart; ranges do not meet"."""
+    """Return how far apart the experts are: "28 times apart; ranges do not meet"."""
     if row.factor < 1.05:
         return "the same for all"
     times = row.times if math.isfinite(row.factor) else "one counts it as nothing"
@@ -43,7 +43,7 @@ def apart_words(row: MistakeRates) -> str:
 
 
 class ExpertPlot(LogPlot):
-    """One block a mistake, in it one line an expert: dot and 90 % range; below them all pooled, with a bar."""
+    """One block per mistake, with a dot and a 90 % range per expert, and below them the pooled rate with a bar."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class ExpertPlot(LogPlot):
         self._names: tuple[str, ...] = ()
 
     def show_rows(self, rows: Sequence[MistakeRates], names: Sequence[str], yardstick: str) -> None:
-        """Show `rows` for the experts `names`; `yardstick` is the mistake they are compared with, in the singular."""
+        """Show `rows` for the experts `names`; `yardstick` is the unit mistake in the singular."""
         self._rows, self._names, self._yardstick = tuple(rows), (*names, _EVERYBODY), yardstick
         rates = [rate for row in rows for rate in (*row.rates, row.pooled)]
         self._axis = LogAxis.around((x for rate in rates for x in rate.shown), (x for rate in rates for x in rate.ends))
@@ -93,7 +93,7 @@ class ExpertPlot(LogPlot):
         return float(em(25))
 
     def _title(self, row: MistakeRates, width: float) -> float:
-        """Return the height of a block's heading, one line where name and distance fit on it."""
+        """Return the height of a block's heading: one line if name and distance fit on it, otherwise two."""
         strong, note = QFontMetricsF(font(Role.STRONG)), QFontMetricsF(font(Role.NOTE))
         name, apart = strong.horizontalAdvance(row.mistake.name), note.horizontalAdvance(apart_words(row))
         if name + apart + em(24) <= width:
@@ -161,14 +161,14 @@ class ExpertPlot(LogPlot):
 
 
 MOST = 8
-"""Mistakes that are shown; with many classes the ones that are furthest apart."""
+"""Number of mistakes shown; with many classes those on which experts are furthest apart."""
 
 
 class ComparePage(HeadedPage):
     """Shows a `ComparisonView`.
 
-    Emits `save_requested`, `report_requested`, `back_requested`, and `trusted_only_requested` with whether experts
-    whose answers do not hang together are to be left out.
+    Emits `save_requested`, `report_requested`, `back_requested`, and `trusted_only_requested` with whether to leave
+    out experts with inconsistent answers.
     """
 
     save_requested = Signal()
@@ -203,7 +203,7 @@ class ComparePage(HeadedPage):
         self.settle()
 
     def show_view(self, view: ComparisonView, *, trusted_only: bool = False) -> None:
-        """Show `view`; `trusted_only` tells whether untrusted experts were left out of it."""
+        """Show `view`; `trusted_only` says whether untrusted experts were left out."""
         names, self._trusted_only = view.names, trusted_only
         self.trusted.setVisible(trusted_only or 0 < len(view.untrusted) <= len(names) - 2)
         self.trusted.setText("Pool everybody" if trusted_only else f"Leave out {' and '.join(view.untrusted)}")

@@ -1,6 +1,6 @@
-"""The laboratory: simulated people answer, and one sees how wide the ranges become. Nobody is asked.
+"""The laboratory: simulated people answer, and plots show how the ranges narrow. No person is asked.
 
-People are drawn as dots, their median as a line, repainted as they come.
+People are drawn as dots and their median as a line, repainted as people are added.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ class Series:
     values: dict[int, list[float]]  # by the number of answers, one value per person
 
     def medians(self) -> list[tuple[int, float]]:
-        """Return the median after so many answers, in order."""
+        """Return the median for each number of answers, in order."""
         return [(answers, float(np.median(found))) for answers, found in sorted(self.values.items())]
 
 
 class LivePlot(Painted, Sized, QLabel):
-    """One plot; `show_series` takes new people, the first series solid and the second dashed.
+    """One plot; `show_series` shows new people, with the first series solid and the second dashed.
 
-    A `share` has a linear axis from 0, a factor a logarithmic one from 1. A dashed line says what is `wanted`.
+    A `share` has a linear axis from 0, a factor a logarithmic axis from 1. A dashed line marks the target, `wanted`.
     """
 
     smooth = True
@@ -76,7 +76,7 @@ class LivePlot(Painted, Sized, QLabel):
         """Show `series`, on an axis of up to `most` answers."""
         self._series = tuple(one for one in series if one.values)
         ends = [max(one.values) for one in self._series]
-        # A search that asks far more often is drawn at the edge, labelled with its number of answers.
+        # A search that asks far more questions is drawn at the edge, labelled with its number of answers.
         near = [end for end in ends if end <= _FURTHEST * most]
         self._most = max(near or ends, default=most)
         known = [(one.name, *one.medians()[-1]) for one in self._series]
@@ -108,7 +108,7 @@ class LivePlot(Painted, Sized, QLabel):
             self._paint_series(painter, colours, axis, room, one, dashed=index > 0)
 
     def _right(self) -> float:
-        """Return the room that stands right of the axis, for the number and the name at the end of the first line."""
+        """Return the room to the right of the axis, for the number and the name at the end of the first line."""
         solid = self._series[:1]
         strong, note = QFontMetricsF(font(Role.STRONG)), QFontMetricsF(font(Role.NOTE))
         ends = [strong.horizontalAdvance(self._end(one)) for one in solid]
@@ -116,7 +116,7 @@ class LivePlot(Painted, Sized, QLabel):
         return max([em(32.0), *ends, *names]) + em(14)
 
     def _end(self, one: Series) -> str:
-        """Return what stands at the end of a line: its last median, and after how many answers where that is beyond."""
+        """Return the label at the end of a line: its last median and, if it is off the axis, the number of answers."""
         answers, value = one.medians()[-1]
         return self._value_text(value) if answers <= self._most else f"{self._value_text(value)} after {answers:,}"
 
@@ -189,7 +189,7 @@ _RIGHT = Qt.AlignmentFlag.AlignRight
 
 
 class RowsTable(Block):
-    """`add` puts a person on top; all of them are in the file that "Save rows" writes."""
+    """A table of people, newest on top; the file written by "Save rows" has all of them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -197,7 +197,7 @@ class RowsTable(Block):
         self._show()
 
     def add(self, person: SimulatedPerson) -> None:
-        """Put a person on top."""
+        """Add a person at the top."""
         end, inside = person.looks[-1], person.inside
         self.rows.appendleft(
             (
@@ -230,11 +230,11 @@ _HOW = "Run, and every person becomes a dot. The people are drawn at random; the
 
 
 class LaboratoryPage(ScrolledPage):
-    """Emits `run_requested` with one or two `LabSettings`, `words_requested`.
+    """Emits `run_requested` with one or two `LabSettings`, and `words_requested`.
 
-    `picture_requested`, `rows_requested`, `questions_requested` are about what is shown; `copied` brings the command.
+    `picture_requested`, `rows_requested` and `questions_requested` concern what is shown; `copied` carries the command.
 
-    Of the studies to choose from it takes what `open_study` takes and the title, of the procedures name and label.
+    Studies to choose from are given as (reference for `open_study`, title), procedures as (name, label).
     """
 
     notice: Notice
@@ -247,7 +247,7 @@ class LaboratoryPage(ScrolledPage):
 
     def __init__(self, studies: Sequence[tuple[str, str]], procedures: Sequence[tuple[str, str]]) -> None:
         super().__init__()
-        self.people: list[SimulatedPerson] = []  # who is shown, in the order in which they answered
+        self.people: list[SimulatedPerson] = []  # the people shown, in the order in which they answered
         self._running = False
         self._total = 0
         self._beside: dict[ListBox, QWidget] = {}
@@ -274,7 +274,7 @@ class LaboratoryPage(ScrolledPage):
         self._show_state()
         self.settle()
 
-    # --- what is chosen
+    # --- choices
 
     def _make_fields(self, studies: Sequence[tuple[str, str]], procedures: Sequence[tuple[str, str]]) -> None:
         self.study, self.procedure = ListBox("Study"), ListBox("Procedure")
@@ -306,7 +306,7 @@ class LaboratoryPage(ScrolledPage):
         self.study.setCurrentIndex(max(self.study.findData(usual.study), 0))
 
     def _sizes(self) -> None:
-        """Offer the usual number of the kind that is chosen, or none."""
+        """Offer the usual number for the chosen kind, if it has one."""
         for box, size, kinds in ((self.person, self.person_size, PEOPLE), (self.noise, self.noise_size, NOISES)):
             usual = next((value for kind, value in kinds.items() if kind == box.currentData()), None)
             size.setEnabled(usual is not None)
@@ -316,7 +316,7 @@ class LaboratoryPage(ScrolledPage):
 
     @property
     def chosen(self) -> tuple[LabSettings, ...]:
-        """Return what is chosen: settings, and a second procedure to compare with."""
+        """Return the chosen settings, once more for a second procedure to compare with."""
         names = [self.procedure.currentData(), self.compared.currentData()]
         return tuple(self._settings_for(name) for name in dict.fromkeys(names) if name is not None)
 
@@ -332,10 +332,10 @@ class LaboratoryPage(ScrolledPage):
             seed=self.seed.value(),
         )
 
-    # --- what is shown
+    # --- results
 
     def begin(self, total: int) -> None:
-        """Begin anew with so many people to come; the rows of before stay in the list."""
+        """Start over with `total` people to come; earlier rows stay in the list."""
         self.people.clear()
         self._running, self._total = True, total
         self.notice.say("")
@@ -343,14 +343,14 @@ class LaboratoryPage(ScrolledPage):
         self._repaint()
 
     def add(self, person: SimulatedPerson) -> None:
-        """Show one person more."""
+        """Show one more person."""
         self.people.append(person)
         self.rows.add(person)
         if not self._timer.isActive():
             self._timer.start()
 
     def end(self, sentence: str = "") -> None:
-        """Say that nobody more comes, and why where it went wrong."""
+        """Show that the run has ended, and why if it failed."""
         self._running = False
         self.notice.say(sentence)
         self._show_state()
@@ -371,7 +371,7 @@ class LaboratoryPage(ScrolledPage):
         otherwise: dict[int, list[float]] = {}
         widths: dict[int, list[float]] = {}
         people = [one for one in self.people if one.settings.procedure == procedure]
-        # Searches end after different numbers of answers: all are drawn at the median.
+        # Searches end after different numbers of answers, so all are drawn at the median.
         end = round(median(one.looks[-1].answers for one in people)) if people else 0
         for person in people:
             for look in person.looks:
@@ -395,7 +395,7 @@ class LaboratoryPage(ScrolledPage):
         for link in (self.questions, self.picture, self.save_rows):
             link.setEnabled(done > 0)
 
-    # --- how it is laid out
+    # --- layout
 
     def _build(self) -> None:
         self.header.say("Laboratory", "Simulated people answer. Nobody is asked, nothing is written into a study.")
@@ -465,7 +465,7 @@ class LaboratoryPage(ScrolledPage):
         self.settings.setMaximumWidth(16_777_215 if narrow else theme.em(320))
         self.settings.setMinimumWidth(0 if narrow else theme.em(320))
 
-    # --- what happens
+    # --- events
 
     def _connect(self) -> None:
         for box in (self.person, self.noise):

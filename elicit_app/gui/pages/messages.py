@@ -1,4 +1,4 @@
-"""Pages that say one thing: what is read or cannot be, where one stopped, that a sitting is over; help and settings."""
+"""Pages with a single message: opening, errors, recap, end of a sitting; and help and settings."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from metrics.text import capitalised, counted, number_word
 
 
 class _MiddlePage(ScrolledPage):
-    """A page that says one thing in the middle of the window: a headline, a sentence under it, and what follows."""
+    """A page with one message in the middle of the window: a headline, a sentence under it, and further items."""
 
     def __init__(self, title: str = "") -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class _MiddlePage(ScrolledPage):
         self.sentence = Label(role=theme.Role.FLOW, ink=theme.INK2)
 
     def stand(self, *items: Item, link: QWidget) -> None:
-        """Put `items` in the middle, and `link` on the left under them."""
+        """Place `items` in the middle, and `link` on the left under them."""
         self.back = link
         fill(self.body, 1, *items, (link, 0, Qt.AlignmentFlag.AlignLeft), 2)
         self.settle()
@@ -77,7 +77,7 @@ class RecapPage(_MiddlePage):
         self.stand(card, link=self.link_to_start("Not now, back to the start"))
 
     def show_view(self, view: RecapView, title: str) -> None:
-        """Show where a session stands; `title` names the study and the expert."""
+        """Show the state of a session; `title` names the study and the expert."""
         self.notice.say("")
         self.sentence.setText(f"{title} · {view.kept}")
         self.last.setText(view.last)
@@ -93,7 +93,7 @@ class RecapPage(_MiddlePage):
 
 
 def _part(name: str, label: Label) -> QWidget:
-    """Return a line, a name and what is said under it."""
+    """Return a divider, a name and the text under it."""
     part, words = QWidget(), in_column(Label(name, theme.Role.NOTE, theme.INK2), label, spacing=theme.XS)
     in_column(Divider(), words, on=part, spacing=theme.M)
     return part
@@ -138,22 +138,22 @@ class SittingOverPage(_MiddlePage):
 
 
 class OpeningPage(_MiddlePage):
-    """Says what is being read or prepared."""
+    """Shows what is being read or prepared."""
 
     def __init__(self) -> None:
         super().__init__()
         self.stand(self.title, self.sentence, link=self.link_to_start())
 
     def say(self, title: str, sentence: str) -> None:
-        """Say what is being done."""
+        """Show what is being done."""
         self.title.setText(title)
         self.sentence.setText(sentence)
 
 
 class ErrorDetails(NamedTuple):
-    """What the page shows: a headline, what was read, findings, and the file to read again (None: nothing to read).
+    """The content of the page: a headline, a sentence, findings, and the file to read again (None: nothing to read).
 
-    `choose` tells whether another file would help; else the way on is back to the start.
+    `choose` says whether another file would help; otherwise the page leads back to the start.
     """
 
     title: str
@@ -164,7 +164,7 @@ class ErrorDetails(NamedTuple):
 
     @classmethod
     def of_file(cls, problem: Problem, source: Path) -> ErrorDetails:
-        """Say that a file or a folder cannot be used yet."""
+        """Return the details for a file or folder that cannot be used yet."""
         title = "This study folder cannot be used yet" if source.is_dir() else "This file cannot be used yet"
         sentence = problem.sentence
         if problem.findings:
@@ -175,7 +175,7 @@ class ErrorDetails(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return everything as text, to be sent to whoever made the file."""
+        """Return everything as text, to send to the author of the file."""
         lines = [self.title, self.sentence]
         for number, finding in enumerate(self.findings, start=1):
             lines.append(f"{number}. {finding.what}" + (f"\n   {finding.remedy}" if finding.remedy else ""))
@@ -211,7 +211,7 @@ class ErrorPage(_MiddlePage):
         return self._error.source
 
     def show_error(self, error: ErrorDetails) -> None:
-        """Show what is wrong."""
+        """Show an error."""
         self._error = error
         self.title.setText(error.title)
         self.sentence.setText(error.sentence)
@@ -249,7 +249,7 @@ class ErrorPage(_MiddlePage):
 
 
 def _lay_findings(block: QWidget, findings: tuple[Finding, ...]) -> None:
-    """Lay the numbered findings, each with its remedy."""
+    """Lay out the numbered findings, each with its remedy."""
     column = in_column(on=block, spacing=14)
     for number, finding in enumerate(findings, start=1):
         if number > 1:
@@ -267,12 +267,12 @@ def _lay_findings(block: QWidget, findings: tuple[Finding, ...]) -> None:
 
 
 class DamagedView(NamedTuple):
-    """What the page shows."""
+    """The content of the page on a damaged session."""
 
-    path: Path  # the session file, which stays as it is
+    path: Path  # the session file, which is not changed
     title: str  # study and expert
-    damage: str  # why it cannot go on as it is, in one sentence
-    answers: tuple[AnswerWords, ...]  # what can be read, oldest first
+    damage: str  # why it cannot be resumed, in one sentence
+    answers: tuple[AnswerWords, ...]  # the readable answers, oldest first
 
 
 class DamagedPage(HeadedPage):
@@ -389,7 +389,7 @@ class HelpPage(HeadedPage):
         self.settle()
 
     def show_file_format(self) -> None:
-        """Scroll to what a predictions file looks like."""
+        """Scroll to the format of predictions files."""
         self.area.verticalScrollBar().setValue(self._file.y() - theme.S)
 
 
@@ -410,7 +410,7 @@ def _keys() -> QWidget:
 
 
 def _code(text: str) -> QLabel:
-    """Return lines of a file, in the words of the file; they can be selected."""
+    """Return lines of a file as a selectable label."""
     label = Label(text, theme.Role.NOTE)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label
@@ -456,7 +456,7 @@ class SettingsPage(HeadedPage):
         self.settle()
 
     def show_settings(self, settings: Settings, place: str) -> None:
-        """Show `settings`; `place` says where they are kept."""
+        """Show `settings`; `place` is the path of their file."""
         self._settings = settings
         self.appearances[settings.appearance].radio.setChecked(True)
         self.text_size.setCurrentIndex(self.text_size.findData(settings.font_percent))

@@ -1,4 +1,4 @@
-"""Looking back: contradictions first, then every answer in a table, and the ways on."""
+"""The review: contradictions first, then a table of all answers, and the next steps."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class AnswerWords(NamedTuple):
 
 
 def answer_words(answer: AnsweredView, wording: Wording, family: Family) -> AnswerWords:
-    """Say an answer: what was preferred, and what the other result would have offered instead."""
+    """Return an answer in words: what was preferred, and what the other result offered instead."""
     preference = preference_of(answer, wording, family)
     clearly = answer.strength.value if answer.strength is not None else ""
     seconds = "" if answer.seconds is None else f"{answer.seconds:,.0f}"
@@ -110,7 +110,7 @@ class AnswersModel(QAbstractTableModel):
         return None
 
     def as_text(self) -> str:
-        """Return head and rows separated by tabs, for a spreadsheet."""
+        """Return the heads and rows separated by tabs, for a spreadsheet."""
         return "\n".join("\t".join(cells) for cells in (HEADS, *(row.cells for row in self.rows)))
 
 
@@ -128,7 +128,7 @@ def _face(model: AnswersModel, row: int, column: int) -> QFont:
 
 
 class _Row(QStyledItemDelegate):
-    """Paints one cell: wrapped text, in the last column with its sign."""
+    """Paints one cell: wrapped text, in the last column with its glyph."""
 
     def __init__(self, view: AnswersTable, model: AnswersModel) -> None:
         super().__init__(view)
@@ -199,13 +199,13 @@ class AnswersTable(QTableView):
             self.selectRow(row)
 
     def set_compact(self, compact: bool) -> None:
-        """Leave out how clearly and seconds on a compact page."""
+        """Hide the columns for clarity and seconds on a compact page."""
         for column in (CLEARLY, SECONDS):
             self.setColumnHidden(column, compact)
         self.fit()
 
     def fit(self) -> None:
-        """Share the width among the columns and take the height of all rows."""
+        """Divide the width among the columns and take the height of all rows."""
         metrics = QFontMetricsF(theme.font(theme.Role.STRONG))
         head = QFontMetricsF(theme.font(theme.Role.NOTE)).horizontalAdvance(HEADS[FITS]) + 1
         small = {
@@ -222,7 +222,7 @@ class AnswersTable(QTableView):
         self.updateGeometry()
 
     def _fits_width(self, metrics: QFontMetricsF) -> float:
-        """Return how wide the words of the last column are, wrapped where they would take much of the table."""
+        """Return the width of the texts in the last column, wrapped if they would take much of the table."""
         said = [FIT_WORDS[row.fit] for row in self._model.rows] or ["fits"]
         word, whole = (max(map(metrics.horizontalAdvance, texts)) for texts in (" ".join(said).split(), said))
         return min(whole, max(word, 0.2 * self.viewport().width())) + 1
@@ -294,14 +294,14 @@ class _Head(QHeaderView):
 
 
 class Resolution(NamedTuple):
-    """What was decided about two answers: their numbers, and which one counts."""
+    """A decision on two contradicting answers: their numbers, and which one counts."""
 
     pair: tuple[int, int]
     kept: Kept
 
 
 def circumstances(answer: AnsweredView, other: AnsweredView | None) -> str:
-    """Return how an answer came about: "sides swapped, after 31 seconds"."""
+    """Return the circumstances of an answer: "sides swapped, after 31 seconds"."""
     parts = []
     if other is not None and np.array_equal(answer.left, other.right) and not np.array_equal(answer.left, other.left):
         parts.append("sides swapped")
@@ -312,7 +312,7 @@ def circumstances(answer: AnsweredView, other: AnsweredView | None) -> str:
 
 
 class _AnswerSummary(QWidget):
-    """One of the two answers: when, what, and how it came about."""
+    """One of the two answers: when, what, and its circumstances."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -354,7 +354,7 @@ class ContradictionCard(Card):
         self._grid.setSpacing(theme.S)
         in_column(head, self._answers, Divider(), self._grid, on=self, margins=(20, 14, 20, 14), spacing=12)
         for kept, button in self._buttons.items():
-            # A text of two lines makes the button higher.
+            # A text of two lines makes the button taller.
             policy = button.sizePolicy()
             policy.setVerticalPolicy(QSizePolicy.Policy.Minimum)
             button.setSizePolicy(policy)
@@ -376,7 +376,7 @@ class ContradictionCard(Card):
         self._lay_buttons()
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """One row of buttons, two by two on a compact page, one below the other with a large font."""
+        """Arrange the buttons in one row, two by two on a compact page, or stacked with a large font."""
         turn(self._answers, down=breakpoint_.large)
         for summary in (self._first, self._second):
             summary.what.set_compact(breakpoint_.compact)
@@ -388,13 +388,13 @@ class ContradictionCard(Card):
         self._lay_buttons()
 
     def _lay_buttons(self) -> None:
-        """Lay the buttons in one row where they fit, else two by two."""
+        """Lay out the buttons in one row if they fit, otherwise two by two."""
         needed = sum(button.sizeHint().width() + theme.S for button in self._buttons.values())
         per_row = 2 if self._per_row == 4 and needed > self.width() - 40 else self._per_row
         for button in self._buttons.values():
             self._grid.removeWidget(button)
         for index, button in enumerate(self._buttons.values()):
-            # In one row "Keep both answers" stands apart, at the right end.
+            # In one row "Keep both answers" is set apart at the right end.
             place = (0, index + index // 3) if per_row == 4 else (index // per_row, index % per_row)
             self._grid.addWidget(button, *place)
         for column in range(5):
@@ -408,7 +408,7 @@ class ReviewPage(HeadedPage):
     """Shows a `ReviewView`.
 
     Emits `finish_requested`, `look_again_requested` and `take_out_requested` with the number of an answer, and
-    `resolve_requested` with what was decided about two answers.
+    `resolve_requested` with the decision on two answers.
     """
 
     finish_requested = Signal()
@@ -434,7 +434,7 @@ class ReviewPage(HeadedPage):
         self.settle()
 
     def show_review(self, view: ReviewView, wording: Wording, family: Family) -> None:
-        """Show `view`; the chosen answer stays chosen."""
+        """Show `view`; the selection is kept."""
         kept = self.table.number
         if not self.isVisible():
             self.area.verticalScrollBar().setValue(0)
@@ -455,7 +455,7 @@ class ReviewPage(HeadedPage):
         if kept is not None:
             self.table.choose(kept)
         self._choose(self.table.number)
-        self.first_focus = self if self.table.number is None else self.table  # Enter looks at it again
+        self.first_focus = self if self.table.number is None else self.table  # Enter reopens the selected answer
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)

@@ -1,1 +1,1 @@
-"""The question page and the practice page, and what they are made of."""
+"""The question page, the practice page, and their parts."""

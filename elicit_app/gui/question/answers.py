@@ -1,4 +1,4 @@
-"""Answering: the buttons, which never move, the number that is moved until both are equally bad, and the reason."""
+"""The means of answering: fixed buttons, the number that is moved until both results are equal, and the reason."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from elicit_app.session.views import Reply, Side
 
 
 class Pressed(NamedTuple):
-    """What a key or a button of the answers says: a side, equal or unsure, and how strongly a side is preferred."""
+    """The meaning of an answer's key or button: a side, equal or unsure, and the strength of preference for a side."""
 
     reply: Reply
     strength: Strength | None = None
@@ -31,20 +31,20 @@ class Pressed(NamedTuple):
 
 @dataclass(frozen=True)
 class GivenAnswer:
-    """An answer as the page hands it on."""
+    """An answer as the page passes it on."""
 
     request: int  # the number of the view it answers
-    reply: Reply  # what was answered; left is A
-    strength: Strength | None  # slightly or clearly, with a side
+    reply: Reply  # the answer; left is A
+    strength: Strength | None  # slightly or clearly, only with a side
     seconds: float  # since the question was painted
     full_picture: bool  # whether the full picture was seen
-    # the count that was moved, where both results were made equally bad; its first side is the left one
+    # the count that was moved to make both results equally bad; its first side is the left one
     moved: Moved | None = None
-    reason: str = ""  # what the person typed about the answer, or empty
+    reason: str = ""  # the person's comment on the answer, or empty
 
 
 class AnswerRows(QWidget):
-    """Three answers beside each other, and smaller ones below them, in the columns of a plan."""
+    """Three answers side by side, and smaller ones below them, in the columns of a plan."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,15 +52,15 @@ class AnswerRows(QWidget):
 
     @property
     def main(self) -> tuple[Button, Button, Button]:
-        """Return the three answers, from the left."""
+        """Return the three main answers, from left to right."""
         raise NotImplementedError
 
     def place_below(self, plan: Plan, spans: Sequence[Span], y: int) -> None:
-        """Place the smaller answers from `y` on."""
+        """Place the smaller answers, starting at `y`."""
         raise NotImplementedError
 
     def needed_height(self) -> int:
-        """Return the height of both lines of answers."""
+        """Return the height of both rows of answers."""
         if self._plan is None:
             return 0
         return self._first_height(self._plan) + self._plan.frame.answer_gap + self._second_height(self._plan)
@@ -77,7 +77,7 @@ class AnswerRows(QWidget):
         self.place()
 
     def place(self) -> None:
-        """Place all answers by the plan, once there is one."""
+        """Place all answers by the plan, if there is one."""
         if self._plan is None:
             return
         high, spans = self._first_height(self._plan), answer_spans(self._plan)
@@ -119,12 +119,12 @@ class Answers(AnswerRows):
 
     @property
     def buttons(self) -> tuple[Button, ...]:
-        """Return the buttons in the order of the Tab key."""
+        """Return the buttons in Tab order."""
         return tuple(button for button in self.all_buttons if button is not self.level or not button.isHidden())
 
     @property
     def all_buttons(self) -> tuple[Button, ...]:
-        """Return the buttons with "Make them equal", which not every question offers."""
+        """Return the buttons including "Make them equal", which not every question offers."""
         minor = (self.clearly_a, self.slightly_a, self.level, self.unsure, self.slightly_b, self.clearly_b)
         return (*self.main, *minor)
 
@@ -135,7 +135,7 @@ class Answers(AnswerRows):
             self.arrange(self._plan)
 
     def arrange(self, plan: Plan) -> None:
-        """Take the columns of the comparison, and the sizes and words for the room there is."""
+        """Take the columns of the comparison, and the sizes and texts for the available room."""
         self._plan, room = plan, plan.room
         small = plan.sizes.compact
         for button in self.buttons:
@@ -165,7 +165,7 @@ class Answers(AnswerRows):
         self.place()
 
     def _fit_middle(self, width: int) -> None:
-        """Leave out the key caps of "Make them equal" and "Cannot say" where the words would be cut beside them."""
+        """Omit the key caps of "Make them equal" and "Cannot say" if they would leave too little room for the texts."""
         self.level.set_keys("E")
         self.unsure.set_keys("S")
         if not self.level.isHidden() and self.level.sizeHint().width() + self.unsure.sizeHint().width() > width:
@@ -202,7 +202,7 @@ class Answers(AnswerRows):
         self._place_middle(spans[1], y, high)
 
     def _place_middle(self, span: Span, y: int, high: int) -> None:
-        """Place "Make them equal" and "Cannot say", each as wide as its words ask for."""
+        """Place "Make them equal" and "Cannot say", each as wide as its text needs."""
         if self.level.isHidden():
             self.unsure.setGeometry(span.x, y, span.width, high)
             return
@@ -237,13 +237,13 @@ _LARGE_STEP = 10
 
 @dataclass(frozen=True)
 class Moving:
-    """The count that is being moved, and where it stands."""
+    """A count that is being moved, and its current value."""
 
-    proposal: Proposal  # which mistake on which side (the first is the left one), and the ends of its scale
-    count: int  # where it stands now
-    # cases of other mistakes that stand in the same row, where a row counts any wrong answer for a truth
+    proposal: Proposal  # the mistake, its side (the first is the left one), and the ends of the scale
+    count: int  # the current value
+    # cases of other mistakes in the same row, if a row counts any wrong answer for a truth
     others: int = 0
-    beyond: bool = False  # whether what is being typed lies beyond the scale: nothing is true of it
+    beyond: bool = False  # whether the number being typed is off the scale, so that no ratio applies
 
     @property
     def side(self) -> Side:
@@ -257,22 +257,22 @@ class Moving:
 
     @property
     def least(self) -> int:
-        """Return the near end of the scale as the row counts it."""
+        """Return the near end of the scale, including the other mistakes of the row."""
         return self.proposal.least + self.others
 
     @property
     def most(self) -> int:
-        """Return the far end of the scale as the row counts it."""
+        """Return the far end of the scale, including the other mistakes of the row."""
         return self.proposal.most + self.others
 
     def at(self, shown: int) -> Moving:
-        """Return the same with the row's number at `shown`, or at the end of the scale that it lies beyond."""
+        """Return a copy with the row's number set to `shown`, limited to the scale."""
         count = min(max(shown - self.others, self.proposal.least), self.proposal.most)
         return replace(self, count=count, beyond=False)
 
 
 class MoveField(IgnoresWheel, QLineEdit):
-    """The number itself: arrows step it, digits replace it. Emits `moved` with the new number, `taken` at Enter."""
+    """The number itself: arrows step it, digits replace it. Emits `moved` with the new number and `taken` on Enter."""
 
     moved = Signal(object)
     taken = Signal()
@@ -287,9 +287,9 @@ class MoveField(IgnoresWheel, QLineEdit):
         self.textEdited.connect(self._typed)
 
     def show_move(self, moving: Moving) -> None:
-        """Show where the number stands; what is being typed stays as it is typed."""
+        """Show the current number; text being typed is not changed."""
         self._moving = moving
-        self.setMaxLength(len(str(moving.most)))  # more digits would run out of sight
+        self.setMaxLength(len(str(moving.most)))  # more digits would not be visible
         if self._replace:
             self.setText(str(moving.shown))
 
@@ -300,7 +300,7 @@ class MoveField(IgnoresWheel, QLineEdit):
 
     @property
     def valid(self) -> bool:
-        """Return whether what is typed lies on the scale."""
+        """Return whether the typed number is on the scale."""
         moving, text = self._moving, self.text()
         return moving is not None and text.isdigit() and moving.least <= int(text) <= moving.most
 
@@ -308,7 +308,7 @@ class MoveField(IgnoresWheel, QLineEdit):
         self.moved.emit(int(text) if self.valid else None)
 
     def step(self, by: int) -> None:
-        """Move the number by some cases."""
+        """Move the number by a number of cases."""
         self._go_to(None if self._moving is None else self._moving.shown + by)
 
     def _go_to(self, shown: int | None) -> None:
@@ -318,7 +318,7 @@ class MoveField(IgnoresWheel, QLineEdit):
         self.moved.emit(self._moving.at(shown).shown)
 
     def takes(self, event: QKeyEvent) -> bool:
-        """Do what a key means for the number; tell whether it meant anything."""
+        """Apply a key to the number, and return whether it had a meaning."""
         moving, key = self._moving, event.key()
         others = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
         if moving is None or event.modifiers() & others:
@@ -339,7 +339,7 @@ class MoveField(IgnoresWheel, QLineEdit):
         return True
 
     def event(self, event: QEvent) -> bool:
-        """Leave letters to the keys of the page: a line of text would keep them for itself."""
+        """Leave letters to the page's shortcuts, which a line edit would otherwise take."""
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             own = event.text().isdigit() or event.key() in (Qt.Key.Key_Backspace, Qt.Key.Key_Delete)
             event.setAccepted(own and not event.modifiers() & Qt.KeyboardModifier.ControlModifier)
@@ -355,7 +355,7 @@ class MoveField(IgnoresWheel, QLineEdit):
         super().keyPressEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Show the number again where what was typed lies beyond the scale."""
+        """Restore the number if the typed one is off the scale."""
         super().focusOutEvent(event)
         self._replace = True
         if self._moving is not None:
@@ -372,7 +372,7 @@ class MoveField(IgnoresWheel, QLineEdit):
 
 
 class MoveSlider(Painted, IgnoresWheel, Sized, QSlider):
-    """The scale of the number under its squares: the handle stands under the edge of their block."""
+    """The scale of the number under its squares; the handle is under the edge of their block."""
 
     size_asked = size_least = (100, _RING)
 
@@ -383,7 +383,7 @@ class MoveSlider(Painted, IgnoresWheel, Sized, QSlider):
         self._near = self._far = 0.0
 
     def show_move(self, moving: Moving, near: float, far: float) -> None:
-        """Show a number; `near` and `far` are where the ends of its scale stand, in pixels from the left edge."""
+        """Show a number; `near` and `far` are the ends of its scale in pixels from the left edge."""
         self._moving, self._near, self._far = moving, near, far
         with QSignalBlocker(self):
             self.setRange(moving.least, moving.most)
@@ -430,7 +430,7 @@ EQUAL_NOW = "Equally bad now"
 
 
 class MoveAnswers(AnswerRows):
-    """The answers while a number is moved, in the places of the others: back, equally bad now, a bound, cannot say."""
+    """The answers while a number is moved, in place of the others: back, equally bad now, a bound, cannot say."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -444,11 +444,11 @@ class MoveAnswers(AnswerRows):
 
     @property
     def buttons(self) -> tuple[Button, ...]:
-        """Return the buttons in the order of the Tab key."""
+        """Return the buttons in Tab order."""
         return self.back, self.equal, self.bound, self.unsure
 
     def arrange(self, plan: Plan) -> None:
-        """Take the columns of the comparison, and the sizes and words for the room there is."""
+        """Take the columns of the comparison, and the sizes and texts for the available room."""
         self._plan = plan
         for button in self.buttons:
             button.set_compact(plan.sizes.compact)
@@ -457,7 +457,7 @@ class MoveAnswers(AnswerRows):
         self.place()
 
     def say_bound(self, words: str) -> None:
-        """Say what the far answer says: "Even 313 is less bad"."""
+        """Set the text of the far answer: "Even 313 is less bad"."""
         self.bound.setText(words)
         tell(self.bound, name=words)
 
@@ -470,7 +470,7 @@ class MoveAnswers(AnswerRows):
 
 
 class ReasonField(Field):
-    """One line for why; Enter keeps it for the answer that follows, Esc drops it. Emits `kept` and `dropped`."""
+    """A line for the reason; Enter keeps it for the next answer, Esc drops it. Emits `kept` and `dropped`."""
 
     kept = Signal()
     dropped = Signal()
@@ -482,7 +482,7 @@ class ReasonField(Field):
         self.hide()
 
     def event(self, event: QEvent) -> bool:
-        """Keep Esc and every letter from the keys of the page."""
+        """Keep Esc and letters from the page's shortcuts."""
         if event.type() == QEvent.Type.ShortcutOverride:
             event.accept()
             return True

@@ -1,6 +1,6 @@
-"""The two bands round the comparison: progress and actions above it, the difference in one sentence below it.
+"""The two bands around the comparison: progress and actions above, the difference in one sentence below.
 
-The sentence is about one side, its fewer first, on as few lines as fit.
+The sentence describes one side, with its fewer cases first, on as few lines as possible.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from elicit_app.session.sentences import Balance
 from metrics.text import isolated
 
 _MOST_LINES, _LONGEST_CHANGE = 4, 64
-"""Lines of the sentence, and letters of a change where it would take more."""
+"""Lines of the sentence, and the length to which changes are cut if it would take more."""
 
 
 class Word(NamedTuple):
-    """A word, or words that stay together, in the first or in the second ink."""
+    """A word, or words that must stay together, in the first or in the second ink."""
 
     text: str
     quiet: bool = False
 
 
 class Part(NamedTuple):
-    """Words that follow a triangle or the badge of a side; a wrapped line has neither."""
+    """Words after a triangle or the badge of a side; a wrapped line has neither."""
 
     glyph: Glyph | None
     words: tuple[Word, ...]
@@ -44,7 +44,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class StripText:
-    """The lines of a sentence in one size of type; a line holds one part, or both where there is room."""
+    """The lines of a sentence in one type size; a line holds one part, or both if there is room."""
 
     lines: tuple[tuple[Part, ...], ...]  # from top to bottom
     role: Role
@@ -56,11 +56,11 @@ class StripText:
 
     @property
     def glyph_width(self) -> float:
-        """Return what a triangle takes, with the space after it."""
+        """Return the width of a triangle with the space after it."""
         return em(12) + em(8)
 
     def mark_width(self, part: Part) -> float:
-        """Return what stands before the words of a part."""
+        """Return the width of the mark before the words of a part."""
         return em(26) + em(10) if part.badge is not None else self.glyph_width
 
     @property
@@ -79,7 +79,7 @@ class StripText:
 
     @cached_property
     def _metrics(self) -> dict[bool, QFontMetricsF]:
-        """Return what measures words in the first ink and, under True, in the second."""
+        """Return the font metrics of the first ink and, under True, of the second."""
         return {quiet: QFontMetricsF(self.face(Word("", quiet))) for quiet in (False, True)}
 
     def width(self, parts: tuple[Part, ...]) -> float:
@@ -94,10 +94,10 @@ class StripText:
 def strip_text(
     sentence: DifferenceSentence | Balance, width: float, room: Breakpoint, *, short: bool = False
 ) -> StripText:
-    """Return the lines for a sentence in `width` pixels: smaller type before more than a line for each part.
+    """Return the lines for a sentence in `width` pixels; smaller type is preferred to more than one line per part.
 
-    Names so long that they would take more than four lines are cut in their middle (`short`); the rows of the card, the
-    tooltips and the accessible name have them whole.
+    Names that would take more than four lines are elided in the middle (`short`); the rows of the card, the tooltips
+    and the accessible name have them in full.
     """
     if short:
         sentence = _shortened(sentence)
@@ -130,12 +130,12 @@ def _parts(strip: DifferenceSentence) -> list[Part]:
 
 
 def _is(glyph: Glyph, change: str) -> bool:
-    """Return whether a change is in the direction of a sign: of what is good of an amount, more is better."""
+    """Return whether a change has the direction of a glyph; for good amounts, more is better."""
     return (" fewer " in f" {change} ") == (glyph is Glyph.FEWER)
 
 
 def _balance_parts(balance: Balance) -> list[Part]:
-    """Return the two sides of what is equally bad, each behind its badge."""
+    """Return the two sides of an equality, each after its badge."""
     (one, other), (few, many) = balance.letters, balance.more
     first = (*_words_of(few or "nothing more"), Word(balance.compared, quiet=True))
     second = _words_of(f"{many or 'nothing more'}" + (":" if balance.ratio else ""))
@@ -162,7 +162,7 @@ _WORD = re.compile(r"[^\s\u2068]*\u2068[^\u2069]*\u2069\S*|\S+")
 
 
 def _words_of(text: str) -> tuple[Word, ...]:
-    """Return the words of a text; a name that is written right to left stays together."""
+    """Return the words of a text; a right-to-left name stays together."""
     return tuple(Word(word) for word in _WORD.findall(isolated(text)))
 
 
@@ -179,11 +179,11 @@ def _wrapped(text: StripText, part: Part, width: float) -> list[Part]:
 
 _AFTER_BADGE = 14
 _AIR = 12
-"""Free height of a strip whose lines stand close."""
+"""Free height of a strip with tight lines."""
 
 
 class StripBand(Painted, QLabel):
-    """A sunken band that paints the sentence; a painted label, so that it reads like a text."""
+    """A sunken band that paints the sentence; a label, so that screen readers read it as text."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -191,7 +191,7 @@ class StripBand(Painted, QLabel):
         self._room, self._blank = Breakpoint(False, False, False), False
 
     def show_strip(self, strip: DifferenceSentence | Balance, room: Breakpoint, *, blank: bool = False) -> None:
-        """Show a sentence in the size for the room there is; `blank` keeps its room and leaves it out."""
+        """Show a sentence in the size for the room; `blank` keeps the room but shows nothing."""
         self._strip, self._room, self._blank = strip, room, blank
         tell(self, name="" if blank else strip.sentence)
         self.update()
@@ -204,12 +204,12 @@ class StripBand(Painted, QLabel):
         return strip_text(self._strip, width - 2 * theme.M - self._before(), self._room)
 
     def heightForWidth(self, width: int) -> int:
-        """Return the height that the sentence takes at this width."""
+        """Return the height of the sentence at this width."""
         text = self.text_for(width)
         return len(text.lines) * self._pitch(text) + self._air(text)
 
     def height_of(self, sentence: DifferenceSentence | Balance, width: int, room: Breakpoint) -> int:
-        """Return the height that another sentence would take."""
+        """Return the height of another sentence."""
         shown = self._strip, self._room
         self._strip, self._room = sentence, room
         height = self.heightForWidth(width)
@@ -217,7 +217,7 @@ class StripBand(Painted, QLabel):
         return height
 
     def _pitch(self, text: StripText) -> int:
-        """Return the distance of two lines: up to two have plenty of it."""
+        """Return the line spacing; it is generous for up to two lines."""
         if self._room.large or len(text.lines) > 2:
             return em(22.5)
         return em(32) if self._room.compact else em(37)
@@ -231,7 +231,7 @@ class StripBand(Painted, QLabel):
         return em(24 if self._room.large else 26)
 
     def _before(self) -> int:
-        """Return what stands left of all words: the badge of the side that the sentence is about, and space."""
+        """Return the width before all words: the badge of the sentence's side, and space."""
         return 0 if isinstance(self._strip, Balance) else self._badge_side() + _AFTER_BADGE
 
     def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
@@ -255,7 +255,7 @@ class StripBand(Painted, QLabel):
     def _paint_part(
         self, painter: QPainter, text: StripText, part: Part, x: float, middle: float, colours: theme.Tokens
     ) -> float:
-        """Paint a part from `x` on; return where it ends."""
+        """Paint a part, starting at `x`, and return its end."""
         if part.glyph is not None:
             paint_glyph(painter, part.glyph, QRectF(x, middle - em(6), em(12), em(12)), colours.ink)
         if part.badge is not None:
@@ -277,9 +277,9 @@ _BETWEEN_ACTIONS = 14
 
 
 class TopBar(QWidget):
-    """Progress in words and as a bar; with a large font the bar takes the whole width below the words.
+    """Progress in words and as a bar; with a large font the bar takes the full width below the words.
 
-    The `actions`, from left to right, become children of the bar; `brief` are their texts where there is little room.
+    The `actions`, from left to right, become children of the bar; `brief` are their texts if there is little room.
     """
 
     def __init__(self, actions: tuple[Button, ...], brief: tuple[str, ...]) -> None:
@@ -295,14 +295,14 @@ class TopBar(QWidget):
         self._room = Breakpoint(False, False, False)
 
     def show_progress(self, strong: str, quiet: str, share: float, spoken: str) -> None:
-        """Show how far one is: "Question 7,", "about 5 to 8 more", the share done, and the same in words."""
+        """Show progress: "Question 7,", "about 5 to 8 more", the share done, and the same in words."""
         self.strong.setText(strong)
         self.quiet.setText(quiet)
         self.progress.set_share(share, spoken)
         self._place()
 
     def rename(self, action: Button, text: str, brief: str) -> None:
-        """Give an action other words."""
+        """Change the texts of an action."""
         index = self._actions.index(action)
         self._texts = (*self._texts[:index], text, *self._texts[index + 1 :])
         self._brief = (*self._brief[:index], brief, *self._brief[index + 1 :])
@@ -310,12 +310,12 @@ class TopBar(QWidget):
         self._place()
 
     def arrange(self, room: Breakpoint) -> None:
-        """Take the room there is."""
+        """Adapt to a breakpoint."""
         self._room = room
         self._place()
 
     def needed_height(self, width: int) -> int:
-        """Return the height the bar takes at this width."""
+        """Return the height of the bar at this width."""
         if not self._room.large:
             return em(40)
         lines = 1 if self._fits_one_line(width) else 2
@@ -336,7 +336,7 @@ class TopBar(QWidget):
         return sum(widths) + _BETWEEN_ACTIONS * max(0, len(widths) - 1)
 
     def _shorten(self) -> None:
-        """Take the brief texts with a large font, and where the others do not fit."""
+        """Use the brief texts with a large font, or if the others do not fit."""
         words = max(em(_BAR_WIDTH), self._words_width()) + theme.M
         brief = self._room.large or words + self._actions_width(self._texts) > self.width()
         for action, text in zip(self._actions, self._brief if brief else self._texts, strict=True):

@@ -1,4 +1,4 @@
-"""The comparison: a card with what differs, row by row, that can turn into the full picture."""
+"""The comparison: a card with the differences, row by row, that can turn into the full picture."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class CardHead(QWidget):
         self.badges = (Badge("A", parent=self), Badge("B", parent=self))
 
     def place(self, plan: Plan) -> None:
-        """Put the parts over the columns."""
+        """Place the parts over the columns."""
         size, middle = plan.sizes, self.height() // 2
         side = em(size.badge)
         for badge, x in zip(
@@ -71,7 +71,7 @@ _RIGHT = 14
 
 
 class FoldLine(QWidget):
-    """A sign, the sentence, and the button of the full picture."""
+    """A glyph, the sentence, and the button for the full picture."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -81,14 +81,14 @@ class FoldLine(QWidget):
         self.toggle.role = theme.Role.MINOR
 
     def say(self, sentence: str, *, full: bool) -> None:
-        """Show the sentence, and what the button leads to."""
+        """Show the sentence and the button's target."""
         self.sentence.setText(sentence)
         self._sign.setVisible(bool(sentence))
         self.toggle.setText("Only what differs" if full else "Full picture")
         self._sign.set_glyph(Glyph.OPEN if full else Glyph.CLOSED)
 
     def needed_height(self, width: int) -> int:
-        """Return the height that the sentence takes."""
+        """Return the height of the sentence."""
         return self.sentence.heightForWidth(self._sentence_width(width)) + theme.S
 
     def _sentence_x(self) -> int:
@@ -98,7 +98,7 @@ class FoldLine(QWidget):
         return width - self._sentence_x() - self.toggle.sizeHint().width() - _RIGHT - theme.S
 
     def place(self) -> None:
-        """Put the parts in their places."""
+        """Place the parts."""
         sign, toggle, middle = self._sign.sizeHint(), self.toggle.sizeHint(), self.height() // 2
         self._sign.setGeometry(theme.M, middle - sign.height() // 2, sign.width(), sign.height())
         tall = min(toggle.height(), self.height() - theme.XS)
@@ -111,7 +111,7 @@ _SAME = "grey: as many on both sides"
 
 
 class Legend(Painted, QLabel):
-    """What the signs beside the numbers mean: one square per case or a grey bar, and what is marked as more."""
+    """The meaning of the marks beside the numbers: one square per case or a grey bar, and the outline of a surplus."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -123,7 +123,7 @@ class Legend(Painted, QLabel):
         self._say()
 
     def show_scale(self, scale: Scale) -> None:
-        """Take the scale: squares, or bars where there are too many cases for squares."""
+        """Take the scale: squares, or bars if there are too many cases for squares."""
         self._solid = scale.solid
         self._say()
 
@@ -164,7 +164,7 @@ _TAB_REASONS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason
 
 
 class ComparisonCard(Painted, QGroupBox):
-    """A group, so that screen readers tell its name; it is where the focus goes on a new question.
+    """The comparison, a group, so that screen readers announce its name; it takes the focus on a new question.
 
     The page calls `show_pair`, then `fit` with its plan, asks for heights, sets the geometry and calls `place`.
     """
@@ -198,7 +198,7 @@ class ComparisonCard(Painted, QGroupBox):
 
     @property
     def flow(self) -> FullPicture:
-        """Return the form of the full picture for the present plan."""
+        """Return the form of the full picture for the current plan."""
         return self._flow_list if self._plan.sizes.stacked else self._wide_flow
 
     def _show_flow(self) -> None:
@@ -211,23 +211,23 @@ class ComparisonCard(Painted, QGroupBox):
         return self._memory.largest
 
     def begin(self, study: Study) -> None:
-        """Forget the scale of an earlier session; the new one holds the largest count that `study` may show."""
+        """Forget the scale of an earlier session; the new scale holds the largest count that `study` may show."""
         self._memory = ScaleMemory()
         self._memory.see([largest_count(study)])
 
     def see(self, view: PairComparison, proposal: Proposal | None = None, others: int = 0) -> None:
-        """Take note of the counts that a pair shows, and of the far end of the one that may be moved."""
+        """Record the counts of a pair, and the far end of the movable one."""
         self._memory.see([count for row in view.rows for count in (row.left, row.right)])
         if proposal is not None:
             self._memory.see([proposal.most + others])
 
     def offer(self, proposal: Proposal | None) -> None:
-        """Make room for moving a number: the squares of its far end fit, and with a large font a slider below them."""
+        """Make room for moving a number: for the squares of its far end and, with a large font, a slider below them."""
         for row in self._rows:
             row.movable = proposal is not None
 
     def set_moving(self, moving: Moving | None) -> None:
-        """Let one number be moved, in its field and by its slider, or none."""
+        """Make one number movable, by its field and its slider, or none."""
         self._moving = moving
         self.field.setVisible(moving is not None and not self.is_full)
         self.slider.setVisible(moving is not None and not self.is_full)
@@ -239,19 +239,19 @@ class ComparisonCard(Painted, QGroupBox):
         self.field.moved.emit(shown)
 
     def row_view(self, moving: Moving) -> Row:
-        """Return the words of the row whose number is moved."""
+        """Return the row whose number is moved."""
         assert self._view is not None
         return self._view.rows[self.moving_row(moving)]
 
     def moving_row(self, moving: Moving) -> int:
-        """Return the place of the row whose number is moved."""
+        """Return the index of the row whose number is moved."""
         assert self._view is not None
         keys = [(row.true, row.predicted) for row in self._view.rows]
         wanted = (moving.proposal.true, moving.proposal.predicted)
         return keys.index(wanted) if wanted in keys else keys.index((moving.proposal.true, None))
 
     def set_numbers_only(self, numbers_only: bool) -> None:
-        """Leave out the squares: numbers, rates and "12 more" stay."""
+        """Omit or show the squares; numbers, rates and "12 more" stay."""
         self._numbers_only = numbers_only
 
     def show_pair(self, view: PairComparison, left: Counts, right: Counts, wording: Wording, name: str) -> None:
@@ -269,11 +269,11 @@ class ComparisonCard(Painted, QGroupBox):
 
     @property
     def all_shown(self) -> bool:
-        """Return whether the rows are all there is: amounts have no classes that a full picture could show."""
+        """Return whether the rows show everything: amounts have no classes for a full picture."""
         return self._view is not None and any(row.amount for row in self._view.rows)
 
     def show_full(self, full: bool) -> None:
-        """Turn into the full picture, or back."""
+        """Switch to the full picture, or back."""
         self.is_full = full
         view = self._view
         if view is None:
@@ -290,7 +290,7 @@ class ComparisonCard(Painted, QGroupBox):
     # measures
 
     def fit(self, plan_: Plan) -> None:
-        """Take sizes and columns."""
+        """Take the sizes and columns of a plan."""
         self._plan = plan_
         self._wide_flow.set_compact(plan_.sizes.compact)
         self._show_flow()
@@ -304,7 +304,7 @@ class ComparisonCard(Painted, QGroupBox):
         return max(self._plan.sizes.fold, self.fold.needed_height(self._plan.width))
 
     def _row_heights(self) -> list[int]:
-        """Return the least heights of the rows: the same for all, but each its own where they are stacked."""
+        """Return the least heights of the rows: equal for all, but individual if they are stacked."""
         heights = [row.needed_height() for row in self.rows]
         return heights if self._plan.sizes.stacked else [max(heights)] * len(heights) if heights else []
 
@@ -327,7 +327,7 @@ class ComparisonCard(Painted, QGroupBox):
     # arranging
 
     def place(self) -> None:
-        """Put everything in its place for the present geometry and plan."""
+        """Place everything for the current geometry and plan."""
         size, fold = self._plan.sizes, self._fold_height()
         end = self.height() - fold - 1
         self._last_divider.setGeometry(_INSET, end, self.width() - 2 * _INSET, 1)
@@ -368,7 +368,7 @@ class ComparisonCard(Painted, QGroupBox):
         self._place_move(rows)
 
     def _place_move(self, rows: tuple[ComparisonRow, ...]) -> None:
-        """Put field and slider where number and squares of the moved count stand."""
+        """Place the field and the slider at the number and the squares of the moved count."""
         moving = self._moving
         for index, row in enumerate(rows):
             for bar in row.bars:
@@ -385,7 +385,7 @@ class ComparisonCard(Painted, QGroupBox):
         self.field.setFont(theme.font(size.number, compact=size.compact))
         align = Qt.AlignmentFlag.AlignRight if moving.side == "left" else Qt.AlignmentFlag.AlignLeft
         self.field.setAlignment(align | Qt.AlignmentFlag.AlignVCenter)
-        # Two pixels of its own are inside a line of text.
+        # A line edit has two pixels of its own padding.
         beside = (theme.S if size.compact else FIELD_BEYOND) - 2
         self.field.setTextMargins(beside, 0, beside, 0)
         self.field.setGeometry(places.field.toRect().translated(origin))
@@ -401,7 +401,7 @@ class ComparisonCard(Painted, QGroupBox):
     # painting and focus
 
     def take_focus(self) -> None:
-        """Take the focus without its ring, also where the page before was left by the Tab key."""
+        """Take the focus without the ring, even if the page before was left with the Tab key."""
         self.setFocus(Qt.FocusReason.OtherFocusReason)
         self._ring = False
         self.update()
@@ -416,6 +416,6 @@ class ComparisonCard(Painted, QGroupBox):
             focus_ring(painter, QRectF(self.rect()), theme.CARD_RADIUS, colours.ink)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show the ring only to those who came by the Tab key: a new question must not look selected."""
+        """Show the ring only after the Tab key, because a new question must not look selected."""
         self._ring = event.reason() in _TAB_REASONS
         super().focusInEvent(event)

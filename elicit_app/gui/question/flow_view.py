@@ -1,4 +1,4 @@
-"""The full picture: where the cases of each class go on both sides, as a flow of classes and as its text."""
+"""The full picture: the predictions for the cases of each class on both sides, as a flow and as text."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ SIGN = 10
 """Side of the triangle before "12 more", at the base font."""
 
 _LEAST_NAME = 60
-"""Width of a name that must be wrapped, at least, at the base font."""
+"""Least width of a wrapped name at the base font."""
 
 
 def called_font(*, compact: bool, strong: bool) -> QFont:
-    """Return the font of what the model says."""
+    """Return the font of predictions."""
     return font(Role.FLOW, compact=compact, weight=600 if strong else 400)
 
 
@@ -58,26 +58,26 @@ def more_font() -> QFont:
 
 @dataclass(frozen=True)
 class FlowPlace:
-    """Distances from the middle."""
+    """The columns, as distances from the middle."""
 
     width: float
     box: float  # half the width of the box of a truth
-    # where the names begin, and how wide they may be
+    # start of the names, and their greatest width
     names: float
     name_width: float
-    number: float  # where the numbers end
-    bars: float  # where the bars begin
-    per_case: float  # length of a bar per case
+    number: float  # end of the numbers
+    bars: float  # start of the bars
+    per_case: float  # bar length per case
 
     def span(self, side: Side, start: float, width: float, y: float, height: float) -> QRectF:
-        """Return a box that begins `start` from the middle and is `width` wide, centred on the height `y`."""
+        """Return a box that starts at `start` from the middle, `width` wide and vertically centred on `y`."""
         middle = self.width / 2
         left = middle - start - width if side == "left" else middle + start
         return QRectF(left, y - height / 2, width, height)
 
 
 def flow_place(shown: tuple[Branch, ...], width: float, *, compact: bool) -> FlowPlace:
-    """Return the columns: numbers whole, names as wide as the longest where there is room, the bars get the rest."""
+    """Return the columns: numbers in full, names as wide as the longest if there is room, and bars in the rest."""
     half = width / 2
     leaves = [leaf for branch in shown for leaf in branch.leaves]
     names, strong = QFontMetricsF(called_font(compact=compact, strong=True)), QFontMetricsF(truth_font())
@@ -98,7 +98,7 @@ def flow_place(shown: tuple[Branch, ...], width: float, *, compact: bool) -> Flo
 
 
 def _after_bars(leaves: list[Leaf]) -> float:
-    """Return what stands after the longest bar: triangle and "12 more", at least as wide as sign and "correct"."""
+    """Return the width after the longest bar: triangle and "12 more", at least as wide as the glyph and "correct"."""
     surplus = max(leaf.surplus for leaf in leaves)
     more = em(SIGN) + 6 + QFontMetricsF(more_font()).horizontalAdvance(f"{surplus:,} more") + theme.M
     return max(more, em(14) + 6 + QFontMetricsF(font(Role.BODY)).horizontalAdvance("correct"))
@@ -107,7 +107,7 @@ def _after_bars(leaves: list[Leaf]) -> float:
 def leaf_heights(branch: Branch, place: FlowPlace, usual: int, *, compact: bool) -> list[float]:
     """Return the least heights of the leaves of a truth.
 
-    `usual` at the base font; more where a name is wrapped, or where the box of the truth needs it.
+    `usual` at the base font; more if a name is wrapped or the box of the truth needs it.
     """
     face = called_font(compact=compact, strong=True)
     one_line = QFontMetricsF(face).height()
@@ -129,7 +129,7 @@ def _write_wrapped(
 
 
 class FlowPainter:
-    """Paints the parts of the view with one painter, in one set of columns."""
+    """Paints the parts of the view with one painter and one set of columns."""
 
     def __init__(self, painter: QPainter, place: FlowPlace, colours: theme.Tokens, *, compact: bool) -> None:
         self._painter, self._place, self._colours, self._compact = painter, place, colours, compact
@@ -149,7 +149,7 @@ class FlowPainter:
         write(painter, middle, "Truth", face, self._colours.ink2, CENTRE)
 
     def branch(self, branch: Branch, rect: QRectF, heights: list[float]) -> None:
-        """Paint one truth with its leaves, of these heights, in `rect`."""
+        """Paint one truth and its leaves, with the given heights, in `rect`."""
         top = rect.top()
         for leaf, height in zip(branch.leaves, heights, strict=True):
             for side in _SIDES:
@@ -231,11 +231,11 @@ class FlowPainter:
 
 
 MOST_CLASSES = 5
-"""Above this many classes what is the same is joined."""
+"""Above this many classes, equal branches are merged."""
 
 
 class FullPicture(QLabel):
-    """A painted label, so that it reads like a text: its accessible name lists every number."""
+    """Base of the full pictures: a painted label whose accessible name lists every number."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -251,7 +251,7 @@ class FullPicture(QLabel):
         self.update()
 
     def needed_height(self, width: int) -> int:
-        """Return the least height in which no line is cut."""
+        """Return the least height in which nothing is cut off."""
         raise NotImplementedError
 
     def wanted_height(self, width: int) -> int:
@@ -268,7 +268,7 @@ def _spoken(branch: Branch) -> str:
 
 
 class Spacing(NamedTuple):
-    """Heights: head and a leaf at least, at the base font, and the free pixels around a branch."""
+    """The heights of the head and of a leaf at the base font, and the free pixels around a branch."""
 
     head: int
     leaf: int
@@ -279,7 +279,7 @@ _EASY, _TIGHT, _MOST_LEAF = Spacing(48, 20, 11), Spacing(36, 17, 4), 36
 
 
 class FlowView(Painted, FullPicture):
-    """Truths in the middle, branches and bars to both sides: grey but for what differs."""
+    """The wide form: truths in the middle, branches and bars on both sides, grey except for differences."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -307,7 +307,7 @@ class FlowView(Painted, FullPicture):
         return QSize(em(600), self.wanted_height(em(600)))
 
     def shown(self) -> tuple[Branch, ...]:
-        """Return what there is room for: everything, or what differs with the rest joined."""
+        """Return what fits: all branches, or the differing ones with the rest merged."""
         full = self._height(self.full, self.width(), _TIGHT, _TIGHT.leaf)
         return self.full if full <= self.height() else self.condensed
 
@@ -337,7 +337,7 @@ _HEAD, _TRUTH, _LEAF = 32, 26, 22
 
 
 class FlowList(Painted, FullPicture):
-    """Grey but for what differs, as the wide form, but without bars and curves."""
+    """The narrow form: grey except for differences, without bars and curves."""
 
     smooth = True
 
@@ -365,7 +365,7 @@ class FlowList(Painted, FullPicture):
         return [truth, *(max(em(_LEAF), wrapped_height(leaf.called, face, room)) for leaf in branch.leaves)]
 
     def name_width(self, width: int) -> float:
-        """Return the width of what the model says: sign and name."""
+        """Return the width of a prediction: glyph and name."""
         return width - 2 * self.side() - em(16)
 
     def paint(self, painter: QPainter, colours: theme.Tokens) -> None:

@@ -1,6 +1,6 @@
-"""Where things stand on the question page, and how large they are, for the room there is.
+"""Places and sizes on the question page.
 
-All lengths that hold text grow with the font (`em`); distances do not. Comparison and answers share their columns.
+Lengths that hold text grow with the font (`em`); distances do not. Comparison and answers share their columns.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from elicit_app.gui.theme import Breakpoint, Role, em
 from metrics.text import isolated
 
 GAP = 12
-"""Between the answers A, "About equal" and B."""
+"""Distance between the answers A, "About equal" and B."""
 
 STACKED_INNER = 36
-"""Half the distance between the two numbers where a row is stacked."""
+"""Half the distance between the two numbers of a stacked row."""
 
 _MIDDLE_WIDE, _MIDDLE, _MIDDLE_DENSE, _LEAST_MIDDLE = 344, 288, 320, 180
 
 
 class Span(NamedTuple):
-    """A stretch of the page's width."""
+    """A horizontal stretch of the page."""
 
     x: int
     width: int
 
     @property
     def end(self) -> int:
-        """Return the first pixel after the stretch."""
+        """Return the first pixel after it."""
         return self.x + self.width
 
 
@@ -59,29 +59,29 @@ def _around(middle: int, width: int) -> Columns:
 class Sizes:
     """Sizes of the comparison for a window, a font and a number of rows."""
 
-    # small window; little height for the rows; a font so large that every row stacks its words over its bars
+    # a small window; little height for the rows; a font so large that rows stack their words over their bars
     compact: bool
     tight: bool
     stacked: bool
-    # height of the card's head and of its last line
+    # heights of the card's head and of its last line
     head: int
     fold: int
     edge: int  # distance of head and rows from the card's upper edge
-    # distance of the numbers from the middle column, and of the bars from the card's edge
+    # distances of the numbers from the middle column, and of the bars from the card's edge
     inner: int
     outer: int
-    # room under the squares for the slider of a number that is moved; kept also where none is, so that nothing moves
+    # room under the squares for the slider of a moved number; always reserved, so that nothing moves
     below: int
     badge: int  # side of the badges at the base font
-    row_most: int  # the highest a row becomes
+    row_most: int  # greatest height of a row
     # roles of the texts of a row
     number: Role
     title: Role
     flow: Role
     consequence: Role
     rate: Role
-    says_consequence: bool  # otherwise it stays in the tooltip and in the accessible description
-    most_lines: int = 2  # of truth and prediction in a row
+    says_consequence: bool  # if not, it is only in the tooltip and the accessible description
+    most_lines: int = 2  # lines of truth and prediction in a row
 
 
 def sizes(room: Breakpoint, rows: int) -> Sizes:
@@ -113,7 +113,7 @@ def sizes(room: Breakpoint, rows: int) -> Sizes:
 
 
 class Frame(NamedTuple):
-    """Fixed heights of the page: above the top bar, the headline, around the card, strip to answers, the answers."""
+    """Fixed heights of the page: above the top bar and the headline, around the card, strip to answers, the answers."""
 
     top: int
     headline: int
@@ -126,7 +126,7 @@ class Frame(NamedTuple):
 
 
 def frame(room: Breakpoint) -> Frame:
-    """Return the fixed heights for the room there is."""
+    """Return the fixed heights for a breakpoint."""
     if room.large:
         return Frame(theme.S, theme.S, theme.S, theme.S, em(32), theme.S, em(25), 10)
     if room.compact:
@@ -136,18 +136,18 @@ def frame(room: Breakpoint) -> Frame:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything about places and sizes for one size of the page."""
+    """All places and sizes for one size of the page."""
 
     room: Breakpoint
     width: int
-    # their columns: the same, but with a large font the comparison has two halves and the answers three thirds
+    # the columns: equal, except that with a large font the comparison has two halves and the answers three thirds
     comparison: Columns
     answers: Columns
     sizes: Sizes
     frame: Frame
 
     def tightened(self, most_lines: int) -> Plan:
-        """Return the same plan in smaller type, for a height in which the words of the rows have no room."""
+        """Return the same plan in smaller type, for a height too small for the words of the rows."""
         small = replace(
             self.sizes,
             tight=True,
@@ -164,8 +164,8 @@ class Plan:
 def plan(width: int, room: Breakpoint, rows: int, *, longest_word: float = 0.0, least_side: float = 0.0) -> Plan:
     """Return places and sizes for a content `width` pixels wide and `rows` rows.
 
-    The middle column becomes wider for the longest word of the study, `longest_word` pixels, as far as the sides allow,
-    which need `least_side` pixels for number and "12 more".
+    The middle column widens for the longest word of the study, `longest_word` pixels, as far as the sides allow; each
+    side needs `least_side` pixels for the number and "12 more".
     """
     size = sizes(room, rows)
     if room.large:
@@ -190,7 +190,7 @@ _FEWEST_LETTERS = 4
 
 
 def breakable(text: str, metrics: QFontMetricsF, width: float) -> str:
-    """Return `text` with soft hyphens inside the words that are wider than `width`, so that they wrap uncut."""
+    """Return `text` with soft hyphens in words wider than `width`, so that they wrap instead of being cut."""
     words = []
     for word in isolated(text).split(" "):
         whole = metrics.horizontalAdvance(word)
@@ -204,28 +204,28 @@ def breakable(text: str, metrics: QFontMetricsF, width: float) -> str:
 
 
 def wrapped_height(text: str, face: QFont, width: float) -> float:
-    """Return the height of `text`, wrapped and broken in `width` pixels."""
+    """Return the height of `text`, wrapped and hyphenated in `width` pixels."""
     metrics = QFontMetricsF(face)
     room = QRectF(0, 0, width, 10_000)
     return metrics.boundingRect(room, Qt.TextFlag.TextWordWrap.value, breakable(text, metrics, width)).height()
 
 
 MOST_SQUARES = 500
-"""Above this many cases in one mistake a solid bar stands for the squares."""
+"""Above this many cases of one mistake a solid bar replaces the squares."""
 
 LARGEST_PITCH, SMALLEST_PITCH, SMALLEST_OF_FIVE = 12.0, 3.0, 7.0
 OUTLINE = 1.5
 _BEYOND_GAP = 0.25
-"""How far beyond the gap around the squares the middle of the outline is."""
+"""Distance of the outline's centre line beyond the gap around the squares."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """What a length means, for all bars of a page."""
+    """The scale shared by all bars of a page."""
 
-    rows: int  # squares in a column: five, or ten where five would be too small; also the height of a solid bar
-    pitch: float  # distance of two squares in pixels, in half-pixel steps
-    solid: bool = False  # true where bars are solid
+    rows: int  # squares in a column: five, or ten if five would make them too small; also the height of a solid bar
+    pitch: float  # distance between squares in pixels, in half-pixel steps
+    solid: bool = False  # whether bars are solid
     per_case: float = 0.0  # pixels per case of a solid bar
 
     @property
@@ -239,7 +239,7 @@ class Scale:
         return self.rows * self.pitch - self.gap
 
     def length(self, count: int) -> float:
-        """Return how long the bar of `count` cases is."""
+        """Return the length of a bar of `count` cases."""
         if self.solid:
             return count * self.per_case
         return -(-count // self.rows) * self.pitch - self.gap if count else 0.0
@@ -248,8 +248,8 @@ class Scale:
 def scale_for(largest: int, width: float, height: float) -> Scale:
     """Return the scale that shows up to `largest` cases in `width` by `height` pixels.
 
-    Five squares a column where a square then is large enough, otherwise ten; above 500 cases, or where even ten in a
-    column would be too small, a solid bar.
+    A column has five squares if they are large enough, otherwise ten. Above 500 cases, or if even columns of ten would
+    make squares too small, bars are solid.
     """
     five, ten = (_pitch(largest, rows, width, height) for rows in (5, 10))
     rows, pitch = (5, five) if five >= SMALLEST_OF_FIVE or five >= ten else (10, ten)
@@ -269,10 +269,10 @@ def _half_steps(length: float) -> float:
 
 
 class Bar:
-    """The squares of one bar, or its solid stretch: the common part first, then the surplus.
+    """The squares of one bar, or its solid stretch: first the common part, then the surplus.
 
-    Of the `count` cases on this side `common` are on both. The bar begins at `x`, with its upper edge at `y`;
-    `outwards` is -1 where it grows to the left (side A), 1 to the right.
+    `common` of the `count` cases on this side are on both sides. The bar starts at `x`, with its upper edge at `y`;
+    `outwards` is -1 if it grows to the left (side A), 1 if to the right.
     """
 
     def __init__(self, count: int, common: int, scale: Scale, x: float, y: float, outwards: int) -> None:
@@ -288,7 +288,7 @@ class Bar:
     def outline(self) -> QPainterPath:
         """Return one outline around the surplus."""
         at = self.scale.gap + _BEYOND_GAP
-        # One rectangle for a whole column: simplifying a path of many squares is slow.
+        # One rectangle per column, because simplifying a path of many squares is slow.
         columns: dict[float, QRectF] = {}
         for rect in self.surplus:
             columns[rect.x()] = columns.get(rect.x(), rect).united(rect)
@@ -317,10 +317,10 @@ _PROBE = 1000
 
 
 class ScaleMemory:
-    """Remembers the largest count shown so far, and the scale of each size of the window.
+    """Remembers the largest count shown so far, and the scale for each window size.
 
-    The largest count of a sitting is not known beforehand, so a larger one may still shrink the scale; nothing else
-    changes it, and it never grows again.
+    The largest count of a sitting is not known in advance, so a larger one may shrink the scale. Nothing else changes
+    it, and it never grows.
     """
 
     def __init__(self) -> None:
@@ -328,11 +328,11 @@ class ScaleMemory:
         self._scales: dict[tuple[int, ...], Scale] = {}
 
     def see(self, counts: list[int]) -> None:
-        """Take note of counts that are going to be shown."""
+        """Record counts that will be shown."""
         self.largest = max(self.largest, *counts, 0)
 
     def scale(self, width: float, height: float, window: tuple[int, ...]) -> Scale:
-        """Return the scale for bars in `width` by `height` pixels; `window` identifies the size of window and font."""
+        """Return the scale for bars in `width` by `height` pixels; `window` identifies the sizes of window and font."""
         wanted, kept = scale_for(self.largest, width, height), self._scales.get(window)
         if kept is not None:
             fits = kept.height <= height and kept.length(self.largest) <= width

@@ -1,4 +1,4 @@
-"""The two pages with a pair: the practice, and the question itself. They know no rule of the session."""
+"""The two pages that show a pair: practice and question. They contain no rules of the session."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from elicit_app.session.warm_up import (
 )
 from elicit_app.study.model import Study
 
-STANDING_MS = 120  # after which a count that was moved may be the answer
+STANDING_MS = 120  # after this time a moved count is considered a likely answer
 LOCK_MS, FADE_MS = 350, 120
 
 
 class BreakCard(Card):
-    """Says that everything is kept, and offers to go on or to stop for now."""
+    """Says that everything is saved, and offers to continue or to stop for now."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Surface.IMPORTANT, parent)
@@ -54,16 +54,16 @@ class BreakCard(Card):
 
 
 class QuestionPage(PairPage):
-    """Keeps its widgets and changes their values with every question.
+    """The question page; it keeps its widgets and changes their values with every question.
 
-    Call `begin` once for a session, then `show_question` for every view; `show_unsaved` where an answer could not be
-    written. Nothing else is needed: what the expert does comes as a signal. For `lock_ms` after a question is on the
-    screen answers are ignored: a double press must not answer it.
+    Call `begin` once per session, `show_question` for every view, and `show_unsaved` if an answer could not be written.
+    The expert's actions arrive as signals. For `lock_ms` after a question appears, answers are ignored, so that a
+    double press does not answer it.
     """
 
     notice: Notice
     answered = Signal(object)  # a GivenAnswer
-    considered = Signal(int, object)  # a request, and the count (Moved) that has stood for a moment: the likely answer
+    considered = Signal(int, object)  # a request, and the count (Moved) that has rested for a moment: the likely answer
 
     def __init__(self, *, lock_ms: int = LOCK_MS) -> None:
         self.undo = FlatButton("Undo", glyph=Glyph.UNDO)
@@ -112,9 +112,9 @@ class QuestionPage(PairPage):
     # what is shown
 
     def begin(self, study: Study, family: Family, shown: Iterable[QuestionView] = ()) -> None:
-        """Start a session over `study`: the words of its domain, and which kinds of mistake are told apart.
+        """Start a session on `study`; `family` decides which mistakes are distinguished.
 
-        Questions that were `shown` before, in a session that goes on, keep their say in the one scale of all squares.
+        In a resumed session, the questions `shown` before still determine the common scale of all squares.
         """
         self._study, self._family, self._question = study, family, None
         self._fresh = True
@@ -125,12 +125,12 @@ class QuestionPage(PairPage):
         self.take_words(study)
 
     def set_numbers_only(self, numbers_only: bool) -> None:
-        """Leave out the squares."""
+        """Omit or show the squares."""
         self.card.set_numbers_only(numbers_only)
         self.place()
 
     def show_question(self, view: QuestionView) -> None:
-        """Show a question; answers to it are taken once it has been on the screen for a moment."""
+        """Show a question; answers are accepted once it has been on the screen for a moment."""
         if self._study is None:
             raise ValueError("begin() tells the page which study the question is about; call it first")
         self._question = view
@@ -156,7 +156,7 @@ class QuestionPage(PairPage):
         self._fade_in()
 
     def show_unsaved(self, view: UnsavedView) -> None:
-        """Show that an answer could not be written; the question waits until writing was tried again."""
+        """Show that an answer could not be written; the question waits for another attempt."""
         if view.question is not self._question:
             self.show_question(view.question)
         self._answered = True
@@ -184,7 +184,7 @@ class QuestionPage(PairPage):
         self.undo.setEnabled(view.again is not None or view.undoes == "change" or view.previous is not None)
 
     def _say_notes(self) -> None:
-        """Say under the headline what is to be known about this question."""
+        """Show notes on this question under the headline."""
         view, study = self._question, self._study
         if view is None or study is None:
             return
@@ -232,7 +232,7 @@ class QuestionPage(PairPage):
         high = max(self.break_card.sizeHint().height(), self.break_card.heightForWidth(width))
         self.break_card.setGeometry((self.width() - width) // 2, (self.height() - high) // 2, width, high)
 
-    # what is answered
+    # answering
 
     @property
     def on_screen(self) -> bool:
@@ -270,10 +270,10 @@ class QuestionPage(PairPage):
         if question is not None and moved is not None and self.answerable:
             self.considered.emit(question.request, moved)
 
-    # a reason, with any answer
+    # reasons
 
     def open_reason(self) -> None:
-        """Let a reason be typed, over the sentence of the strip."""
+        """Open the field for a reason, over the sentence of the strip."""
         if self.answerable:
             self.reason.show()
             self.reason.raise_()
@@ -301,7 +301,7 @@ class QuestionPage(PairPage):
             self.redo_requested.emit()
 
     def toggle_full_picture(self) -> None:
-        """Show the full picture, or only what differs; it stays so until the next time."""
+        """Show the full picture, or only the differences; the choice lasts until the next toggle."""
         if not self.break_card.isHidden() or self.moving or self.card.all_shown:
             return
         self.card.show_full(not self.card.is_full)
@@ -317,7 +317,7 @@ class QuestionPage(PairPage):
         self._fade.start()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Note when a new question reaches the screen: `show_question` has the whole page painted anew."""
+        """Record when a new question reaches the screen; `show_question` repaints the whole page."""
         super().paintEvent(event)
         if not self.on_screen:
             self._since_painted.start()
@@ -327,7 +327,7 @@ _STEPS = 3
 
 
 class FeedbackCard(Card):
-    """What is said after a practice answer, with "Next" and, after the other side was chosen, "Try again"."""
+    """Feedback after a practice answer, with "Next" and, after a wrong choice, "Try again"."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Surface.IMPORTANT, parent)
@@ -344,11 +344,11 @@ class FeedbackCard(Card):
         self._parts = in_row((message, 1), buttons, on=self, margins=margins, spacing=theme.M)
 
     def say(self, feedback: Feedback, *, undo: bool = False) -> None:
-        """Show feedback; with `undo` the answer can be taken back."""
+        """Show feedback; with `undo` the answer can be undone."""
         self.sign.setVisible(feedback.right)
         self.again.setVisible(undo or not feedback.right)
         self.again.setText("Undo" if undo else "Try again")
-        # Enter presses the button that has the focus: the card says which that is.
+        # Enter presses the focused button, so the card shows which one that is.
         self.again.set_keys("Ctrl+Z" if undo else "Enter")
         self.next.set_keys(*(("Enter",) if feedback.right else ()))
         self.headline.setText(feedback.headline)
@@ -357,7 +357,7 @@ class FeedbackCard(Card):
         self._parts.activate()
 
     def arrange(self, room: Breakpoint) -> None:
-        """Take the text sizes for the room there is; with a large font the buttons go below."""
+        """Use the text sizes for a breakpoint; with a large font the buttons go below."""
         turn(self._parts, down=room.large)
         small = room.narrow
         self.headline.set_role(theme.Role.SECTION if small else theme.Role.TITLE, compact=False)
@@ -366,9 +366,9 @@ class FeedbackCard(Card):
 
 
 class PracticePage(PairPage):
-    """Three questions that do not count: one with a better side, a trade, and the same trade made equal.
+    """Three practice questions that do not count: one with a better side, a trade, and the same trade made equal.
 
-    Call `begin`; `finished` is emitted after the last one, `skipped` when they are left out.
+    Call `begin`; `finished` is emitted after the last question, `skipped` if they are skipped.
     """
 
     finished = Signal()
@@ -397,7 +397,7 @@ class PracticePage(PairPage):
         return self.feedback.isHidden()
 
     def begin(self, study: Study, family: Family) -> None:
-        """Start the practice over `study`."""
+        """Start the practice on `study`."""
         self._study, self._family = study, family
         self._better, self._trade = practice_pair(study), practice_trade(study)
         self.number = 1
@@ -420,7 +420,7 @@ class PracticePage(PairPage):
             self.card.take_focus()
 
     def _answer(self, pressed: Pressed) -> None:
-        """Say what there was to see; how strong the preference is makes no difference here."""
+        """Give feedback on an answer; the strength of preference is ignored."""
         if not self.answerable:
             return
         if self.number == 1 and self._view is not None:
@@ -441,7 +441,7 @@ class PracticePage(PairPage):
         (self.feedback.next if feedback.right else self.feedback.again).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _undo(self) -> None:
-        """Take back the answer, or go back to the question before."""
+        """Undo the answer, or go back to the previous question."""
         if self.answerable and self.number > 1:
             self.number -= 1
         self._show_step()

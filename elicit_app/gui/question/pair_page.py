@@ -1,4 +1,4 @@
-"""What the question page and the practice page share: headline, comparison, strip and answers in their places."""
+"""The base of the question and practice pages: headline, comparison, strip and answers."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from elicit_app.study.model import Study, Wording
 from metrics.elicited.family import linear_family
 
 MOVE_LOCK_MS, SPEAK_MS = 350, 500
-"""For how long "Equally bad now" is off at first, and after how long a moved number is spoken."""
+"""Time for which "Equally bad now" is initially disabled, and delay before a moved number is spoken."""
 
 _ANSWERS_AT_MOST = 0.4
-"""Share of the height that the answers may take; where they need more, they scroll with the rest."""
+"""Largest share of the height for fixed answers; if they need more, they scroll with the rest."""
 
 _AROUND_AT_LEAST = 2
-"""Free pixels above and below a comparison that hardly fits."""
+"""Least free pixels above and below the comparison."""
 
 
 class Pair(NamedTuple):
-    """The matrices of a pair, and the words and the family it is told in; rows are true classes."""
+    """The matrices of a pair, with the wording and the family; rows are true classes."""
 
     left: Counts
     right: Counts
@@ -49,10 +49,10 @@ class Pair(NamedTuple):
 
 
 class PairPage(Page):
-    """A pair of results: headline at the top, sentence and answers at the bottom, the comparison takes what is between.
+    """A pair of results: headline at the top, sentence and answers at the bottom, and the comparison in between.
 
-    Everything is placed by `place`, which is called whenever size, font or values change. In `practice` what a square
-    means stands in place of the folded line.
+    `place` places everything whenever size, font or values change. In `practice` the meaning of a square replaces the
+    folded line.
     """
 
     def __init__(self, bar: TopBar, *, practice: bool = False) -> None:
@@ -79,7 +79,7 @@ class PairPage(Page):
         self._spoken = QTimer(self, singleShot=True, interval=SPEAK_MS)
         self._spoken.timeout.connect(self._speak)
         self._unlock = QTimer(self, singleShot=True, interval=MOVE_LOCK_MS + 5)
-        # A coarse timer may come some milliseconds early, and then nothing would switch the answer on.
+        # A coarse timer may fire some milliseconds early, and then nothing would enable the answer.
         self._unlock.setTimerType(Qt.TimerType.PreciseTimer)
         self._unlock.timeout.connect(self._allow_equal)
         self._connect_move()
@@ -89,13 +89,13 @@ class PairPage(Page):
         self._called = ""
 
     def order_focus(self, *last: QWidget) -> None:
-        """Let Tab visit the comparison, the number, the answers to either kind of question, and then `last`."""
+        """Make Tab visit the comparison, the number, the answers of both modes, and then `last`."""
         answers = (*self.answers.all_buttons, *self.move_answers.buttons)
         for before, after in pairwise((self.card, self.card.fold.toggle, self.card.field, *answers, *last)):
             self.setTabOrder(before, after)
 
     def call(self, name: str) -> None:
-        """Name the page in the title of the window: "Question 7"."""
+        """Set the page's part of the window title: "Question 7"."""
         self._called = name
         self._say_title()
 
@@ -104,11 +104,11 @@ class PairPage(Page):
 
     @property
     def room(self) -> Breakpoint:
-        """Return how much room the page has."""
+        """Return the breakpoint of the page."""
         return theme.breakpoint_for(self.size())
 
     def take_words(self, study: Study) -> None:
-        """Take the words of a study: its longest one decides how wide the middle column must be."""
+        """Take the words of a study; the longest one decides the width of the middle column."""
         wording = study.wording
         real = f"Scaled from {wording.counted(study.n_cases)}" if study.n_cases and not wording.priced else ""
         tell(self.headline, tooltip=real, more=real)
@@ -120,10 +120,10 @@ class PairPage(Page):
     def show_pair(
         self, view: PairComparison, pair: Pair, name: str, proposal: Proposal | None = None, *, at_once: bool = False
     ) -> None:
-        """Show a pair, in words and with its matrices; `name` is what a screen reader calls the comparison.
+        """Show a pair, in words and with its matrices; `name` is the accessible name of the comparison.
 
         `proposal` is the count that may be moved until both results are equally bad (its first side is the left one);
-        with `at_once` it begins by moving it.
+        with `at_once` the move starts immediately.
         """
         self._view, self._pair, self._name, self._proposal = view, pair, name, proposal
         self._moving = None
@@ -167,13 +167,13 @@ class PairPage(Page):
             key.setEnabled(False)
 
     def answer_with(self, answer: Callable[[Pressed], object]) -> None:
-        """Let the keys and buttons of the choice give answers."""
+        """Connect the keys and buttons of the choice to `answer`."""
         self.answers.given.connect(answer)
         for key, choice in ANSWER_KEYS.items():
             self._choice_keys += bind(self, partial(answer, choice), key)
 
     def give_moved(self, reply: Reply, moved: Moved | None) -> None:
-        """Take an answer that was given while a number could be moved."""
+        """Handle an answer given while a number was being moved."""
         raise NotImplementedError
 
     @property
@@ -183,16 +183,16 @@ class PairPage(Page):
 
     @property
     def ratio(self) -> str | None:
-        """Return what one of the rarer mistakes counts as with the number where it stands."""
+        """Return the ratio in words that the current number implies for one of the rarer mistakes."""
         return self._balance.ratio
 
     @property
     def answerable(self) -> bool:
-        """Return whether answers are taken now."""
+        """Return whether answers are accepted now."""
         return True
 
     def begin_move(self) -> None:
-        """Turn the choice into making both results equally bad, where there is a number to move."""
+        """Switch from the choice to making both results equally bad, if there is a number to move."""
         pair, proposal, view = self._pair, self._proposal, self._view
         if pair is None or proposal is None or view is None or self.moving or not self.answerable:
             return
@@ -210,18 +210,18 @@ class PairPage(Page):
             self.area.ensureWidgetVisible(self.card.field, 0, em(60))
 
     def see(self, view: PairComparison, pair: Pair, proposal: Proposal | None) -> None:
-        """Let the scale hold what a pair shows, and the far end of the count that may be moved."""
+        """Extend the scale to the counts of a pair and to the far end of the movable count."""
         self.card.see(view, proposal, self._others(pair, proposal))
 
     def _others(self, pair: Pair, proposal: Proposal | None) -> int:
-        """Return the cases of other mistakes in the row of the proposal: some where any wrong answer is one row."""
+        """Return the cases of other mistakes in the row of the proposal, which any-wrong-answer rows have."""
         if proposal is None or linear_family(pair.family).tells_apart:
             return 0
         cells = (pair.left if proposal.side == "first" else pair.right)[proposal.true]
         return int(cells.sum() - cells[proposal.true] - cells[proposal.predicted])
 
     def end_move(self) -> None:
-        """Go back to the choice between the results as they were asked about."""
+        """Return to the choice between the results as originally asked."""
         if not self.moving or self._view is None or self._pair is None:
             return
         self._moving = None
@@ -242,7 +242,7 @@ class PairPage(Page):
         self._say_title()
 
     def _move_to(self, shown: int | None) -> None:
-        """Move the number; None says that what is typed lies beyond the scale."""
+        """Move the number; None means that the typed number is off the scale."""
         if self._moving is None:
             return
         self._touched = True
@@ -271,7 +271,7 @@ class PairPage(Page):
         equal.setText(EQUAL_NOW if moving is None or on_scale else f"Only {moving.least:,} to {moving.most:,}")
 
     def _speak(self) -> None:
-        """Name the number for a screen reader, with the sentence of the strip."""
+        """Announce the number to a screen reader, with the sentence of the strip."""
         if self._moving is None:
             return
         moving = self._moving
@@ -293,7 +293,7 @@ class PairPage(Page):
             self.give_moved("equal", self._moved(self._moving.count))
 
     def _take_bound(self) -> None:
-        """Take it that no number of the scale makes them equal: even at its end one side stays the better one."""
+        """Answer that no number on the scale makes the results equal: even at its end one side remains better."""
         moving = self._moving
         if moving is None or not self.answerable or not self._since_moving.hasExpired(MOVE_LOCK_MS - 1):
             return
@@ -307,16 +307,16 @@ class PairPage(Page):
             self.give_moved("unsure", None)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move the number also where its field has not the focus."""
+        """Move the number even if its field does not have the focus."""
         if self._moving is None or not self.card.field.takes(event):
             super().keyPressEvent(event)
 
     def bottom(self) -> QWidget:
-        """Return what stands at the bottom: the answers, or what took their place."""
+        """Return the widget at the bottom: the answers, or their replacement while a number is moved."""
         return self.move_answers if self.moving else self.answers
 
     def bottom_height(self, width: int) -> int:
-        """Return the height of what stands at the bottom: the same in both modes, so that nothing moves."""
+        """Return the height of the bottom widget: equal in both modes, so that nothing moves."""
         if self._proposal is None:
             return self.answers.needed_height()
         return max(self.answers.needed_height(), self.move_answers.needed_height())
@@ -330,7 +330,7 @@ class PairPage(Page):
         self.place()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Put the focus on the comparison where nothing on the page has it: the keys work at once."""
+        """Focus the comparison if nothing on the page has the focus, so that the keys work at once."""
         super().showEvent(event)
         inside = self.focusWidget()
         if inside is None or not inside.isVisibleTo(self):
@@ -341,7 +341,7 @@ class PairPage(Page):
         self.place()
 
     def plan(self) -> Plan:
-        """Return places and sizes for the present size of the page and number of rows."""
+        """Return places and sizes for the current size of the page and number of rows."""
         rows = len(self._view.rows) if self._view is not None else 1
         size = sizes(self.room, rows)
         metrics = QFontMetricsF(theme.font(size.title, compact=size.compact))
@@ -351,7 +351,7 @@ class PairPage(Page):
         return plan(width, self.room, rows, longest_word=longest, least_side=side)
 
     def place(self) -> None:
-        """Put everything in its place for the present size and values."""
+        """Place everything for the current size and values."""
         if not self._settled:
             return
         plan_, side = self.plan(), self.side_margin
@@ -368,7 +368,7 @@ class PairPage(Page):
         self.update()
 
     def _place_top(self, plan_: Plan, side: int) -> int:
-        """Place the top bar and the band under it; return where the body begins."""
+        """Place the top bar and the band under it; return the top of the body."""
         high = self.bar.needed_height(plan_.width)
         self.bar.setGeometry(side, plan_.frame.top, plan_.width, high)
         top = plan_.frame.top + high
@@ -379,7 +379,7 @@ class PairPage(Page):
         return top
 
     def _place_bottom(self, plan_: Plan, side: int) -> int:
-        """Place strip and answers above the lower edge, unless they scroll; return where the body ends."""
+        """Place the strip and the answers above the lower edge, unless they scroll; return the bottom of the body."""
         high, end = self.bottom_height(plan_.width), self.height()
         _put_on(self.bottom(), self.body if self.answers_scroll else self)
         _put_on(self.strip, self.body if plan_.room.large else self)
@@ -394,7 +394,7 @@ class PairPage(Page):
         return end
 
     def _strip_height(self, width: int) -> int:
-        """Return the height of the strip: enough for either sentence, so that nothing moves with what is asked."""
+        """Return the height of the strip: enough for the sentences of both modes, so that nothing moves."""
         heights = [self.strip.heightForWidth(width)]
         if self._proposal is not None and self._view is not None:
             heights += [self.strip.height_of(one, width, self.room) for one in (self._view.strip, self._widest)]
@@ -402,7 +402,7 @@ class PairPage(Page):
 
     @property
     def answers_scroll(self) -> bool:
-        """Return whether the answers take so much of the height that they scroll with the rest."""
+        """Return whether the answers are so high that they scroll with the rest."""
         high = self.bottom_height(theme.content_width(self.width()))
         return self.room.large and high > _ANSWERS_AT_MOST * self.height()
 
@@ -431,7 +431,7 @@ class PairPage(Page):
             self.bottom().setGeometry(side, y + above + high + theme.S, plan_.width, self.bottom_height(plan_.width))
 
     def _place_sentences(self, plan_: Plan, side: int) -> int:
-        """Place headline, note and, with a large font, the strip; return where the comparison's part begins."""
+        """Place the headline, the note and, with a large font, the strip; return the top of the comparison's part."""
         width, y = plan_.width, plan_.frame.headline
         self.headline.setGeometry(side, y, width, self.headline.heightForWidth(width))
         y += self.headline.height()
@@ -445,7 +445,7 @@ class PairPage(Page):
         return y
 
     def minimumSizeHint(self) -> QSize:
-        """Return the least size in which every word is whole; the card scrolls where it is higher than its place."""
+        """Return the least size in which no word is cut; the card scrolls if it is higher than its place."""
         width = max(self.bar.minimum_width(), self.answers.minimum_width(), self.headline.minimumSizeHint().width())
         size, content = frame(self.room), max(width, theme.content_width(self.width()))
         fixed = size.top + self.bar.needed_height(content) + size.headline + size.bottom
@@ -456,12 +456,12 @@ class PairPage(Page):
         return QSize(width + 2 * theme.MARGIN, fixed + em(100))
 
     def turn(self, pages: int) -> None:
-        """Scroll the middle part by whole pages, where it scrolls."""
+        """Scroll the middle part by whole pages."""
         bar = self.area.verticalScrollBar()
         bar.setValue(bar.value() + pages * bar.pageStep())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """With a large font lines mark what stays while the middle scrolls."""
+        """With a large font, draw lines at the edges of the scrolling part."""
         if self.room.large and not self.answers_scroll and not self.area.isHidden():
             colours, area = theme.tokens(self), self.area.geometry()
             with QPainter(self) as painter:
@@ -470,7 +470,7 @@ class PairPage(Page):
 
 
 def _put_on(widget: QWidget, home: QWidget) -> None:
-    """Move `widget` onto `home`; it stays hidden where it was."""
+    """Move `widget` onto `home`, and keep it hidden if it was hidden."""
     if widget.parent() is not home:
         hidden = widget.isHidden()
         widget.setParent(home)

@@ -1,4 +1,4 @@
-"""One row of the comparison: a kind of mistake in words, and on either side its number, rate and squares."""
+"""One row of the comparison: a mistake in words, and on either side its number, rate and squares."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ from elicit_app.session.pair_words import Row, letter_of
 from elicit_app.session.views import Side
 
 BESIDE_NUMBER = 18
-"""Between the digits and the squares."""
+"""Distance between the digits and the squares."""
 
 FIELD_BEYOND, _FIELD_GAP, _FRAME_BEYOND = 12, 6, 6
-"""How far the field of a number reaches beyond its digits, and ends before the squares; how far the frame round both
-reaches beyond the column."""
+"""Margin of a number's field beyond its digits, its distance from the squares, and the margin of the frame around both
+beyond the column."""
 
 _OR_TYPE = "or type"
 _HANDLE_AIR = 18
-"""So near to an end of the slider no words are painted: its handle may stand there."""
+"""Distance from an end of the slider without text, because its handle may be there."""
 
 _UNDER_NUMBER, _UNDER_NUMBER_TIGHT = 8, 6
-"""Between the digits and the rate."""
+"""Distance between the digits and the rate."""
 
 
 @dataclass(frozen=True)
 class BarPlace:
-    """Where the parts of a count bar are painted, in the coordinates of the widget."""
+    """Places of the parts of a count bar, in widget coordinates."""
 
     number: QPointF
     rate: QPointF
@@ -56,7 +56,7 @@ class BarPlace:
 
 
 class MovePlaces(NamedTuple):
-    """Where the number is moved, in the coordinates of the bar: field, ends of the scale, height of the slider."""
+    """Places for moving a number, in the bar's coordinates: field, ends of the scale, height of the slider."""
 
     field: QRectF
     ends: tuple[float, float]
@@ -64,13 +64,13 @@ class MovePlaces(NamedTuple):
 
 
 def digits_width(largest: int, sizes: Sizes) -> float:
-    """Return the width kept for the numbers of the page: three digits, or as many as the largest has."""
+    """Return the width reserved for the page's numbers: three digits, or as many as the largest number has."""
     metrics = QFontMetricsF(font(sizes.number, compact=sizes.compact))
     return max(metrics.horizontalAdvance("000"), metrics.horizontalAdvance(f"{largest:,}"))
 
 
 def side_width(largest: int, sizes: Sizes) -> float:
-    """Return the least width of a side in which number and "12 more" stand beside each other."""
+    """Return the least width of a side that fits the number and "12 more" side by side."""
     label = em(12) + theme.S + QFontMetricsF(_label_font(sizes)).horizontalAdvance(f"{max(100, largest):,} more")
     return sizes.inner + digits_width(largest, sizes) + BESIDE_NUMBER + label + theme.S
 
@@ -89,7 +89,7 @@ def _label_font(sizes: Sizes) -> QFont:
 
 
 class CountBar(Painted, Sized, QLabel):
-    """A painted label whose accessible name says what it shows, as a text; the left side grows to the left."""
+    """A painted label whose accessible name states its content; the left side grows to the left."""
 
     size_asked = size_least = (100, 48)
 
@@ -108,18 +108,18 @@ class CountBar(Painted, Sized, QLabel):
         return self._moving is not None
 
     def set_moving(self, moving: Moving | None) -> None:
-        """Leave the number to the field in which it is moved, or paint it."""
+        """Leave the number to its field while it is moved, or paint it."""
         self._moving = moving
         self.update()
 
     def show_row(self, row: Row, sizes: Sizes, scale: Scale | None, digits: float) -> None:
-        """Show one side of a row, without squares where `scale` is None; `digits` is the width kept for the number."""
+        """Show one side of a row, without squares if `scale` is None; `digits` is the width reserved for the number."""
         self._row, self._sizes, self._scale, self._digits = row, sizes, scale, digits
         tell(self, name=row.spoken(self.side))
         self.update()
 
     def place(self) -> BarPlace | None:
-        """Return where everything is painted now; None before there is a row."""
+        """Return the current places of all parts; None before there is a row."""
         row, sizes = self._row, self._sizes
         if row is None or sizes is None:
             return None
@@ -153,7 +153,7 @@ class CountBar(Painted, Sized, QLabel):
         )
 
     def _squares(self, sizes: Sizes, outwards: int, edge: float) -> QRectF:
-        """Return the room of the squares: centred, together with "12 more" above and the slider below."""
+        """Return the room for the squares, centred together with "12 more" above and the slider below."""
         height = self._scale.height if self._scale is not None else 0.0
         above = label_height(sizes)
         spare = max(0.0, (self.height() - above - height - sizes.below) / 2)
@@ -163,7 +163,7 @@ class CountBar(Painted, Sized, QLabel):
         return QRectF(min(near, far), top, abs(far - near), height)
 
     def _label(self, row: Row, sizes: Sizes, squares: QRectF, bar: Bar | None) -> QRectF:
-        """Return the place of triangle and "12 more": over the surplus, inside the column, never over the number."""
+        """Return the place of triangle and "12 more": over the surplus, within the column, never over the number."""
         if row.larger != self.side:
             return QRectF()
         metrics = QFontMetricsF(_label_font(sizes))
@@ -204,7 +204,7 @@ class CountBar(Painted, Sized, QLabel):
 
     @property
     def frame(self) -> QRectF:
-        """Return the frame of a number that is moved: it reaches a little into the middle column."""
+        """Return the frame around a moved number; it extends slightly into the middle column."""
         rect = QRectF(self.rect()).adjusted(0, theme.XS, 0, -theme.XS)
         return (
             rect.adjusted(theme.S, 0, _FRAME_BEYOND, 0)
@@ -213,7 +213,7 @@ class CountBar(Painted, Sized, QLabel):
         )
 
     def field(self, sizes: Sizes, squares: QRectF, number_y: float) -> QRectF:
-        """Return the box of the field in which the number is moved: round the digits where they stood."""
+        """Return the box of the number's field, around the position of the digits."""
         digits = QFontMetricsF(font(sizes.number, compact=sizes.compact))
         high = digits.capHeight() + em(16 if sizes.compact else 26)
         middle = number_y - digits.capHeight() / 2
@@ -225,7 +225,7 @@ class CountBar(Painted, Sized, QLabel):
         return QRectF(near, middle - high / 2, far - near, high)
 
     def move_places(self) -> MovePlaces | None:
-        """Return where field and slider stand now; None while the number is not moved."""
+        """Return the places of the field and the slider; None if the number is not being moved."""
         place, sizes, moving = self.place(), self._sizes, self._moving
         if place is None or sizes is None or moving is None:
             return None
@@ -240,7 +240,7 @@ class CountBar(Painted, Sized, QLabel):
         return MovePlaces(self.field(sizes, place.squares, place.number.y()), (ends[0], ends[1]), middle)
 
     def _paint_move(self, painter: QPainter, place: BarPlace, moving: Moving) -> None:
-        """Paint "Move this", the keys, and the far end of the scale of the number to move."""
+        """Paint "Move this", the keys, and the far end of the scale."""
         colours, where, frame = theme.tokens(self), self.move_places(), self.frame
         if where is None:
             return
@@ -262,7 +262,7 @@ class CountBar(Painted, Sized, QLabel):
         self._paint_move_words(painter, place, where, colours)
 
     def _paint_move_words(self, painter: QPainter, place: BarPlace, where: MovePlaces, colours: theme.Tokens) -> None:
-        """Paint "Move this" over the field and the keys under the rate; where that is too low, the keys over it."""
+        """Paint "Move this" over the field and the keys under the rate, or over it if there is no room below."""
         metrics, frame, field = QFontMetricsF(painter.font()), self.frame, where.field
         below, over = place.rate.y() + em(18), field.top() - em(14)
         keys_below = below + em(12) <= frame.bottom()
@@ -308,23 +308,23 @@ class CountBar(Painted, Sized, QLabel):
 
 
 _BAR_AIR, _BAR_AIR_TIGHT = 8, 3
-"""Free height above and below bars and "12 more", together; in a small window less of it."""
+"""Total free height above and below the bars and "12 more"; the second is for a small window."""
 
 _SLIDER = 44
-"""Height under stacked squares for the slider of a number that may be moved, at the base font."""
+"""Height under stacked squares for the slider of a movable number, at the base font."""
 
 _MOST_LINES = 2
-"""Lines of a name, and of truth and prediction under it."""
+"""Most lines of a name, and of the truth and prediction under it."""
 
 _LEAST_SQUARES = 26
-"""Height of the squares in a row that has hardly room for them."""
+"""Least height of the squares in a row."""
 
 _STACKED_BARS = 36
 """Height of the squares in a stacked row, at the base font."""
 
 
 class ComparisonRow(QWidget):
-    """Words in the middle, A's bar to the left, B's to the right; stacked where the font is large."""
+    """A row: words in the middle, A's bar on the left, B's on the right; stacked if the font is large."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -338,7 +338,7 @@ class ComparisonRow(QWidget):
         self.movable = False
 
     def show_row(self, row: Row, plan_: Plan) -> None:
-        """Show the words of a row; its bars follow with `show_bars` when the height of the row is known."""
+        """Show the words of a row; `show_bars` adds its bars once the height of the row is known."""
         self._plan = plan_
         size, consequence = plan_.sizes, row.mistake.consequence
         for label, text, role in (
@@ -354,7 +354,7 @@ class ComparisonRow(QWidget):
         tell(self, tooltip="\n".join([*hidden, *([] if size.says_consequence else [consequence])]), more=consequence)
 
     def _shorten(self, row: Row, plan_: Plan) -> None:
-        """Let very long names take two lines: in smaller type, then cut in the middle, whole in the tooltip."""
+        """Fit very long names on two lines: in smaller type, then elided in the middle; the tooltip has all."""
         size, width = plan_.sizes, self._words_width()
         self._is_short = False
         if plan_.room.large:
@@ -378,7 +378,7 @@ class ComparisonRow(QWidget):
             self._is_short = True
 
     def show_bars(self, row: Row, scale: Scale | None, digits: float) -> None:
-        """Paint the bars in this scale, or no squares at all; `digits` is the width kept for the numbers."""
+        """Show the bars at a scale, or without squares (None); `digits` is the width reserved for the numbers."""
         for bar in self.bars:
             bar.show_row(row, self._plan.sizes, scale, digits)
         self._place()
@@ -386,20 +386,20 @@ class ComparisonRow(QWidget):
     # measures
 
     def needed_height(self) -> int:
-        """Return the least height in which nothing is cut."""
+        """Return the least height in which nothing is cut off."""
         if self._plan.sizes.stacked:
             return self._words_height() + self._stacked_bars() + 3 * theme.S
         bars = label_height(self._plan.sizes) + _LEAST_SQUARES + self._plan.sizes.below + self._air()
         return max(self._words_height() + theme.S, round(bars))
 
     def squares_height(self) -> float:
-        """Return the height that the squares have."""
+        """Return the height available to the squares."""
         if self._plan.sizes.stacked:
             return em(_STACKED_BARS)
         return self.height() - label_height(self._plan.sizes) - self._plan.sizes.below - self._air()
 
     def squares_width(self, digits: float) -> float:
-        """Return the width that the squares have beside `digits`, the width of the number."""
+        """Return the width available to the squares beside the number, whose width is `digits`."""
         sizes = self._plan.sizes
         return self._plan.comparison.a.width - sizes.inner - digits - theme.M - sizes.outer
 
@@ -407,7 +407,7 @@ class ComparisonRow(QWidget):
         return _BAR_AIR_TIGHT if self._plan.sizes.compact else _BAR_AIR
 
     def _stacked_bars(self) -> int:
-        """Return the height of stacked bars, with room under them for the slider where a number may be moved."""
+        """Return the height of stacked bars, with room for the slider if a number may be moved."""
         below = em(_SLIDER) if self.movable else 0
         return round(label_height(self._plan.sizes) + em(_STACKED_BARS)) + theme.S + below
 
@@ -444,12 +444,12 @@ class ComparisonRow(QWidget):
 
 
 def _lines(label: Label, width: int) -> int:
-    """Return on how many lines a label stands in `width` pixels."""
+    """Return the number of lines of a label in `width` pixels."""
     return round(label.heightForWidth(width) / QFontMetricsF(label.font()).lineSpacing())
 
 
 def fitted(text: str, face: QFont, width: float, most: int) -> str:
-    """Return `text` cut in its middle until it stands on `most` lines of `width` pixels."""
+    """Return `text` elided in the middle until it fits on `most` lines of `width` pixels."""
     metrics = QFontMetricsF(face)
     room = most * width
     while room > width / 2:

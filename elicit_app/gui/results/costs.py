@@ -1,4 +1,4 @@
-"""Costs and files: the cost matrix, what it means for MPCS, class weights, and a file for every tool."""
+"""Costs and files: the cost matrix, release factors for MPCS, class weights, and a file for every tool."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from metrics.inputs.arguments import Floats
 
 
 class FileFormat(NamedTuple):
-    """One thing to save or copy: what it is called inside, the button, and how its files end."""
+    """A format to save or copy: its key, its button, and the suffix of its files."""
 
     key: str
     button: str
@@ -30,7 +30,7 @@ class FileFormat(NamedTuple):
 
 
 class FileRow(NamedTuple):
-    """One row of the card: what it is, what it is for, and its formats."""
+    """One row of the card: its name, its use, and its formats."""
 
     name: str
     purpose: str
@@ -65,7 +65,7 @@ TOO_FEW = "A metric file needs five answers to questions that could teach someth
 
 
 def format_of(key: str) -> FileFormat:
-    """Return the format called `key`."""
+    """Return the format with a key."""
     return next(
         each for each in (PICTURES, TO_SEND_BACK, *(each for row in ROWS for each in row.formats)) if each.key == key
     )
@@ -89,7 +89,7 @@ class FilesCard(Card):
         column.addStretch(1)
 
     def show_result(self, view: ResultView) -> None:
-        """Switch the formats off while there are too few answers; the answers themselves can always be saved."""
+        """Disable the formats while there are too few answers; the answers themselves can always be saved."""
         self._caveat.show_text(view.metric.quality.caveat if view.can_export else TOO_FEW)
         for key, button in self.buttons.items():
             fits = view.metric.kind == "confusion" or key not in OF_COSTS
@@ -97,7 +97,7 @@ class FilesCard(Card):
             tell(button, tooltip="" if fits else "What was priced here are amounts, not mistakes between classes.")
 
     def say_copied(self) -> None:
-        """Tell, on its button, that the scikit-learn lines were copied."""
+        """Show on its button that the scikit-learn code was copied."""
         self.buttons[COPIED].setText("Copied")
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
@@ -129,7 +129,7 @@ class FilesCard(Card):
 def cells_of(
     texts: Cells, shades: Floats, names: Sequence[str], *, says: str = "", right: str = ""
 ) -> list[list[Cell]]:
-    """Return the cells of a matrix of mistakes; in sentences, `says` stands before a number and `right` for a hit."""
+    """Return the cells of a matrix of mistakes; in sentences, `says` precedes a number and `right` describes a hit."""
 
     def cell(i: int, j: int, text: str, below: str) -> Cell:
         flow = f"{names[i]} called {names[j]}"
@@ -183,7 +183,7 @@ class WeightsCard(Card):
         self._two_level.setText(release_sentence(view.metric, study.wording.class_one))
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Put as many weights on a line as long names leave room for."""
+        """Put as many weights on a line as fit beside long names."""
         per_row = 1 if breakpoint_.large else 2 if breakpoint_.compact else _WEIGHTS_A_ROW
         for pair in self._pairs:
             self._grid.removeWidget(pair)
@@ -241,7 +241,7 @@ class CostsPane(QWidget):
         self.arrange(self._last)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Two cards a row; one where the page is compact or the matrices are large."""
+        """Arrange two cards per row, or one if the page is compact or the matrices are large."""
         self._last = breakpoint_
         self.files.arrange(breakpoint_)
         self.weights.arrange(breakpoint_)

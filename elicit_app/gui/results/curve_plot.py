@@ -1,4 +1,4 @@
-"""Curves with their names on them: a painted plot whose line is moved with the arrows, and read as a table too."""
+"""A plot of curves with their names on them; arrow keys move its line, and it can be read as a table."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from metrics.inputs.arguments import Floats
 _STEP, _JUMP = 0.01, 0.1
 _FITS = "fits your answers"
 _MOST_TICKS = 10
-_BAND = 0.35  # how much of what is under a band it hides
+_BAND = 0.35  # opacity of a band
 
 
 class Stroke(Enum):
-    """How a curve is drawn: the recommended one, the others, and those that need no model."""
+    """The style of a curve: recommended, other, or without a model."""
 
     STRONG = Qt.PenStyle.SolidLine
     DASHED = Qt.PenStyle.DashLine
@@ -36,7 +36,7 @@ class Stroke(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """One curve: its name, its points from left to right, and how it is drawn."""
+    """One curve: its name, its points from left to right, and its style."""
 
     name: str
     xs: Floats
@@ -46,7 +46,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Mark:
-    """A point on a curve, and the part of the curve that its range covers."""
+    """A point on a curve, and the part of the curve covered by its range."""
 
     point: tuple[float, float]
     stretch: tuple[tuple[float, float], ...] = ()
@@ -54,23 +54,23 @@ class Mark:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """What a plot shows."""
+    """The content of a plot."""
 
     name: str  # for screen readers
     curves: tuple[Curve, ...]  # the most important first: it carries the dot
-    # its axes
+    # the axes
     x: LinearAxis | LogAxis
     y: LinearAxis
-    # return a number of an axis in words
+    # return a number on an axis as text
     x_text: Callable[[float], str]
     y_text: Callable[[float], str]
-    x_title: str  # what stands below the axis
-    # a second scale on the same axis: its numbers from those of the first, and its title
+    x_title: str  # title below the axis
+    # a second scale on the same axis: converts the numbers of the first; and its title
     second: tuple[Callable[[float], str], str] | None = None
-    shaded: tuple[float, float] | None = None  # the range that the answers leave
-    at: float | None = None  # where the line stands at first; None for a plot without one
+    shaded: tuple[float, float] | None = None  # the range consistent with the answers
+    at: float | None = None  # initial position of the line; None for a plot without a line
     marks: tuple[Mark, ...] = ()  # points on curves
-    # an area: its places from left to right, its lower and its upper ends
+    # an area: its positions from left to right, and its lower and upper ends
     band: tuple[Floats, Floats, Floats] | None = None
 
 
@@ -78,7 +78,7 @@ _NOTHING = Picture("", (), LinearAxis(0.0, 1.0), LinearAxis(0.0, 1.0), str, str,
 
 
 class CurvePlot(Painted, QLabel):
-    """Emits `moved` with the number that the line stands at, and `table_requested` when T is pressed."""
+    """Emits `moved` with the number at the line, and `table_requested` when T is pressed."""
 
     smooth = True
 
@@ -88,19 +88,19 @@ class CurvePlot(Painted, QLabel):
     def __init__(self) -> None:
         super().__init__()
         self._picture = _NOTHING
-        self.at: float | None = None  # the number that the line stands at
+        self.at: float | None = None  # the number at the line
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def show_picture(self, picture: Picture) -> None:
-        """Show `picture`, its line where it stands at first."""
+        """Show `picture` with its line at the initial position."""
         self._picture, self.at = picture, picture.at
         tell(self, name=picture.name)
         self.updateGeometry()
         self.update()
 
     def describe(self, sentence: str) -> None:
-        """Say for screen readers what is seen where the line stands."""
+        """Describe the values at the line to screen readers."""
         keys = " Left and Right move the line, Home puts it back, T shows the numbers as a table."
         tell(self, more=sentence + (keys if self.at is not None else ""))
 
@@ -148,7 +148,7 @@ class CurvePlot(Painted, QLabel):
     # --- measures
 
     def _room(self) -> QRectF:
-        """Return where the curves are."""
+        """Return the area of the curves."""
         picture = self._picture
         metrics = QFontMetricsF(font(Role.CAPTION))
         left = max((metrics.horizontalAdvance(picture.y_text(tick)) for tick in picture.y.ticks(5)), default=0.0)
@@ -161,7 +161,7 @@ class CurvePlot(Painted, QLabel):
         return room.left() + self._picture.x.position(value) * room.width()
 
     def _y(self, room: QRectF, value: float) -> float:
-        """Return the height of a value, not held inside the plot: curves are clipped."""
+        """Return the y-coordinate of a value; it may be outside the plot, because curves are clipped."""
         axis = self._picture.y
         return room.bottom() - (value - axis.low) / (axis.high - axis.low) * room.height()
 
@@ -189,7 +189,7 @@ class CurvePlot(Painted, QLabel):
             focus_ring(painter, QRectF(self.rect()), 8, colours.ink)
 
     def _paint_ground(self, painter: QPainter, colours: Tokens, room: QRectF) -> None:
-        """Paint the shaded range with its words."""
+        """Paint the shaded range with its label."""
         picture = self._picture
         if picture.shaded is not None:
             left, right = (self._x(room, end) for end in picture.shaded)
@@ -224,7 +224,7 @@ class CurvePlot(Painted, QLabel):
     def _paint_numbers(
         self, painter: QPainter, colours: Tokens, room: QRectF, as_text: Callable[[float], str], top: float
     ) -> None:
-        """Write round numbers under the axis, as many as have room."""
+        """Write as many round numbers under the axis as fit."""
         face, taken = font(Role.CAPTION), -1e9
         widest = QFontMetricsF(face).horizontalAdvance("50 %") + em(16)
         for tick in self._picture.x.ticks(min(max(2, int(room.width() // widest)), _MOST_TICKS)):
@@ -244,7 +244,7 @@ class CurvePlot(Painted, QLabel):
         write(painter, box, title, face, colours.ink2, align)
 
     def _title_height(self, title: str) -> float:
-        """Return the height of what stands under an axis: a line, or more where it is long."""
+        """Return the height of the title under an axis: one line, or more if it is long."""
         inside = QRectF(0, 0, max(self.width(), 1), 10_000)
         high = QFontMetricsF(_title_face()).boundingRect(inside, Qt.TextFlag.TextWordWrap, title).height()
         return max(float(em(22)), high + em(4))
@@ -298,7 +298,7 @@ class CurvePlot(Painted, QLabel):
                 _paint_over(painter, colours, place, text)
 
     def _sampled(self, room: QRectF, curve: Curve) -> Iterator[QPointF]:
-        """Yield points of a curve close enough to see what lies on it."""
+        """Yield points of a curve, close enough together to detect overlaps."""
         points = self._points(room, curve.xs, curve.ys)
         for one, other in pairwise(points):
             steps = max(1, int((other - one).manhattanLength() // 12))
@@ -308,7 +308,7 @@ class CurvePlot(Painted, QLabel):
 
 
 def _free_place(room: QRectF, size: QSize, own: Floats, others: Floats, taken: list[QRectF]) -> QRectF | None:
-    """Return where a name lies close to its own curve and far from the others; None where there is no room."""
+    """Return a place for a name close to its own curve and far from the others; None if there is no room."""
     best, found = np.inf, None
     width, height = size.width(), size.height()
     for left in np.linspace(room.left() + 4, room.right() - width - 4, 16):
@@ -334,7 +334,7 @@ def _free_place(room: QRectF, size: QSize, own: Floats, others: Floats, taken: l
 
 
 def _paint_over(painter: QPainter, colours: Tokens, room: QRectF, text: str) -> None:
-    """Write a name with a rim of the ground around its letters, so that no curve strikes it through."""
+    """Write a name with an outline in the background colour, so that no curve strikes it through."""
     metrics, path = QFontMetricsF(painter.font()), QPainterPath()
     path.addText(room.left() + 2, room.center().y() + (metrics.ascent() - metrics.descent()) / 2, painter.font(), text)
     ink = painter.pen().color()

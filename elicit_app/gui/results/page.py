@@ -1,4 +1,4 @@
-"""The result: five tabs, and from each of them more questions or the metric file."""
+"""The result: five tabs, each of which leads to more questions and to the metric file."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ EXPLAINED = (
 
 
 class PracticeDialog(QDialog):
-    """Asks for the table of today's practice; emits `stated` with it, or with None where there is to be none."""
+    """Asks for the table of present practice; emits `stated` with it, or with None to remove it."""
 
     stated = Signal(object)
 
@@ -59,7 +59,7 @@ class PracticeDialog(QDialog):
             spacing=theme.M,
         )
         self.show_table(table)
-        self.fields[0][0].setFocus()  # else what is typed at once is lost on the area that scrolls
+        self.fields[0][0].setFocus()  # otherwise the first key presses are lost on the scroll area
         rows = min(max(len(self.fields), _LEAST_ROWS), _MOST_ROWS)
         self.resize(theme.em(680), theme.em(290 + 46 * rows))
 
@@ -70,19 +70,19 @@ class PracticeDialog(QDialog):
                 field.setText("" if table is None else f"{table[i][j]:.15g}")
 
     def table(self) -> Table:
-        """Return what is typed.
+        """Return the typed table.
 
         Raises
         ------
         InputError
-            Where a field holds no number, or the table cannot be one of practice.
+            If a field does not hold a number, or the table is not valid for practice.
         """
         rows = tuple(tuple(self._number(i, j) for j in range(len(row))) for i, row in enumerate(self.fields))
         Practice.of(rows, self._study.wording.class_one)
         return rows
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        # a block of a spreadsheet is pasted from the field on that has the focus
+        # a block from a spreadsheet is pasted starting at the focused field
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             text = QGuiApplication.clipboard().text()
             if event.matches(QKeySequence.StandardKey.Paste) and ("\t" in text or "\n" in text.strip()):
@@ -166,9 +166,9 @@ _WIDEST_GAP, _NARROWEST_GAP = theme.XL, theme.S
 
 
 class TabStrip(Painted, QTabBar):
-    """A tab bar (same keys and accessible roles) that paints text and an underline only.
+    """A tab bar (with the usual keys and accessible roles) that paints only text and an underline.
 
-    Every tab has a name, and a short one for where the names have no room beside each other.
+    Every tab has a name, and a short name for when the names do not fit side by side.
     """
 
     smooth = True
@@ -194,18 +194,18 @@ class TabStrip(Painted, QTabBar):
             self._fit()
 
     def hide_tabs(self, hidden: tuple[int, ...]) -> None:
-        """Hide some tabs and show all others."""
+        """Hide some tabs and show the others."""
         for tab in range(self.count()):
             self.setTabVisible(tab, tab not in hidden)
         self._fit()
 
     def turn(self, step: int) -> None:
-        """Go to the next tab that is shown, or with -1 to the one before; from the last to the first."""
+        """Go to the next visible tab, or with -1 to the previous one, cyclically."""
         shown = [tab for tab in range(self.count()) if self.isTabVisible(tab)]
         self.setCurrentIndex(shown[(shown.index(self.currentIndex()) + step) % len(shown)])
 
     def _fit(self) -> None:
-        """Use the short names where the long ones have no room."""
+        """Use the short names if the long ones do not fit."""
         metrics = QFontMetricsF(theme.font(theme.Role.STRONG))
         shown = [name for tab, (name, _) in enumerate(self._names) if self.isTabVisible(tab)]
         wanted = sum(round(metrics.horizontalAdvance(name)) + _NARROWEST_GAP for name in shown)
@@ -220,11 +220,11 @@ class TabStrip(Painted, QTabBar):
         return QSize(theme.em(60), theme.em(40))
 
     def _name_width(self, index: int) -> float:
-        # Every name has room for the bold letters it gets when chosen.
+        # Every name has room for the bold type it gets when selected.
         return QFontMetricsF(theme.font(theme.Role.STRONG)).horizontalAdvance(self.tabText(index))
 
     def _gap(self) -> int:
-        """Return the space after a name: less where the font is large, so that no name is cut short for it."""
+        """Return the space after a name; it is smaller with a large font, so that no name is cut for it."""
         names = sum(round(self._name_width(index)) for index in range(self.count()))
         left = (self.width() - names) // max(self.count(), 1)
         return max(_NARROWEST_GAP, min(_WIDEST_GAP, left))
@@ -250,7 +250,7 @@ class ResultsPage(HeadedPage):
     """Shows a `ResultView`.
 
     Emits `export_requested` with the key of a format, `look_again_requested` with the number of an answer,
-    `review_requested`, `compare_requested`, and `practice_stated` with a table of today's practice, or None for none.
+    `review_requested`, `compare_requested`, and `practice_stated` with a table of present practice, or None.
     """
 
     export_requested = Signal(object)
@@ -286,7 +286,7 @@ class ResultsPage(HeadedPage):
         self._say_links()
 
     def show_result(self, view: ResultView, study: Study, expert: str = "") -> None:
-        """Show `view`; the tab stays where it is."""
+        """Show `view` on the current tab."""
         self._study, self._practice = study, view.practice
         self._judged, self._saves = view.judgement is not None, REPORT if chooses(view) else METRIC
         if study.answered_elsewhere:
@@ -311,7 +311,7 @@ class ResultsPage(HeadedPage):
         self._say_links()
 
     def _show_tabs(self, *, elsewhere: bool) -> None:
-        """Hide the tabs that judge models where their cases are elsewhere, or amounts are priced."""
+        """Hide the tabs that judge models if their cases are elsewhere or amounts are priced."""
         judging = (_TO_DO, _SEEN, _PREVALENCE)
         self.tabs.hide_tabs(judging if elsewhere else ())
         if elsewhere and self.tabs.currentIndex() in judging:
@@ -321,7 +321,7 @@ class ResultsPage(HeadedPage):
         super().arrange(breakpoint_)
         for pane in self._panes:
             pane.arrange(breakpoint_)
-        # a narrow footer has no room for the links of a tab, so they go to the end of the tab
+        # a narrow footer has no room for a tab's links, so they go to the end of the tab
         for layout in (self.body, self._of_result):
             layout.removeItem(self._of_tab)
         if breakpoint_.compact:
@@ -349,7 +349,7 @@ class ResultsPage(HeadedPage):
         self.tabs.currentChanged.connect(self._turn)
         for keys, step in ((QKeySequence.StandardKey.NextChild, 1), (QKeySequence.StandardKey.PreviousChild, -1)):
             shortcut = QShortcut(keys, self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            if step < 0:  # not every keyboard map makes a Backtab of it
+            if step < 0:  # not every keyboard layout maps it to Backtab
                 shortcut.setKeys([*shortcut.keys(), QKeySequence("Ctrl+Shift+Tab")])
             shortcut.activated.connect(partial(self.tabs.turn, step))
         bind(self, self._save_by_key, "Ctrl+S")
@@ -358,19 +358,19 @@ class ResultsPage(HeadedPage):
         self.notice.pressed.connect(self.retry_requested)
 
     def _save_by_key(self) -> None:
-        """Save the metric file; where a study was sent here, the answers that go back."""
+        """Save the metric file or, for a study sent from elsewhere, the answers to send back."""
         button = self.save if self._saves is TO_SEND_BACK else self.costs.files.buttons[METRIC.key]
         button.click()
 
     def _turn(self, index: int) -> None:
-        # Panes are hidden, not stacked: a stack is as high as its tallest page, and a short one would scroll.
+        # Panes are hidden, not stacked: a stack is as high as its tallest page, so a short page would scroll.
         for place, pane in enumerate(self._panes):
             pane.setVisible(place == index)
         self._say_links()
         self.area.verticalScrollBar().setValue(0)
 
     def _ask_practice(self) -> None:
-        """Ask for the table of today's practice."""
+        """Ask for the table of present practice."""
         if self._study is not None:
             dialog = PracticeDialog(self._study, self._practice, self)
             dialog.stated.connect(self.practice_stated)
@@ -382,7 +382,7 @@ class ResultsPage(HeadedPage):
         self._say_links()
 
     def _say_links(self) -> None:
-        """Show the links that belong to the tab."""
+        """Show the links of the tab."""
         tab = self.tabs.currentIndex()
         has_models = self._judged and tab == _SEEN
         self.practice.setVisible(self._judged and tab == _TO_DO)

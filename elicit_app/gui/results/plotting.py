@@ -1,4 +1,4 @@
-"""What the pages of a result draw: axes, ticks, dots, lines and arrows of plots, and small matrices."""
+"""Drawing for the result pages: axes, ticks, dots, lines and arrows of plots, and small matrices."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from metrics.text import two_digits
 
 @dataclass(frozen=True)
 class ShareAxis:
-    """An axis of shares from `low` to `high` (0 < low < high < 1) in log-odds: what is rare has room, at both ends."""
+    """A log-odds axis of shares from `low` to `high` (0 < low < high < 1), with room for rare events at both ends."""
 
     low: float
     high: float
 
     @classmethod
     def around(cls, share: float, population: int) -> ShareAxis:
-        """Return an axis that holds `share` with room on both sides, down to one case of the population."""
+        """Return an axis that holds `share` with a margin on both sides, down to one case of the population."""
         rarest = 1 / max(population, 3)
         low, high = min(0.01, share / 10), max(0.99, 1 - (1 - share) / 10)
         return cls(max(low, rarest), min(high, 1 - rarest))
 
     def position(self, value: float) -> float:
-        """Return where `value` lies, 0 at the low end and 1 at the high end; values outside are put at the end."""
+        """Return the position of a value, 0 at the low end and 1 at the high end; values outside are put at an end."""
         inside = min(max(value, self.low), self.high)
         return (_log_odds(inside) - _log_odds(self.low)) / (_log_odds(self.high) - _log_odds(self.low))
 
     def value(self, position: float) -> float:
-        """Return the share of cases at a position, 0 to 1."""
+        """Return the share at a position from 0 to 1."""
         odds = _log_odds(self.low) + min(max(position, 0.0), 1.0) * (_log_odds(self.high) - _log_odds(self.low))
         return 1 / (1 + math.exp(-odds))
 
     def ticks(self, most: int = 9) -> tuple[float, ...]:
-        """Return round shares inside, at most `most` where possible."""
+        """Return round shares on the axis, at most `most` if possible."""
         found: tuple[float, ...] = ()
         for rare in ((0.01, 0.02, 0.05, 0.1, 0.2), (0.01, 0.05, 0.2), (0.01, 0.1), ()):
             low = [value / 10**tens for tens in (4, 2, 0) for value in rare]
@@ -62,7 +62,7 @@ def _log_odds(share: float) -> float:
 
 @dataclass(frozen=True)
 class PlotColumns:
-    """Where the columns are, in pixels: names end, the axis begins and ends, the plot ends."""
+    """Places of the columns, in pixels: end of the names, start and end of the axis, end of the plot."""
 
     names: float
     left: float
@@ -70,12 +70,12 @@ class PlotColumns:
     width: float
 
     def x(self, axis: LogAxis, value: float) -> float:
-        """Return where `value` lies across the plot."""
+        """Return the x-coordinate of a value."""
         return self.left + axis.position(value) * (self.right - self.left)
 
 
 class LogPlot(Painted, QLabel):
-    """Rows below each other on one logarithmic axis of ratios; a subclass paints them and says how high they are."""
+    """Rows on a common logarithmic axis of ratios; a subclass paints them and gives their heights."""
 
     smooth = True
 
@@ -97,19 +97,19 @@ class LogPlot(Painted, QLabel):
         return QSize(em(320), em(120))
 
     def _ticks(self, columns: PlotColumns) -> list[float]:
-        """Return as many round numbers as have room."""
+        """Return as many round numbers as fit."""
         room = QFontMetricsF(font(Role.NOTE)).horizontalAdvance("0.03") + em(20)
         return self._axis.ticks(min(max(int((columns.right - columns.left) // room), 2), 8))
 
     def _paint_grid(self, painter: QPainter, columns: PlotColumns, top: float, bottom: float) -> None:
-        """Paint an upright line at every number, a stronger one at the yardstick."""
+        """Paint a vertical line at every number, and a stronger one at the yardstick."""
         colours = tokens(self)
         for tick in self._ticks(columns):
             x, one = round(columns.x(self._axis, tick)) + 0.5, tick == 1
             rule(painter, pen(colours.ink3 if one else colours.line, 1.5 if one else 1.0), x, top, x, bottom)
 
     def _paint_axis(self, painter: QPainter, columns: PlotColumns, top: float) -> None:
-        """Paint the numbers from `top` on, and over the whole plot which way is worse."""
+        """Paint the numbers at `top`, and above the plot the direction of worse mistakes."""
         colours, face = tokens(self), font(Role.NOTE)
         for tick in self._ticks(columns):
             under = QRectF(columns.x(self._axis, tick) - em(40), top, em(80), em(20))
@@ -122,7 +122,7 @@ class LogPlot(Painted, QLabel):
         write(painter, QRectF(x + gap, 0, room, em(20)), than if fits else more, face, colours.ink2)
 
     def _paint_mark(self, painter: QPainter, columns: PlotColumns, mark: RateMark, y: float) -> None:
-        """Paint a mark of a rate; a line that goes on beyond the axis ends in an arrow."""
+        """Paint a mark of a rate; a line that continues beyond the axis ends in an arrow."""
         colours, (shape, *ends) = tokens(self), mark
         low, high = (columns.x(self._axis, end) for end in ends)
         match shape:
@@ -144,7 +144,7 @@ class LogPlot(Painted, QLabel):
                 diamond(painter, colours, low, y)
 
     def _paint_legend_text(self, painter: QPainter, x: float, y: float, text: str) -> float:
-        """Write what a sign of the legend means; return where the next one begins."""
+        """Write the text of a legend entry, and return the start of the next one."""
         face = font(Role.NOTE)
         width = QFontMetricsF(face).horizontalAdvance(text) + 2
         write(painter, QRectF(x, y - em(12), width, em(24)), text, face, tokens(self).ink2)
@@ -152,7 +152,7 @@ class LogPlot(Painted, QLabel):
 
 
 def pen(colour: QColor, width: float = 2.0, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> QPen:
-    """Return a pen with flat ends, so that a line ends where its number is."""
+    """Return a pen with flat caps, so that a line ends exactly at its number."""
     return QPen(colour, width, style, Qt.PenCapStyle.FlatCap, Qt.PenJoinStyle.MiterJoin)
 
 
@@ -168,7 +168,7 @@ def line(painter: QPainter, colour: QColor, left: float, right: float, y: float)
 
 
 def beside(face: QFont, middle: float, text: str, top: float, width: float, height: float) -> QRectF:
-    """Return the box of a text around `middle` that stays inside `width`."""
+    """Return the box of a text centred on `middle`, kept within `width`."""
     wide = QFontMetricsF(face).horizontalAdvance(text) + 4
     return QRectF(min(max(middle - wide / 2, 0.0), max(width - wide, 0.0)), top, wide, height)
 
@@ -176,7 +176,7 @@ def beside(face: QFont, middle: float, text: str, top: float, width: float, heig
 def whisker(
     painter: QPainter, colour: QColor, ends: tuple[float, float], y: float, goes_on: tuple[bool, bool] = (False, False)
 ) -> None:
-    """Paint the line of a 90 % range with a stroke at both ends; an arrow head where it goes on."""
+    """Paint the line of a 90 % range with a stroke at both ends, or an arrow head where it continues."""
     rule(painter, pen(colour, 1.5), ends[0], y, ends[1], y)
     for end, further, towards in zip(ends, goes_on, (-1, 1), strict=True):
         if further:
@@ -227,7 +227,7 @@ def head(painter: QPainter, colour: QColor, tip: float, y: float, towards: int) 
 def _bound(
     painter: QPainter, colour: QColor, columns: PlotColumns, mark: RateMark, at: tuple[float, float], y: float
 ) -> None:
-    """Paint a dashed line where only a bound is known: an arrow to each open end, a stroke at the others."""
+    """Paint a dashed line for a bound, with an arrow at each open end and a stroke at the other."""
     left = (columns.left, True) if mark.low <= 0 else (at[0], False)
     right = (columns.right, True) if math.isinf(mark.high) else (at[1], False)
     rule(painter, pen(colour, 2.0, Qt.PenStyle.DashLine), left[0] + 2 * left[1], y, right[0] - 2 * right[1], y)
@@ -238,14 +238,14 @@ def _bound(
             rule(painter, pen(colour), end, y - em(6), end, y + em(6))
 
 
-MOST_WITH_RANGES = 5  # classes up to which a second line stands in every cell
+MOST_WITH_RANGES = 5  # largest number of classes with a second line in every cell
 _TURNED_FROM = 12
 _LEAST_SHADE = 0.06
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: a number, what stands under it, the sentence of its tool tip, and how dark it is without numbers."""
+    """One cell: a number, the text under it, the sentence of its tooltip, and its shade if numbers do not fit."""
 
     text: str
     below: str = ""
@@ -254,7 +254,7 @@ class Cell:
 
 
 class _Cells(NamedTuple):
-    """Where the cells of a matrix are: what stands left of them and above, and how large each is."""
+    """The layout of a matrix: the margins left of and above the cells, and the size of a cell."""
 
     left: float
     top: float
@@ -262,15 +262,15 @@ class _Cells(NamedTuple):
     height: float
 
     def room(self, i: int, j: int) -> QRectF:
-        """Return the place of a cell."""
+        """Return the rectangle of a cell."""
         left, top, gap = self.left + j * self.width, self.top + i * self.height, XS / 2
         return QRectF(left, top, self.width, self.height).adjusted(gap, gap, -gap, -gap)
 
 
 class MatrixGrid(Painted, QLabel):
-    """Rows are truths, columns what the model says; the diagonal is sunken.
+    """A matrix; rows are truths, columns predictions; the diagonal is sunken.
 
-    Above five classes the second line goes, and where the numbers have no room, shades stand for them.
+    Above five classes the second line is omitted, and if the numbers do not fit, shades replace them.
     """
 
     smooth = True
@@ -320,11 +320,11 @@ class MatrixGrid(Painted, QLabel):
         return len(self._classes) > MOST_WITH_RANGES
 
     def _turned(self) -> bool:
-        """Return whether the names of the columns stand upright, for want of room."""
+        """Return whether the column names are vertical for lack of room."""
         return len(self._classes) > _TURNED_FROM
 
     def _legible(self, places: _Cells) -> bool:
-        """Return whether the numbers have room in the cells."""
+        """Return whether the numbers fit in the cells."""
         metrics = QFontMetricsF(font(Role.NOTE, weight=600))
         widest = max((metrics.horizontalAdvance(cell.text) for row in self._cells for cell in row), default=0.0)
         return not self._dense() or widest <= places.room(0, 0).width()
@@ -344,7 +344,7 @@ class MatrixGrid(Painted, QLabel):
         return min(longest + em(14), self.width() * 0.27)
 
     def _places(self) -> _Cells:
-        """Return where the cells are; it measures every name, so it is asked for once a painting."""
+        """Return the layout; it measures every name, so it is computed once per painting."""
         left = self._label()
         return _Cells(left, self._top(), (self.width() - left) / max(len(self._classes), 1), self._row())
 
@@ -393,7 +393,7 @@ class MatrixGrid(Painted, QLabel):
 
 
 def _shade(colours: Tokens, cell: Cell, diagonal: bool) -> QColor:
-    """Return the colour of a cell without a number: the darker, the more."""
+    """Return the colour of a cell without a number; darker means more."""
     colour = QColor(colours.sunken if diagonal else colours.ink)
     if not diagonal:
         colour.setAlphaF(_LEAST_SHADE + (1 - _LEAST_SHADE) * cell.shade)
@@ -401,7 +401,7 @@ def _shade(colours: Tokens, cell: Cell, diagonal: bool) -> QColor:
 
 
 class MatrixCard(Card):
-    """A matrix with its title and the sentence that says which way to read it."""
+    """A matrix with a title and a sentence on how to read it."""
 
     def __init__(self, title: str, sentence: str = "") -> None:
         super().__init__()

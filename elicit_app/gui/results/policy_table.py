@@ -1,4 +1,4 @@
-"""What one could do, ranked by cost: a painted table with both doubts of every difference to the first."""
+"""Policies ranked by cost: a painted table with both uncertainties of every difference to the first."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _EMPTY = PolicyTexts((), (), "", "", ())
 
 
 def signed(difference: float) -> str:
-    """Return a difference as it stands on the axis: "0", "+100", "−20"."""
+    """Return a difference as text for the axis: "0", "+100", "−20"."""
     return "0" if difference == 0 else f"{'+' if difference > 0 else '−'}{total_cost(abs(difference))}"
 
 
 @dataclass(frozen=True)
 class _Columns:
-    """Where the columns are, in pixels; `counts` are right ends, `bar` is where the bars of probability begin.
+    """Places of the columns, in pixels; `counts` are right ends, `bar` is the start of the probability bars.
 
-    `two_lines`: names and manners stand above each other.
+    `two_lines`: whether names are above manners instead of beside them.
     """
 
     name: float
@@ -50,7 +50,7 @@ class _Columns:
 
 
 class PolicyTable(Painted, QLabel):
-    """Rank with a bracket around ties, what one can do, counts, cost, both doubts of the difference, probably best."""
+    """The table: rank with a bracket around ties, policy, counts, cost, range of the difference, probability best."""
 
     smooth = True
 
@@ -85,12 +85,12 @@ class PolicyTable(Painted, QLabel):
 
     @property
     def folded(self) -> int:
-        """Return how many rows there are beyond those that are shown first."""
+        """Return the number of rows beyond those shown first."""
         return max(len(self._texts.rows) - _MOST_ROWS, 0)
 
     @property
     def rows(self) -> tuple[PolicyRow, ...]:
-        """Return the rows that are shown."""
+        """Return the visible rows."""
         return self._texts.rows if self._all else self._texts.rows[:_MOST_ROWS]
 
     def hasHeightForWidth(self) -> bool:
@@ -143,14 +143,14 @@ class PolicyTable(Painted, QLabel):
         return float(em(46) + (len(self._unit_lines()) - 1) * em(18))
 
     def _unit_lines(self) -> tuple[str, ...]:
-        """Return the unit of the costs on one line, or on two that are about as long."""
+        """Return the unit of the costs on one line, or on two of about equal length."""
         text = f"in {self._texts.unit}"
         if QFontMetricsF(font(Role.CAPTION)).horizontalAdvance(text) <= em(_HEAD):
             return (text,)
         return _on_two_lines(text, least=2)
 
     def _heads(self) -> tuple[tuple[str, ...], ...]:
-        """Return what heads each count, broken elsewhere where its second line would be too long."""
+        """Return the heads of the counts, rebroken if a second line would be too long."""
         metrics = QFontMetricsF(font(Role.CAPTION))
         return tuple(
             head if metrics.horizontalAdvance(head[1]) <= em(_HEAD) else _on_two_lines(" ".join(head))
@@ -185,7 +185,7 @@ class PolicyTable(Painted, QLabel):
         bar = end - best - em(10) - em(72)
         room = bar - em(24) - em(30) - sum(heads) - cost_width - name
         two_lines = self._name_width(stacked=False, short=True) > room - em(_PLOT)
-        # A name that is cut says less than an axis that is shorter.
+        # A shorter axis loses less than a cut name.
         least = em(_LEAST_PLOT if two_lines else _PLOT)
         name_end = name + min(self._name_width(stacked=two_lines), room - least)
         counts, x = [], name_end
@@ -196,7 +196,7 @@ class PolicyTable(Painted, QLabel):
         return _Columns(name, name_end, tuple(counts), cost, cost + em(30), bar - em(24), bar, end, two_lines)
 
     def _name_width(self, *, stacked: bool, short: bool = False) -> float:
-        """Return how wide names and manners are, above each other or on one line, with ranges or without."""
+        """Return the width of names and manners, stacked or on one line, with or without ranges."""
         strong, note = QFontMetricsF(_face(Role.STRONG, True)), QFontMetricsF(font(Role.NOTE))
         widths = [
             (strong.horizontalAdvance(row.name), note.horizontalAdvance(row.short_manner if short else row.manner))
@@ -205,7 +205,7 @@ class PolicyTable(Painted, QLabel):
         return max((max(pair) if stacked else sum(pair) + em(12) for pair in widths), default=0.0) + 4
 
     def _notes_beside(self, width: int) -> bool:
-        """Return whether the notes fit left of the axis and of the legend."""
+        """Return whether the notes fit to the left of the axis and the legend."""
         if self._compact(width) or len(self._texts.notes) > 2:
             return False
         metrics, room = QFontMetricsF(font(Role.CAPTION)), self._columns(width).plot - em(20)
@@ -219,7 +219,7 @@ class PolicyTable(Painted, QLabel):
         return sum(heights) + (em(4) if heights else 0)
 
     def _legend(self) -> tuple[tuple[str, str], ...]:
-        """Return the marks that are used, with their words."""
+        """Return the marks in use, with their texts."""
         if not any(row.judged.difference_interval for row in self._texts.rows):
             return ()
         marks = [("both", "both doubts")]
@@ -315,7 +315,7 @@ class PolicyTable(Painted, QLabel):
     def _paint_doubts(
         self, painter: QPainter, colours: Tokens, ink: QColor, at: _Columns, one: JudgedPolicy, both: Range, y: float
     ) -> None:
-        """Paint the range of both doubts, over it that of the answers and under it that of the cases."""
+        """Paint the total range, with that of the answers above it and that of the cases below it."""
         axis = self._axis
         if one.difference_answers is not None and axis.holds(one.difference_answers):
             ends = [at.x(axis, end) for end in one.difference_answers]
@@ -331,7 +331,7 @@ class PolicyTable(Painted, QLabel):
                 _paint_cut(painter, colours, end, inside, y)
 
     def _paint_far(self, painter: QPainter, ink: QColor, at: _Columns, difference: float, y: float) -> None:
-        """Paint a dashed arrow with its number: the row lies beyond the axis."""
+        """Paint a dashed arrow with its number for a row beyond the axis."""
         text, tip = signed(difference), at.plot_end + em(8)
         width = QFontMetricsF(font(Role.NOTE)).horizontalAdvance(text)
         start = tip - em(60)
@@ -408,7 +408,7 @@ class PolicyTable(Painted, QLabel):
 
 
 def _on_two_lines(text: str, least: int = 1) -> tuple[str, ...]:
-    """Return `text` on two lines of letters about as many, at least `least` words on the first."""
+    """Return `text` on two lines of about equal length, with at least `least` words on the first."""
     words = text.split()
     pairs = [(" ".join(words[:at]), " ".join(words[at:])) for at in range(least, len(words))]
     return min(pairs, key=lambda pair: max(map(len, pair)), default=(text,))
@@ -428,13 +428,13 @@ def _text(
     ink: QColor,
     align: Qt.AlignmentFlag = LEFT,
 ) -> None:
-    """Paint `text` between two columns, shortened in its middle where it does not fit."""
+    """Paint `text` between two columns, elided in the middle if it does not fit."""
     between = QRectF(left, room.top(), right - left, room.height())
     write(painter, between, text, face, ink, align, elide=True)
 
 
 def _paint_cut(painter: QPainter, colours: Tokens, end: float, inside: tuple[float, float], y: float) -> None:
-    """Write the end of a range that goes on beyond the axis into its line, beside the arrow, where it has room."""
+    """Write the end of a range that continues beyond the axis into its line, beside the arrow, if there is room."""
     text, small, gap = signed(end), font(Role.CAPTION), em(10)
     width = QFontMetricsF(small).horizontalAdvance(text) + em(6)
     if width + 2 * gap > inside[1] - inside[0]:

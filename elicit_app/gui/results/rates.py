@@ -1,4 +1,4 @@
-"""What the expert told us: the sentence, the exchange rates and how far they can be trusted."""
+"""The elicited values: the sentence, the exchange rates, and how far they can be trusted."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class PlotRow:
 
     @property
     def below(self) -> str:
-        """Return what stands beneath the number: its range, or that no question was about it."""
+        """Return the text beneath the number: its range, or that no question was about it."""
         if self.asked:
             return self.ratio.range_in_words()
         range_ = self.ratio.range_in_words()
@@ -62,7 +62,7 @@ def rows_of(
     guesses: Mapping[MistakeKey, float],
     never_asked: Container[MistakeKey] = (),
 ) -> tuple[PlotRow, ...]:
-    """Return the rows of the plot in study order; `never_asked` are the mistakes that no question was about."""
+    """Return the rows of the plot in study order; `never_asked` are mistakes that no question covered."""
     return tuple(
         PlotRow(
             rate,
@@ -76,14 +76,14 @@ def rows_of(
 
 
 class RatioPlot(LogPlot):
-    """Dot, bar for 50 %, line for 90 %, dashed arrow where only bounded, hollow diamond for the first guess."""
+    """The plot: dot, bar for 50 %, line for 90 %, dashed arrow for a bound, hollow diamond for the first guess."""
 
     def __init__(self) -> None:
         super().__init__()
         self._rows: tuple[PlotRow, ...] = ()
 
     def show_rows(self, rows: Sequence[PlotRow], yardstick: str, *, priced: bool = False) -> None:
-        """Show `rows`; `yardstick` is what the others are compared with, in the singular: a mistake, or an amount."""
+        """Show `rows`; `yardstick` is the unit mistake or amount in the singular."""
         self._rows, self._yardstick = tuple(rows), yardstick
         self._sides = ("counts less", "counts more") if priced else ("less bad", "worse")
         shown = (number for row in rows for number in (*row.ratio.shown, row.guess or 0.0))
@@ -164,7 +164,7 @@ class RatioPlot(LogPlot):
 
 
 class Tally(Painted, QLabel):
-    """One box for each answer kept aside, filled where it was predicted rightly."""
+    """One box per held-out answer, filled if it was predicted correctly."""
 
     def __init__(self, right: int, total: int, strong: bool) -> None:
         super().__init__()
@@ -189,7 +189,7 @@ class Tally(Painted, QLabel):
 
 
 class TrustCard(Card):
-    """The panel beside the result. Emits `look_again_requested` with the number of the answer a finding is about."""
+    """The panel beside the result. Emits `look_again_requested` with the number of the answer behind a finding."""
 
     look_again_requested = Signal(object)
 
@@ -203,7 +203,7 @@ class TrustCard(Card):
         )
 
     def show_result(self, view: ResultView) -> None:
-        """Show the findings of `view`: what is good, the answers kept aside, then the reservations."""
+        """Show the findings of `view`: the good ones, the held-out answers, then the reservations."""
         self._sentence.setText(view.trust_sentence)
         column = in_column(on=self._findings.renew(), spacing=12)
         good, bad = [t for t in view.trust if t.good], [t for t in view.trust if not t.good]
@@ -232,7 +232,7 @@ class TrustCard(Card):
 
 
 def _held_out(rules: Sequence[HeldOutView], introduced: bool) -> QWidget:
-    """Return the table of how many answers kept aside each rule predicts; `introduced` where a finding announces it."""
+    """Return a table of the held-out answers predicted by each rule; `introduced` if a finding announces it."""
     block = QWidget()
     grid = in_grid(on=block, margins=(theme.em(15) + 12, 0, 0, 0), across=12, down=6)
     if not introduced:
@@ -248,13 +248,13 @@ def _held_out(rules: Sequence[HeldOutView], introduced: bool) -> QWidget:
     return block
 
 
-_MOST_ROWS = 30  # with more, the mistakes that were never asked about are folded away
+_MOST_ROWS = 30  # with more rows, mistakes that no question covered are folded away
 NO_BREAK = "\N{NO-BREAK SPACE}"
 _SHORT = 32
 
 
 class GuessSign(Painted, Sized, QWidget):
-    """The hollow diamond of the first guess, beside its words."""
+    """The hollow diamond of the first guess, beside its text."""
 
     size_asked = size_least = (18, 18)
     smooth = True
@@ -279,9 +279,9 @@ class SentenceCard(Card):
         in_column(self._sentence, self._below, on=self, margins=(24, 20, 24, 20), spacing=10)
 
     def show_headline(self, headline: Headline, guess: float | None) -> None:
-        """Show the sentence that the result begins with, and what was guessed of its ratio."""
+        """Show the headline, and the first guess of its ratio."""
         plain, stressed = headline.start, headline.number
-        # Number and noun stay on one line; the sentence breaks before them.
+        # Keep number and noun on one line; the sentence breaks before them.
         self._sentence.say(f"{plain} ", stressed.replace(" ", NO_BREAK) if len(stressed) < _SHORT else stressed, ".")
         lead, stressed = headline.below
         self._range.setVisible(bool(lead))
@@ -292,7 +292,7 @@ class SentenceCard(Card):
             self._guess.say("Your first guess, before the questions: ", two_digits(guess), ".")
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Put the guess under the range where the font is large."""
+        """Put the guess under the range if the font is large."""
         for label in (self._sentence, self._range, self._guess):
             label.set_compact(breakpoint_.compact)
         self._range.setWordWrap(breakpoint_.large)
@@ -300,7 +300,7 @@ class SentenceCard(Card):
 
 
 def _never_asked(view: ResultView, study: Study) -> set[MistakeKey]:
-    """Return the mistakes that no question was about."""
+    """Return the mistakes that no question covered."""
     place = {name: index for index, name in enumerate(study.classes)}
     return {
         MistakeKey(place[true], None if predicted is None else place[predicted])

@@ -1,4 +1,4 @@
-"""What more can be seen: curves over the threshold and over one ratio, ROC curves, and every model as a table."""
+"""Further views: curves over the threshold and over one ratio, ROC curves, and every model as a table."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Part = Literal["curves", "roc", "tables"]
 
 
 class NumbersTable(QTableWidget):
-    """The numbers behind curves; not editable, as high as its rows."""
+    """A read-only table of the numbers behind curves, as high as its rows."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class NumbersTable(QTableWidget):
 
 
 class CurveCard(Card):
-    """Title, how to read it, the plot or its numbers, and one sentence on what is seen where the line stands."""
+    """A title, how to read it, the plot or its numbers, and a sentence on the values at the line."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,7 +84,7 @@ class CurveCard(Card):
         self.plot.table_requested.connect(self.toggle_numbers)
 
     def show_words(self, text: words.CurveText, note: str = "") -> None:
-        """Show what stands around the plot."""
+        """Show the texts around the plot."""
         self.title.setText(text.title)
         self._how.setText(text.how)
         self._note.show_text(note)
@@ -92,7 +92,7 @@ class CurveCard(Card):
     def show_curves(
         self, picture: Picture, curves: CurveSet, say: Callable[[float], str], value: Callable[[float], str]
     ) -> None:
-        """Show `curves` as `picture`; `say` returns the sentence at a number, `value` a value in words."""
+        """Show `curves` as `picture`; `say` returns the sentence at a number, `value` a value as text."""
         self._curves, self._say = curves, say
         self.plot.show_picture(picture)
         self._moved(curves.elicited)
@@ -105,13 +105,13 @@ class CurveCard(Card):
         self.numbers.show_numbers(heads, rows)
 
     def show_still(self, picture: Picture, sentence: str) -> None:
-        """Show a picture whose line is not moved."""
+        """Show a picture without a movable line."""
         self.plot.show_picture(picture)
         self.sentence.setText(sentence)
         self.plot.describe(sentence)
 
     def toggle_numbers(self) -> None:
-        """Show the numbers instead of the plot, or the plot again."""
+        """Switch between the plot and its numbers."""
         if self._curves is None:
             return
         show = self.numbers.isHidden()
@@ -133,7 +133,7 @@ class CurveCard(Card):
 
 
 def strokes(lines: Sequence[CurveLine]) -> list[Stroke]:
-    """Return how each line is drawn: the recommended one strong, the others in turn."""
+    """Return the style of each line: strong for the recommended one, the others in turn."""
     found, turn = [], 0
     for line in lines:
         if line.recommended:
@@ -145,7 +145,7 @@ def strokes(lines: Sequence[CurveLine]) -> list[Stroke]:
 
 
 def curves_of(curves: CurveSet) -> tuple[Curve, ...]:
-    """Return the lines of a set for painting."""
+    """Return the lines of a set as curves."""
     return tuple(
         Curve(line.name, curves.at, line.values, stroke)
         for line, stroke in zip(curves.lines, strokes(curves.lines), strict=True)
@@ -153,7 +153,7 @@ def curves_of(curves: CurveSet) -> tuple[Curve, ...]:
 
 
 class SeenPane(QWidget):
-    """The third tab of the result. Emits `curves_requested` when it is shown and has none yet."""
+    """The third tab of the result. Emits `curves_requested` when it is shown without curves."""
 
     curves_requested = Signal()
 
@@ -178,11 +178,11 @@ class SeenPane(QWidget):
 
     @property
     def curves(self) -> CurvesView | None:
-        """Return the curves that are shown."""
+        """Return the current curves."""
         return self._view
 
     def show_result(self, view: ResultView, study: Study) -> None:
-        """Forget the curves of another result, and show the models of this one as tables."""
+        """Discard the curves of another result, and show the models of this one as tables."""
         self._result, self._study, self._view = view, study, None
         self.waiting.setText(COMPUTING if view.judgement is not None else NOTHING)
         self._show_tables(view.models, study)
@@ -192,7 +192,7 @@ class SeenPane(QWidget):
             self.request()
 
     def request(self) -> None:
-        """Ask for the curves where there are none yet."""
+        """Request the curves if there are none yet."""
         if self._view is None and self._result is not None and self._result.judgement is not None:
             self.curves_requested.emit()
 
@@ -217,7 +217,7 @@ class SeenPane(QWidget):
         self._turn()
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Put the cards below each other on a compact page."""
+        """Stack the cards on a compact page."""
         turn(self._across, down=breakpoint_.compact)
 
     def showEvent(self, event: object) -> None:
@@ -327,14 +327,14 @@ class SeenPane(QWidget):
 def _stretch(
     xs: np.ndarray, ys: np.ndarray, ends: tuple[tuple[float, float], tuple[float, float]]
 ) -> tuple[tuple[float, float], ...]:
-    """Return the part of a ROC curve between two of its points."""
+    """Return the part of a ROC curve between two points."""
     (x0, y0), (x1, y1) = ends
     inside = [(float(x), float(y)) for x, y in zip(xs, ys, strict=True) if x0 <= x <= x1 and y0 <= y <= y1]
     return ((x0, y0), *inside, (x1, y1)) if ends[0] != ends[1] else ()
 
 
 def count_cells(model: ModelView, study: Study) -> list[list[Cell]]:
-    """Return the cells of a model's confusion matrix: cases, and their share of the truth."""
+    """Return the cells of a model's confusion matrix: counts, and their share of the true class."""
     names = study.wording.class_one
     return [
         [_count_cell(truth, called, count, sum(counts)) for called, count in zip(names, counts, strict=True)]

@@ -1,4 +1,4 @@
-"""What to do: the recommendation, all that one could do, and whether more would help; also at another prevalence."""
+"""What to do: the recommendation, all policies, and the value of more information; also at another prevalence."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MADE_UP = "It is a made-up distribution for trying procedures out. What you told
 
 
 class RecommendationCard(Card):
-    """What to do, what it brings, and how sure that is; where the costs are not settled, that too."""
+    """The recommendation, its gain, how sure it is, and any reservation about the costs."""
 
     def __init__(self) -> None:
         super().__init__(Surface.IMPORTANT)
@@ -56,7 +56,7 @@ class RecommendationCard(Card):
         tell(self.costs, tooltip=view.metric.quality.provisional or "")
 
     def show_words(self, sentence: str, below: str) -> None:
-        """Show two sentences where there is nothing to recommend."""
+        """Show two sentences if there is nothing to recommend."""
         self.sentence.say(sentence)
         self.spares.say(below)
         for label in (self.sureness, self.costs):
@@ -71,7 +71,7 @@ class RecommendationCard(Card):
 
 
 def _alternating(pieces: Sequence[Piece]) -> list[str]:
-    """Return the parts of a sentence for a label that stresses every second one."""
+    """Return the pieces of a sentence for a label that stresses every second one."""
     parts = [""]
     for piece in pieces:
         if piece.strong == len(parts) % 2:
@@ -81,7 +81,7 @@ def _alternating(pieces: Sequence[Piece]) -> list[str]:
 
 
 def _stressed(sentence: str, after: str, before: str) -> tuple[str, ...]:
-    """Return a sentence in three parts, the middle one to stress: what stands between two marks, if both are there."""
+    """Split a sentence in three, with the text between two marks, if both occur, in the middle, to be stressed."""
     start = sentence.find(after) + len(after) if after else 0
     end = sentence.find(before, start)
     if end < 0 or (after and after not in sentence):
@@ -91,7 +91,7 @@ def _stressed(sentence: str, after: str, before: str) -> tuple[str, ...]:
 
 
 class ShareBar(Painted, Sized, QLabel):
-    """How much of the loss so many more would spare: a filled part of a track."""
+    """The share of the expected loss that more would save, as the filled part of a track."""
 
     size_asked, size_least = (160, 8), (60, 8)
 
@@ -109,7 +109,7 @@ class ShareBar(Painted, Sized, QLabel):
 
 
 class MoreCard(Card):
-    """Would more help? The advice, what deciding now is expected to cost, and three amounts of more on one scale."""
+    """The value of more: the advice, the expected loss of deciding now, and three amounts of more on one scale."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -119,7 +119,7 @@ class MoreCard(Card):
         self._across = in_row((words, 4), (self._amounts, 5), on=self, margins=(20, 14, 20, 16), spacing=theme.XL)
 
     def show_information(self, texts: InformationTexts) -> None:
-        """Show what more would bring."""
+        """Show the value of information."""
         self.advice.setText(texts.advice)
         self.loss.setText(texts.loss)
         grid = in_grid(on=self._amounts.renew(), across=theme.L, down=theme.XS)
@@ -137,7 +137,7 @@ class MoreCard(Card):
 
 
 class TableCard(Card):
-    """The table of policies; what is beyond eight rows is folded."""
+    """The table of policies; rows beyond the eighth are folded away."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -147,7 +147,7 @@ class TableCard(Card):
         in_column(self.table, in_row(self.fold, 1), self._notes, on=self, margins=(20, 10, 20, 12), spacing=theme.XS)
 
     def show_judgement(self, judgement: Judgement, counts_as: str = "") -> None:
-        """Show a judgement; `counts_as` says what the costs rest on."""
+        """Show a judgement; `counts_as` states the basis of the costs."""
         self.table.show_policies(policy_texts(judgement, counts_as))
         self._notes.show_text(" ".join(judgement.notes))
         self._say_fold()
@@ -194,18 +194,18 @@ STEPS = 1000
 
 
 class Scale(NamedTuple):
-    """What the track is a scale of."""
+    """The scale of the track."""
 
     axis: ShareAxis
-    question: str  # what is asked, for screen readers
-    as_text: Callable[[float], str]  # returns a number in words
-    own: float  # where the study is, marked with a square
+    question: str  # the question, for screen readers
+    as_text: Callable[[float], str]  # returns a number as text
+    own: float  # the study's own value, marked with a square
 
 
 class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
-    """A slider whose track says what is cheapest where, with a tick where two policies change places.
+    """A slider whose track names the cheapest policy along the scale, with a tick at each change.
 
-    Emits `number_changed` with the number whenever the handle is moved by mouse or keys.
+    Emits `number_changed` with the number whenever the mouse or a key moves the handle.
     """
 
     smooth = True
@@ -225,7 +225,7 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
         self.valueChanged.connect(self._moved)
 
     def show_scale(self, scale: Scale, segments: tuple[Segment, ...]) -> None:
-        """Show who is cheapest along `scale`."""
+        """Show the cheapest policies along `scale`."""
         self._scale, self._segments = scale, segments
         tell(self, name=scale.question, more=self._description())
         self.update()
@@ -275,7 +275,7 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
         return " ".join([*parts, f"{capitalised(note)}."])
 
     def _note(self) -> str:
-        """Return what stands below the numbers: where the study is."""
+        """Return the note below the numbers: the study's own value."""
         return f"square: in your study, {self._scale.as_text(self._scale.own)}"
 
     def _inset(self) -> float:
@@ -288,7 +288,7 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
         return float(em(46))
 
     def _paint_track(self, painter: QPainter, colours: Tokens) -> None:
-        # Two greys in turn: neighbours differ, and the names above say who is meant.
+        # Two alternating greys distinguish neighbours; the names above identify them.
         for segment, shade in zip(self._segments, cycle((colours.line2, colours.ink)), strict=False):
             left, right = self._x(segment.low), self._x(segment.high)
             painter.fillRect(QRectF(left, self._y() - em(2.5), right - left, em(5)), shade)
@@ -314,13 +314,13 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
         self._paint_names(painter, colours)
 
     def _paint_names(self, painter: QPainter, colours: Tokens) -> None:
-        """Write who costs least, as estimated, beside the changes; who finds no room there is in the description."""
+        """Write the names of the cheapest policies beside the changes; names without room are in the description."""
         face, gap, taken = font(Role.LABEL, weight=600), em(10), list[QRectF]()
         order = sorted(self._segments, key=lambda one: self._x(one.low) - self._x(one.high))
         for segment in order:
             text = f"Best guess: {segment.name}"
             width = QFontMetricsF(face).horizontalAdvance(text) + 2
-            # The first name ends at its change, the others begin at theirs: both sides of a tick are named.
+            # The first name ends at its change and the others start at theirs, so both sides of a tick are named.
             beside = self._x(segment.high) - gap - width if segment is self._segments[0] else self._x(segment.low) + gap
             left = beside if len(self._segments) > 1 else (self.width() - width) / 2
             room = QRectF(left, 0, width, em(24))
@@ -341,7 +341,7 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
             focus_ring(painter, QRectF(x - around, y - around, 2 * around, 2 * around), around, colours.ink)
 
     def _change_boxes(self) -> dict[str, QRectF]:
-        """Return where each change is said; a change too close to the one before is not."""
+        """Return the box of each change's number; a change too close to the previous one has none."""
         found: dict[str, QRectF] = {}
         for change in self._segments[1:]:
             room = self._label_box(change.low, self._change_text(change))
@@ -363,7 +363,7 @@ ASSUMED = (
 
 
 class SharesCard(Section):
-    """Which class, and how many of the population are of it: list, box and slider. Emits `changed` with the shares."""
+    """Choice of a class and of its share in the population: list, box and slider. Emits `changed` with the shares."""
 
     changed = Signal(object)
 
@@ -388,11 +388,11 @@ class SharesCard(Section):
 
     @property
     def cases(self) -> str:
-        """Return the cases of each class as they are said."""
+        """Return the text on the cases of each class."""
         return self._cases.text()
 
     def show_result(self, view: ResultView, scenarios: Scenarios, study: Study) -> None:
-        """Start from the study's own prevalence, at the class that the result's first sentence is about."""
+        """Start from the study's own prevalence, at the class of the headline."""
         self._scenarios, self._study = scenarios, study
         self.shares = tuple(map(float, scenarios.own))
         self.classes.clear()
@@ -404,11 +404,11 @@ class SharesCard(Section):
         self._class_chosen()
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Keep the question on one line where there is room."""
+        """Keep the question on one line if there is room."""
         turn(self._row, down=breakpoint_.compact)
 
     def _class_chosen(self) -> None:
-        """Show how common the chosen class is, and what is cheapest as it becomes rarer or more common."""
+        """Show the share of the chosen class, and the cheapest policies as it becomes rarer or more common."""
         if self._scenarios is None or self._study is None:
             return
         true = self._true
@@ -455,7 +455,7 @@ class SharesCard(Section):
 
 
 class PrevalencePane(QWidget):
-    """The fourth tab of the result: the same judge where classes are rarer or more common."""
+    """The fourth tab of the result: the judgement at another prevalence."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -469,7 +469,7 @@ class PrevalencePane(QWidget):
         self.shares.changed.connect(self._show_shares)
 
     def show_result(self, view: ResultView, study: Study) -> None:
-        """Show what one could do at the study's own prevalence."""
+        """Show the policies at the study's own prevalence."""
         self._scenarios = view.scenarios
         for widget in (self.shares, self.policies):
             widget.setVisible(view.scenarios is not None)

@@ -1,4 +1,4 @@
-"""What is asked before the questions: what for, which and how many; first guesses, and orders that hold for certain."""
+"""Settings before the questions: purpose, procedure, number of questions, first guesses, and certain orders."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TOLERANCES = (0.05, 0.02, 0.01)
 
 
 def questions_of_search(family: str, n_classes: int, tolerance: float) -> int:
-    """Return how many questions a published search asks at most; for lpm two cycles are counted.
+    """Return the largest number of questions of a published search; for lpm, of two cycles.
 
     Hiranandani, Boodaghians, Mehta, Koyejo (NeurIPS 2019), algorithms 1 and 2.
     """
@@ -56,15 +56,15 @@ class FamilySection(Part):
 
     @property
     def family(self) -> Family:
-        """Return the family that was chosen."""
+        """Return the chosen family."""
         return "lpm" if self.differ.radio.isChecked() else "dlpm"
 
     def show_study(self, study: Study) -> None:
-        """Put the question in the words of `study`; with two classes there is nothing to ask."""
+        """Word the question for `study`; with two classes there is nothing to ask."""
         names = study.wording.class_one
         self.setVisible(study.n_classes > 2)
         if study.n_classes > 2:
-            # In study order classes are often graded: the far mistake is the one that people expect to be worse.
+            # Classes are often in graded order, so people expect the more distant mistake to be worse.
             example = f"For example, {names[0]} called {names[2]} may be worse than {names[0]} called {names[1]}."
             self.differ.say("Yes, some wrong answers hurt more than others", example)
             same = f"Whatever {names[0]} is called instead, it is the same mistake. Needs fewer questions."
@@ -72,7 +72,7 @@ class FamilySection(Part):
 
 
 class PurposeSection(Section):
-    """What the answers are for, each with its stop rule and number of questions. Emits `changed`."""
+    """The purpose of the answers; each choice has its stop rule and number of questions. Emits `changed`."""
 
     changed = Signal()
 
@@ -97,20 +97,20 @@ class PurposeSection(Section):
 
     @property
     def purpose(self) -> AnswersFor:
-        """Return what was chosen."""
+        """Return the chosen purpose."""
         return next(purpose for purpose, row in self.rows.items() if row.radio.isChecked())
 
     def show_study(self, study: Study, questions: int | None, *, early: bool) -> None:
-        """Say it for `study`; None questions: a search that decides itself how many it asks."""
+        """Word the choices for `study`; `questions` is None for a search that decides the number itself."""
         for words in purpose_words(study, questions or SITTING, early=early and questions is not None):
             count = "" if questions is None else words.questions
             self.rows[words.purpose].say(words.title, words.sentence, count)
 
 
 class AskingSection(Part):
-    """How many questions, and which procedure asks them.
+    """The procedure and the number of questions.
 
-    Emits `procedure_changed` when another procedure is chosen, and `changed` when anything is.
+    Emits `procedure_changed` when another procedure is chosen, and `changed` on any change.
     """
 
     procedure_changed = Signal()
@@ -158,11 +158,11 @@ class AskingSection(Part):
 
     @property
     def entry(self) -> Entry[Any]:
-        """Return the procedure that is chosen."""
+        """Return the chosen procedure."""
         return entry_named(str(self.procedure.currentData()))
 
     def show_classes(self, n_classes: int) -> None:
-        """Count the questions for this many classes."""
+        """Update the number of questions for this many classes."""
         self._classes = n_classes
         self._tell()
 
@@ -177,11 +177,11 @@ class AskingSection(Part):
 
     @property
     def minutes(self) -> int:
-        """Return about how many minutes it takes."""
+        """Return the approximate duration in minutes."""
         return minutes_for(self._classes, self.questions.value())
 
     def setting(self, family: Family, seed: int, purpose: AnswersFor | None = None) -> Setting:
-        """Return what was chosen, for a person."""
+        """Return the chosen setting for a person."""
         entry = self.entry
         if self.as_fraction:
             family = cast("Family", fraction_family(family))
@@ -227,7 +227,7 @@ _NAME, _FOLLOWS, _AS_BAD_AS, _FIELD = range(4)
 
 
 class _GuessField(Field):
-    """A field as wide as a ratio needs."""
+    """A field wide enough for a ratio."""
 
     size_asked, size_least = (104, 32), (60, 32)
 
@@ -237,7 +237,7 @@ class _GuessField(Field):
 
 
 class GuessesSection(Section):
-    """One row per mistake: how many of the yardstick it is as bad as; what is left empty is no guess.
+    """One row per mistake for its ratio to the yardstick; an empty field is no guess.
 
     Emits `begin_requested` on Enter in a field.
     """
@@ -259,7 +259,7 @@ class GuessesSection(Section):
         fill(self.column, self._asks, self._rows, (self.more, 0, Qt.AlignmentFlag.AlignLeft))
 
     def show_study(self, study: Study, family: Family) -> None:
-        """Ask about the mistakes of `study`; what was typed for the same study stays, even where it is not shown."""
+        """Ask about the mistakes of `study`; entries for the same study are kept, even if they are not shown."""
         if self._study is None or (study.digest, study.classes) != (self._study.digest, self._study.classes):
             self._typed, self._shown = {}, MOST_GUESSES
             self.fields = {}
@@ -274,18 +274,18 @@ class GuessesSection(Section):
         self._lay_rows()
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """On a compact page what follows from a mistake stands under its name."""
+        """On a compact page, put the consequence of a mistake under its name."""
         if breakpoint_ != self._breakpoint:
             self._breakpoint = breakpoint_
             self._lay_rows()
 
     def guesses(self) -> tuple[Guess, ...]:
-        """Return what was guessed.
+        """Return the first guesses.
 
         Raises
         ------
         ValueError
-            Where something typed is not a number greater than 0.
+            If an entry is not a number greater than 0.
         """
         found = []
         for (true, predicted), field in self.fields.items():
@@ -384,7 +384,7 @@ class OrdersSection(Part):
         self.state.toggled.connect(self._form.setVisible)
 
     def show_study(self, study: Study, family: Family) -> None:
-        """Offer the mistakes of `study`; what was stated for the same study and family stays."""
+        """Offer the mistakes of `study`; orders stated for the same study and family are kept."""
         if self._study is None or (study.digest, study.classes) != (self._study.digest, self._study.classes):
             self._stated = {}
             self.state.setChecked(False)
@@ -399,16 +399,16 @@ class OrdersSection(Part):
         self._show_stated()
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Put the parts of the form below each other where they do not fit beside each other."""
+        """Stack the parts of the form if they do not fit side by side."""
         turn(self._row, down=breakpoint_.narrow)
 
     def orders(self) -> tuple[StatedOrder, ...] | None:
-        """Return what is stated; None where that is nothing.
+        """Return the stated orders; None if there are none.
 
         Raises
         ------
         ValueError
-            Where mistakes are chosen that were not added.
+            If mistakes are chosen but not added.
         """
         if not self.isHidden() and (self.first.currentData() or self.second.currentData()):
             raise ValueError("You chose a mistake that is never worse than another, but did not add it")
@@ -453,7 +453,7 @@ class OrdersSection(Part):
 
     @property
     def count(self) -> int:
-        """Return how many orders are stated."""
+        """Return the number of stated orders."""
         return len(self._stated.get(self._family, ()))
 
     def _words(self, order: StatedOrder) -> str:

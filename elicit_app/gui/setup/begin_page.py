@@ -1,4 +1,4 @@
-"""What the expert is asked before the first question: who, what for, first guesses; and what will happen."""
+"""The page before the first question: who answers, for what purpose, first guesses, and what will happen."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WIDTH = 344
 
 
 class Briefing(Card):
-    """Steps, and sentences that are good to know; read on the right of what is asked."""
+    """The steps and some background, on the right of the settings."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,13 +55,13 @@ class Briefing(Card):
         return QSize(theme.em(_WIDTH), super().sizeHint().height())
 
     def arrange(self) -> None:
-        """Take the widths of the present font."""
+        """Adapt the widths to the current font."""
         if self._shown is not None:
             study, folder, piles = self._shown
             self.show_study(study, folder, piles=piles)
 
     def show_study(self, study: Study, folder: str, *, piles: bool) -> None:
-        """Say it in the words of `study`; its sessions lie in `folder`, mistakes may be put into `piles` first."""
+        """Word it for `study`, whose sessions are in `folder`; `piles` if mistakes may be put into piles first."""
         self._shown = study, folder, piles
         column = in_column(Label("What will happen", theme.Role.SECTION), on=self._inside.renew(), spacing=6)
         for number, (title, sentence) in enumerate(_steps(study, piles=piles), start=1):
@@ -81,7 +81,7 @@ class Briefing(Card):
 
 
 def _breakable(folder: str) -> str:
-    """Return a path that may be wrapped after its separators."""
+    """Return a path that can wrap after its separators."""
     return folder.replace("/", "/\u200b").replace("\\", "\\\u200b")
 
 
@@ -91,7 +91,7 @@ def _steps(study: Study, *, piles: bool) -> list[tuple[str, str]]:
     number = "Now and then a number", "You move one number until both results are equally bad."
     end = "What to do", "How your answers rate these models, and how sure that is."
     if study.answered_elsewhere:
-        # Where the answers are given there are no cases to judge models by.
+        # The computer on which the expert answers has no cases with which to judge models.
         end = "What you told us", "How bad each mistake is, by your answers, and how sure that is."
     if wording.priced:
         number = "A number, if you like", "You may move one number until both results are equally bad."
@@ -138,11 +138,11 @@ def _item(sign: str, title: str, sentence: str) -> QHBoxLayout:
 
 
 PILES_FROM = 5
-"""So many classes on, mistakes may be put into piles before the questions."""
+"""Number of classes from which mistakes may be put into piles before the questions."""
 
 
 class Beginning(NamedTuple):
-    """What a session begins with."""
+    """The settings with which a session begins."""
 
     study: Study
     setting: Setting
@@ -151,7 +151,7 @@ class Beginning(NamedTuple):
 
     @property
     def may_pile(self) -> bool:
-        """Return whether there are so many mistakes, told apart, that piles of them help."""
+        """Return whether mistakes are distinguished and numerous enough for piles to help."""
         return (
             self.study.n_classes >= PILES_FROM
             and linear_family(self.setting.family).tells_apart
@@ -173,7 +173,7 @@ _BUNDLED = "To add answers that come back, the study needs a folder of its own."
 
 
 class OthersSection(Section):
-    """Where the experts of a first round stand, before the questions of the second."""
+    """The opinions of the experts of a first round, before the questions of the second."""
 
     def __init__(self) -> None:
         super().__init__("Where the others stand", INTRODUCTION)
@@ -181,7 +181,7 @@ class OthersSection(Section):
         self.column.addWidget(self._stands)
 
     def show_study(self, study: Study) -> None:
-        """Show it, where `study` was sent for a second round."""
+        """Show the opinions if `study` is for a second round."""
         found = stated_opinions(study)
         self.setVisible(bool(found))
         rows = in_column(on=self._stands.renew(), spacing=theme.XS)
@@ -192,7 +192,7 @@ class OthersSection(Section):
 
 
 class ElsewhereSection(Section):
-    """Emits `send_requested` with whether it is for a second round, and `add_requested`."""
+    """Exchange with experts elsewhere. Emits `send_requested` (whether in a second round) and `add_requested`."""
 
     send_requested = Signal(bool)
     add_requested = Signal()
@@ -207,7 +207,7 @@ class ElsewhereSection(Section):
         fill(self.column, self.sentence, self.again, self._buttons)
 
     def show_study(self, study: Study, experts: int) -> None:
-        """Show what can be done with `study`, which so many have finished; nothing where it has no predictions."""
+        """Show the options for `study`, which `experts` people have finished; none if it has no predictions."""
         self.again.box.setChecked(False)
         self.again.setVisible(study.kind == "folder" and experts > 1)
         self.setVisible(bool(study.models))
@@ -216,12 +216,12 @@ class ElsewhereSection(Section):
         self.add.setVisible(keeps)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """With a large font the buttons stand below each other."""
+        """Stack the buttons if the font is large."""
         turn(self._buttons, down=breakpoint_.large)
 
 
 class _WhoCard(Card):
-    """Who is answering, in one line."""
+    """The name of the expert, on one line."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -237,12 +237,12 @@ class _WhoCard(Card):
 
 
 class BeginPage(HeadedPage):
-    """What is asked before the first question.
+    """The page before the first question.
 
-    Emits `begin_requested` with a `Beginning`, `session_requested` with the file of one to go on with,
+    Emits `begin_requested` with a `Beginning`, `session_requested` with the file of a session to resume,
     `words_requested` (to change the words), `compare_requested` and `start_requested`. For experts elsewhere:
-    `send_requested` with the setting they are asked in and whether it is for a second round, `add_requested`, and
-    `answers_dropped` with paths.
+    `send_requested` with their setting and whether it is a second round, `add_requested`, and `answers_dropped` with
+    paths.
     """
 
     begin_requested = Signal(object)
@@ -311,10 +311,10 @@ class BeginPage(HeadedPage):
         current: ContinueView | None = None,
         experts: Sequence[SessionSummary] = (),
     ) -> None:
-        """Ask about `study`, whose session will lie in `folder`; `seed` makes the questions repeatable.
+        """Show the settings for `study`, whose session will be in `folder`; `seed` makes the questions repeatable.
 
-        Going on with `current`, a session that is not finished, comes first. From two `experts` on who have finished,
-        as `finished_experts` returns them, they can be compared.
+        If there is an unfinished session, `current`, resuming it is offered first. If two or more `experts`, from
+        `finished_experts`, have finished, they can be compared.
         """
         if self._study is None or (self._study.digest, self._study.purpose) != (study.digest, study.purpose):
             self.purpose.choose(study.purpose or USUAL)
@@ -325,7 +325,7 @@ class BeginPage(HeadedPage):
         self.first_focus = self.expert if current is None else self.current.button
         if current is not None:
             self.current.show_view(current)
-        # Of others they stand on the page of words.
+        # For other studies the notes are on the page of words.
         self.notice.say("" if study.pack is None else " ".join(study.notes))
         self.words.setVisible(study.kind == "folder")
         self.compare.setVisible(len(experts) > 1)
@@ -339,13 +339,13 @@ class BeginPage(HeadedPage):
         self._family_changed()
 
     def propose_name(self, name: str | None) -> None:
-        """Propose the name somebody answered under before, or a pseudonym, where answers are sent back."""
+        """Propose an earlier name, or a pseudonym, if answers are sent back."""
         if self._study is not None and self._study.answered_elsewhere and not self.expert.text():
             self.expert.setText(name or pseudonym())
             self.expert.selectAll()
 
     def _show_pack(self, pack: Pack | None) -> None:
-        """Ask for nothing that the coordinator of a packed study has decided."""
+        """Hide the settings that the coordinator of a packed study has fixed."""
         self.settings.setVisible(pack is None)
         self.purpose.setVisible(pack is None or "purpose" not in pack.setting)
 
@@ -358,7 +358,7 @@ class BeginPage(HeadedPage):
         self.answers_dropped.emit(dropped_files(event))
 
     def say_problem(self, sentence: str) -> None:
-        """Show why it cannot begin like this."""
+        """Show why the session cannot begin."""
         self.notice.say(sentence)
         self.area.verticalScrollBar().setValue(0)
 
@@ -380,7 +380,7 @@ class BeginPage(HeadedPage):
 
     @property
     def _takes_orders(self) -> bool:
-        """Return whether mistakes may be stated to be never worse than others: not to a search, nor of a fraction."""
+        """Return whether "never worse" orders apply; searches and fractions do not take them."""
         return self.asking.entry.offers("never_worse") and not self.asking.as_fraction
 
     def _family_changed(self) -> None:
@@ -390,7 +390,7 @@ class BeginPage(HeadedPage):
             self._say_settings()
 
     def _procedure_changed(self) -> None:
-        # A published search exists for one family only, so it answers the question about the family.
+        # A published search exists for one family only, so choosing it decides the family.
         entry = self.asking.entry
         fixed = len(entry.families) == 1
         if fixed:
@@ -401,7 +401,7 @@ class BeginPage(HeadedPage):
         self._family_changed()
 
     def _say_settings(self) -> None:
-        """Say what the closed settings come to, in the line under the title and beside every purpose."""
+        """Summarise the folded settings in the line under the title and beside every purpose."""
         study, entry = self._study, self.asking.entry
         if study is None:
             return
@@ -426,13 +426,13 @@ class BeginPage(HeadedPage):
         self.briefing.show_study(study, self._folder, piles=Beginning(study, self._setting(), "", ()).may_pile)
 
     def _setting(self) -> Setting:
-        """Return what is chosen here, but for the orders; of a packed study what its coordinator chose."""
+        """Return the chosen setting without the orders; for a packed study, the coordinator's."""
         assert self._study is not None, "a page without a study asks nothing"
         family = self.family.family if self._study.pack is not None else self._family
         return as_packed(self._study, self.asking.setting(family, self._seed, self.purpose.purpose))
 
     def _with_orders(self) -> Setting | None:
-        """Return what is chosen with the stated orders, or None after saying why it cannot be."""
+        """Return the chosen setting with the stated orders, or None after showing why it is invalid."""
         setting = self._setting()
         if self._study is None or self._study.pack is not None or not self._takes_orders:
             return setting

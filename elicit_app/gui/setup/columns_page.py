@@ -1,4 +1,4 @@
-"""Which column of a predictions file is what, where its names do not say it."""
+"""The page for the meaning of the columns of a predictions file with unusual names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from elicit_app.study.model import ColumnMap
 Kind = Literal["probabilities", "logits", "labels"]
 
 _MOST_SHOWN = 8
-_LINE, _CELL, _LONGEST = 96, 14, 28  # letters of a row of the first rows, and of a cell at least and at most
+_LINE, _CELL, _LONGEST = 96, 14, 28  # characters in a preview row, and in a cell at least and at most
 _THE_REST = "1 minus the other"
 _KINDS: dict[Kind, tuple[str, str]] = {
     "probabilities": ("Probabilities", "Numbers from 0 to 1, one column per class; of two classes one is enough."),
@@ -34,7 +34,7 @@ _KINDS: dict[Kind, tuple[str, str]] = {
 
 
 class ColumnsPage(HeadedPage):
-    """Asks what the columns of a file are, with a guess made.
+    """Asks for the meaning of a file's columns, starting from a guess.
 
     Emits `mapped` with a `ColumnMap`.
     """
@@ -83,12 +83,12 @@ class ColumnsPage(HeadedPage):
 
     @property
     def kind(self) -> Kind:
-        """Return what was chosen that the model gives."""
+        """Return the chosen kind of model output."""
         return next(kind for kind, row in self.kinds.items() if row.radio.isChecked())
 
     @property
     def columns(self) -> ColumnMap:
-        """Return what was chosen."""
+        """Return the chosen column map."""
         chosen = tuple(box.currentData() for box in self.boxes if box.currentData() is not None)
         classes = self._classes
         if len(self.boxes) == 2 and self.boxes[1].currentData() is None:
@@ -119,7 +119,7 @@ class ColumnsPage(HeadedPage):
             self._take(self._look.guess_with(self.truth.currentText()))
 
     def _take(self, guess: ColumnMap | None) -> None:
-        """Show a guess; without one every class has the first column to begin with."""
+        """Show a guess; without one, every class starts with the first column."""
         self._guess = guess
         kind: Kind = "probabilities" if guess is None else guess.kind
         if self.kinds[kind].radio.isChecked():
@@ -156,7 +156,7 @@ class ColumnsPage(HeadedPage):
 
     @staticmethod
     def _choose(box: ListBox, row: int, rows: int, guess: ColumnMap | None) -> None:
-        """Choose the guessed column of a row; one column for two classes belongs to the second."""
+        """Select the guessed column of a row; a single column for two classes belongs to the second."""
         if guess is None:
             box.setCurrentIndex(min(row, box.count() - 1))
             return
@@ -164,7 +164,7 @@ class ColumnsPage(HeadedPage):
         box.setCurrentIndex(box.findData(guess.columns[index]) if index >= 0 else box.count() - 1)
 
     def _say(self) -> None:
-        """Show the first rows with what each column is, and the command that says the same."""
+        """Show the first rows with the meaning of each column, and the equivalent command."""
         look = self._look
         if look is None:
             return

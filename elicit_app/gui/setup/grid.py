@@ -1,4 +1,4 @@
-"""A table of words that is filled in like a spreadsheet: paste, fill down, undo; all of it by keys."""
+"""A table of words edited like a spreadsheet: paste, fill down and undo, all by keyboard."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ Cell = tuple[int, int]
 ROW = 27
 _PAD = 10
 _COUNT = 34
-"""Room for the count of characters, in pixels at the base font."""
+"""Width of the character count, in pixels at the base font."""
 _MEASURED = 5
-"""So many of the longest cells of a column are measured: in characters the longest is not always the widest."""
+"""Number of the longest cells of a column to measure, because the longest text is not always the widest."""
 
 
 class Column(NamedTuple):
@@ -59,15 +59,15 @@ class Column(NamedTuple):
     head: str
     share: int  # of the width
     editable: bool = True  # whether it may be typed in
-    longest: int = 0  # most characters, counted in every cell; 0 does not count
-    missing: str = ""  # what an empty cell asks
-    # how its text stands
+    longest: int = 0  # character limit, counted in every cell; 0 for none
+    missing: str = ""  # prompt in an empty cell
+    # look of its text
     grey: bool = False
     align: Qt.AlignmentFlag = LEFT
 
 
 class Grid(QAbstractTableModel):
-    """Cells of text. Emits `edited` with the rows that were changed by the person."""
+    """A table of texts. Emits `edited` with the rows that the person changed."""
 
     edited = Signal(object)
 
@@ -80,14 +80,14 @@ class Grid(QAbstractTableModel):
         self.fresh: set[Cell] = set()
 
     def show_cells(self, cells: Sequence[Sequence[str]], starts: Sequence[int] = ()) -> None:
-        """Show other rows; a stronger line stands above each of `starts`. What could be undone is forgotten."""
+        """Show other rows, with a stronger line above each of `starts`, and clear the undo history."""
         self.beginResetModel()
         self._cells, self._starts = [list(row) for row in cells], frozenset(starts)
         self._undone, self.fresh = [], set()
         self.endResetModel()
 
     def refresh(self, cells: Sequence[Sequence[str]]) -> None:
-        """Show the same rows with other words."""
+        """Show the same rows with other texts."""
         self._cells = [list(row) for row in cells]
         self._changed()
 
@@ -96,16 +96,16 @@ class Grid(QAbstractTableModel):
         return tuple(self._cells[at])
 
     def starts(self, row: int) -> bool:
-        """Return whether a stronger line stands above a row."""
+        """Return whether there is a stronger line above a row."""
         return row in self._starts
 
     @property
     def can_undo(self) -> bool:
-        """Return whether there is something to take back."""
+        """Return whether there is a step to undo."""
         return bool(self._undone)
 
     def put(self, texts: Mapping[Cell, str], *, fresh: bool = False) -> int:
-        """Write several cells as one step that can be undone, and return how many there are."""
+        """Write several cells as one undoable step, and return their number."""
         before = {cell: self._cells[cell[0]][cell[1]] for cell in texts}
         if before != dict(texts):
             self._undone.append(before)
@@ -114,7 +114,7 @@ class Grid(QAbstractTableModel):
         return len(texts)
 
     def undo(self) -> bool:
-        """Take the last step back."""
+        """Undo the last step."""
         if not self._undone:
             return False
         self.fresh = set()
@@ -122,7 +122,7 @@ class Grid(QAbstractTableModel):
         return True
 
     def forget_fresh(self) -> None:
-        """Let pasted cells look like the others."""
+        """Remove the highlight of pasted cells."""
         if self.fresh:
             self.fresh = set()
             self._changed()
@@ -141,7 +141,7 @@ class Grid(QAbstractTableModel):
         return 0 if parent is not None and parent.isValid() else len(self._cells)
 
     def texts_in(self, column: int) -> Iterator[str]:
-        """Return the texts of a column, from the top."""
+        """Return the texts of a column, from top to bottom."""
         return (row[column] for row in self._cells)
 
     def columnCount(self, parent: Index | None = None) -> int:
@@ -178,9 +178,9 @@ class Grid(QAbstractTableModel):
 
 
 def block_of(text: str, *, split: bool) -> list[list[str]]:
-    """Return what a spreadsheet put on the clipboard as rows of cells.
+    """Return clipboard text from a spreadsheet as rows of cells.
 
-    Tabs part cells; without any, commas do where `split` allows it and every line has as many.
+    Tabs separate cells; without tabs, commas do if `split` allows it and every line has the same number of them.
     """
     text = text.removesuffix("\n").removesuffix("\r")
     if "\t" in text:
@@ -192,7 +192,7 @@ def block_of(text: str, *, split: bool) -> list[list[str]]:
 
 
 class _Cells(QStyledItemDelegate):
-    """Paints cells: elided in the middle, counted, pasted ones sunken, the current one framed."""
+    """Paints cells: texts elided in the middle, with counts; pasted cells sunken, the current cell framed."""
 
     def __init__(self, view: GridView) -> None:
         super().__init__(view)
@@ -212,7 +212,7 @@ class _Cells(QStyledItemDelegate):
         text = str(index.data())
         current = index == self._view.currentIndex() and self._view.hasFocus()
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        painter.fillRect(cell, colours.surface)  # over the selection as the style paints it
+        painter.fillRect(cell, colours.surface)  # hides the style's selection
         if (index.row(), index.column()) in grid.fresh or (chosen and not current and self._view.several_chosen):
             painter.fillRect(cell, colours.sunken)
         strong = grid.starts(index.row()) and index.row() > 0
@@ -243,7 +243,7 @@ class _Cells(QStyledItemDelegate):
 
 
 class _Heads(QHeaderView):
-    """Titles of columns, in grey on the card, without a border."""
+    """Column titles, in grey on the card, without a border."""
 
     def __init__(self, view: GridView) -> None:
         super().__init__(Qt.Orientation.Horizontal, view)
@@ -257,10 +257,10 @@ class _Heads(QHeaderView):
 
 
 class GridView(QTableView):
-    """Shows a `Grid`. Enter goes down, Tab right, F2 or a letter edits.
+    """Shows a `Grid`. Enter moves down, Tab right; F2 or a letter edits.
 
-    Ctrl+V pastes a block, Ctrl+D fills down, Ctrl+Z takes a step back. Emits `message` with what was done, and
-    `row_chosen` with the current row.
+    Ctrl+V pastes a block, Ctrl+D fills down, Ctrl+Z undoes. Emits `message` with what was done, and `row_chosen` with
+    the current row.
     """
 
     message = Signal(str)
@@ -294,7 +294,7 @@ class GridView(QTableView):
         self.measure()
 
     def measure(self) -> None:
-        """Take the heights of the present font, and the columns their shares of the width."""
+        """Set the row heights for the current font, and divide the width among the columns."""
         self.setFont(theme.font(theme.Role.NOTE))
         self.horizontalHeader().setFont(theme.font(theme.Role.CAPTION))
         self.verticalHeader().setDefaultSectionSize(theme.em(ROW))
@@ -306,7 +306,7 @@ class GridView(QTableView):
             self.setColumnWidth(at, width)
 
     def _wish(self, column: int) -> tuple[int, int]:
-        """Return the share of a column, and the width with which none of its cells is cut."""
+        """Return the share of a column, and the width at which none of its cells is cut off."""
         one, letters = self.grid.columns[column], QFontMetricsF(theme.font(theme.Role.STRONG))
         longest = heapq.nlargest(_MEASURED, self.grid.texts_in(column), key=len)
         count = theme.em(_COUNT) if one.longest else 0
@@ -315,7 +315,7 @@ class GridView(QTableView):
 
     @property
     def several_chosen(self) -> bool:
-        """Return whether more than the current cell is selected."""
+        """Return whether more than one cell is selected."""
         return len(self.selectionModel().selectedIndexes()) > 1
 
     def sizeHint(self) -> QSize:
@@ -334,7 +334,7 @@ class GridView(QTableView):
             self.viewport().update()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scroll the table where it has more rows than it shows, else the page."""
+        """Scroll the table if it has hidden rows, otherwise the page."""
         if self.verticalScrollBar().maximum() > 0:
             super().wheelEvent(event)
         else:
@@ -357,25 +357,25 @@ class GridView(QTableView):
         elif event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
             self.grid.put(dict.fromkeys(self._chosen(), ""))
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not control:
-            if self.state() != QAbstractItemView.State.EditingState:  # else it comes from the editor, which closes
+            if self.state() != QAbstractItemView.State.EditingState:  # otherwise it comes from the closing editor
                 self._go_down()
         else:
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Let Tab go from cell to cell, and out of the table at its ends."""
+        """Move from cell to cell on Tab, and leave the table at its ends."""
         self.setTabKeyNavigation(self._stop(forward=forward).isValid())
         moved = super().focusNextPrevChild(forward)
         self.setTabKeyNavigation(True)
         return moved
 
     def moveCursor(self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
-        """Let Tab stop only where one can type: what was typed elsewhere would be lost."""
+        """Make Tab stop only at editable cells, because text typed elsewhere would be lost."""
         steps = {QAbstractItemView.CursorAction.MoveNext: True, QAbstractItemView.CursorAction.MovePrevious: False}
         return self._stop(forward=steps[action]) if action in steps else super().moveCursor(action, modifiers)
 
     def _stop(self, *, forward: bool) -> QModelIndex:
-        """Return the cell that Tab goes to, invalid where it leaves the table."""
+        """Return the next cell for Tab; invalid if Tab leaves the table."""
         here = (self.currentIndex().row(), self.currentIndex().column())
         columns = [at for at, one in enumerate(self.grid.columns) if one.editable and not self.isColumnHidden(at)]
         stops = list(product(self._visible_rows(), columns))
@@ -386,20 +386,20 @@ class GridView(QTableView):
         return QModelIndex() if found is None else self.grid.index(*found)
 
     def take_typed(self) -> None:
-        """Take what is being typed into a cell: a key of the page does not end that."""
+        """Commit the text being typed into a cell, because shortcuts of the page do not close the editor."""
         editor = self.indexWidget(self.currentIndex())
         if editor is not None:
             self.commitData(editor)
             self.closeEditor(editor, QAbstractItemDelegate.EndEditHint.NoHint)
 
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
-        """Enter in a cell takes what was typed and goes down."""
+        """Move down after Enter commits a cell."""
         super().closeEditor(editor, hint)
         if hint == QAbstractItemDelegate.EndEditHint.SubmitModelCache:
             self._go_down()
 
     def paste(self) -> None:
-        """Write the block on the clipboard from the current cell on, or one text into all selected cells."""
+        """Paste a block starting at the current cell, or a single text into all selected cells."""
         index = self.currentIndex()
         if not index.isValid():
             self.message.emit("Choose a cell first: the block is pasted from there on.")
@@ -423,14 +423,14 @@ class GridView(QTableView):
         self.message.emit(f"{counted(len(texts), 'cell')} pasted from the clipboard.{more}")
 
     def copy(self) -> None:
-        """Put the selected cells on the clipboard, as a spreadsheet takes them."""
+        """Copy the selected cells to the clipboard in spreadsheet format."""
         chosen = self.selectionModel().selectedIndexes()
         rows, columns = sorted({one.row() for one in chosen}), sorted({one.column() for one in chosen})
         lines = ["\t".join(self.grid.row(row)[column] for column in columns) for row in rows]
         QGuiApplication.clipboard().setText("\n".join(lines))
 
     def fill_down(self) -> None:
-        """Write the topmost selected cell of each column into those below; of one cell alone, the one above it."""
+        """Copy the topmost selected cell of each column into those below; for a single cell, copy the one above it."""
         chosen = self._chosen()
         if not chosen:
             return
@@ -445,11 +445,11 @@ class GridView(QTableView):
             self.message.emit(f"{counted(self.grid.put(texts, fresh=True), 'cell')} filled.")
 
     def undo(self) -> None:
-        """Take the last step back."""
+        """Undo the last step."""
         self.message.emit("Taken back." if self.grid.undo() else "There is nothing to take back.")
 
     def show_only(self, rows: Sequence[int]) -> None:
-        """Hide all rows but these."""
+        """Show only these rows."""
         wanted = set(rows)
         for row in range(self.grid.rowCount()):
             self.setRowHidden(row, row not in wanted)

@@ -1,4 +1,4 @@
-"""What the start page shows, gathered from the disk: sessions, study folders, examples. No Qt."""
+"""The content of the start page, read from disk: sessions, study folders, examples. No Qt."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from metrics.text import counted, day, in_zone
 
 
 def day_words(then: datetime, now: datetime) -> str:
-    """Return the day for a list: "today", "yesterday", "18 Nov", "18 Nov 2024"; both times of the same time zone."""
+    """Return a day for a list: "today", "yesterday", "18 Nov", "18 Nov 2024"; both times are in the same time zone."""
     days = (now.date() - then.date()).days
     if days in (0, 1):
         return "today" if days == 0 else "yesterday"
@@ -36,9 +36,9 @@ def moment_words(then: datetime, now: datetime) -> str:
 
 
 def overview(data: Path, folders: Sequence[str], now: datetime) -> StartView:
-    """Return what the start page shows: `data` is the user's data folder, `now` has the local time zone.
+    """Return the content of the start page: `data` is the user's data folder, `now` has the local time zone.
 
-    Of the study `folders` that were opened, those that are gone are left out.
+    Recently opened study `folders` that no longer exist are omitted.
     """
     studies = [Path(folder) for folder in folders if _is_study_folder(Path(folder))]
     sessions = list_sessions(*studies, data=data)
@@ -47,7 +47,7 @@ def overview(data: Path, folders: Sequence[str], now: datetime) -> StartView:
     recent = []
     for one in sessions:
         recent.append(session_row(one, now))
-        # The comparison stands below the newest session of its study.
+        # The comparison is below the newest session of its study.
         if (one.path.parent, one.digest) in compared:
             recent.append(compared.pop((one.path.parent, one.digest)))
     begun = {real_path(one.path.parent.parent) for one in sessions}
@@ -67,7 +67,7 @@ def titled(title: str, expert: str | None) -> str:
 
 
 def continue_view(one: SessionSummary, now: datetime) -> ContinueView:
-    """Return the card of a session to go on with."""
+    """Return the card of a session to resume."""
     kept = f"{counted(one.answers, 'answer')} kept"
     fewest, most = one.fewest, one.most
     if one.phase == "stopped":
@@ -105,7 +105,7 @@ def session_row(one: SessionSummary, now: datetime) -> RowView:
 
 
 def compare_rows(sessions: Sequence[SessionSummary]) -> dict[tuple[Path, str], RowView]:
-    """Return a row for every study, by its folder and digest, that two or more experts have finished."""
+    """Return a row for every study that two or more experts have finished, by its folder and digest."""
     studies: dict[tuple[Path, str], list[SessionSummary]] = {}
     for one in sessions:
         studies.setdefault((one.path.parent, one.digest), []).append(one)
@@ -124,7 +124,7 @@ def _is_study_folder(folder: Path) -> bool:
     try:
         return (folder / STUDY_FILE).is_file()
     except OSError:
-        # the disk may be missing, or not readable
+        # the disk may be missing or unreadable
         return False
 
 

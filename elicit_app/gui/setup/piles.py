@@ -1,6 +1,6 @@
-"""Piles of mistakes by what follows from them: what lies where, what is proposed, and the column that shows a pile.
+"""Piles of mistakes by their consequences: the content of each pile, proposals, and the column that shows a pile.
 
-Of more than `SINGLY` classes, mistakes go as groups: those of one truth that have the same words for what follows.
+With more than `SINGLY` classes, mistakes are grouped: those of one true class with the same words for the consequence.
 """
 
 from __future__ import annotations
@@ -54,20 +54,20 @@ NAMES = {
     5: ("Hardly matters", "A nuisance", "Does some harm", "Does harm", "Grave"),
 }
 SINGLY = 10
-"""Up to so many classes every mistake is a card of its own."""
+"""Largest number of classes for which every mistake has its own card."""
 
 Mistake = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class PileCard:
-    """One card: a mistake, or a group of them that goes together."""
+    """One card: a mistake, or a group of mistakes."""
 
-    mistakes: tuple[Mistake, ...]  # what is on it
+    mistakes: tuple[Mistake, ...]  # the mistakes on it
     title: str  # "Ventricular tachycardia called SVT", "VT called anything slower, 6"
-    detail: str  # of how many cases of the truth, and what they are called
-    consequence: str  # what follows; may be empty
-    short: str  # the title without words that most classes share, for where it has no room
+    detail: str  # the number of cases of the true class, and the predictions
+    consequence: str  # the consequence; may be empty
+    short: str  # the title without words that most classes share, for when there is no room
 
 
 def cards_of(study: Study) -> tuple[PileCard, ...]:
@@ -96,7 +96,7 @@ def cards_of(study: Study) -> tuple[PileCard, ...]:
 
 
 def without_shared_words(names: Sequence[str]) -> list[str]:
-    """Return names without the words that most of them have, as long as they still differ.
+    """Return names without the words that most of them share, as long as they still differ.
 
     >>> without_shared_words(["mild reflux, left", "severe reflux, left", "severe reflux, right", "none"])
     ['mild … left', 'severe … left', 'severe … right', 'none']
@@ -116,13 +116,13 @@ def _listed(study: Study, own: list[Mistake]) -> str:
 
 
 def _plain_words(text: str) -> str:
-    """Return what is compared of a consequence: its words, without signs."""
+    """Return the words of a consequence, without punctuation, for comparison."""
     return " ".join(re.findall(r"\w+", text.lower()))
 
 
 @dataclass
 class Piles:
-    """Which card lies in which pile; every change can be taken back."""
+    """The assignment of cards to piles; every change can be undone."""
 
     cards: tuple[PileCard, ...]
     names: list[str] = field(default_factory=lambda: list(NAMES[MOST]))  # of the piles, the mildest first
@@ -133,7 +133,7 @@ class Piles:
 
     @classmethod
     def of(cls, study: Study, guesses: Sequence[Guess] = ()) -> Piles:
-        """Return empty piles for a study; first guesses propose where some cards go."""
+        """Return empty piles for a study; first guesses provide proposals for some cards."""
         piles = cls(cards_of(study))
         ratios = {(guess.true, guess.predicted): guess.ratio for guess in guesses if guess.predicted is not None}
         if len(set(ratios.values())) > 1:
@@ -146,25 +146,25 @@ class Piles:
 
     @property
     def left(self) -> list[int]:
-        """Return the cards that lie in no pile, those put off last."""
+        """Return the cards in no pile, with postponed ones last."""
         free = [at for at in range(len(self.cards)) if at not in self.lies]
         return [at for at in free if at not in self._later] + [at for at in self._later if at in free]
 
     @property
     def can_undo(self) -> bool:
-        """Return whether there is a step to take back."""
+        """Return whether there is a step to undo."""
         return bool(self._before)
 
     def in_pile(self, pile: int) -> list[int]:
-        """Return the cards of a pile, in the order in which they were put there, the last first."""
+        """Return the cards of a pile, most recently added first."""
         return [at for at in reversed(list(self.lies)) if self.lies[at] == pile]
 
     def mistakes_in(self, cards: Sequence[int]) -> int:
-        """Return how many mistakes are on some cards."""
+        """Return the number of mistakes on some cards."""
         return sum(len(self.cards[at].mistakes) for at in cards)
 
     def proposals(self) -> dict[int, int]:
-        """Return where the cards that are left would go: by words said of one in a pile, else by a first guess."""
+        """Return proposed piles for the remaining cards: by equal consequences in a pile, or by a first guess."""
         pile_of: dict[str, int] = {}
         for at, pile in self.lies.items():
             words = _plain_words(self.cards[at].consequence)
@@ -178,7 +178,7 @@ class Piles:
         return found
 
     def alike(self, card: int) -> list[int]:
-        """Return the cards left that say the same words as `card`, itself included."""
+        """Return the remaining cards with the same consequence as `card`, including itself."""
         words = _plain_words(self.cards[card].consequence)
         return [at for at in self.left if at == card or (words and _plain_words(self.cards[at].consequence) == words)]
 
@@ -192,12 +192,12 @@ class Piles:
             self.lies[at] = pile
 
     def later(self, card: int) -> None:
-        """Put a card under the others that are left."""
+        """Postpone a card behind the other remaining ones."""
         self._keep()
         self._later = [at for at in self._later if at != card] + [card]
 
     def use_proposals(self) -> int:
-        """Put every card where it is proposed to go, as one step, and return how many that were."""
+        """Put all cards into their proposed piles, as one step, and return their number."""
         proposed = self.proposals()
         if proposed:
             self._keep()
@@ -205,14 +205,14 @@ class Piles:
         return len(proposed)
 
     def undo(self) -> bool:
-        """Take the last step back."""
+        """Undo the last step."""
         if not self._before:
             return False
         self.lies, self._later = self._before.pop()
         return True
 
     def resize(self, n: int) -> None:
-        """Have so many piles; cards keep their rank as nearly as there is one."""
+        """Change the number of piles; cards keep their relative rank as nearly as possible."""
         if not FEWEST <= n <= MOST or n == len(self.names):
             return
         before = len(self.names)
@@ -224,7 +224,7 @@ class Piles:
         self.names = list(NAMES[n]) if usual else [*self.names, *NAMES[MOST]][:n]
 
     def stated(self, study: Study) -> tuple[StatedPile, ...] | None:
-        """Return the piles as a setting has them; None where nothing was put anywhere."""
+        """Return the piles for a setting; None if all are empty."""
         if not self.lies:
             return None
         return tuple(
@@ -247,14 +247,14 @@ class Piles:
 _MIME = "application/x-elicit-card"
 _CARD, _PROPOSED, _SHORT = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1, Qt.ItemDataRole.UserRole + 2
 CHIP, NARROW_CHIP = 36, 46
-_TWO_LINES = 1.7  # widths that two lines hold, as words break where they do
+_TWO_LINES = 1.7  # line widths of text that two lines hold, given where words break
 _CALLED = " called "
-_BESIDE = 18  # pixels to both sides of the text of a card
+_BESIDE = 18  # pixels on both sides of a card's text together
 _WRAPPED = LEFT | Qt.TextFlag.TextWordWrap
 
 
 def elided_title(text: str, metrics: QFontMetricsF, width: float) -> str:
-    """Return a title cut to `width` pixels; of "A called B" each name is cut in its own middle, so that both differ."""
+    """Return a title elided to `width` pixels; in "A called B" each name is elided in its own middle."""
     names, whole = text.split(_CALLED), metrics.horizontalAdvance
     room = width - whole(_CALLED)
     if len(names) != 2 or whole(text) <= width or room <= 0:
@@ -274,7 +274,7 @@ def drag_card(source: QWidget, card: int) -> None:
 
 
 class _Chip(QStyledItemDelegate):
-    """One card in a pile; dashed while it is only proposed, outlined in ink where the keys stand."""
+    """One card in a pile; dashed while it is only proposed, outlined in ink at the cursor."""
 
     def __init__(self, view: QListView) -> None:
         super().__init__(view)
@@ -306,7 +306,7 @@ class _Chip(QStyledItemDelegate):
 
 
 class _Chips(QListView):
-    """The cards of one pile. Emits `moved` with a card and a pile, and `left` with -1 or 1 for a pile beside it."""
+    """The cards of one pile. Emits `moved` with a card and a pile, and `left` with -1 or 1 for the adjacent pile."""
 
     moved = Signal(int, int)
     left = Signal(int)
@@ -328,7 +328,7 @@ class _Chips(QListView):
         self._compact = False
 
     def set_narrow(self, narrow: bool) -> None:
-        """Write each card in two small lines, for a column that has no room for one."""
+        """Show each card on two small lines, for a narrow column."""
         self._compact = narrow
         self._fit()
 
@@ -337,7 +337,7 @@ class _Chips(QListView):
         self._fit()
 
     def _fit(self) -> None:
-        """Write cards in two small lines where the page is compact or one of them has no room."""
+        """Show cards on two small lines if the page is compact or one of them does not fit."""
         metrics, room = QFontMetricsF(theme.font(theme.Role.NOTE)), self.viewport().width() - _BESIDE
         texts = (str(self.cards.index(row, 0).data(_SHORT)) for row in range(self.cards.rowCount()))
         self._chip.narrow = self._compact or any(metrics.horizontalAdvance(text) > room for text in texts)
@@ -386,9 +386,9 @@ class _Chips(QListView):
 
 
 class PileColumn(Card):
-    """One pile: its number, its name, how many mistakes, and its cards.
+    """One pile: its number, its name, its number of mistakes, and its cards.
 
-    Emits `dropped` with a card that is put here, and `renamed` with the name.
+    Emits `dropped` with a card dropped on it, and `renamed` with the new name.
     """
 
     dropped = Signal(int)
@@ -407,7 +407,7 @@ class PileColumn(Card):
         self.name.textEdited.connect(self.renamed)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Give the name the whole width of a narrow column: its number goes below, long cards take two lines."""
+        """In a narrow column, give the name the full width, with the number below; long cards take two lines."""
         narrow = breakpoint_.compact and not breakpoint_.large
         (self._under if narrow else self._head).insertWidget(0, self._key)
         self.name.set_narrow(narrow)
@@ -415,7 +415,7 @@ class PileColumn(Card):
         self.chips.set_narrow(narrow)
 
     def show_pile(self, name: str, mistakes: int, own: Sequence[tuple[int, PileCard, bool]]) -> None:
-        """Show what lies here."""
+        """Show the content of the pile."""
         if self.name.text() != name:
             self.name.setText(name)
             self.name.setCursorPosition(0)

@@ -1,4 +1,4 @@
-"""Piles: a card on top, and below it the piles it may go to, mild left and grave right."""
+"""The page of piles: a card on top and the piles below it, mild on the left and grave on the right."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from elicit_app.gui.setup.piles import FEWEST, MOST, PileColumn, Piles, drag_car
 
 
 class _TopCard(QGroupBox):
-    """The card to place: what it is, how many are left, and what is proposed. Emits `dragged`.
+    """The card to place, the number left, and the proposal. Emits `dragged`.
 
-    A group, so that screen readers tell its name.
+    A group, so that screen readers announce its name.
     """
 
     dragged = Signal()
@@ -54,13 +54,13 @@ class _TopCard(QGroupBox):
         for at, (layout, share) in enumerate(((left, 1), (words, 2), (right, 1))):
             self.across.addLayout(layout, 0, at)
             self.across.setColumnStretch(at, share)
-        margins = (21, 8, 21, 9)  # beside those that a group has itself
+        margins = (21, 8, 21, 9)  # in addition to a group's own margins
         in_column(self.across, Divider(), on=self, margins=margins, spacing=theme.S).addLayout(
             in_row((self._proposed, 1), self.later, self.accept, spacing=theme.S)
         )
 
     def show_left(self, piles: Piles) -> None:
-        """Show the next card that lies in no pile."""
+        """Show the next card that is in no pile."""
         left = piles.left
         every, free = piles.mistakes_in(range(len(piles.cards))), piles.mistakes_in(left)
         self._left.setText(f"{free:,} of {every:,} are left" if free else f"All {every:,} are in a pile")
@@ -105,7 +105,7 @@ class _TopCard(QGroupBox):
 
 
 class _SizeButton(MinorButton):
-    """How many piles there are; the one chosen is outlined in ink."""
+    """A choice of the number of piles; the chosen one is outlined in ink."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -117,7 +117,7 @@ class _SizeButton(MinorButton):
 
 
 class PilesPage(HeadedPage):
-    """Puts mistakes into piles. Emits `finished` with the `Beginning` that has the piles, and `back_requested`."""
+    """Sorts mistakes into piles. Emits `finished` with the `Beginning` including the piles, and `back_requested`."""
 
     finished = Signal(object)
     back_requested = Signal()
@@ -177,7 +177,7 @@ class PilesPage(HeadedPage):
             bind(self, partial(self._digit, n), str(n + 1))
 
     def show_beginning(self, beginning: Beginning) -> None:
-        """Ask about the mistakes of a study; piles made for the same study before stay."""
+        """Ask about the mistakes of a study; earlier piles for the same study are kept."""
         before, self._beginning = self._beginning, beginning
         if before is None or before.study.digest != beginning.study.digest:
             self.piles = Piles.of(beginning.study, beginning.guesses)
@@ -224,7 +224,7 @@ class PilesPage(HeadedPage):
             self._changed()
 
     def _digit(self, pile: int) -> None:
-        """Move the card under the cursor in a pile, else place the one on top."""
+        """Move the card under the cursor in a pile, otherwise place the top card."""
         for column in self.columns:
             card = column.chips.current_card()
             if column.chips.hasFocus() and card is not None:

@@ -1,4 +1,4 @@
-"""The start page: what to go on with, a new study, examples and what was open lately."""
+"""The start page: the session to resume, a new study, examples and recent studies."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from elicit_app.gui.theme import RIGHT
 
 @dataclass(frozen=True)
 class ContinueView:
-    """A session that can go on."""
+    """A session that can be resumed."""
 
     title: str  # "Skin lesions · dermatology"
     line: str  # "6 answers kept · about 5 to 8 more questions · last answer yesterday, 17:42"
@@ -40,7 +40,7 @@ class ContinueView:
 
 
 class ContinueCard(Card):
-    """Go on where you stopped. Emits `open_requested` with the session file."""
+    """A card to resume a session. Emits `open_requested` with the session file."""
 
     open_requested = Signal(object)
 
@@ -59,7 +59,7 @@ class ContinueCard(Card):
         fill(self._across, (words, 1), self.button)
 
     def show_view(self, view: ContinueView) -> None:
-        """Show the session to go on with."""
+        """Show the session to resume."""
         self._ref = view.ref
         self._title.setText(view.title)
         self._line.setText(view.line)
@@ -74,7 +74,7 @@ class ContinueCard(Card):
 
 
 class DropCard(Card):
-    """A new study from predictions files. Emits `choose_requested`; the page takes what is dropped."""
+    """A new study from predictions files. Emits `choose_requested`; the page handles dropped files."""
 
     choose_requested = Signal()
 
@@ -98,7 +98,7 @@ class DropCard(Card):
             button.clicked.connect(self.choose_requested)
 
     def set_first(self, first: bool) -> None:
-        """Make this the primary action, where there is nothing to go on with."""
+        """Make this the primary action if there is no session to resume."""
         self._first = first
         self.primary.setVisible(first)
         self.outline.setVisible(not first)
@@ -123,18 +123,18 @@ _ROLES = (theme.Role.STRONG, theme.Role.NOTE)  # of the two lines of a row
 
 @dataclass(frozen=True)
 class RowView:
-    """One row: what it says, and what it opens."""
+    """One row: its texts, and what it opens."""
 
     # the name, and a line under it
     title: str
     line: str
-    aside: str  # what stands on the right: "about 15 min", "18 Nov"
-    ref: str  # what to open: a study's name or a path
-    compares: bool = False  # `ref` is a session whose expert is to be compared with the others
+    aside: str  # text on the right: "about 15 min", "18 Nov"
+    ref: str  # the study's name or path to open
+    compares: bool = False  # whether `ref` is a session whose expert is compared with the others
 
 
 class RowButton(Painted, QPushButton):
-    """One row; its accessible name is everything it says."""
+    """One row; its accessible name includes all its texts."""
 
     def __init__(self, view: RowView) -> None:
         super().__init__(view.title)
@@ -150,7 +150,7 @@ class RowButton(Painted, QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def set_compact(self, compact: bool) -> None:
-        """Take less height on a compact page."""
+        """Use less height on a compact page."""
         self._compact = compact
         self.updateGeometry()
 
@@ -189,9 +189,9 @@ class RowButton(Painted, QPushButton):
             top += height
 
     def own_width(self, line: int, width: float) -> float:
-        """Return how much of `width` a line has for its text: what stands aside is on the line with more room to spare.
+        """Return the part of `width` available to a line's text; the aside is on the line with more room to spare.
 
-        The first where it fits on both.
+        If it fits on both, it is on the first.
         """
         texts = self.view.title, self.view.line
         spare = [width - _advance(text, role) for text, role in zip(texts, _ROLES, strict=True)]
@@ -200,7 +200,7 @@ class RowButton(Painted, QPushButton):
         return width - aside if line == beside and self.view.aside else width
 
     def _heights(self) -> list[float]:
-        """Return the heights of both lines: never less than their letters, tails included, need."""
+        """Return the heights of both lines, at least those of their fonts with descenders."""
         least = 0 if self._compact else theme.em(23)
         return [max(least, QFontMetricsF(theme.font(role)).height()) for role in _ROLES]
 
@@ -210,7 +210,7 @@ def _advance(text: str, role: theme.Role) -> float:
 
 
 class RowCard(Card):
-    """A card of rows, or a sentence where there are none."""
+    """A card of rows, or a sentence if there are none."""
 
     def __init__(self, open_row: Callable[[RowView], None]) -> None:
         super().__init__()
@@ -219,7 +219,7 @@ class RowCard(Card):
         self._column = in_column(self._inside, on=self, margins=(0, 4, 0, 4), spacing=0)
 
     def show_rows(self, rows: Sequence[RowView], nothing: tuple[str, str] = ("", "")) -> None:
-        """Show `rows`; where there are none, a title and a sentence instead."""
+        """Show `rows`; if there are none, show a title and a sentence."""
         column = in_column(on=self._inside.renew(), spacing=0)
         self.rows = [RowButton(row) for row in rows]
         for index, button in enumerate(self.rows):
@@ -233,7 +233,7 @@ class RowCard(Card):
             fill(column, Label(nothing[0], theme.Role.STRONG), Label(nothing[1], theme.Role.NOTE, theme.INK2))
 
     def set_compact(self, compact: bool) -> None:
-        """Take less height on a compact page."""
+        """Use less height on a compact page."""
         self._compact = compact
         for row in self.rows:
             row.set_compact(compact)
@@ -245,10 +245,10 @@ _NOTHING = ("Nothing here yet", "Sessions that you begin are kept here, answer b
 
 @dataclass(frozen=True)
 class StartView:
-    """What the start page shows."""
+    """The content of the start page."""
 
-    current: ContinueView | None  # the session to go on with
-    # studies that come with the program; sessions and studies that were opened, newest first
+    current: ContinueView | None  # the session to resume
+    # bundled studies; recent sessions and studies, newest first
     examples: tuple[RowView, ...]
     recent: tuple[RowView, ...]
 
@@ -256,8 +256,8 @@ class StartView:
 class StartPage(ScrolledPage):
     """Shows a `StartView`.
 
-    Emits `study_requested` and `session_requested` with what to open, `compare_requested` with one of the sessions
-    to compare, `files_dropped` with paths, `choose_requested`, `folder_requested`, `help_requested`,
+    Emits `study_requested` and `session_requested` with a reference to open, `compare_requested` with one of the
+    sessions to compare, `files_dropped` with paths, `choose_requested`, `folder_requested`, `help_requested`,
     `settings_requested` and `laboratory_requested`.
     """
 
@@ -290,7 +290,7 @@ class StartPage(ScrolledPage):
         self._lists = in_row()
         self._heads: list[Label] = []
         self._build()
-        # The sessions are read in the background; until then, better no card than an empty one.
+        # The sessions are read in the background; until then, hide the empty cards.
         for card in (self.current, self.examples, self.recent, self.all_recent):
             card.hide()
         self.drop.set_first(False)
@@ -298,7 +298,7 @@ class StartPage(ScrolledPage):
         self.settle()
 
     def show_view(self, view: StartView) -> None:
-        """Show what there is to do."""
+        """Show a view."""
         self.notice.say("")
         self.current.setVisible(view.current is not None)
         if view.current is not None:
@@ -320,7 +320,7 @@ class StartPage(ScrolledPage):
         for card in (self.examples, self.recent):
             card.set_compact(breakpoint_.compact)
         for head in self._heads:
-            # As high as the link beside one of them, so that the cards begin on one line.
+            # As high as the link beside one of them, so that the cards start at the same height.
             head.setMinimumHeight(self.folder.heightForWidth(1000))
         turn(self._lists, down=breakpoint_.large)
 

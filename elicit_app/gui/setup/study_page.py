@@ -1,4 +1,4 @@
-"""The words of a study: title, nouns, classes, mistakes, how many and how common, and where it is kept."""
+"""The page of a study: title, nouns, classes, mistakes, population, prevalence, models, and its folder."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ class PopulationSection(StudySection):
 
     @property
     def complete(self) -> bool:
-        """Return whether the stated shares add up to 100 %."""
+        """Return whether the stated shares sum to 100 %."""
         return self.data.radio.isChecked() or abs(sum(box.value() for box in self.boxes) - 100) <= _TOLERANCE
 
     def show_study(self, study: Study) -> None:
-        """Show what `study` has."""
+        """Show the population and prevalence of `study`."""
         self._study = study
         counted = study.counted_prevalence
         self.population.clear()
@@ -119,14 +119,14 @@ class PopulationSection(StudySection):
 
 
 class EditedStudy(NamedTuple):
-    """A study with its new words, and the folder it is to be kept in (None: the one it has)."""
+    """An edited study, and the folder to save it in (None: its present folder)."""
 
     study: Study
     folder: Path | None
 
 
 class YardstickSection(StudySection):
-    """The mistake that all others are compared with."""
+    """Choice of the mistake with which all others are compared."""
 
     def __init__(self) -> None:
         sentence = (
@@ -138,7 +138,7 @@ class YardstickSection(StudySection):
         self.box.activated.connect(self._chosen)
 
     def show_study(self, study: Study) -> None:
-        """Show the mistakes of `study` to choose from."""
+        """Offer the mistakes of `study`."""
         self._study = study
         self.box.clear()
         for key, mistake in sorted(study.wording.mistakes.items()):
@@ -151,7 +151,7 @@ class YardstickSection(StudySection):
 
 
 class ModelsSection(StudySection):
-    """The models of a study: named, taken out, added. Emits `add_requested`."""
+    """The models of a study: rename, remove and add. Emits `add_requested`."""
 
     add_requested = Signal()
 
@@ -174,7 +174,7 @@ class ModelsSection(StudySection):
             field.textEdited.connect(self._renamed)
             out.clicked.connect(lambda _=False, index=index: self._take_out(index))
             rows.addLayout(in_row((field, 1), out, spacing=theme.M))
-            # Only now that it has a parent: before, Qt would show it as a window.
+            # Only once it has a parent; before that Qt would show it as a window.
             out.setVisible(len(study.models) > 1)
             self.fields.append(field)
 
@@ -192,7 +192,7 @@ class ModelsSection(StudySection):
 
 
 class PlaceSection(Section):
-    """Where a new study is kept. Emits `choose_requested`."""
+    """The folder of a new study. Emits `choose_requested`."""
 
     choose_requested = Signal()
 
@@ -262,11 +262,11 @@ class StudyPage(HeadedPage):
 
     @property
     def study(self) -> Study | None:
-        """Return the study with its words as they are now."""
+        """Return the study with the current words."""
         return self._study
 
     def show_study(self, study: Study, folder: Path | None) -> None:
-        """Edit `study`; `folder` is proposed for a new one, None leaves it where it is."""
+        """Edit `study`; `folder` is proposed for a new study, None keeps its folder."""
         self._study = study
         models = counted(len(study.models), "model")
         cases = f"{study.n_cases:,} cases" if study.n_cases else "no cases"
@@ -284,22 +284,22 @@ class StudyPage(HeadedPage):
         self._preview(study.yardstick)
 
     def say_problem(self, problem: Problem) -> None:
-        """Show why the study cannot be saved like this."""
+        """Show why the study cannot be saved."""
         self.notice.say(problem.sentence)
 
     def say_done(self, sentence: str) -> None:
-        """Say what was done last, beside what takes it back."""
+        """Report the last action, beside the button that undoes it."""
         self._done.setText(sentence)
         self.undo.setEnabled(self.mistakes.grid.can_undo or self.nouns.grid.can_undo)
 
     def take_study(self, study: Study) -> None:
-        """Take a study to which a model was added; the words that were typed stay."""
+        """Show a study to which a model was added, keeping the typed words."""
         self._edited(study)
         self.models.show_study(study)
         self.say_done(f"Added: {study.models[-1].name}. It is kept when you save.")
 
     def take_words(self, words: dict[Key, Mistake], name: str) -> None:
-        """Write words that were read from the file `name`."""
+        """Apply words read from the file `name`."""
         changed = self.mistakes.write(words)
         self.say_done(f"{changed:,} cells changed by {name}." if changed else f"{name} changes nothing.")
 

@@ -1,4 +1,4 @@
-"""The words of a study: title, nouns of a case and of each class, and every mistake."""
+"""The words of a study: title, nouns for cases and for each class, and every mistake."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from elicit_app.study.making import keys_of, with_mistakes
 from elicit_app.study.model import LONGEST_CONSEQUENCE, Key, Mistake, Study, Wording, default_wording
 
 SEARCHED_FROM = 20
-"""So many classes on, there is a field to search in."""
+"""Number of classes from which there is a search field."""
 
 LONG_NAME = 40
-"""Names longer than this are cut on the question page of a small window."""
+"""Length above which names are cut on the question page of a small window."""
 
 _TRUTH, _CALLED, _NAME, _ONE, _SEVERAL, _FOLLOWS = range(6)
 _MISTAKE_COLUMNS = (
@@ -43,7 +43,7 @@ _MISTAKE_ROWS = 14
 
 
 def with_nouns(study: Study, case: str, cases: str, class_one: tuple[str, ...], class_many: tuple[str, ...]) -> Study:
-    """Return the study with other nouns; words of mistakes that were still the default ones follow them."""
+    """Return the study with other nouns; default words of mistakes follow them."""
     before = study.wording
     old = default_wording(before.class_one, before.case, before.cases)
     new = default_wording(class_one, case, cases)
@@ -63,21 +63,21 @@ def _untouched(mistake: Mistake, default: Mistake) -> bool:
 
 
 def flow(study: Study, key: Key) -> str:
-    """Return truth and prediction of a mistake: "melanoma called naevus"."""
+    """Return the truth and the prediction of a mistake in words: "melanoma called naevus"."""
     true, predicted = key
     called = "anything else" if predicted is None else study.wording.class_one[predicted]
     return f"{study.wording.class_one[true]} called {called}"
 
 
 def matches(study: Study, key: Key, typed: str) -> bool:
-    """Return whether a mistake is found by what was typed: every word somewhere in its words."""
+    """Return whether a mistake matches a search: every typed word occurs in its texts."""
     mistake = study.wording.mistake(key)
     text = " ".join((flow(study, key), mistake.name, mistake.one, mistake.many, mistake.consequence)).lower()
     return all(word in text for word in typed.lower().split())
 
 
 class Preview(Section):
-    """How the row under the cursor will look in a question, and in its sentence."""
+    """A preview of the row under the cursor as it appears in a question and its sentence."""
 
     def __init__(self) -> None:
         super().__init__("How it will read")
@@ -90,7 +90,7 @@ class Preview(Section):
         fill(self.column, 1, self._name, self._flow, self._consequence, 1, Divider(), self._change, self._warning)
 
     def show_mistake(self, study: Study, key: Key, cases: int) -> None:
-        """Show a mistake of a class that has `cases` cases."""
+        """Show a mistake of a class with `cases` cases."""
         wording, (true, predicted) = study.wording, key
         mistake = wording.mistake(key)
         called = "something else" if predicted is None else wording.class_one[predicted]
@@ -104,17 +104,17 @@ class Preview(Section):
 
 
 class StudySection(Section):
-    """A part of what is stated about a study, once `show_study` was called. Emits `edited` with the changed study."""
+    """A section that edits a study, after `show_study` was called. Emits `edited` with the changed study."""
 
     edited = Signal(object)
     _study: Study
 
     def take(self, study: Study) -> None:
-        """Take over what was changed elsewhere; nothing shown here changes."""
+        """Take a study that was changed elsewhere, without changing what is shown here."""
         self._study = study
 
     def change(self, study: Study) -> None:
-        """Take over what was changed here, and tell of it."""
+        """Take a study that was changed here, and emit it."""
         self._study = study
         self.edited.emit(study)
 
@@ -176,10 +176,10 @@ class MistakesSection(StudySection):
         self._below.hide()
 
     def show_study(self, study: Study) -> None:
-        """Show the mistakes of `study`; where its classes are the same, the cursor and what can be undone stay."""
+        """Show the mistakes of `study`; if its classes are the same, keep the cursor and the undo history."""
         same = self._classes == study.classes
         self._study, self._keys, self._classes = study, keys_of(study), study.classes
-        # The truth of a block stands in its first row.
+        # The true class of a block is in its first row.
         starts = [at for at, key in enumerate(self._keys) if at and key[0] != self._keys[at - 1][0]]
         cells = [_cells_of(study, key, first=at in {0, *starts}) for at, key in enumerate(self._keys)]
         if same:
@@ -192,7 +192,7 @@ class MistakesSection(StudySection):
         self._show_below()
 
     def write(self, words: Mapping[Key, Mistake]) -> int:
-        """Write words that were read from a file, as one step that can be undone; return how many cells changed."""
+        """Write words read from a file as one undoable step, and return the number of changed cells."""
         texts = {
             (at, column): text
             for at, key in enumerate(self._keys)
@@ -203,7 +203,7 @@ class MistakesSection(StudySection):
         return self.grid.put(texts, fresh=True) if texts else 0
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """On a compact page one and several open below the table."""
+        """On a compact page, move the fields for singular and plural below the table."""
         turn(self._head, down=breakpoint_.narrow)
         for column in (_ONE, _SEVERAL):
             self.table.setColumnHidden(column, breakpoint_.narrow)
@@ -217,7 +217,7 @@ class MistakesSection(StudySection):
         self._count()
 
     def _count(self) -> None:
-        """Say how many mistakes have no consequence yet; any wrong answer for a truth is not counted."""
+        """Show how many mistakes have no consequence yet; "any wrong answer" rows are not counted."""
         mistakes = self._study.wording.mistakes
         empty = sum(not mistake.consequence.strip() for mistake in mistakes.values())
         have = "has" if empty == 1 else "have"
@@ -260,7 +260,7 @@ def _cells_of(study: Study, key: Key, *, first: bool) -> tuple[str, ...]:
     true, predicted = key
     wording = study.wording
     called = "anything else" if predicted is None else wording.class_one[predicted]
-    # The truth stands in the first row of its block; of any wrong answer, each row is a block of its own.
+    # The true class is in the first row of its block; every "any wrong answer" row is a block of its own.
     truth = wording.class_one[true] if first or predicted is None else ""
     return (truth, called, *_parts(wording.mistake(key)))
 
@@ -280,10 +280,10 @@ Names = tuple[str, ...]
 
 
 def following(many: Names, one: Names, cases: str, *, new: Names, now: str) -> Names:
-    """Return the words for several of each class, where those made of class and case word follow both.
+    """Return the plural of each class; plurals composed of the class and the case word follow changes of both.
 
-    `many`, `one` and `cases` are as they were; `new` are the words for one of each class, and `now` that for several
-    cases, as they are now.
+    `many`, `one` and `cases` are the old words; `new` are the new singulars of the classes, and `now` is the new plural
+    of the case word.
     """
     return tuple(
         f"{own} {now}" if several == f"{before} {cases}" else several
@@ -333,7 +333,7 @@ class NounsSection(StudySection):
                 field.setText(text)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """With a large font the three fields stand one above the other."""
+        """With a large font, stack the three fields."""
         turn(self._row, down=breakpoint_.large)
         self.table.measure()
 
@@ -350,6 +350,6 @@ class NounsSection(StudySection):
 
 
 def cases_of_each(study: Study) -> list[int]:
-    """Return how many real cases each class has; none in a study without models."""
+    """Return the number of real cases of each class; zeros for a study without models."""
     counts = study.case_counts
     return [0] * study.n_classes if counts is None else counts.tolist()

@@ -1,7 +1,7 @@
-"""What can happen in a session: a closed set of small events, one JSON object a line in the journal.
+"""The events of a session: a closed set of small records, one JSON object per line of the journal.
 
-Format history: version 1, the first; version 2 names the sides of a pair first and second instead of a and b (older
-lines are read through `migrations`), and every line ends in a running digest.
+Format history: version 1 was the first; version 2 calls the sides of a pair first and second instead of a and b (older
+lines are read through `migrated`), and every line ends in a running digest.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ CountRows = tuple[tuple[int, ...], ...]
 Subject = Literal["left", "right"]
 Kept = Literal["first", "second", "equal", "both"]
 LONGEST_REASON = 2_000
-"""Letters that may be typed about one answer."""
+"""Largest number of characters typed about one answer."""
 _LONGEST_DROPPED = 4_096
 
 
 def as_counts(rows: CountRows) -> Counts:
-    """Return recorded counts as a matrix that cannot be changed."""
+    """Return recorded counts as a read-only matrix."""
     matrix = np.array(rows, dtype=np.int64)
     matrix.setflags(write=False)
     return matrix
 
 
-_FIELDS_GIVEN: set[str] = set()  # stays empty: a copy gets its own
+_FIELDS_GIVEN: set[str] = set()  # stays empty, because every copy gets its own set
 
 
 class _Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     def model_post_init(self, context: object, /) -> None:
-        """Forget which fields were given, which nobody asks for: of thousands of answers these sets are megabytes."""
+        """Forget which fields were given: nobody asks, and for thousands of answers these sets take megabytes."""
         object.__setattr__(self, "__pydantic_fields_set__", _FIELDS_GIVEN)
 
 
@@ -54,11 +54,11 @@ class _Event(_Record):
 
 
 class StudyMark(_Record):
-    """Which study a session is about, and how to notice that it is no longer the same one.
+    """The study of a session, and how to notice that it has changed.
 
-    A study folder is found from the session's own place in it, a bundled or synthetic study by its name, a packed one
-    from a copy beside the session; `pack` is its digest, and `round` 2 where experts answered again. `location` is a
-    path that earlier versions wrote; it is shown and never opened.
+    A study folder is found from the session's place in it, a bundled or synthetic study by its name, and a packed study
+    by a copy beside the session; `pack` is its digest, and `round` is 2 if experts answered again. `location` is a path
+    that earlier versions wrote; it is shown but never opened.
     """
 
     name: str
@@ -72,9 +72,9 @@ class StudyMark(_Record):
 
 
 class Guess(_Record):
-    """A ratio that the expert guessed before the first question: one (true, predicted) against the yardstick.
+    """A ratio that the expert guessed before the first question: one (true, predicted) in units of the yardstick.
 
-    `predicted` is None where any wrong answer for the same truth is equally bad.
+    `predicted` is None if all wrong answers for the same truth are equally bad.
     """
 
     true: int = Field(ge=0)
@@ -85,7 +85,7 @@ class Guess(_Record):
 class Pair(_Record):
     """A question as it was shown: two matrices of counts per `population`, in the procedure's own order.
 
-    `repeat_of` is the number, from 1, of the answer that is repeated.
+    `repeat_of` is the number, from 1, of the repeated answer.
     """
 
     first: CountRows
@@ -110,12 +110,12 @@ class Pair(_Record):
 
     @classmethod
     def of(cls, question: Question, numbers: tuple[int, ...]) -> Pair:
-        """Return a question as it is recorded; `numbers[place]` is the answer number at a place in the history.
+        """Return the record of a question; `numbers[place]` is the answer number at an index of the history.
 
         Raises
         ------
         ValueError
-            When the question has no population.
+            If the question has no population.
         """
         if question.population is None:
             raise ValueError("a person is asked in whole cases: the question has no population")
@@ -132,9 +132,9 @@ class Pair(_Record):
         )
 
     def question(self, places: Mapping[int, int]) -> Question:
-        """Return the recorded pair as a question; `places` maps answer numbers to places, from 0, in the history."""
+        """Return the recorded pair as a question; `places` maps answer numbers to indices of the history."""
         index = None if self.repeat_of is None else places.get(self.repeat_of)
-        # A repeat whose original was taken out is the only answer to its pair: it informs.
+        # A repeat whose original was taken out is the only answer to its pair, so it is informative.
         purpose = Purpose.INFORMATIVE if self.purpose is Purpose.REPEAT and index is None else self.purpose
         return Question(
             as_counts(self.first),
@@ -149,7 +149,7 @@ class Pair(_Record):
         )
 
     def order(self, other: Pair) -> bool | None:
-        """Return True for the same pair in the same order, False for the same pair swapped, None for another pair."""
+        """Return True for the same pair in the same order, False for the swapped pair, None for another pair."""
         if self.population != other.population:
             return None
         if (self.first, self.second) == (other.first, other.second):
@@ -158,14 +158,14 @@ class Pair(_Record):
 
 
 class Remaining(_Record):
-    """What the procedure said, before the answer, was still to come: the fewest and the most questions."""
+    """The fewest and the most questions that the procedure expected before the answer."""
 
     fewest: int = Field(ge=0)
     most: int = Field(ge=0)
 
 
 class Begun(_Event):
-    """The first line of every journal; `simulated` is true where a program answers."""
+    """The first line of every journal; `simulated` is true if a program answers."""
 
     kind: Literal["begun"] = "begun"
     format: Literal["elicit-session"] = FORMAT
@@ -179,7 +179,7 @@ class Begun(_Event):
 
     @property
     def who(self) -> str | None:
-        """Return whose answers these are; that a program gave them belongs to the name, wherever it is shown."""
+        """Return whose answers these are; the name says so if a program gave them."""
         if not self.simulated or (self.expert and "simulated" in self.expert.lower()):
             return self.expert
         return f"{self.expert} (simulated)" if self.expert else "simulated expert"
@@ -199,7 +199,7 @@ class Practised(_Event):
 
 
 class _Given(_Event):
-    """An answer, in the pair's own order, whichever matrix stood left; `moved` and `reason` as in `Answer`."""
+    """An answer in the pair's own order, whichever matrix was on the left; `moved` and `reason` as in `Answer`."""
 
     choice: Choice
     strength: Strength | None = None
@@ -219,7 +219,7 @@ class _Given(_Event):
 
 
 class Answered(_Given):
-    """One answer, with the question as it was shown: which matrix stood left, how rows and sentence stood."""
+    """One answer and the question as it was shown: the matrix on the left, and the layout of rows and sentence."""
 
     kind: Literal["answered"] = "answered"
     pair: Pair
@@ -237,14 +237,14 @@ class Answered(_Given):
 
 
 class TakenOut(_Event):
-    """An answer was taken out: it stays in the journal and is used no more."""
+    """An answer was taken out: it stays in the journal but no longer counts."""
 
     kind: Literal["taken out"] = "taken out"
     number: int = Field(ge=1)
 
 
 class Changed(_Given):
-    """An answer was looked at again and given anew."""
+    """An answer was reviewed and given anew."""
 
     kind: Literal["changed"] = "changed"
     number: int = Field(ge=1)
@@ -266,7 +266,7 @@ class Undone(_Event):
 
 
 class Redone(_Event):
-    """The action that was taken back last was put back."""
+    """The last undone action was redone."""
 
     kind: Literal["redone"] = "redone"
 
@@ -280,8 +280,8 @@ class Stopped(_Event):
 class Continued(_Event):
     """The expert asked for more questions.
 
-    `questions` is the number of informative questions to ask at most, in all, from now on (None: as before);
-    `early_stop` tells whether the procedure may stop before that number.
+    `questions` is the new maximum of informative questions in total (None: unchanged); `early_stop` states whether the
+    procedure may stop earlier.
     """
 
     kind: Literal["continued"] = "continued"
@@ -290,13 +290,13 @@ class Continued(_Event):
 
 
 class Finished(_Event):
-    """The expert looked back and asked for the result."""
+    """The expert reviewed the answers and asked for the result."""
 
     kind: Literal["finished"] = "finished"
 
 
 class PracticeStated(_Event):
-    """What is done today, as a table of counts or rates that was typed; rows are true classes. None takes it back."""
+    """Present practice as a typed table of counts or rates; rows are true classes. None removes it."""
 
     kind: Literal["practice told"] = "practice told"
     table: tuple[tuple[float, ...], ...] | None = None
@@ -310,19 +310,19 @@ class PracticeStated(_Event):
 
 
 class Recovered(_Event):
-    """The end of an unfinished line was cut off when the session was opened again; `dropped` is what it held."""
+    """An unfinished last line was cut off when the session was reopened; `dropped` is its text."""
 
     kind: Literal["recovered"] = "recovered"
     dropped: str
 
     @classmethod
     def of(cls, line: bytes, at: datetime) -> Recovered:
-        """Return what is kept of the bytes of a line: the beginning of its text."""
+        """Return the event for the bytes of a line, of which it keeps the beginning as text."""
         return cls(at=at, dropped=line.decode(errors="replace")[:_LONGEST_DROPPED])
 
 
 class Noted(_Event):
-    """A sentence worth keeping, such as a recomputed question that differs from the recorded one."""
+    """A sentence worth keeping, such as that a recomputed question differs from the recorded one."""
 
     kind: Literal["noted"] = "noted"
     sentence: str
@@ -352,7 +352,7 @@ EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 
 SEALED = re.compile(rb',"digest":"[0-9a-f]{64}"}')
-"""What every line with a digest ends in."""
+"""The end of every line with a digest."""
 
 _SEAL = b',"digest":"'
 _HEX = 64
@@ -361,8 +361,8 @@ _HEX = 64
 def to_line(event: Event, previous: str | None) -> tuple[bytes, str | None]:
     """Return the event as one line of UTF-8 JSON, newline included, and the running digest after it.
 
-    `previous` is the digest of the line before, empty before the first line; None for a file of version 1, which has
-    none.
+    `previous` is the digest of the previous line: empty before the first line, None for a file of version 1, which has
+    no digests.
     """
     payload = event.model_dump_json(exclude_none=True).encode()
     if previous is None:
@@ -372,7 +372,7 @@ def to_line(event: Event, previous: str | None) -> tuple[bytes, str | None]:
 
 
 def digest_after(previous: str, payload: bytes) -> str:
-    """Return the running digest: SHA-256 of the digest before and the line's JSON without its own digest."""
+    """Return the running digest: SHA-256 of the previous digest and the line's JSON without its own digest."""
     return hashlib.sha256(previous.encode() + payload).hexdigest()
 
 
@@ -382,7 +382,7 @@ def sealed(payload: bytes, digest: str) -> bytes:
 
 
 def unsealed(line: bytes) -> tuple[bytes, str]:
-    """Return the JSON of a line without its digest, and the digest; ValueError where there is none."""
+    """Return the JSON of a line without its digest, and the digest; raise ValueError if there is none."""
     start = len(line) - _HEX - 2
     if start < len(_SEAL) or line[start - len(_SEAL) : start] != _SEAL or line[-2:] != b'"}':
         raise ValueError("the line has no digest")

@@ -1,4 +1,4 @@
-"""The files of a session: the journal as it is read, how far it was written, and copies of earlier sittings."""
+"""The files of a session: reading the journal, the mark of how far it was written, and backups."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _BACKUP = re.compile(rf"\d{{4}}-\d\d-\d\d-\d{{6}}-\d{{6}}{re.escape(SUFFIX)}")
 
 
 class Mark(NamedTuple):
-    """How far a session was written: its lines, the running digest of the last one, and its answers."""
+    """How far a session was written: the number of its lines, the last running digest, and the number of answers."""
 
     lines: int
     digest: str
@@ -50,20 +50,20 @@ def backup_folder(path: Path) -> Path:
 
 
 def backups(path: Path) -> tuple[Path, ...]:
-    """Return the backups of a session, the oldest first; their names are the times they were made at."""
+    """Return the backups of a session, oldest first; their names are the times at which they were made."""
     if not _is_own(path):
         return ()
     return tuple(sorted(one for one in backup_folder(path).glob(f"*{SUFFIX}") if _BACKUP.fullmatch(one.name)))
 
 
 def _is_own(path: Path) -> bool:
-    """Return whether the folder of backups is one of ours; a link would lead to files that are none, to be replaced."""
+    """Return whether the backup folder is ours; through a link, backups could replace files that are not."""
     folder = backup_folder(path)
     return not (folder.is_symlink() or folder.parent.is_symlink())
 
 
 def keep_backup(path: Path, data: bytes, now: datetime) -> None:
-    """Keep a copy of a session and drop all but the last five; a disk that refuses takes no sitting away."""
+    """Keep a copy of a session and drop all but the last five; a write error must not prevent a sitting."""
     with suppress(OSError):
         if not _is_own(path):
             return
@@ -78,7 +78,7 @@ def keep_backup(path: Path, data: bytes, now: datetime) -> None:
 
 
 def write_new(path: Path, data: bytes) -> None:
-    """Write a file that does not exist yet, for its owner alone, and bring it to the disk."""
+    """Write a new file, readable by its owner alone, and sync it to the disk."""
     descriptor = os.open(path, _NEW | os.O_EXCL, _PRIVATE)
     with os.fdopen(descriptor, "wb") as file:
         file.write(data)
@@ -87,7 +87,7 @@ def write_new(path: Path, data: bytes) -> None:
 
 
 def read_mark(path: Path) -> Mark | None:
-    """Return how far a session was written, where that is known."""
+    """Return how far a session was written, or None if unknown."""
     try:
         lines, digest, answers = strict_json(read_regular_file(_mark(path), 1000).decode())
     except (OSError, ValueError, TypeError):
@@ -97,7 +97,7 @@ def read_mark(path: Path) -> Mark | None:
 
 
 def write_mark(path: Path, mark: Mark) -> None:
-    """Keep how far a session was written; a mark that is lost or older claims less, so it need not be synced."""
+    """Record how far a session was written; a lost or older mark only claims less, so it need not be synced."""
     with suppress(OSError):
         if not _is_own(path):
             return
@@ -111,7 +111,7 @@ def write_mark(path: Path, mark: Mark) -> None:
 
 
 def forget_mark(path: Path) -> None:
-    """Remove the mark of a session that is no longer there."""
+    """Remove the mark of a session that no longer exists."""
     with suppress(OSError):
         _mark(path).unlink()
 
@@ -124,9 +124,9 @@ _SIDES = {"a": "first", "b": "second"}
 
 
 def migrated(event: dict[str, Any]) -> dict[str, Any]:
-    """Return one event of any version as the newest version writes it.
+    """Return an event of any version in the form of the newest version.
 
-    A session that an older version began may have newer lines at its end, so every line is looked at by itself.
+    A session begun by an older version may end in newer lines, so every line is converted by itself.
     """
     new = dict(event)
     for key in ("choice", "left"):
@@ -150,12 +150,12 @@ class Contents:
     """What a journal holds."""
 
     events: tuple[Event, ...]  # all sound events before any damage; the first is a `Begun`
-    length: int  # bytes up to the end of the last of them
-    tail: bytes  # an unfinished line after it, left by a computer that went off while writing; usually empty
+    length: int  # bytes up to the end of the last sound event
+    tail: bytes  # an unfinished line after it, left by a power failure; usually empty
     ended: bool  # whether the last sound event has its newline
-    digests: tuple[str, ...] = ()  # the running digest of each sound line; empty in a file of version 1, which has none
+    digests: tuple[str, ...] = ()  # the running digest of each sound line; empty for a file of version 1
     damage: str = ""  # what is wrong after the sound events: "is damaged in line 31"; empty for a sound file
-    answers: int = 0  # answers that the file holds or held, those behind the damage included
+    answers: int = 0  # answers that the file holds or held, including those behind the damage
 
     @property
     def begun(self) -> Begun:
@@ -171,14 +171,14 @@ class Contents:
 
     @property
     def sound_answers(self) -> int:
-        """Return how many answers come before any damage."""
+        """Return the number of answers before any damage."""
         return sum(event.kind == "answered" for event in self.events)
 
 
 class DamagedProblem(Problem):
     """A session file that is not as it was written.
 
-    `contents` come before the damage: they can be looked at, and taken into a copy.
+    `contents` precede the damage: they can be viewed, and recovered into a copy.
     """
 
     def __init__(self, path: Path, contents: Contents) -> None:
@@ -196,7 +196,7 @@ def examine(data: bytes, path: Path) -> Contents:
     Raises
     ------
     Problem
-        When the first line is no beginning of a session, or a newer version wrote it.
+        If the first line does not begin a session, or a newer version wrote it.
     """
     *lines, rest = data.split(b"\n")
     chain = _Chain(path, sealed=SEALED.search(data) is not None)
@@ -211,7 +211,7 @@ def examine(data: bytes, path: Path) -> Contents:
             return chain.contents(length, damage=f"is damaged in line {number}", answers=answers)
         length += len(line) + 1
     for odd in (0, 1) if rest else ():
-        # Where only the newline was damaged, one odd byte stands in its place.
+        # If only the newline was damaged, one odd byte stands in its place.
         try:
             chain.add(rest[: len(rest) - odd])
         except ValueError:
@@ -226,18 +226,18 @@ def examine(data: bytes, path: Path) -> Contents:
 
 
 class _Chain:
-    """The events read so far, each held against the running digest."""
+    """The events read so far, each checked against the running digest."""
 
     def __init__(self, path: Path, *, sealed: bool) -> None:
         self.events: list[Event] = []
         self._digests: list[str] = []
         self._path = path
         self._version = VERSION
-        # the first files of version 2 had no digests yet; a file that lost some of its own has others
+        # the first files of version 2 had no digests; a file that lost only some of its digests still has others
         self.sealed = sealed
 
     def add(self, line: bytes) -> None:
-        """Read one more line; ValueError where it is not what was written there."""
+        """Read one more line; raise ValueError if it is not what was written there."""
         if not self.events:
             self._version = _version_of(line, self._path)
         payload, digest = line, ""
@@ -259,7 +259,7 @@ class _Chain:
 
 
 def event_of(payload: bytes, version: int) -> Event:
-    """Return the event in a line of a version without its digest; ValueError where it is none."""
+    """Return the event in a line of a version without its digest; raise ValueError if there is none."""
     if version == VERSION:
         return EVENT.validate_json(payload)
     fields = from_json(payload)
@@ -267,7 +267,7 @@ def event_of(payload: bytes, version: int) -> Event:
 
 
 def _version_of(line: bytes, path: Path) -> int:
-    """Return the version that a first line states, before its other fields are read; foreign and newer are refused."""
+    """Return the version stated by a first line, before its other fields are read; refuse foreign and newer files."""
     first: Any = from_json(line)
     if not isinstance(first, dict) or first.get("format") != FORMAT:
         raise _foreign(path)
@@ -290,7 +290,7 @@ def _foreign(path: Path) -> Problem:
 def _damaged_first(path: Path, line: bytes, *, sealed: bool) -> Problem:
     if FORMAT.encode() not in line:
         return _foreign(path)
-    # without digests nothing tells what the line was
+    # without digests the original line cannot be identified
     remedy = "Recover it into a copy." if sealed else "Nothing can be saved of it: put a copy of the file in its place."
     return Problem(f"{path} is damaged in line 1, which says what the session is about. {remedy}")
 
@@ -301,7 +301,7 @@ def look_into(path: Path) -> Contents:
     Raises
     ------
     Problem
-        When the file cannot be read or is no journal.
+        If the file cannot be read or is no journal.
     """
     return against_mark(examine(read_bytes(path), path), read_mark(path))
 
@@ -312,9 +312,9 @@ def read(path: Path) -> Contents:
     Raises
     ------
     DamagedProblem
-        When it is not as it was written.
+        If it is not as it was written.
     Problem
-        When the file cannot be read or is no journal.
+        If the file cannot be read or is no journal.
     """
     contents = look_into(path)
     if contents.damage:
@@ -323,7 +323,7 @@ def read(path: Path) -> Contents:
 
 
 def against_mark(contents: Contents, mark: Mark | None) -> Contents:
-    """Hold a journal against how far it was once written: a cut at the end of a line leaves no other trace."""
+    """Compare a journal with the mark of how far it was written: a cut between lines leaves no other trace."""
     if mark is None or contents.damage or not contents.protected:
         return contents
     missing = mark.lines - len(contents.digests)
@@ -342,10 +342,10 @@ def read_bytes(path: Path) -> bytes:
     Raises
     ------
     Problem
-        When it cannot be read, is no regular file, or is larger than any session.
+        If it cannot be read, is no regular file, or is larger than any session.
     """
     try:
-        # Non-blocking: opening a pipe would wait for its writer.
+        # Non-blocking, because opening a pipe would wait for its writer.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except FileNotFoundError:
         raise Problem(f"There is no session file {path}. Begin a new session, or give the right path.") from None
@@ -359,7 +359,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def require_session_file(descriptor: int, path: Path) -> None:
-    """Refuse what is no regular file, or too large, before anything of it is read."""
+    """Refuse a file that is not regular, or is too large, before reading it."""
     about = os.fstat(descriptor)
     if stat.S_ISDIR(about.st_mode):
         raise Problem(f"{path} is a folder: give the path of a session file.")
@@ -391,7 +391,7 @@ def reason(error: OSError) -> str:
 
 
 def remedy(error: OSError) -> str:
-    """Return what to do about it."""
+    """Return what to do about an error."""
     if error.errno in _FULL:
         return "Free some space"
     if error.errno in _FORBIDDEN:

@@ -1,4 +1,4 @@
-"""Which sessions there are, and where they lie; reading them is quick and never fails as a whole."""
+"""List sessions and their files; listing is quick and never fails as a whole."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ _YEARS = 1970, 2200
 
 @dataclass(frozen=True)
 class SessionSummary:
-    """A session as a list shows it."""
+    """A session as shown in a list."""
 
     path: Path
-    title: str  # of the study; the file's name where it cannot be read
+    title: str  # title of the study; the file's name if the session cannot be read
     expert: str | None = None  # whose answers these are
     answers: int = 0  # answers given
-    # questions still to come, as the procedure judged at the last answer
+    # questions still to come, as estimated by the procedure at the last answer
     fewest: int = 0
     most: int = 0
-    last: datetime | None = None  # when the last answer was given (UTC), or the session begun
+    last: datetime | None = None  # time of the last answer (UTC), or of the beginning of the session
     phase: Phase = "asking"
     problem: str = ""  # why it cannot be read, in one sentence; empty for a sound session
-    digest: str = ""  # of the study's predictions: two files of the same name may lie side by side
-    # the file is not as it was written: what comes before the damage can be looked at and taken into a copy
+    digest: str = ""  # of the study's predictions, because a folder may hold several files of the same name
+    # whether the file is not as it was written; what precedes the damage can be viewed and recovered into a copy
     damaged: bool = False
-    lost: int = 0  # answers of a damaged file behind the damage; `answers` are those before it
-    simulated: bool = False  # a program answered
+    lost: int = 0  # answers behind the damage; `answers` precede it
+    simulated: bool = False  # whether a program answered
     pack: str | None = None  # digest of the packed study that was answered
-    round: int = 1  # 2 where the answers were given after a look at where the others stand
+    round: int = 1  # 2 if the expert answered after seeing the positions of the others
 
     @property
     def finished(self) -> bool:
@@ -52,16 +52,16 @@ class SessionSummary:
 
 
 def data_folder() -> Path:
-    """Return the user's data folder, where sessions on bundled studies and single files are kept."""
+    """Return the user's data folder, which holds the sessions on bundled studies and single files."""
     import platformdirs
 
     return Path(platformdirs.user_data_dir("elicit", appauthor=False))
 
 
 def sessions_folder(study: Study, data: Path | None = None) -> Path:
-    """Return where the sessions of a study lie.
+    """Return the folder of a study's sessions.
 
-    A study folder keeps its own; those of bundled studies and single files lie in `data`, by default `data_folder()`.
+    A study folder holds its own; those of bundled studies and single files are in `data`, by default `data_folder()`.
     """
     if study.kind == "folder" and study.folder is not None:
         return study.folder / "sessions"
@@ -69,15 +69,15 @@ def sessions_folder(study: Study, data: Path | None = None) -> Path:
 
 
 def new_session_path(study: Study, now: datetime, *, expert: str | None = None, data: Path | None = None) -> Path:
-    """Return a file name for a session that begins now; no such file exists yet."""
+    """Return an unused file name for a session that begins now."""
     stem = f"{now:%Y-%m-%d-%H%M%S}" + (f"-{slug(expert)}" if expert else "")
     return free_path(sessions_folder(study, data), stem, SUFFIX)
 
 
 def list_sessions(*studies: Path, data: Path | None = None) -> tuple[SessionSummary, ...]:
-    """Return the sessions in the data folder and in study folders, the last answered first.
+    """Return the sessions in the data folder and in study folders, most recently answered first.
 
-    A file that cannot be read is among them, with its problem, after the others.
+    Unreadable files follow the others, each with its problem.
     """
     folders = [study / "sessions" for study in studies]
     paths = {real_path(path) for folder in folders for path in folder.glob(f"*{SUFFIX}")}
@@ -88,13 +88,13 @@ def list_sessions(*studies: Path, data: Path | None = None) -> tuple[SessionSumm
 
 
 def summary(path: Path) -> SessionSummary:
-    """Read one session for a list; a file that cannot be read has a problem instead of numbers."""
+    """Read one session for a list; an unreadable file gets a problem instead of numbers."""
     try:
         contents = read(path)
         state = fold(contents.events)
         year = state.last.year if state.last else state.begun.at.year
         if not _YEARS[0] <= year <= _YEARS[1]:
-            # Not every system can display it, and it would sort first for ever.
+            # Not every system can display such a year, and it would always sort first.
             return SessionSummary(path, path.name, problem=f"{path} has an impossible time: the year {year}.")
     except DamagedProblem as problem:
         return _damaged(path, problem)
@@ -103,7 +103,7 @@ def summary(path: Path) -> SessionSummary:
     except OutOfPlaceError as error:
         return SessionSummary(path, path.name, problem=f"{path} was changed from outside ({error}).", damaged=True)
     except Exception as error:
-        # Whatever is wrong with one file, the others are listed.
+        # Whatever is wrong with one file, the others must still be listed.
         return SessionSummary(path, path.name, problem=f"{path} cannot be read ({error}).")
     fewest, most = _remaining(state)
     study = state.begun.study
@@ -121,7 +121,7 @@ def summary(path: Path) -> SessionSummary:
 
 
 def _said_first(begun: Begun) -> dict[str, Any]:
-    """Return what the first line of a session tells a list."""
+    """Return what the first line of a session contributes to a list entry."""
     return {
         "title": begun.study.title[:LONGEST_TEXT],
         "expert": begun.who,
@@ -131,7 +131,7 @@ def _said_first(begun: Begun) -> dict[str, Any]:
 
 
 def _damaged(path: Path, problem: DamagedProblem) -> SessionSummary:
-    """Return what a list shows of a damaged file, as far as it can be read."""
+    """Return the list entry of a damaged file, as far as it can be read."""
     contents, sound = problem.contents, problem.contents.sound_answers
     return SessionSummary(
         path,
@@ -144,15 +144,15 @@ def _damaged(path: Path, problem: DamagedProblem) -> SessionSummary:
 
 
 def can_go_on(one: SessionSummary) -> bool:
-    """Return whether a session is begun, sound and not finished."""
+    """Return whether a session has answers, is sound and is not finished."""
     return not one.finished and not one.problem and one.answers > 0
 
 
 def finished_experts(sessions: Iterable[SessionSummary]) -> tuple[SessionSummary, ...]:
-    """Return one finished session for each expert, the newest, in the order of their last answers.
+    """Return the newest finished session of each expert, in the order of their last answers.
 
-    Names that differ in capitals or spaces are one expert; sessions without a name count as different people. Programs
-    are never counted among people: they are experts only where nobody else is.
+    Names that differ only in capitals or spaces are one expert; sessions without a name count as different people.
+    Programs are never counted among people: they are experts only if there is nobody else.
     """
     newest: dict[object, SessionSummary] = {}
     known = [one for one in sessions if one.finished and not one.problem and one.last is not None]
@@ -169,9 +169,9 @@ def _person(one: SessionSummary) -> object:
 
 
 def answered_before(sessions: Iterable[SessionSummary], experts: Sequence[SessionSummary]) -> tuple[str, ...]:
-    """Return of which experts, as `finished_experts` returns them, another finished session of the same round exists.
+    """Return the experts, from `finished_experts`, who have another finished session of the same round.
 
-    It does not count; two people who gave the same name would be taken for one.
+    That session does not count; two people who gave the same name would be taken for one.
     """
     others = [one for one in sessions if one.finished and not one.problem and one not in experts]
     before = {(_person(one), one.round, one.simulated) for one in others}
@@ -179,18 +179,18 @@ def answered_before(sessions: Iterable[SessionSummary], experts: Sequence[Sessio
 
 
 def experts_in_words(experts: Sequence[SessionSummary]) -> str:
-    """Return how many experts finished, as `finished_experts` returns them: "2 experts", "3 simulated experts"."""
+    """Return the number of experts from `finished_experts` in words: "2 experts", "3 simulated experts"."""
     kind = "simulated expert" if experts and experts[0].simulated else "expert"
     return counted(len(experts), kind)
 
 
 def about_this_pack(sessions: Iterable[SessionSummary], study: Study) -> tuple[SessionSummary, ...]:
-    """Return the sessions that can be resumed: of a packed study only those about this very file."""
+    """Return the sessions that can be resumed: for a packed study only those about this very file."""
     return tuple(one for one in sessions if study.pack is None or one.pack == study.pack.digest)
 
 
 def last_name(sessions: Iterable[SessionSummary]) -> str | None:
-    """Return under which name somebody answered last, so that a second round is known to be theirs."""
+    """Return the name under which somebody answered last, so that a second round is known to be theirs."""
     named = [one for one in sessions if one.expert and not one.simulated and one.last is not None]
     return max(named, key=_last).expert if named else None
 
@@ -199,13 +199,13 @@ Who = TypeVar("Who")
 
 
 def people_if_any(experts: Sequence[Who], simulated: Callable[[Who], bool]) -> list[Who]:
-    """Return the experts who are people; all of them where every one is a program, as in a rehearsal."""
+    """Return the experts who are people; all of them if every one is a program, as in a rehearsal."""
     return [one for one in experts if not simulated(one)] or list(experts)
 
 
 def sessions_of(folder: Path, digests: Collection[str]) -> tuple[SessionSummary, ...]:
-    """Return the sessions in a folder that are about predictions of these digests, the one begun last first."""
-    # Names begin with the moment the session was begun.
+    """Return the sessions in a folder that are about predictions with these digests, most recently begun first."""
+    # File names start with the time at which the session began.
     found = (summary(path) for path in sorted(folder.glob(f"*{SUFFIX}"), reverse=True))
     return tuple(one for one in found if one.digest in digests)
 
@@ -224,6 +224,6 @@ def _last(one: SessionSummary) -> datetime:
 
 
 def slug(text: str) -> str:
-    """Return a file name's part of letters, digits and hyphens."""
+    """Return a part of a file name, made of letters, digits and hyphens."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     return re.sub(r"[^A-Za-z0-9]+", "-", plain).strip("-").lower()[:40] or "session"

@@ -1,4 +1,4 @@
-"""What can be told of a session file that may be damaged, and what can be saved of it."""
+"""Check a session file that may be damaged, and recover what can be saved."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from elicit_app.session.journal.state import OutOfPlaceError, StateBuilder, fold
 from elicit_app.session.journal.writing import Journal
 from metrics.text import counted
 
-# Bytes that editors and failing disks leave around lines.
+# Left around lines by editors and failing disks.
 _BOM = b"\xef\xbb\xbf"
 _MOST_TRIED = 2 * 10**9
-"""Bytes to compute digests of in search of turned bits: some seconds, or one line about fifty classes."""
+"""Bytes to hash in the search for flipped bits: some seconds, or one line about fifty classes."""
 
 
 @dataclass(frozen=True)
@@ -26,23 +26,23 @@ class SessionCheck:
     """What is sound in a session file."""
 
     lines: int  # sound lines
-    # answers in them, of a sound file those that were not taken back, and all that a damaged one holds or held
+    # answers in them: for a sound file those not taken back; and all that a damaged file holds or held
     answers: int
     all_answers: int
-    protected: bool  # every line carries the running digest, so that any change is noticed; False in files of version 1
+    protected: bool  # whether every line carries the running digest, which reveals changes; False in files of version 1
     damage: str  # "is damaged in line 31"; empty for a sound file
-    # the last line was not completed, as when the power fails; what was answered before it is complete
+    # whether the last line is incomplete, as after a power failure; the answers before it are complete
     unfinished: bool
-    backups: tuple[Path, ...]  # copies from the beginnings of the last sittings, the oldest first
+    backups: tuple[Path, ...]  # copies from the beginnings of the latest sittings, oldest first
 
 
 def check_session(path: Path) -> SessionCheck:
-    """Say what is sound in a session file, without changing it.
+    """Check what is sound in a session file, without changing it.
 
     Raises
     ------
     Problem
-        When it cannot be read, or its first line is no beginning of a session.
+        If it cannot be read, or its first line does not begin a session.
     """
     contents = look_into(path)
     sound, damage = contents.events, contents.damage
@@ -74,24 +74,23 @@ class Recovery:
 
     path: Path
     answers: int  # answers in it that were not taken back
-    # lines that were damaged or out of place and are exactly as they were written, as their digests prove
+    # damaged or misplaced lines restored exactly as they were written, as their digests prove
     restored: int
-    # sound lines behind a gap that could not be taken over, because they are about something that is lost
+    # sound lines behind a gap that could not be kept, because they refer to something lost
     left_out: int
-    gaps: int  # places at which lines are lost or cannot be read
+    gaps: int  # places at which lines are lost or unreadable
 
 
 def recover_session(path: Path, out: Path) -> Recovery:
-    """Save what can be saved of a session into a new file, which has the newest version and is protected.
+    """Save what can be saved of a session into a new file of the newest version, with digests.
 
-    Where lines carry digests, a flipped bit, doubled and swapped lines are put right, and lost lines are taken from the
-    backups. Behind a gap only answers are taken over, and changes to answers before it. The session at `path` is left
-    as it is.
+    If lines carry digests, flipped bits and duplicated or swapped lines are repaired, and lost lines are taken from the
+    backups. Behind a gap only answers are kept, and changes to answers before it. The session at `path` is not changed.
 
     Raises
     ------
     Problem
-        When nothing can be saved, or `out` exists or cannot be written.
+        If nothing can be saved, or `out` exists or cannot be written.
     """
     data = read_bytes(path)
     found = _sealed(data, path) if events.SEALED.search(data) else _plain(data, path)
@@ -123,7 +122,7 @@ class _Found:
 
 
 def _sealed(data: bytes, path: Path) -> _Found:
-    """Put the lines of a file back in the order in which their digests follow each other."""
+    """Restore the order of lines in which their digests follow each other."""
     lines = data.split(b"\n")
     bare = [line.removeprefix(_BOM).strip(b"\r\0") for line in lines]
     found = _Found([], [], restored=sum(one != other for one, other in zip(lines, bare, strict=True)))
@@ -140,7 +139,7 @@ def _sealed(data: bytes, path: Path) -> _Found:
             continue
         if not _follows(line, digest):
             if filled == start and _follows(data[end + 1 : data.find(b"\n", end + 1) % (len(data) + 1)], digest):
-                # What stood here is proven by now, from a backup; the file goes on behind it.
+                # A backup has proven what belongs here; the file continues behind this line.
                 start += step
                 continue
             whole = next((other for other in pool if other not in taken and _follows(other, digest)), None)
@@ -185,7 +184,7 @@ def _digest_of(line: bytes) -> str:
 
 
 def _unflipped(data: bytes, length: int, digest: str) -> bytes | None:
-    """Return the line at the beginning of `data` with one bit turned back, where that is what was written."""
+    """Return the line at the beginning of `data` with one bit flipped back, if its digest then fits."""
     turned = bytearray(data)
     for place in range(min(length + 1, len(data))):
         for bit in range(8):
@@ -198,7 +197,7 @@ def _unflipped(data: bytes, length: int, digest: str) -> bytes | None:
 
 
 def _plain(data: bytes, path: Path) -> _Found:
-    """Take every line of an unprotected file that is an event."""
+    """Keep every line of an unprotected file that is an event."""
     contents = examine(data, path)
     found = _Found(list(contents.events), [])
     for line in data[contents.length :].split(b"\n"):
@@ -215,7 +214,7 @@ def _plain(data: bytes, path: Path) -> _Found:
 
 
 def _taken_over(before: Sequence[events.Event], after: Sequence[events.Event]) -> tuple[list[events.Event], int]:
-    """Return the events that make sense without what is lost, and how many do not."""
+    """Return the events that make sense without what is lost, and the number of those that do not."""
     builder, taken, left_out = StateBuilder(), [], 0
     for event in before:
         try:
@@ -241,7 +240,7 @@ def _taken_over(before: Sequence[events.Event], after: Sequence[events.Event]) -
 
 
 def _behind_gap(event: events.Event, builder: StateBuilder, known: int, floor: int) -> events.Event | None:
-    """Return an event behind a gap as it holds without what is lost there; None where it cannot."""
+    """Return an event behind a gap in a form that holds without what is lost there; None if there is no such form."""
     match event:
         case events.Answered():
             return event.model_copy(update={"pair": _repeating(event.pair, builder)})
@@ -258,7 +257,7 @@ def _behind_gap(event: events.Event, builder: StateBuilder, known: int, floor: i
 
 
 def _repeating(pair: events.Pair, builder: StateBuilder) -> events.Pair:
-    """Return a pair that repeats the answer to the same pair that there is, or none."""
+    """Return the pair as a repeat of an answer that exists, or as no repeat."""
     if pair.repeat_of is None:
         return pair
     same = [number for number, entry in enumerate(builder.entries, 1) if entry.event.pair.order(pair) is not None]
@@ -267,7 +266,7 @@ def _repeating(pair: events.Pair, builder: StateBuilder) -> events.Pair:
 
 
 def _summary(path: Path, found: _Found, left_out: int) -> str:
-    """Return what the new session says of itself; empty where everything was sound."""
+    """Return the new session's note about its recovery; empty if everything was sound."""
     parts = []
     if found.restored:
         parts.append(f"{counted(found.restored, 'damaged or misplaced line')} put right")

@@ -1,6 +1,6 @@
-"""What a session is after its events: answers as they stand now, and what undo and redo go through.
+"""The state of a session after its events: the current answers, and the actions to undo and redo.
 
-Nothing is erased, so undo goes back any number of times.
+Nothing is erased, so undo can go back any number of times.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ class OutOfPlaceError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """One answer as it stands now."""
+    """One answer in its current state."""
 
-    event: events.Answered  # the answer as it was given first, with the question as it was shown
-    answer: Answer  # the answer that counts: changed or resolved later, or as given
-    taken_out: bool = False  # the answer is used no more
+    event: events.Answered  # the original answer, with the question as it was shown
+    answer: Answer  # the answer that counts: as changed or resolved later, or as given
+    taken_out: bool = False  # whether the answer is excluded
     _questions: dict[int | None, Question] = field(default_factory=dict, init=False, repr=False)
 
     def question(self, places: Mapping[int, int]) -> Question:
-        """Return the question as `Pair.question` does, made once: thousands of them follow every answer."""
+        """Return the question of `Pair.question`, cached because thousands of them are used after every answer."""
         repeated = self.event.pair.repeat_of
         index = None if repeated is None else places.get(repeated)
         if index not in self._questions:
@@ -47,7 +47,7 @@ class Entry:
 
     @property
     def says(self) -> bool:
-        """Return whether it counts and says something: not taken out, not "cannot say"."""
+        """Return whether it counts and has content: not taken out, not "cannot say"."""
         return not self.taken_out and self.answer.choice is not Choice.UNSURE
 
 
@@ -55,9 +55,9 @@ Entries = tuple[Entry, ...]
 
 
 def differ(one: Entry, other: Entry, first: Answer, second: Answer) -> bool:
-    """Return whether `first` and `second`, answers to these two entries, say different things about the same pair.
+    """Return whether `first` and `second`, answers to these two entries, contradict each other about the same pair.
 
-    A count that was moved makes it another pair.
+    A moved count makes it a different pair.
     """
     order = one.event.pair.order(other.event.pair)
     if order is None or first.moved or second.moved:
@@ -66,7 +66,7 @@ def differ(one: Entry, other: Entry, first: Answer, second: Answer) -> bool:
 
 
 def is_merged_repeat(entries: Sequence[Entry], number: int, joined: Numbers) -> bool:
-    """Return whether answer `number` is a repeat that was made one with its original, which says it already."""
+    """Return whether answer `number` is a repeat that was merged with its original, which already counts."""
     entry = entries[number - 1]
     first = entry.event.pair.repeat_of
     if first is None or not {(first, number), (number, first)} & joined:
@@ -76,7 +76,7 @@ def is_merged_repeat(entries: Sequence[Entry], number: int, joined: Numbers) -> 
 
 
 class Done(NamedTuple):
-    """An action, and what it replaced, so that it can be taken back."""
+    """An action and what it replaced, so that it can be undone."""
 
     event: events.Action
     replaced: tuple[tuple[int, Entry], ...]
@@ -91,30 +91,30 @@ class SessionState:
     begun: events.Begun
     entries: Entries = ()  # every answer that was not undone, oldest first; answer number n is entry n - 1
     settled: Numbers = frozenset()  # pairs of numbers whose two different answers were both kept on purpose
-    # pairs of numbers whose two different answers were made one: a judgement that counts once
+    # pairs of numbers whose two different answers were merged into one judgement that counts once
     joined: Numbers = frozenset()
     # the actions that `undo` and `redo` go through, the next one last
     done: tuple[Done, ...] = ()
     undone: tuple[events.Action, ...] = ()
     phase: Phase = "asking"
-    # the number of informative questions asked for, where the expert wanted more; None: as the setting says
+    # the number of informative questions, if the expert asked for more; None: as the setting says
     questions: int | None = None
     early_stop: bool = True  # whether the procedure may stop before that number
     guesses: tuple[events.Guess, ...] = ()
-    # what is done today, as it was typed: counts or rates, rows are true classes
+    # present practice, as typed: counts or rates, rows are true classes
     practice: tuple[tuple[float, ...], ...] | None = None
     notes: tuple[str, ...] = ()  # sentences worth keeping
-    last: datetime | None = None  # when the last answer was given, or the session begun
+    last: datetime | None = None  # time of the last answer, or of the beginning of the session
 
     @property
     def informative(self) -> tuple[int, ...]:
-        """Return the numbers of the answers that say something new: checks do not, nor repeats of what was said."""
+        """Return the numbers of the answers with new content; checks and repeats of earlier answers have none."""
         return tuple(number for number, entry in enumerate(self.entries, start=1) if self._informs(entry))
 
     def _informs(self, entry: Entry) -> bool:
         pair = entry.event.pair
         if pair.purpose is Purpose.REPEAT and pair.repeat_of is not None:
-            # What is asked again after "cannot say" is asked for the first time, as far as answers go.
+            # A question asked again after "cannot say" is answered for the first time.
             return entry.says and not self.entries[pair.repeat_of - 1].says
         return entry.says and pair.purpose is not Purpose.CHECK
 
@@ -125,9 +125,9 @@ class SessionState:
 
     @cached_property
     def history(self) -> tuple[Asked, ...]:
-        """Return questions and answers that count, in the procedure's own order of the two matrices.
+        """Return the questions and answers that count, in the procedure's own order of the two matrices.
 
-        A repeat that was made one with its original stays as a question, but tells nothing more.
+        A repeat merged with its original remains as a question, but without content.
         """
         places = {index + 1: place for place, index in enumerate(self.used)}
         return tuple(Asked(self.entries[index].question(places), self._counted(index)) for index in self.used)
@@ -138,7 +138,7 @@ class SessionState:
         return Answer(Choice.UNSURE, None, answer.seconds) if already else answer
 
     def same_as(self, other: SessionState) -> bool:
-        """Return whether everything but what `undo` and `redo` go through is the same; entries by identity."""
+        """Return whether all but the stacks of `undo` and `redo` is the same; entries are compared by identity."""
         names = (each.name for each in fields(self) if each.name not in ("done", "undone"))
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
@@ -149,7 +149,7 @@ class SessionState:
 
 
 class StateBuilder:
-    """Events made one state, each in constant time: `add` them, then take the `state`. It may go on from one."""
+    """Builder of a state from events, in constant time each: `add` events, then take `state`; may start from one."""
 
     def __init__(self, state: SessionState | None = None) -> None:
         self._state = state
@@ -176,12 +176,12 @@ class StateBuilder:
         )
 
     def add(self, event: events.Event) -> None:
-        """Count one more event.
+        """Apply one more event.
 
         Raises
         ------
         OutOfPlaceError
-            When it cannot follow the ones before it; nothing has changed then.
+            If it cannot follow the previous events; then nothing has changed.
         """
         if self._state is None:
             if not isinstance(event, events.Begun):
@@ -245,7 +245,7 @@ class StateBuilder:
         self._look_back(None)
 
     def _look_back(self, event: events.Action | None) -> None:
-        """Looking at a finished result again and changing something goes back to looking."""
+        """Record the time of an answer; a change to a finished session leads back to the review."""
         assert self._state is not None
         phase: Phase = "stopped" if self._state.phase == "finished" else self._state.phase
         last = event.at if isinstance(event, events.Answered) else self._state.last
@@ -253,7 +253,7 @@ class StateBuilder:
             self._state = replace(self._state, phase=phase, last=last)
 
     def _check_answered(self, event: events.Answered) -> None:
-        """Refuse an answer that is not about the study's classes, or repeats none."""
+        """Refuse an answer that is not about the study's classes, or that repeats an answer which does not exist."""
         assert self._state is not None
         classes, n_classes = len(event.pair.first), len(self._state.begun.study.classes)
         if classes != n_classes:
@@ -272,7 +272,7 @@ class StateBuilder:
                 return self._resolved(event)
 
     def _resolved(self, event: events.Resolved) -> dict[int, Entry]:
-        """Return the answer that was meant, in both places."""
+        """Return both entries with the answer that was meant."""
         first, second = self._entry(event.first), self._entry(event.second)
         order = first.event.pair.order(second.event.pair)
         if order is None or event.first == event.second:
@@ -318,7 +318,7 @@ def fold(happened: Iterable[events.Event]) -> SessionState:
     Raises
     ------
     OutOfPlaceError
-        When an event cannot follow the ones before it.
+        If an event cannot follow the previous ones.
     """
     builder = StateBuilder()
     for event in happened:

@@ -1,4 +1,4 @@
-"""The journal: events appended to a file, each on the disk before it counts, by one writer at a time."""
+"""Write the journal: events appended to a file, each synced to the disk before it counts, by one writer at a time."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ from elicit_app.session.journal.files import (
 from elicit_app.study.writing import require_writable
 from metrics.files import sync_folder
 
-# Never through a link, and never waiting for the other end of a pipe.
+# Do not follow links, and do not wait for the other end of a pipe.
 _WRITABLE = os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _MOST_COPIES = 100
 
 if sys.platform == "win32":
     import msvcrt
 
-    # Far behind the end of any journal, because a locked range cannot be read by others.
+    # Far beyond the end of any journal, because others cannot read a locked range.
     _FAR = 1 << 40
 
     def take_lock(descriptor: int) -> bool:
-        """Lock the open file for writing; False where another writer holds it."""
+        """Lock the open file for writing; return False if another writer holds it."""
         here = os.lseek(descriptor, 0, os.SEEK_CUR)
         os.lseek(descriptor, _FAR, os.SEEK_SET)
         try:
@@ -61,7 +61,7 @@ else:
     import fcntl
 
     def take_lock(descriptor: int) -> bool:
-        """Lock the open file for writing; False where another writer holds it."""
+        """Lock the open file for writing; return False if another writer holds it."""
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -70,15 +70,15 @@ else:
 
 
 class UnwrittenProblem(Problem):
-    """An event that could not be written: it does not count as given, nothing before it is lost, try again."""
+    """An event that could not be written: it does not count, nothing before it is lost, and it may be tried again."""
 
 
 class ChangedElsewhereProblem(UnwrittenProblem):
-    """The file is no longer the one that was written: what it held may be known here alone."""
+    """The file is no longer the one that was written, so its former content may be known only here."""
 
 
 class Journal:
-    """An open journal: the one writer of its file.
+    """An open journal: the only writer of its file.
 
     Use `Journal.create` or `Journal.open`; close it, or use it in a `with`.
     """
@@ -90,7 +90,7 @@ class Journal:
         self._length = len(data)
         self._stamp = os.fstat(descriptor).st_mtime_ns
         self._dirty = False
-        # Of the last line; None in a file of version 1, which goes on without digests.
+        # Digest of the last line; None in a file of version 1, which continues without digests.
         self._digest = contents.digests[-1] if contents.protected else None
         self._lines = len(contents.events)
         self._answers = contents.sound_answers
@@ -102,7 +102,7 @@ class Journal:
         Raises
         ------
         Problem
-            When the file exists, or its folder cannot be written.
+            If the file exists, or its folder cannot be written.
         """
         require_writable(path)
         temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.new")
@@ -120,22 +120,22 @@ class Journal:
         finally:
             with suppress(OSError):
                 temporary.unlink()
-        # What an earlier session of this name left behind says nothing about this one.
+        # A mark left by an earlier session of this name says nothing about this one.
         forget_mark(path)
         return cls.open(path)[0]
 
     @classmethod
     def open(cls, path: Path) -> tuple[Journal, Contents]:
-        """Open a journal for writing, and return it with what it holds.
+        """Open a journal for writing, and return it with its contents.
 
         An unfinished last line is cut off and kept as text in a `Recovered` event. A copy of the file is kept.
 
         Raises
         ------
         DamagedProblem
-            When it is not as it was written.
+            If it is not as it was written.
         Problem
-            When it cannot be read or written, or is open elsewhere.
+            If it cannot be read or written, or is open elsewhere.
         """
         try:
             descriptor = os.open(path, _WRITABLE)
@@ -168,18 +168,18 @@ class Journal:
 
     @classmethod
     def closed(cls, path: Path, contents: Contents) -> Journal:
-        """Return a journal that takes nothing, for a session that is only looked at, wherever else it is open."""
+        """Return a read-only journal for a session to look at, even if it is open elsewhere."""
         journal = cls(path, os.open(path, os.O_RDONLY), b"", contents)
         journal.close()
         return journal
 
     def back_up(self) -> None:
-        """Keep a copy of the file as it is now, as at the beginning of a further sitting."""
+        """Keep a copy of the current file, as at the beginning of a further sitting."""
         if self._descriptor >= 0:
             keep_backup(self.path, read_all(self._descriptor), datetime.now(UTC))
 
     def _recover(self, data: bytes, contents: Contents) -> Contents:
-        """Cut off the unfinished line, end the last complete one, and say so in the journal."""
+        """Cut off the unfinished line, terminate the last complete one, and record that in the journal."""
         self._length, self._bytes = contents.length, hashlib.sha256(data[: contents.length])
         self._dirty = True
         if not contents.ended:
@@ -197,7 +197,7 @@ class Journal:
         Raises
         ------
         UnwrittenProblem
-            When it could not be written; the file then holds what it held before, and `append` may be called again.
+            If it could not be written; the file then holds what it held before, and `append` may be called again.
         """
         what = "This answer" if event.kind == "answered" else "This change"
         if self._descriptor < 0:
@@ -228,7 +228,7 @@ class Journal:
             write_mark(self.path, Mark(self._lines, self._digest, self._answers))
 
     def _write(self, line: bytes) -> None:
-        """Append bytes and bring them to the disk, or leave the file as it was."""
+        """Append bytes and sync them to the disk, or leave the file as it was."""
         if self._dirty:
             os.ftruncate(self._descriptor, self._length)
         self._dirty = True
@@ -256,7 +256,7 @@ class Journal:
         self._stamp = os.fstat(self._descriptor).st_mtime_ns
 
     def untouched(self) -> bool:
-        """Return whether the file still is the one that this journal wrote, byte for byte."""
+        """Return whether the file is still, byte for byte, the one that this journal wrote."""
         if self._descriptor < 0:
             return True
         ours = os.fstat(self._descriptor)
@@ -268,10 +268,10 @@ class Journal:
             return False
         if not self._dirty and ours.st_size == self._length and ours.st_mtime_ns == self._stamp:
             return True
-        # Some network disks change the time later by themselves: only other bytes count.
+        # Some network disks change the time later by themselves, so only different bytes count.
         data = read_all(self._descriptor)
         if self._dirty:
-            # What follows is our own half-written line, still to be removed.
+            # The rest is our own half-written line, still to be removed.
             data = data[: self._length]
         if hashlib.sha256(data).digest() != self._bytes.digest():
             return False
@@ -279,7 +279,7 @@ class Journal:
         return True
 
     def close(self) -> None:
-        """Close the file and let go of the lock; closing twice does nothing."""
+        """Close the file and release the lock; closing twice does nothing."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -292,12 +292,12 @@ class Journal:
 
 
 def write_copy(path: Path, events: Sequence[Event]) -> Path:
-    """Write a whole journal under a name beside that of another one, and return where.
+    """Write a whole journal beside another one, under a name derived from it, and return its path.
 
     Raises
     ------
     OSError
-        Where its folder cannot be written.
+        If its folder cannot be written.
     """
     stem = path.name.removesuffix(SUFFIX)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -323,20 +323,20 @@ def _to_disk(descriptor: int) -> None:
     if sys.platform == "darwin":
         import fcntl
 
-        # On macOS fsync leaves the bytes in the drive's own memory.
+        # On macOS fsync leaves the bytes in the drive's own cache.
         fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
     else:
         os.fsync(descriptor)
 
 
 def _move_to_new(temporary: Path, path: Path) -> None:
-    """Give the file its name, never over another one."""
+    """Give the file its name without replacing another file."""
     try:
         os.link(temporary, path)
     except FileExistsError:
         raise
     except OSError:
-        # Some file systems have no hard links: there, check for the file first.
+        # Some file systems have no hard links; there, check whether the file exists first.
         if path.exists():
             raise FileExistsError(errno.EEXIST, "exists", str(path)) from None
         temporary.replace(path)
