@@ -182,7 +182,7 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
             poor = better < _NO_BETTER and kept_aside.f1 > kept_aside.accuracy
             suspicions.append(Suspicion("no_better", poor, float(better)))
     suspicions += _of_checks(repeats, checks, worse, bits)
-    odd = misfits(procedure, history) if n_answered else ()
+    odd = _misfits(history, surprises) if belief is not None else misfits(procedure, history) if n_answered else ()
     explained = Count(n_answered - len(odd), n_answered)
     share = len(odd) / max(n_answered, 1)
     suspicions.append(Suspicion("surprises", share > 0.25, share))
@@ -431,10 +431,14 @@ def misfits(procedure: Procedure, history: Sequence[Asked]) -> tuple[int, ...]:
     """
     belief = procedure.belief(history)
     if belief is not None:
-        worse = {n for n in _checks(history)[1] if history[n].answer.choice in PREFERENCES}
-        return tuple(sorted(worse.union(surprise.index for surprise in surprises_among(history, belief))))
+        return _misfits(history, surprises_among(history, belief))
     outcome = procedure.conclude(history)
     return tuple(place for place, asked in enumerate(history) if not fits(asked, outcome))
+
+
+def _misfits(history: Sequence[Asked], surprises: Sequence[Surprise]) -> tuple[int, ...]:
+    worse = {n for n in _checks(history)[1] if history[n].answer.choice in PREFERENCES}
+    return tuple(sorted(worse.union(surprise.index for surprise in surprises)))
 
 
 def fits(asked: Asked, outcome: Outcome) -> bool:

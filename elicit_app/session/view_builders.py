@@ -20,7 +20,7 @@ from elicit_app.registry.entries import stated_orders
 from elicit_app.session.journal.events import Answered, Pair, as_counts
 from elicit_app.session.journal.state import Entry, StateBuilder, is_merged_repeat
 from elicit_app.session.pair_words import nothing_traded
-from elicit_app.session.questions import Asking, Over, on_screen, to_reply
+from elicit_app.session.questions import Asking, on_screen, to_reply
 from elicit_app.session.sentences import last_words, progress_words, stated_words, with_moved
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.trusting import contradictions, far_apart_words, misfit_numbers
@@ -126,8 +126,8 @@ def looking_again_view(session: Session, request: int, number: int) -> QuestionV
 
 def sitting_over_view(session: Session) -> SittingOverView:
     """Return the end of a sitting: why it is over, and whether there can be more."""
-    step = session.next()
-    reason = step.stopped if isinstance(step, Over) else "expert"
+    over = session.over()
+    reason = "expert" if over is None else over.stopped
     what = "how bad each mistake is, compared with the worst one"
     if session.study.wording.priced:
         what = "how much each amount counts, compared with the one that counts most"
