@@ -484,3 +484,9 @@ def open_ends(posterior: Posterior, widest: float) -> tuple[Matrix, tuple[tuple[
     return ends, tuple(
         (float(a), float(b)) if any_open else None for a, b, any_open in zip(*ends, is_open, strict=True)
     )
+
+
+def shares_of_best(utilities: Matrix) -> Matrix:
+    """Return the share of draws for which each matrix is best, shape (matrices,), given utilities (draws, matrices)."""
+    best = utilities >= utilities.max(axis=1, keepdims=True) - 1e-12
+    return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))

@@ -13,6 +13,7 @@ from elicit_app.elicitation.agenda import better_side
 from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.far_apart import FarApart, far_apart
 from elicit_app.elicitation.foretelling import AgainstChance, accuracies, random_pairs
+from elicit_app.elicitation.linearity import macro_f1
 from elicit_app.elicitation.procedure import Outcome, Procedure
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Purpose, Side
 from elicit_app.elicitation.response import evidence
@@ -413,14 +414,8 @@ def held_out(belief: Posterior, history: Sequence[Asked], rng: np.random.Generat
             learned = float(belief.prior.gain(*question.rates) @ weights)
             first, second = question.rates
             accuracy = float(np.trace(first) - np.trace(second))
-            right += np.array([learned, accuracy, macro_f1(first) - macro_f1(second)]) * sign > 1e-12
+            right += np.array([learned, accuracy, float(macro_f1(first) - macro_f1(second))]) * sign > 1e-12
     return HeldOut(int(right[0]), int(right[1]), int(right[2]), len(aside))
-
-
-def macro_f1(rates: Matrix) -> float:
-    """Return the mean over classes of 2 C_ii / (row sum + column sum), C (k, k); 0 for a class without cases."""
-    sums = rates.sum(axis=0) + rates.sum(axis=1)
-    return float(np.divide(2 * np.diagonal(rates), sums, out=np.zeros(len(rates)), where=sums > 0).mean())
 
 
 def misfits(procedure: Procedure, history: Sequence[Asked]) -> tuple[int, ...]:
