@@ -75,7 +75,7 @@ class PlotColumns:
 
 
 class Sign(NamedTuple):
-    """An entry of a legend: its text, the width of its sign at 100 %, and the function that paints the sign at (x, y)."""
+    """An entry of a legend: its text, the width of its sign at 100 %, and what paints the sign at (x, y)."""
 
     text: str
     width: int

@@ -1,4 +1,4 @@
-"""What to do where classes are rarer or more common: who is cheapest along a track, and the same judge there."""
+"""The result at another prevalence: the cheapest policy along a track, and the judgement at a chosen point of it."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Scale(NamedTuple):
     """The scale of the track."""
 
     axis: ShareAxis
-    question: str  # what is asked, for screen readers
-    as_text: Callable[[float], str]  # returns a number in words
-    own: float  # where the study is, marked with a square
+    question: str  # the question, for screen readers
+    as_text: Callable[[float], str]  # returns a number as text
+    own: float  # the study's own value, marked with a square
 
 
 class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
@@ -123,7 +123,7 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
         return float(em(46))
 
     def _paint_track(self, painter: QPainter, colours: Tokens) -> None:
-        # Two greys in turn: neighbours differ, and the names above say who is meant.
+        # Two alternating greys distinguish neighbours; the names above identify them.
         for segment, shade in zip(self._segments, cycle((colours.line2, colours.ink)), strict=False):
             left, right = self._x(segment.low), self._x(segment.high)
             painter.fillRect(QRectF(left, self._y() - em(2.5), right - left, em(5)), shade)
@@ -154,10 +154,10 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
             write(painter, room, text, face, colours.ink, CENTRE)
 
     def named(self) -> dict[Segment, tuple[str, QRectF]]:
-        """Return what is written of who costs least, as estimated: over its own part of the track, beside the change.
+        """Return the names of the cheapest policies with their boxes, each over its own part of the track.
 
-        That of the part where the handle stands is always written, over the handle where its part is too short, and
-        called the best guess where that has room. The others that find no room are in the description.
+        The policy at the handle is always named, over the handle if its part is too short, and is called the best
+        guess if there is room. Other names without room are only in the description.
         """
         gap, found = em(10), dict[Segment, tuple[str, QRectF]]()
         metrics = QFontMetricsF(font(Role.LABEL, weight=600))
@@ -167,7 +167,7 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
             if metrics.horizontalAdvance(text) + 2 > high - low:
                 text = segment.name
             width = metrics.horizontalAdvance(text) + 2
-            # The first name ends at its change, the others begin at theirs: both sides of a tick are named.
+            # The first name ends at its change and the others start at theirs, so both sides of a tick are named.
             left = high - width if segment is self._segments[0] else low
             if len(self._segments) == 1:
                 left = (self.width() - width) / 2
