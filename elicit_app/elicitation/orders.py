@@ -149,7 +149,7 @@ def _indices(mistake: StatedMistake, order: StatedOrder, classes: Sequence[str],
         return true, int(true == 0)
     predicted = _index(mistake.predicted, order, classes)
     if predicted == true:
-        raise Problem(f"In the order {order}, {mistake} is no mistake: truth and prediction are the same.")
+        raise Problem(f"In the order {order}, {mistake} is not a mistake: truth and prediction are the same.")
     return true, predicted
 
 
@@ -157,7 +157,7 @@ def _index(of: int | str, order: StatedOrder, classes: Sequence[str]) -> int:
     place = _position(of, classes)
     if place is None:
         raise Problem(
-            f"The order {order} is about a class {of!r} that there is not. The classes are {_named(classes)}."
+            f"The order {order} names the class {of!r}, which does not exist. The classes are {_named(classes)}."
         )
     return place
 
@@ -215,5 +215,5 @@ def piles_of(stated: Sequence[StatedPile], classes: Sequence[str]) -> tuple[tupl
 def _place(mistake: StatedMistake, pile: StatedPile, classes: Sequence[str]) -> tuple[int, int]:
     true, predicted = (_position(of, classes) for of in (mistake.true, mistake.predicted))
     if true is None or predicted is None or true == predicted:
-        raise WrongOption(f"`piles`: {mistake} in “{pile.name}” is no mistake of this study.")
+        raise WrongOption(f"`piles`: {mistake} in “{pile.name}” is not a mistake of this study.")
     return true, predicted

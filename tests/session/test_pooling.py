@@ -167,7 +167,7 @@ def test_who_contradicts_themselves_or_another_is_named():
     said = doubts([one.metric for one in aligned(people)], ["Ada", "Ben"])
     assert len(said) == 2
     assert "answers of Ben do not hang together" in said[0]
-    assert "Ada and Ben value the mistakes the other way round" in said[1]
+    assert "Ada and Ben order the mistakes in opposite ways" in said[1]
     assert doubts([one.metric for one in aligned([people[0], metric(ONE, "Cleo", draws=300)])], ["Ada", "Cleo"]) == ()
 
 
@@ -176,7 +176,7 @@ def test_a_pool_of_opposed_experts_says_so_wherever_it_goes():
     opposed = pool(two)
     said = doubts([one.metric for one in two], ["Ada", "Ben"], opposed)
     assert said == doubts([one.metric for one in two], ["Ada", "Ben"])
-    assert said[0].startswith("Ada and Ben value the mistakes the other way round")
+    assert said[0].startswith("Ada and Ben order the mistakes in opposite ways")
     assert opposed.quality.caveat == "The costs are provisional: experts of opposed values are pooled in them."
     assert pool([metric(ONE, draws=300), metric(OTHER, "Ben", draws=300)]).quality.caveat == ""
     careless = metric(OTHER, "Ben", draws=300, quality=Quality(provisional=UNTRUSTED))
