@@ -406,7 +406,8 @@ class Agreement:
     """How far experts agree on the order of the mistakes."""
 
     w: float  # Kendall's W of the estimated costs
-    # 90 % range of W over the draws of all experts; None where one of them has none
+    # 90 % range of W over the draws of all experts; None where one of them has none. Draws that scatter rank the
+    # mistakes less alike than estimates do, so the range may lie below `w`.
     interval: tuple[float, float] | None
     # indices of the mistakes, in the order of the family's weights, sorted by mean rank from the worst
     ranking: tuple[int, ...]
@@ -418,12 +419,12 @@ class Agreement:
         word = "alike" if self.w >= _STRONG else "much alike" if self.w >= _FAIR else "differently"
         number = f"Kendall's W {self.w:.2f}"
         if self.interval is not None:
-            number += f", plausibly {self.interval[0]:.2f} to {self.interval[1]:.2f}"
+            number += f", or {self.interval[0]:.2f} to {self.interval[1]:.2f} with the doubt from the answers"
         shown = [names[index] for index in self.ranking[:_NAMED]]
         rest = len(self.ranking) - len(shown)
         order = ", ".join(shown) + (f", and {rest} more" if rest else "")
         kind = "Shared" if self.w >= _FAIR else "Mean"
-        return f"They rank the mistakes {word} ({number}; 1 is the same order). {kind} order, the worst first: {order}."
+        return f"Their estimates rank the mistakes {word} ({number}; 1 is the same order). {kind} order, the worst first: {order}."
 
 
 def agreement_of(metrics: Sequence[ElicitedMetric]) -> Agreement:
