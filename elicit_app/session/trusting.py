@@ -242,7 +242,7 @@ def _held_out_found(report: TrustReport) -> list[TrustView]:
         return []
     kept, headline = report.held_out, "It predicts answers it was not shown"
     lead = kept.learned - max(kept.accuracy, kept.f1)
-    detail = f"Agreement on {kept.total} answers, each kept aside once:"
+    detail = f"Agreement on {kept.total} answers, each held out once:"
     if poor.flagged:
         return [TrustView(False, f"{headline} no better than a plain score", detail)]
     if 2 * kept.learned <= kept.total or lead < -1:
