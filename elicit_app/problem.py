@@ -54,6 +54,7 @@ class WrongOption(Problem):
 
 
 _MOST_FINDINGS = 3
+_SENTENCE_END = re.compile(r"\. (?![^“]*”)")  # not inside a name such as “Dr. A”
 _ROW = re.compile(r"\b[Rr]ow \d")
 
 
@@ -93,4 +94,4 @@ def shortened(text: str, most: int = 40) -> str:
 
 def _clause(remedy: str) -> str:
     """Return the sentences of a remedy as one clause."""
-    return "; ".join(part.strip().rstrip(".") for part in remedy.split(". "))
+    return "; ".join(part.strip().rstrip(".") for part in _SENTENCE_END.split(remedy))

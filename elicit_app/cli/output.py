@@ -126,6 +126,12 @@ def console(*, errors: bool = False) -> Console:
     return TextConsole(file=stream, width=width, markup=False, highlight=False, emoji=False)
 
 
+def tell(notes: Iterable[str]) -> None:
+    """Print what a person should know beside the result, a line each, on standard error."""
+    for note in notes:
+        print(note, file=sys.stderr)
+
+
 def line(console: Console, text: str, style: str = "") -> None:
     """Print a line, wrapped between words on a terminal and unwrapped to a file or a pipe."""
     console.print(text, style=style, soft_wrap=not console.is_terminal)

@@ -209,8 +209,7 @@ def _tell(tally: RowsTally) -> None:
     from elicit_app.study.reading import rescaling_notes
 
     for model in tally.models:
-        for note in (*model.notes, *(note for each in model.rescaled for note in rescaling_notes(*each))):
-            print(note, file=sys.stderr)
+        output.tell((*model.notes, *(note for each in model.rescaled for note in rescaling_notes(*each))))
 
 
 def _stated(text: str, classes: Sequence[str]) -> dict[str, float]:
@@ -422,6 +421,7 @@ def measure(
         if plot is not None:
             require_picture(plot, force)
         found = [chosen.of(file, options) for file in files]
+        output.tell(note for one in found for note in one.notes)
         if plot is not None:
             _draw(chosen, files, options, plot)
     _print_json(chosen, files, found) if as_json else _print_table(chosen, files, found)

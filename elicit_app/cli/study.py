@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
@@ -30,7 +31,11 @@ ColumnsOption = Annotated[
 ]
 PredictedOption = Annotated[
     str | None,
-    typer.Option("--predicted", metavar="COLUMN", help="The column of predicted labels, where there are no scores."),
+    typer.Option(
+        "--predicted",
+        metavar="COLUMN",
+        help="The column of predicted labels, where there are no scores; files without it are read as the others.",
+    ),
 ]
 StudyRef = Annotated[str, typer.Argument(metavar="STUDY", help="Bundled study, study folder or predictions file.")]
 AskedStudy = Annotated[str, typer.Argument(metavar="STUDY", help="A study folder, or another study with answers.")]
@@ -114,14 +119,13 @@ def new(
     made = create_study(
         folder,
         files,
-        columns=[_columns_of(file, options) for file in files],
+        columns=_columns_of(files, options),
         name=name,
         labels=None if labels is None else _split(labels),
         population=population,
         purpose=purpose,
     )
-    for note in made.notes:
-        print(note, file=sys.stderr)
+    output.tell(made.notes)
     print(f"Made the study “{made.title}” in {folder}: {made.description}, shown per {made.population:,} cases.")
     print(f"Next: elicit open {output.typed(folder)}")
 
@@ -135,29 +139,50 @@ class ColumnOptions(NamedTuple):
     logits: bool = False
 
 
-def _columns_of(file: Path, options: ColumnOptions) -> ColumnMap | None:
-    """Return the column map of a file according to the options; None if it has the usual names."""
-    from elicit_app.study.mapping import as_options, column_map, look_at, needs_no_map
+def _columns_of(files: Sequence[Path], options: ColumnOptions) -> list[ColumnMap | None]:
+    """Return the column map of each file according to the options; None if it has the usual names.
 
-    if options == ColumnOptions() and needs_no_map(file):
+    Predicted labels are taken from the files that have the column.
+    """
+    from elicit_app.study.mapping import column_map, look_at
+
+    if options == ColumnOptions():
+        return [_guessed(file) for file in files]
+    looks = [look_at(file) for file in files]
+    of_labels = [options.predicted in look.columns for look in looks]
+    stated = () if options.columns is None else _pairs(options.columns)
+    found: list[ColumnMap | None] = []
+    for look, decided in zip(looks, of_labels, strict=True):
+        # if no file has the column, that is the fault to report
+        own = options if decided or not any(of_labels) else options._replace(predicted=None)
+        found.append(
+            _guessed(look.path)
+            if own == ColumnOptions()
+            else column_map(look, truth=own.truth, columns=stated, predicted=own.predicted, logits=own.logits)
+        )
+    return found
+
+
+def _guessed(file: Path) -> ColumnMap | None:
+    """Return None for a file with the usual names; refuse any other and propose options."""
+    from elicit_app.study.mapping import as_options, look_at, needs_no_map
+
+    if needs_no_map(file):
         return None  # before its rows are read, which takes seconds for fifty classes
     look = look_at(file)
-    if options == ColumnOptions():
-        there = f"{file} has no columns y_true and proba_<class>; it has {listed([*look.columns], 8)}."
-        if look.nameless:
-            raise Problem(f"{there} These seem to be values: write the names of the columns into a line above them.")
-        meant = "--truth COLUMN --columns CLASS=COLUMN,..." if look.guess is None else as_options(look.guess)
-        raise Problem(f"{there} Say which is which{'' if look.guess is None else '; it seems to be'}: {meant}")
-    stated = () if options.columns is None else _pairs(options.columns)
-    return column_map(look, truth=options.truth, columns=stated, predicted=options.predicted, logits=options.logits)
+    there = f"{file} has no columns y_true and proba_<class>; it has {listed([*look.columns], 8)}."
+    if look.nameless:
+        raise Problem(f"{there} These seem to be values: write the names of the columns into a line above them.")
+    meant = "--truth COLUMN --columns CLASS=COLUMN,..." if look.guess is None else as_options(look.guess)
+    raise Problem(f"{there} Say which is which{'' if look.guess is None else '; it seems to be'}: {meant}")
 
 
 def _pairs(text: str) -> tuple[tuple[str, str], ...]:
     """Return the classes and columns in "CLASS=COLUMN,...", a line of CSV."""
-    import csv
+    from elicit_app.study.mapping import parts_of
 
-    parts = [part.partition("=") for part in next(csv.reader([text]), [])]
-    if not parts or not all(name.strip() and column.strip() for name, _, column in parts):
+    parts = [part.partition("=") for part in parts_of(text)]
+    if not all(name.strip() and column.strip() for name, _, column in parts):
         message = f"“{text}” must name a column for each class: CLASS=COLUMN, separated by commas."
         raise typer.BadParameter(message, param_hint="--columns")
     return tuple((name.strip(), column.strip()) for name, _, column in parts)
@@ -187,11 +212,11 @@ def change(
     renamed = [one.partition("=") for one in rename or ()]
     if not all(old.strip() and new.strip() for old, _, new in renamed):
         raise typer.BadParameter("it takes OLD=NEW, the names of a model.", param_hint="--rename")
-    meant = None
-    if add and not (
-        opened.columns is not None and options == ColumnOptions() and look_at(add[0]).holds(opened.columns)
-    ):
-        meant = _columns_of(add[0], options)
+    known = opened.columns
+    if known is None or options != ColumnOptions():
+        meant = _columns_of(add or (), options)
+    else:
+        meant = [known if look_at(file).holds(known) else _guessed(file) for file in add or ()]
     changed = change_models(
         opened,
         add=add or (),
@@ -199,6 +224,7 @@ def change(
         remove=remove or (),
         columns=meant,
     )
+    output.tell(changed.notes)
     print(f"“{changed.title}” has {counted(len(changed.models), 'model')}: {', '.join(changed.model_names)}.")
 
 
@@ -291,11 +317,11 @@ def classifier(
 
 def _split(labels: str) -> list[str]:
     """Return the labels in a line of CSV; a label that contains a comma is quoted."""
-    import csv
+    from elicit_app.study.mapping import parts_of
 
-    names = [name.strip() for name in next(csv.reader([labels]), [])]
+    names = parts_of(labels)
     if len(names) < 2 or not all(names):
-        raise Problem(f"--labels “{labels}” must name at least two classes, separated by commas.")
+        raise typer.BadParameter(f"“{labels}” must name at least two classes, with commas.", param_hint="--labels")
     return names
 
 

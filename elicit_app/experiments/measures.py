@@ -61,9 +61,7 @@ class JudgedPairs:
             missing -= int(differ.sum())
             if missing == 0:
                 return cls(*(np.concatenate(part) for part in zip(*kept, strict=True)))
-        raise Problem(
-            "The true metric hardly tells any two decisions of these models apart: there is nothing to judge."
-        )
+        raise Problem("The true metric rates almost all decisions of these models alike, so there is nothing to judge.")
 
     def agreement(self, elicited: Values) -> float:
         """Return the share of pairs on which a metric prefers the same side as the truth; a tie counts one half."""
@@ -166,7 +164,7 @@ class CountedOutcomes:
             missing -= len(fair)
             if missing == 0:
                 return np.array(kept)
-        raise Problem("One batch of these items is better than another in everything: there is nothing to judge.")
+        raise Problem("Of any two batches of these items, one is better for every class, so there is nothing to judge.")
 
 
 class LowerBoundary:
@@ -307,8 +305,8 @@ class FeasibleSphere:
         ] / self.sphere.radius
         if (length := float(np.linalg.norm(away))) > 1 + _ROUNDING:
             raise Problem(
-                f"The matrix lies {length:.3g} times as far from the centre as the sphere reaches: no classifier is "
-                "known for it. Name one that lpm asked about, or one nearer to answering every class equally often."
+                f"The matrix lies {length:.3g} times as far from the centre as the sphere reaches, so no classifier "
+                "is known for it. Choose one that lpm asked about, or one that predicts the classes more equally often."
             )
         return np.clip(self.sphere.classifier(away), 0.0, 1.0)
 

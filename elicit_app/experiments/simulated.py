@@ -199,11 +199,9 @@ def check_has_costs(setting: Setting) -> None:
         If the metric is linear-fractional or quadratic.
     """
     if is_fraction(setting.family):
-        raise WrongOption(
-            f"A metric of the family {setting.family} is a fraction and has no cost matrix; leave `out` out."
-        )
+        raise WrongOption(f"A metric of the family {setting.family} is a fraction and has no cost matrix; omit `out`.")
     if not entry_named(setting.procedure).costs:
-        raise WrongOption(f"No cost matrix stands for what the procedure {setting.procedure} elicits; leave `out` out.")
+        raise WrongOption(f"What the procedure {setting.procedure} elicits has no cost matrix; omit `out`.")
 
 
 def metric_of(simulation: Simulation) -> ElicitedMetric:

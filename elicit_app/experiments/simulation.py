@@ -31,6 +31,7 @@ from elicit_app.experiments.truths import Kind, Metric, Values, true_metric
 from elicit_app.problem import WrongOption
 from elicit_app.registry import Setting, entry_named, procedure_for
 from elicit_app.registry.entries import cases_of, deciders, sphere_for
+from elicit_app.session.result import by_the_yardstick
 from elicit_app.study.model import Study
 
 Result = TypeVar("Result")
@@ -59,9 +60,9 @@ class Experts:
         if self.votes < 1:
             raise WrongOption("`votes` must be at least 1.")
         if self.voters is not None and (self.noise.kind != "none" or self.votes > 1):
-            raise WrongOption("`voters` says how each of them errs: leave `noise` and `votes` out.")
+            raise WrongOption("`voters` already states how each voter errs: omit `noise` and `votes`.")
         if self.ratio is not None and self.weights is not None:
-            raise WrongOption("`ratio` is about random weights: leave it or `weights` out.")
+            raise WrongOption("`ratio` applies only to random weights: omit it or `weights`.")
 
     @classmethod
     def stated(
@@ -89,7 +90,7 @@ class Experts:
             If a text describes nothing, a number is out of range, or options do not fit together.
         """
         if psi is not None and person != "linear":
-            raise WrongOption("`psi` and `person` both say how results are valued: leave one of them out.")
+            raise WrongOption("`psi` and `person` both state how results are valued: omit one of them.")
         return cls(
             weights=weights,
             truth=truth,
@@ -232,6 +233,7 @@ class _Sitting:
         return self._judged_run(self._procedure.conclude(self.asked[:answers], "expert"), self.asked[:answers])
 
     def _judged_run(self, outcome: Outcome, asked: tuple[Asked, ...]) -> SimulatedRun:
+        outcome = by_the_yardstick(outcome, self._laboratory.study)
         elicited = Metric.elicited(outcome)
         pairs = self._pairs if self._judged else None
         l1, l2, linf = errors(self._truth.weights, outcome.weights)

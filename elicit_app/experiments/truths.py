@@ -102,7 +102,7 @@ class Metric:
             If the metric is linear-fractional.
         """
         if is_fraction(self.family):
-            raise WrongOption(f"`noise` weights is about linear metrics, not about {self.family}.")
+            raise WrongOption(f"`noise` weights applies only to linear metrics, not to {self.family}.")
         size = len(self.weights)
         return Metric.linear(self.weights * np.exp(spread / np.sqrt(2) * rng.standard_normal(size)), self.family)
 
@@ -147,7 +147,7 @@ def true_metric(
     prevalence = study.prevalence
     if denominator is not None or (stated is not None and is_fraction(setting.family)):
         if setting.orders:
-            raise WrongOption("`never_worse` is about linear metrics: leave it or `denominator` out.")
+            raise WrongOption("`never_worse` applies only to linear metrics: omit it or `denominator`.")
         return _fractional(setting, prevalence, rng, stated, denominator, kind)
     if stated is not None:
         metric = stated_metric(stated, setting.family, study.n_classes)
@@ -223,7 +223,7 @@ def random_metric(
     """
     k = len(prevalence)
     if kind == "structured" and family != "lpm":
-        raise WrongOption("`truth` structured is about the errors of the family lpm.")
+        raise WrongOption("`truth` structured applies only to the family lpm.")
     if not linear_family(family).tells_apart:
         weights = rng.dirichlet(np.ones(k))
     else:
@@ -255,7 +255,7 @@ def with_ratio(metric: Metric, ratio: float) -> Metric:
     """
     sizes = np.abs(metric.weights)
     if is_fraction(metric.family) or sizes.min() == 0:
-        raise WrongOption("`ratio` is about the weights of dlpm and lpm, none of them 0.")
+        raise WrongOption("`ratio` applies only to the weights of dlpm and lpm, none of which may be 0.")
     if not 1 <= ratio < np.inf:
         raise WrongOption(f"`ratio` {ratio:g}: a number of at least 1 was expected.")
     logs = np.log(sizes)
@@ -299,13 +299,17 @@ def stated_fraction(family: Family, p: Matrix, denominator: Sequence[float], pre
     q = np.array(denominator[:n], dtype=np.float64)
     q0 = float(denominator[n]) if len(denominator) > n else 1.0
     if _largest(family, -q, prevalence) >= q0:
-        raise WrongOption("`denominator` is not above 0 for every confusion matrix: raise its constant, the last one.")
+        raise WrongOption(
+            "`denominator` is not above 0 for every confusion matrix: raise its constant, the last number."
+        )
     fraction = Fraction(family, p, 0.0, q, q0)
     sign = 1.0 if family == "dlfpm" else -1.0
     for extreme in (_extreme(fraction, prevalence, 1.0), -_extreme(fraction, prevalence, -1.0)):
         if (sign * (p - extreme * q) < -_FLAT).any():
             what = "falls with a hit" if family == "dlfpm" else "grows with an error"
-            raise WrongOption(f"With this `denominator` the metric somewhere {what}: make its weights smaller.")
+            raise WrongOption(
+                f"With this `denominator` the metric {what} for some confusion matrices: make its weights smaller."
+            )
     return fraction
 
 

@@ -28,7 +28,7 @@ from elicit_app.study.model import Predictions, Study
 from elicit_app.study.writing import write_problem
 from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates, meta_pattern_concern_score
 from metrics.elicited.exchange import headline_of, with_quality
-from metrics.elicited.family import MistakeKey, family_of, linear_family
+from metrics.elicited.family import MistakeKey, family_of, is_fraction, linear_family
 from metrics.elicited.metric_parts import intervals_around
 from metrics.policies.cases import Practice
 from metrics.policies.judging import Judge, ModelPolicies
@@ -176,7 +176,7 @@ def elicited(
     The program's version and the study's digest are added to the provenance; `created` is now by default.
     """
     true, predicted = study.yardstick
-    outcome = replace(outcome, weights=_by_the_yardstick(outcome, study))
+    outcome = by_the_yardstick(outcome, study)
     when = {} if created is None else {"created": created}
     return ElicitedMetric.from_weights(
         study.classes,
@@ -199,19 +199,19 @@ def elicited(
     )
 
 
-def _by_the_yardstick(outcome: Outcome, study: Study) -> Matrix:
-    """Return weights whose ratios to that of the yardstick are the medians of the draws, as every table has them.
+def by_the_yardstick(outcome: Outcome, study: Study) -> Outcome:
+    """Return it with weights whose ratios to that of the yardstick are medians of the draws, as every table has them.
 
     An outcome's weights are medians of ratios to the largest weight, whose quotients differ from these.
     """
-    if outcome.samples is None:
-        return outcome.weights
+    if outcome.samples is None or is_fraction(outcome.family):
+        return outcome
     family = family_of(outcome.family)
     unit = family.index(*study.yardstick, study.n_classes)
     ratios = outcome.samples / outcome.samples[:, [unit]]
     # The table takes its medians in the same way: as one of the draws.
     middle = np.quantile(np.sort(ratios, axis=0), 0.5, axis=0, method="inverted_cdf")
-    return family.normalise(family.sign * middle)
+    return replace(outcome, weights=family.normalise(family.sign * middle))
 
 
 def consequences(study: Study, any_mistake: bool) -> tuple[Consequence, ...]:

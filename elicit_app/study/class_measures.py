@@ -179,8 +179,9 @@ def _true_positive_rate(cases: CaseColumns, options: Options) -> Measurement:
 
 
 def _false_positive_rate(cases: CaseColumns, options: Options) -> Measurement:
-    true_rate, details = _true_positive_rate(cases, options)
-    return Measurement(details.pop("false positive rate"), {**details, "true positive rate": true_rate})
+    found = _true_positive_rate(cases, options)
+    details = dict(found.details)
+    return Measurement(details.pop("false positive rate"), {**details, "true positive rate": found.value})
 
 
 def _area(cases: CaseColumns, options: Options) -> Measurement:

@@ -270,12 +270,13 @@ def change_models(
     add: Sequence[Path] = (),
     rename: Mapping[str, str] | None = None,
     remove: Sequence[str] = (),
-    columns: ColumnMap | None = None,
+    columns: ColumnMap | Sequence[ColumnMap | None] | None = None,
 ) -> Study:
     """Add, rename or remove models of a study folder, and return the study that is now in the folder.
 
-    Each file to add holds the predictions of one model for the same cases; its columns are by default read as those of
-    the first files. `rename` maps old names to new ones. Earlier answers remain valid.
+    Each file to add holds the predictions of one model for the same cases; its columns, one map for all or one per
+    file, are by default read as those of the first files. `rename` maps old names to new ones. Earlier answers remain
+    valid. The notes of the returned study are about the added files.
 
     Raises
     ------
@@ -288,9 +289,10 @@ def change_models(
         if name not in here:
             raise Problem(f"There is no model “{name}” in “{study.title}”. There are: {', '.join(here)}.")
     old = [replace(one, name=(rename or {}).get(one.name, one.name)) for one in study.models if one.name not in remove]
-    changed = with_models(study, (*old, *more_models(study, add, columns)))
+    reads = _read_more(study, add, columns)
+    changed = with_models(study, (*old, *(read.predictions for read in reads)))
     save_study(changed)
-    return changed
+    return replace(changed, notes=tuple(note for read in reads for note in read.notes))
 
 
 def with_models(study: Study, models: Sequence[Predictions]) -> Study:
@@ -318,24 +320,30 @@ def with_models(study: Study, models: Sequence[Predictions]) -> Study:
 def more_models(
     study: Study, files: Sequence[Path], columns: ColumnMap | Sequence[ColumnMap | None] | None = None
 ) -> list[Predictions]:
-    """Read further models for the cases of a study; see `change_models`; `columns` may also be one per file.
+    """Read further models for the cases of a study; see `change_models`.
 
     Raises
     ------
     Problem
         If a file cannot be read, or lists other cases.
     """
+    return [read.predictions for read in _read_more(study, files, columns)]
+
+
+def _read_more(
+    study: Study, files: Sequence[Path], columns: ColumnMap | Sequence[ColumnMap | None] | None
+) -> list[ReadPredictions]:
     if not files:
         return []
     reads = [
-        (file, read_predictions(file, labels=study.classes, columns=meant))
+        read_predictions(file, labels=study.classes, columns=meant)
         for file, meant in zip(files, _maps(files, columns or study.columns), strict=True)
     ]
-    for file, read in reads:
+    for file, read in zip(files, reads, strict=True):
         if not np.array_equal(read.predictions.y_true, study.models[0].y_true):
             raise Problem(f"{file} does not list the cases of “{study.title}”, the same true labels in the same order.")
-    names = distinct_names(files)
-    return [replace(read.predictions, name=name) for (_, read), name in zip(reads, names, strict=True)]
+    named = zip(reads, distinct_names(files), strict=True)
+    return [read._replace(predictions=replace(read.predictions, name=name)) for read, name in named]
 
 
 def save_study(study: Study) -> None:

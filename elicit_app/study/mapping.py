@@ -260,7 +260,7 @@ def column_map(
         If the meaning is unclear or inconsistent.
     """
     guess = look.guess
-    truth = truth or (guess.truth if guess else None)
+    truth = truth or (guess.truth if guess else TRUTH if TRUTH in look.columns else None)
     if truth not in look.columns:
         fault = f"no column “{shortened(truth)}”" if truth else "no column that seems to be the true class"
         raise file_problem(look.path, Finding(f"There is {fault}", f"The columns are {listed([*look.columns], 8)}."))
@@ -284,6 +284,18 @@ def column_map(
         fault = "The columns are probabilities already, which add up to 1: they are not raw scores (logits)"
         raise file_problem(look.path, Finding(fault, "Take them as they are."))
     return found
+
+
+def parts_of(text: str) -> list[str]:
+    """Return the parts of a text that is one line of CSV: what has a comma in it stands in quotation marks.
+
+    >>> parts_of('red, "b, c",green')
+    ['red', 'b, c', 'green']
+    """
+    try:
+        return [part.strip() for part in next(csv.reader([text], skipinitialspace=True), [])] or [text]
+    except csv.Error:
+        return [text]  # of several lines
 
 
 def as_options(columns: ColumnMap) -> str:

@@ -24,8 +24,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem, WrongOption, file_problem, listed
-from elicit_app.study.reading import ReadPredictions, read_predictions
-from elicit_app.study.tables import MOST_TYPED_BYTES, PREDICTED, PROBABILITY, TRUTH, open_table
+from elicit_app.study.mapping import parts_of
+from elicit_app.study.reading import (
+    ReadPredictions,
+    numbering_notes,
+    open_predictions,
+    read_predictions,
+    weight_column,
+    weight_notes,
+)
+from elicit_app.study.tables import MOST_TYPED_BYTES, PREDICTED, PROBABILITY, SEPARATORS, TRUTH, open_table
 from metrics.elicited.elicited_metric import ElicitedMetric
 from metrics.elicited.kinds import WHAT_IS_PRICED, KindName
 from metrics.elicited.release import ReleaseForm
@@ -61,21 +69,26 @@ class LabelBits(NamedTuple):
 class CaseColumns:
     """A file of cases (CSV, Parquet or NPZ) whose columns are read on demand.
 
+    Where classes are `known`, from a metric, the file may number them in place of naming them.
+
     Raises
     ------
     Problem
         If the file cannot be opened, or a requested column is missing or invalid; the message gives the row.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, known: Sequence[str] = ()) -> None:
+        self.path, self._known = path, known
         self._table = open_table(path)
         self.names = tuple(name.strip() for name in self._table.columns)
 
     @cached_property
     def y_true(self) -> list[str]:
         """Return the true labels as text."""
-        return self.labels(TRUTH)
+        if not self._is_numbered:
+            return self.labels(TRUTH)
+        read = self.probabilities
+        return [read.classes[i] for i in read.predictions.y_true]
 
     @cached_property
     def y_pred(self) -> list[str]:
@@ -90,7 +103,22 @@ class CaseColumns:
     @cached_property
     def probabilities(self) -> ReadPredictions:
         """Return the true classes and the probability of each class, after checking them."""
-        return read_predictions(self.path)
+        if not self._is_numbered:
+            return read_predictions(self.path)
+        read = read_predictions(self.path, labels=self._known)
+        return read._replace(notes=(*numbering_notes(self.path, self._known), *read.notes))
+
+    @cached_property
+    def _is_numbered(self) -> bool:
+        if not self._known or PREDICTED in self.names or not self._group(PROBABILITY):
+            return False
+        return open_predictions(self.path).only_numbers(self._known)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return notes on how the file was read so far."""
+        read = self.__dict__.get("probabilities")  # not where only other columns were asked for
+        return weight_notes(self.path, weight_column(self.names)) if read is None else read.notes
 
     @cached_property
     def classes(self) -> tuple[str, ...]:
@@ -119,14 +147,7 @@ class CaseColumns:
 
     def numbers(self, name: str) -> Floats:
         """Return a column of finite numbers, shape (n,)."""
-        import polars as pl
-
-        column = self._column(name)
-        found = column.cast(pl.Utf8).str.strip_chars().cast(pl.Float64, strict=False).to_numpy().astype(np.float64)
-        if not np.isfinite(found).all():
-            row = int(np.argmin(np.isfinite(found)))
-            self.refuse(f"Row {row + 1} has “{column[row]}” in the column {name}", "A number is expected.")
-        return np.asarray(found)
+        return self._numbers(name, {}, "A number is expected.")
 
     def labels(self, name: str) -> list[str]:
         """Return a column of labels as text."""
@@ -159,8 +180,21 @@ class CaseColumns:
             )
         return self.numbers(PROBABILITY + label) >= _GIVEN_FROM
 
+    def _numbers(self, name: str, words: dict[str, str], remedy: str) -> Floats:
+        """Return a column of numbers, some of which may be written as words, in small letters here."""
+        import polars as pl
+
+        column = self._column(name)
+        text = column.cast(pl.Utf8).str.strip_chars()
+        text = text.str.to_lowercase().replace(words) if words else text
+        found = text.cast(pl.Float64, strict=False).to_numpy().astype(np.float64)
+        if not np.isfinite(found).all():
+            row = int(np.argmin(np.isfinite(found)))
+            self.refuse(f"Row {row + 1} has “{column[row]}” in the column {name}", remedy)
+        return np.asarray(found)
+
     def _zeros_and_ones(self, name: str) -> Bits:
-        found = self.numbers(name)
+        found = self._numbers(name, {"true": "1", "false": "0"}, "0 or 1 is expected.")
         wrong = (found != 0) & (found != 1)
         if wrong.any():
             row = int(wrong.argmax())
@@ -187,13 +221,15 @@ class CaseColumns:
 def numbers_by_class(text: str, classes: Sequence[str], option: str) -> dict[str, float]:
     """Return the numbers that an option states for classes: "malignant=0.1" or "a=0.2,b=0.3".
 
+    It is one line of CSV: a class with a comma in it stands in quotation marks.
+
     Raises
     ------
     WrongOption
         If a class is unknown or named twice, or a value is not a number >= 0.
     """
     found: dict[str, float] = {}
-    for part in text.split(","):
+    for part in parts_of(text):
         name, stated, number = part.rpartition("=")
         name = name.strip()
         if not stated:
@@ -230,7 +266,8 @@ def read_practice(path: Path, classes: Sequence[str]) -> Practice:
     """Read a table of present practice, or any other matrix of which only the row rates matter.
 
     The first line of the CSV file names the decisions, after a first cell that is ignored. Each other line names a true
-    class and gives a count or a rate for each decision. Classes may be in any order.
+    class and gives a count or a rate for each decision. Classes may be in any order. Cells may be separated by
+    semicolons, tabs or bars, as in spreadsheets with decimal commas.
 
     Raises
     ------
@@ -251,14 +288,14 @@ def read_class_table(path: Path, classes: Sequence[str]) -> NDArray[np.float64]:
     """
     try:
         text = read_regular_file(path, MOST_TYPED_BYTES).decode("utf-8-sig")
-        found = ([cell_text(cell.strip()) for cell in line] for line in csv.reader(io.StringIO(text, newline="")))
-        lines = [line for line in found if any(line)]
+        read = [(mark, _lines(text, mark)) for mark in SEPARATORS]
     except OSError as error:
         raise Problem(f"{path} cannot be read: {error.strerror or error}.") from error
     except (UnicodeDecodeError, csv.Error, InputError) as error:
         raise Problem(f"{path} is not a CSV file of a table.") from error
-    expected = f"a row and a column for each of {', '.join(classes)}"
-    if not lines or sorted(lines[0][1:]) != sorted(classes) or sorted(line[0] for line in lines[1:]) != sorted(classes):
+    mark, lines = next(((mark, lines) for mark, lines in read if _names_both(lines, classes)), ("", []))
+    if not lines:
+        expected = f"a row and a column for each of {', '.join(classes)}"
         raise Problem(f"{path}: {expected} was expected, the true classes in the first column.")
     table = np.zeros((len(classes), len(classes)))
     for line in lines[1:]:
@@ -267,10 +304,22 @@ def read_class_table(path: Path, classes: Sequence[str]) -> NDArray[np.float64]:
             raise Problem(f"{path}: the row of “{line[0]}” has {numbers}, {len(classes)} were expected.")
         for name, cell in zip(lines[0][1:], line[1:], strict=True):
             try:
-                table[classes.index(line[0]), classes.index(name)] = float(cell)
+                number = cell if mark == "," else cell.replace(",", ".")
+                table[classes.index(line[0]), classes.index(name)] = float(number)
             except ValueError:
                 raise Problem(f"{path}: “{cell}” in the row of “{line[0]}” is not a number.") from None
     return table
+
+
+def _lines(text: str, separator: str) -> list[list[str]]:
+    """Return the cells of every line of a CSV file that has any."""
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    return [cells for row in rows if any(cells := [label_text(cell_text(cell.strip())) for cell in row])]
+
+
+def _names_both(lines: list[list[str]], classes: Sequence[str]) -> bool:
+    """Return whether the first line and the first column of a table name each class."""
+    return bool(lines) and sorted(lines[0][1:]) == sorted(classes) == sorted(line[0] for line in lines[1:])
 
 
 Needs = Literal["decisions", "probabilities", "numbers", "numbers with std", "intervals", "several labels", "contexts"]
@@ -320,10 +369,11 @@ class Options:
 
 
 class Measurement(NamedTuple):
-    """The result of a measure on one file: the number, and details as JSON values."""
+    """The result of a measure on one file: the number, details as JSON values, and notes on how the file was read."""
 
     value: float
     details: dict[str, Any]
+    notes: tuple[str, ...] = ()
 
 
 Take = Callable[[CaseColumns, Options], Measurement]
@@ -355,13 +405,18 @@ class Measure:
         """
         self._require_known(options)
         with _in_terms_of(path, options):
-            return self.take(CaseColumns(path), options)
+            cases = self._cases(path, options)
+            return self.take(cases, options)._replace(notes=cases.notes)
 
     def drawn(self, path: Path, options: Options, axes: Axes) -> None:
         """Draw the result for a file; raises the same errors as `of`."""
         self._require_known(options)
         with _in_terms_of(path, options):
-            self.draw(CaseColumns(path), options, axes)
+            self.draw(self._cases(path, options), options, axes)
+
+    def _cases(self, path: Path, options: Options) -> CaseColumns:
+        metric = options.metric
+        return CaseColumns(path, metric.classes if metric is not None and metric.kind == "confusion" else ())
 
     def _require_known(self, options: Options) -> None:
         for name in options.given():

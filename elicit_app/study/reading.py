@@ -75,6 +75,10 @@ class PredictionsFile:
         """Return whether the file numbers these classes 0..k-1, because an NPZ file need not name them."""
         return len(classes) == len(self.classes) and set(self.classes) == set(_numbered(len(classes)))
 
+    def only_numbers(self, classes: Sequence[str]) -> bool:
+        """Return whether the file numbers these classes and names none of them."""
+        return self.has_numbers_for(classes) and not set(self.classes) & set(classes)
+
     def by_number(self) -> PredictionsFile:
         """Return the same file with its numbered classes in order."""
         return self.ordered(_numbered(len(self.classes)))
@@ -125,8 +129,7 @@ def open_predictions(
     if classes and {TRUTH, PREDICTED} <= named and not any(name.startswith(PROBABILITY) for name in named):
         columns = ColumnMap(TRUTH, tuple(classes), (PREDICTED,), "labels")
     used = () if columns is None else (columns.truth, *columns.columns)
-    others = [name for name in map(str.strip, table.columns) if name not in used]
-    weights = next((name for name in others if name.lower() in _WEIGHTS), "")
+    weights = weight_column([name for name in map(str.strip, table.columns) if name not in used])
     table = table if columns is None else MappedTable(table, columns)
     names = [name.strip() for name in table.columns]
     found = {position: known for position, name in enumerate(names) if (known := class_of_column(name)) is not None}
@@ -174,7 +177,7 @@ def read_predictions(
     predictions = Predictions(
         file.name, y_true, np.ascontiguousarray(np.concatenate([batch.y_proba for batch in batches]), dtype=np.float64)
     )
-    notes = (*weight_notes(file), *rescaling_notes(file.table.path, check.rescaled))
+    notes = (*weight_notes(file.table.path, file.weights), *rescaling_notes(file.table.path, check.rescaled))
     if columns is not None and columns.kind == "labels":
         notes += (f"{file.table.path.name} holds decided labels: it is judged as it decides, without probabilities.",)
     return ReadPredictions(predictions, names, notes)
@@ -215,11 +218,14 @@ def numbering_notes(path: Path, classes: Sequence[str]) -> tuple[str, ...]:
     return (f"{path.name}: the classes are numbered; {meant}{' and so on' if len(classes) > 12 else ''}.",)
 
 
-def weight_notes(file: PredictionsFile) -> tuple[str, ...]:
+def weight_column(names: Sequence[str]) -> str:
+    """Return the first column that seems to hold case weights, or an empty name."""
+    return next((name for name in names if name.lower() in _WEIGHTS), "")
+
+
+def weight_notes(path: Path, column: str) -> tuple[str, ...]:
     """Return a note if a column of a file seems to hold case weights."""
-    if not file.weights:
-        return ()
-    return (f"{file.table.path.name}: the column {file.weights} is not used; every case counts alike.",)
+    return (f"{path.name}: the column {column} is not used; every case counts alike.",) if column else ()
 
 
 def rescaling_notes(path: Path, rows: int) -> tuple[str, ...]:

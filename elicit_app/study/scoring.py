@@ -238,7 +238,7 @@ def _batches(rows: ModelRows, metric: ElicitedMetric, tally: ModelTally, advance
     """Yield the checked rows of a model, and record notes in its tally."""
     for piece in rows.pieces:
         file = replace(open_predictions(piece.path, classes=metric.classes), start=piece.start, stop=piece.stop)
-        numbered = file.has_numbers_for(metric.classes) and not set(file.classes) & set(metric.classes)
+        numbered = file.only_numbers(metric.classes)
         file = file.by_number() if numbered else file.ordered(metric.classes)
         check = file.check()
         for batch in file.batches(check):
@@ -248,7 +248,10 @@ def _batches(rows: ModelRows, metric: ElicitedMetric, tally: ModelTally, advance
             yield batch
         if check.rescaled:
             tally.rescaled.append((piece.path, check.rescaled))
-        notes = (*(numbering_notes(piece.path, metric.classes) if numbered else ()), *weight_notes(file))
+        notes = (
+            *(numbering_notes(piece.path, metric.classes) if numbered else ()),
+            *weight_notes(piece.path, file.weights),
+        )
         tally.notes += [note for note in notes if note not in tally.notes]
 
 

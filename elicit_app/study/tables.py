@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,13 +43,14 @@ MOST_TYPED_BYTES = 16 << 20
 
 _OTHERS = {".session.jsonl": "a session", ".metric.json": "a metric file"}
 _WHERE = "Choose a CSV, Parquet or NPZ file of predictions."
-_SEPARATORS = ",;\t|"
+SEPARATORS = ",;\t|"
 _DECIMAL_COMMA = r"^(\s*[-+]?\d*),(\d+(?:[eE][-+]?\d+)?\s*)$"
 _LONGEST_HEADER, _LONGEST_LINE = 1 << 20, 10 << 20  # bytes: 10,000 numbers of the largest allowed length
 LONGEST_CELL = 1_000
 OPEN_QUOTE = "Look for a quotation mark that is not closed."
 _AS_UTF8 = 'Save it again as "CSV UTF-8" (comma separated).'
 _PROBABILITIES, _CLASSES = "y_proba", "classes"
+_KINDS = "fiubUS"  # of arrays: numbers, booleans and text
 _SHAPE = f"Save it with numpy.savez(file, {TRUTH}=labels, {_PROBABILITIES}=probabilities, {_CLASSES}=names)."
 
 
@@ -261,7 +262,7 @@ def _read_header(path: Path) -> tuple[list[str], str]:
         raise file_problem(path, Finding(f"Its first line is “{mark}”, not the names of the columns", remedy))
     try:
         # a class name may contain a semicolon as long as commas separate the columns
-        read = [one for mark in _SEPARATORS if (one := _split(text.rstrip("\r\n"), mark)) is not None]
+        read = [one for mark in SEPARATORS if (one := _split(text.rstrip("\r\n"), mark)) is not None]
         names, separator, is_open = next((one for one in read if len(one.names) > 1), read[0])
     except IndexError:
         lone = "\r" in text.rstrip("\r\n")
@@ -330,7 +331,7 @@ class ParquetTable:
 class NpzTable:
     """An NPZ file: `y_true` (n,), `y_proba` (n, k), optionally `classes` (k,); pickled objects are never loaded.
 
-    Without `classes` the labels are the integers 0..k-1.
+    Without `classes` the labels are the integers 0..k-1. Without `y_proba` every array (n,) is a column.
     """
 
     blank_lines = False
@@ -340,19 +341,9 @@ class NpzTable:
 
         self.path = path
         arrays = self._load()
-        truth, proba = arrays[TRUTH], arrays[_PROBABILITIES]
-        fault = _shape_fault(truth, proba)
-        if fault:
-            self._refuse(fault)
-        names = self._class_names(arrays.get(_CLASSES), proba.shape[1])
-        if _are_positions(truth, names):
-            truth = np.asarray(names)[truth]
-        # half floats are widened, long doubles and integers become doubles, byte order becomes native
-        proba = proba.astype(np.float32 if proba.dtype.kind == "f" and proba.dtype.itemsize <= 4 else np.float64)
-        columns = [pl.Series("0", [*map(label_text, truth)] if truth.dtype.kind == "S" else truth)]
-        columns += [pl.Series(str(1 + j), np.ascontiguousarray(proba[:, j])) for j in range(proba.shape[1])]
-        self.columns = (TRUTH, *(PROBABILITY + name for name in names))
-        self._frame = pl.DataFrame(columns)
+        named = self._of_classes(arrays) if _PROBABILITIES in arrays else (tuple(arrays), [*arrays.values()])
+        self.columns, columns = named
+        self._frame = pl.DataFrame([_series(str(at), column) for at, column in enumerate(columns)])
         self.rows: int | None = self._frame.height
 
     def frames(self, wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
@@ -363,6 +354,18 @@ class NpzTable:
         """Return None: every row has a cell for every column."""
         return None
 
+    def _of_classes(self, arrays: dict[str, NDArray[Any]]) -> tuple[tuple[str, ...], list[NDArray[Any]]]:
+        """Return the names of the columns and the columns: the labels, then the probability of each class."""
+        truth, proba = arrays[TRUTH], arrays[_PROBABILITIES]
+        fault = _shape_fault(truth, proba)
+        if fault:
+            self._refuse(fault)
+        names = self._class_names(arrays.get(_CLASSES), proba.shape[1])
+        if _are_positions(truth, names):
+            truth = np.asarray(names)[truth]
+        proba = proba if proba.dtype.kind == "f" else proba.astype(np.float64)
+        return (TRUTH, *(PROBABILITY + name for name in names)), [truth, *proba.T]
+
     def _load(self) -> dict[str, NDArray[Any]]:
         if not zipfile.is_zipfile(self.path):
             self._refuse("It is not an NPZ file, or it is cut short or damaged")
@@ -370,10 +373,7 @@ class NpzTable:
             # NumPy would warn about headers written by Python 2
             with zipfile.ZipFile(self.path) as archive, warnings.catch_warnings(action="ignore"):
                 there = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-                for name in (TRUTH, _PROBABILITIES):
-                    if name not in there:
-                        self._refuse(f"There is no array {name} in it, only {listed([*there]) or 'nothing'}")
-                wanted = [name for name in (TRUTH, _PROBABILITIES, _CLASSES) if name in there]
+                wanted = self._wanted(archive, there)
                 size = sum(there[name].file_size for name in wanted)
                 if size > MOST_ARRAY_BYTES:
                     limit = MOST_ARRAY_BYTES / 2**30
@@ -386,14 +386,26 @@ class NpzTable:
         except Exception as error:  # NumPy and zipfile raise a dozen kinds of error for damaged bytes
             raise file_problem(self.path, Finding("It is cut short or damaged", _SHAPE)) from error
 
+    def _wanted(self, archive: zipfile.ZipFile, there: dict[str, zipfile.ZipInfo]) -> list[str]:
+        """Return the names of the arrays to load: all in a file of columns, else labels and probabilities."""
+        if _PROBABILITIES not in there:
+            shapes = {_array_header(archive, member)[0] for member in there.values()}
+            if len(there) > 1 and len(shapes) == 1 and len(next(iter(shapes))) == 1:
+                return [*there]
+        for name in (TRUTH, _PROBABILITIES):
+            if name not in there:
+                self._refuse(f"There is no array {name} in it, only {listed([*there]) or 'nothing'}")
+        return [name for name in (TRUTH, _PROBABILITIES, _CLASSES) if name in there]
+
     def _array(self, archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> NDArray[Any]:
         """Return one array after checking that its header claims no more than the member holds."""
-        with archive.open(member) as file:
-            shape, dtype = _array_header(file)
+        shape, dtype = _array_header(archive, member)
         if dtype.hasobject:
             self._refuse("An array holds Python objects", "Save labels as text or numbers, probabilities as floats.")
         if int(np.prod(shape, dtype=object)) * dtype.itemsize > member.file_size:
             self._refuse(f"The array {name} is cut short or damaged")
+        if dtype.kind not in _KINDS:
+            self._refuse(f"{name} holds {dtype}, not numbers or labels")
         with archive.open(member) as file:
             array = np.asarray(np.lib.format.read_array(file, allow_pickle=False))
         if dtype.kind == "U":
@@ -411,12 +423,24 @@ class NpzTable:
         raise file_problem(self.path, Finding(found, remedy))
 
 
-def _array_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Return the shape and type in the header of an NPY file."""
-    version = np.lib.format.read_magic(file)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, dtype = read(file)
+def _array_header(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Return the shape and type in the header of an array."""
+    with archive.open(member) as file:
+        version = np.lib.format.read_magic(file)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, dtype = read(file)
     return shape, dtype
+
+
+def _series(name: str, array: NDArray[Any]) -> pl.Series:
+    """Return a column for polars: half floats widened, long doubles as doubles, native byte order, bytes as text."""
+    import polars as pl
+
+    if array.dtype.kind == "S":
+        return pl.Series(name, [*map(label_text, array)])
+    if array.dtype.kind == "f":
+        array = array.astype(np.float32 if array.dtype.itemsize <= 4 else np.float64)
+    return pl.Series(name, np.ascontiguousarray(array))
 
 
 def _shape_fault(truth: NDArray[Any], proba: NDArray[Any]) -> str | None:
@@ -429,8 +453,6 @@ def _shape_fault(truth: NDArray[Any], proba: NDArray[Any]) -> str | None:
         return f"{TRUTH} has {len(truth)} rows, {_PROBABILITIES} has {len(proba)}"
     if proba.dtype.kind not in "fiu":
         return f"{_PROBABILITIES} holds {proba.dtype}, not numbers"
-    if truth.dtype.kind not in "fiubUS":
-        return f"{TRUTH} holds {truth.dtype}, not labels"
     return None
 
 

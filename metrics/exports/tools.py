@@ -14,6 +14,7 @@ from metrics.elicited.exchange import mistake_words
 from metrics.elicited.family import family_of
 from metrics.exports.page import one_line
 from metrics.files import csv_cell
+from metrics.measures.costs import EQUAL_COST
 
 _PYTHON = '''# {title}
 # Costs of mistakes from an elicited metric; needs numpy and scikit-learn only.
@@ -48,9 +49,14 @@ def mean_cost(y_true, y_pred, sample_weight=None):
 
 
 def decide(proba, classes):
-    """Return the label of least expected cost for each row of probabilities; classes names its columns."""
+    """Return the label of least expected cost for each row of probabilities; classes names its columns.
+
+    Costs that differ by rounding only count as equal; then the first label is taken.
+    """
     columns = index(classes)
-    return np.asarray(classes)[np.argmin(np.asarray(proba) @ COST_MATRIX[np.ix_(columns, columns)], axis=1)]
+    cost = np.asarray(proba) @ COST_MATRIX[np.ix_(columns, columns)]
+    equal = cost <= cost.min(axis=1, keepdims=True) + {equal} * COST_MATRIX.max()
+    return np.asarray(classes)[equal.argmax(axis=1)]
 
 
 def class_weight(classes):
@@ -92,6 +98,7 @@ def sklearn_code(metric: ElicitedMetric) -> str:
         classes=repr(list(metric.classes)),
         costs="\n".join(f"        [{row}]," for row in rows_of_numbers(metric.cost_matrix)),
         weights=repr(list(metric.class_weight.values())),
+        equal=EQUAL_COST,
     )
 
 

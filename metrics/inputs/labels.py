@@ -172,6 +172,7 @@ def _of_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def _of_floats(array: NDArray[Any], name: str) -> NDArray[Any]:
+    array = array.astype(np.float32) if array.itemsize == 2 else array  # half floats do not reach the largest integer
     whole = np.floor(array) == array
     if whole.all() and np.abs(array).max() <= LARGEST_INTEGER:
         return array.astype(np.int64)

@@ -90,6 +90,23 @@ def test_a_study_is_made_from_files_after_one_option(elicit, tmp_path):
     assert len(open_study(tmp_path / "again").models) == 2
 
 
+def test_readers_and_models_make_one_study(elicit, tmp_path):
+    (tmp_path / "model.csv").write_text("y_true,proba_x,proba_y\nx,0.9,0.1\nx,0.4,0.6\ny,0.2,0.8\n")
+    (tmp_path / "reader.csv").write_text("y_true,Dr. A\nx,x\nx,x\ny,x\n")
+    for number, files in enumerate((("model.csv", "reader.csv"), ("reader.csv", "model.csv"))):
+        elicit("study", "new", number, "--predictions", *files, "--predicted", "Dr. A")
+        assert "reader.csv holds decided labels" in elicit.messages[-1]
+        assert "model.csv holds" not in elicit.messages[-1]
+        found = {model.name: model.y_proba.tolist() for model in open_study(tmp_path / str(number)).models}
+        assert found == {"model": [[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]], "reader": [[1, 0], [1, 0], [1, 0]]}
+    elicit("study", "new", "more", "--predictions", "model.csv")
+    shutil.copy("model.csv", "other.csv")
+    elicit("study", "change", "more", "--add", "other.csv", "--add", "reader.csv", "--predicted", "Dr. A")
+    assert "reader.csv holds decided labels" in elicit.messages[-1]
+    decided = [model.y_proba.argmax(axis=1).tolist() for model in open_study(tmp_path / "more").models]
+    assert decided == [[0, 1, 1], [0, 1, 1], [0, 0, 0]]
+
+
 def test_a_study_folder_stands_for_its_models(elicit, wine_metric, tmp_path):
     write_folder(tmp_path / "wine", open_study("wine"))
     found = json.loads(elicit("score", wine_metric, tmp_path / "wine", "--json", "--draws", "0"))
@@ -246,6 +263,18 @@ def test_a_prevalence_can_be_stated(elicit, breast_metric):
     costs = {policy["name"]: policy["cost_per_population"] for policy in printed["policies"]}
     assert costs["always malignant"] == pytest.approx(900)
     assert costs["always benign"] == pytest.approx(1_900)
+
+
+def test_classes_with_commas_stand_in_quotation_marks(elicit, tmp_path):
+    names = ['a, "b"', "c"]
+    (tmp_path / "p.csv").write_text('y_true,"proba_a, ""b""",proba_c\n"a, ""b""",0.8,0.2\nc,0.1,0.9\nc,0.6,0.4\n')
+    ElicitedMetric.from_cost_matrix(names, [[0, 1], [0.5, 0]]).save(tmp_path / "m.metric.json")
+    (tmp_path / "practice.csv").write_text(';"a, ""b""";c\n"a, ""b""";0,75;0,25\nc;0;1\n')
+    line = ("score", "m.metric.json", "p.csv", "--practice", "practice.csv", "--json", "--draws", "0", "--prevalence")
+    printed = json.loads(elicit(*line, 'c=0.9, "a, ""b"""=0.1'))
+    assert printed["prevalence"] == {'a, "b"': 0.1, "c": 0.9}
+    practice = next(policy for policy in printed["policies"] if policy["decides"] == "practice")
+    assert practice["cost_per_population"] == pytest.approx(50)
 
 
 def test_present_practice_is_read_from_a_file(elicit, breast_metric, tmp_path):

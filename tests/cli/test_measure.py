@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from elicit_app.study.class_measures import measures
@@ -151,6 +152,65 @@ def test_cells_that_cannot_be_are_named_by_row(elicit):
     assert "Row 2 has “x” in the column mean" in elicit("mse bad.csv", 1)
     Path("bad.csv").write_text("true_a,pred_a\n1,1\n1,2\n")
     assert "Row 2 has 2 in the column pred_a (0 or 1 is expected)" in elicit("multilabel bad.csv", 1)
+
+
+COLUMNS_OF = {
+    "three.csv": ("accuracy", "nll", "misclassification-cost --costs costs3.csv"),
+    "numbers.csv": ("gaussian-nll", "coverage", "mse"),
+    "labels.csv": ("multilabel", "label-accuracy"),
+    "contexts.csv": ("relevance --reference reference.csv",),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS_OF)
+def test_every_format_holds_the_columns_of_every_measure(elicit, name):
+    table = pl.read_csv(name)
+    table.write_parquet("same.parquet")
+    np.savez("same.npz", **{column: np.array(table[column].to_list()) for column in table.columns})
+    Path("same.csv").write_text(Path(name).read_text().replace(",", ";").replace(".", ","), encoding="utf-8-sig")
+    for measure in COLUMNS_OF[name]:
+        found = json.loads(elicit(f"{measure} {name} same.parquet same.csv same.npz --json"))["files"]
+        assert [one["value"] for one in found] == pytest.approx([found[0]["value"]] * 4, abs=1e-12)
+
+
+def test_labels_that_were_given_may_be_true_and_false(elicit):
+    table = pl.read_csv("labels.csv")
+    table.select(pl.all().cast(pl.Boolean)).write_parquet("booleans.parquet")
+    np.savez("booleans.npz", **{column: table[column].to_numpy() == 1 for column in table.columns})
+    lines = Path("labels.csv").read_text().splitlines()
+    Path("words.csv").write_text(
+        "\n".join([lines[0], *(x.replace("1", "True").replace("0", "FALSE") for x in lines[1:])])
+    )
+    files = "labels.csv booleans.parquet booleans.npz words.csv"
+    found = json.loads(elicit(f"multilabel {files} --false-negative-penalty 5 --json"))["files"]
+    assert [one["value"] for one in found] == pytest.approx([-2 / 3] * 4)
+
+
+def test_costs_may_come_from_a_spreadsheet_with_decimal_commas(elicit):
+    Path("costs3.csv").write_text("truth;c;a;b\nc;0;8;3,5\na;4;0;1\nb;1;2;0\n", encoding="utf-8-sig")
+    found = json.loads(elicit("misclassification-cost three.csv --costs costs3.csv --json"))["files"][0]
+    assert found["details"]["cost_matrix"] == [[0, 1, 4], [2, 0, 1], [8, 3.5, 0]]
+    assert found["value"] == pytest.approx((1 + 3.5) / 5)
+
+
+@pytest.mark.parametrize("measure", ["expected-cost", "misclassification-cost", "mpcs", "class-weighted-nll"])
+def test_an_array_file_may_number_the_classes_of_a_metric(elicit, run_line, measure):
+    table = pl.read_csv("predictions.csv")
+    proba = table["proba_b", "proba_a"].to_numpy()
+    np.savez("numbered.npz", y_true=[1, 1, 0, 0], y_proba=proba)
+    found = json.loads(elicit(f"{measure} predictions.csv numbered.npz --metric ab.metric.json --json"))["files"]
+    assert found[0]["value"] == pytest.approx(found[1]["value"], abs=1e-12)
+    assert "numbered.npz: the classes are numbered; 0 for “b”, 1 for “a”." in run_line.messages[-1]
+
+
+def test_a_column_that_weighs_cases_is_said_not_to_be_used(elicit, run_line):
+    for name in ("predictions.csv", "numbers.csv"):
+        head, *rows = Path(name).read_text().splitlines()
+        Path("weighed.csv").write_text("\n".join([f"{head},weight", *(f"{row},2" for row in rows)]))
+        for measure in ("accuracy", "nll") if name == "predictions.csv" else ("mse",):
+            elicit(f"{measure} weighed.csv --json")
+            said = "weighed.csv: the column weight is not used; every case counts alike."
+            assert run_line.messages[-1].splitlines() == [said]
 
 
 def test_the_list_names_every_measure_with_its_columns(elicit):

@@ -84,9 +84,13 @@ def test_people_read_a_table():
     assert "cycles 3" in many.stdout
 
 
-def test_the_metric_file(tmp_path):
+@pytest.mark.parametrize(
+    "how",
+    [("--procedure", "dlpm", "--weights", "1,2,3"), ("--questions", "6"), ("--family", "dlpm", "--questions", "4")],
+)
+def test_the_metric_file_has_the_weights_that_are_printed(tmp_path, how):
     path = tmp_path / "wine.metric.json"
-    result = run("wine", "--procedure", "dlpm", "--weights", "1,2,3", "--out", str(path), "--json")
+    result = run("wine", *how, "--out", str(path), "--json")
     assert result.exit_code == 0, result.output
     simulated = json.loads(result.stdout)["runs"][0]
     assert list(ElicitedMetric.load(path).weights) == pytest.approx(simulated["elicited_weights"])

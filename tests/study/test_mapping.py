@@ -8,7 +8,7 @@ import pytest
 from elicit_app.problem import Problem
 from elicit_app.study import create_study, open_study
 from elicit_app.study.making import change_models
-from elicit_app.study.mapping import as_options, column_map, look_at, needs_no_map
+from elicit_app.study.mapping import as_options, column_map, look_at, needs_no_map, parts_of
 from elicit_app.study.model import ColumnMap
 from elicit_app.study.reading import read_predictions
 
@@ -25,6 +25,12 @@ def write(folder, text, name="odd.csv"):
 def table(heads, *columns):
     lines = [",".join(map(str, row)) for row in zip(*columns, strict=True)]
     return "\n".join([",".join(heads), *lines]) + "\n"
+
+
+def test_an_option_of_several_lines_is_one_part():
+    assert parts_of("a,b\nc") == ["a,b\nc"]
+    assert parts_of("") == [""]
+    assert parts_of('a, "b, c"=.5') == ["a", "b, c=.5"]
 
 
 @pytest.fixture
@@ -146,6 +152,13 @@ def test_what_is_wrong_in_a_row_is_told_with_its_number(tmp_path, text, said):
     path = write(tmp_path, text)
     with pytest.raises(Problem, match=said):
         read_predictions(path, columns=ColumnMap("label", ("cat", "dog"), ("cat", "dog"), "logits"))
+
+
+def test_a_reader_who_always_says_the_same_can_be_judged(tmp_path):
+    path = write(tmp_path, table(["y_true", "Dr. A"], ["a", "b"], ["a", "a"]))
+    assert column_map(look_at(path), predicted="Dr. A") == ColumnMap("y_true", ("a", "b"), ("Dr. A",), "labels")
+    with pytest.raises(Problem, match=r"The columns are “y_true”, “Dr\. A”\)"):
+        column_map(look_at(path), truth="nothing")
 
 
 def test_an_unknown_predicted_label_is_told(tmp_path):

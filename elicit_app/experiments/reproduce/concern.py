@@ -89,14 +89,14 @@ def _table1(_: Mapping[str, Any]) -> Iterator[Finding]:
     yield from rows
     yield agreement_panel(rows, "scores by hand and ours")
     yield (
-        "The paper's cross-entropies .741920 and .877392 are sums of base-ten logarithms over the 100 cases; the "
-        "means of natural ones are .017083 and .020203. By either A is the better model, though it is the one that "
-        "errs; the score prefers B."
+        "The paper's cross-entropies .741920 and .877392 are sums of base-10 logarithms over the 100 cases; the means "
+        "of natural logarithms are .017083 and .020203. By either of them A is the better model, although only A makes "
+        "an error. The score prefers B."
     )
     yield (
-        "The scores with twelve digits were worked out by hand from equations (6) to (9), twice; the paper prints "
-        "fewer. “By count” is the convention of the authors' published programs, in which alone their recorded "
-        "numbers come out."
+        "The scores with twelve digits were computed by hand, twice, from equations (6) to (9); the paper prints fewer "
+        "digits. “By count” is the convention of the authors' published programs, and the only one that reproduces "
+        "their recorded numbers."
     )
 
 
@@ -176,13 +176,13 @@ def _table2_parts(options: Options) -> list[Part]:
     ]
 
 
-_OPEN = "Width, optimiser, split and t of the paper are not stated; once a training has converged, ranks are chance."
+_OPEN = "The paper does not state width, optimiser, split or t. Once training has converged, ranks are random."
 _DIFFERENT = {
-    "breast cancer": f"The paper's “IRIS” is in truth the breast cancer data with ten outputs, as here. {_OPEN}",
+    "breast cancer": f"The paper's “IRIS” is actually the breast cancer data with ten outputs, as here. {_OPEN}",
     "digits": _OPEN,
 }
 _NO_DATA = "The data do not ship with scikit-learn; not run."
-_NO_TORCH = "Needs the extra torch; not run here."
+_NO_TORCH = "Needs the torch extra; not run here."
 
 
 def _table2(results: Mapping[str, Any]) -> Iterator[Finding]:
@@ -193,7 +193,7 @@ def _table2(results: Mapping[str, Any]) -> Iterator[Finding]:
         title = f"{model}, {name}: MPCS with {', '.join(_MEASURES)}"
         if found:
             means, errors = zip(*map(mean_and_error, zip(*found, strict=True)), strict=True)
-            cause = f"{_DIFFERENT[str(data)]} Standard errors up to {max(errors):.4f}, {len(found)} trainings."
+            cause = f"{_DIFFERENT[str(data)]} Standard errors up to {max(errors):.4f}, {len(found)} training runs."
             rows.append(Row(title, published, tuple(means), cause, 4))
         elif published is not None:
             rows.append(Row(title, published, None, _NO_TORCH if data else _NO_DATA, 4))
@@ -207,7 +207,7 @@ def _table2(results: Mapping[str, Any]) -> Iterator[Finding]:
     yield agreement_panel(rows, "Spearman's correlations")
     yield Panel("one training, MLP on digits", "turn, thinned", "from least to most", tuple(curves))
     yield (
-        f"Top {_TOP_K}, t = {_INTERVALS}, nothing released, measured on the 30 % of the cases that were not trained on."
+        f"Top {_TOP_K}, t = {_INTERVALS}, nothing released; measured on the 30 % of the cases held out from training."
     )
 
 
@@ -249,31 +249,31 @@ def _limit_parts(options: Options) -> list[Part]:
 def _limit_report(results: Mapping[str, Any]) -> Iterator[Finding]:
     found = results["rows"]
     right, entropy_right, wrong, flipped, entropy = found["means"]
-    claim = "The paper calls cross-entropy the limit (k = 1, t to infinity); "
-    yield Row("right rows: mean score at t = 1,000,000 beside cross-entropy", entropy_right, right, digits=5)
+    claim = "The paper calls cross-entropy the limit (k = 1, t to infinity). "
+    yield Row("correct rows: mean score at t = 1,000,000, against cross-entropy", entropy_right, right, digits=5)
     yield Row(
-        "wrong rows: mean score at t = 1,000,000 beside cross-entropy",
+        "wrong rows: mean score at t = 1,000,000, against cross-entropy",
         entropy,
         wrong,
-        f"{claim}on wrong rows only the class on top is looked at, and the limit is -ln(1 - p_top).",
+        f"{claim}On wrong rows the score depends only on the top class, and the limit is -ln(1 - p_top).",
         5,
     )
-    yield Row("wrong rows: mean score at t = 1,000,000 beside -ln(1 - p_top)", flipped, wrong, digits=5)
+    yield Row("wrong rows: mean score at t = 1,000,000, against -ln(1 - p_top)", flipped, wrong, digits=5)
     yield Row("wrong rows: -ln(1 - p_top) above cross-entropy", "never", "never" if found["never above"] else "once")
     yield Panel(
         "distance from the limit, top 1",
         "intervals t",
         "distance",
         (
-            Curve("right rows, from cross-entropy (largest)", _MANY_INTERVALS, found["right"]),
+            Curve("correct rows, from cross-entropy (largest)", _MANY_INTERVALS, found["right"]),
             Curve("wrong rows, from -ln(1 - p_top) (largest)", _MANY_INTERVALS, found["other"], "third"),
             Curve("wrong rows, from cross-entropy (mean)", _MANY_INTERVALS, found["wrong"], "published"),
         ),
         log="xy",
     )
     yield (
-        "Generated rows of five classes, 200 of them right and 200 with a random class. What stands as published "
-        "is the value of the stated limit on these rows."
+        "Generated rows of five classes: 200 predicted correctly and 200 with a random true class. The “published” "
+        "value is the stated limit on these rows."
     )
 
 
@@ -318,10 +318,10 @@ def _table3_parts(options: Options) -> list[Part]:
 def _table3(results: Mapping[str, Any]) -> Iterator[Finding]:
     yield from tuple(
         Row(
-            f"seconds of one call of {measure}: {_SIZES[0]:,} and {_SIZES[1]:,} rows of ten classes",
+            f"seconds for one call of {measure}: {_SIZES[0]:,} and {_SIZES[1]:,} rows of ten classes",
             None,
             tuple(results[f"{measure}, {size}"]["seconds"] for size in _SIZES),
-            "Times differ from run to run and stay out of the record.",
+            "Times differ from run to run and are not recorded.",
             4,
         )
         for measure in _TIMED
@@ -336,7 +336,7 @@ def _table3(results: Mapping[str, Any]) -> Iterator[Finding]:
         for size in _SIZES
     )
     yield Panel("seconds of one call", "", "seconds", curves, log="y", names=_TIMED)
-    yield "Table III gives the time of a training with each measure; its numbers are not at hand here."
+    yield "Table III gives the training time with each measure; its numbers were not available."
 
 
 EXPERIMENTS = (

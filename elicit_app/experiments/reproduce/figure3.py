@@ -70,8 +70,8 @@ _VARIANTS = {
     "C = .01": Variant(strength=0.01),
     "C = 1": Variant(strength=1.0),
     "C = 100": Variant(strength=100.0),
-    "70 % to learn from": Variant(trained=0.7),
-    "30 % to learn from": Variant(trained=0.3),
+    "70 % for training": Variant(trained=0.7),
+    "30 % for training": Variant(trained=0.3),
     "saab first, C = .01": Variant(strength=0.01, first=1),
     "bus first, Dirichlet(1), C = 1": Variant("Dirichlet(1)", 1.0, first=2),
 }
@@ -143,8 +143,8 @@ def fetched(source: DataFile, folder: Path | None) -> Path:
 
 def _changed(source: DataFile, path: Path, digest: Path) -> Problem:
     return Problem(
-        f"{path}: this is not the file of {source.what} that was used first (its SHA-256 differs from the one in "
-        f"{digest.name}). Delete both to begin with the file as it is now."
+        f"{path}: the file of {source.what} has changed since it was first used (its SHA-256 differs from the one in "
+        f"{digest.name}). Delete both files to accept it as it is now."
     )
 
 
@@ -163,7 +163,7 @@ def labelled_cases(source: DataFile, path: Path) -> tuple[Matrix, NDArray[np.int
         features, labels = _from_csv(path) if path.suffix == ".csv" else _from_libsvm(path, source.features)
     except (OSError, EOFError, ValueError, IndexError) as error:
         raise Problem(
-            f"{path} does not hold {source.what}, {source.features} numbers and a class per row: {error}. "
+            f"{path} does not hold {source.what} ({source.features} numbers and a class per row): {error}. "
             "Download the file again."
         ) from error
     if features.shape[1] != source.features or len(features) < 2:
@@ -278,19 +278,21 @@ def _share_rows(what: str, results: Mapping[str, Any]) -> Iterator[Row]:
     for share, published in _PUBLISHED[what].items():
         table = _table(results, "main", share)
         low, high = table.min(axis=0)[-1], table.max(axis=0)[-1]
-        several = f"{len(table)} of ours come to {low:.2f} to {high:.2f} within .14, and ours is their mean."
-        yield Row(
-            f"{share} % of the data, counts: share within omega = .04, .05, ..., .14",
-            published,
-            tuple(table.mean(axis=0).tolist()),
-            f"The paper made one split and one draw of {_RUNS} metrics; "
-            + (several if len(table) > 1 else "ours is another."),
+        several = (
+            f"Ours is the mean of {len(table)} splits, whose shares within .14 range from {low:.2f} to {high:.2f}."
         )
         yield Row(
-            f"{share} % of the data, plug-in: share within omega = .04, .05, ..., .14",
+            f"{share} % of the data, counts: share of metrics within omega = .04, .05, ..., .14",
+            published,
+            tuple(table.mean(axis=0).tolist()),
+            f"The paper reports one split with one draw of {_RUNS} metrics. "
+            + (several if len(table) > 1 else "Ours is another."),
+        )
+        yield Row(
+            f"{share} % of the data, plug-in: share of metrics within omega = .04, .05, ..., .14",
             None,
             tuple(_table(results, "plug-in", share).mean(axis=0).tolist()),
-            "Estimated confusions are smooth, so the search does not stick; they flatter the model, though.",
+            "Plug-in confusions are smooth, so the search does not get stuck, but they flatter the model.",
         )
 
 
@@ -326,34 +328,34 @@ def _vehicle(results: Mapping[str, Any]) -> Iterator[Finding]:
         yield _variant_row(name, table)
     best = np.max([_table(results, name, 100).max(axis=0) for name in ("main", "saab first", "C = .01")], axis=0)
     yield Row(
-        "best split of opel or saab first, C = .1 or .01: share within omega = .04, .05, ..., .14",
+        "best split of opel or saab first, C = .1 or .01: share of metrics within omega = .04, .05, ..., .14",
         published,
         tuple(best.tolist()),
-        "Where this is above the published curve, the chance of split and metrics can give it.",
+        "Where this lies above the published curve, chance in the split and the metrics can explain the curve.",
     )
     yield from _curves_by_share("vehicle", results)
     yield Panel("variants, 100 %", "omega", "share", tuple(curves))
     yield (
-        "What the counted search reaches depends on things that the paper leaves open: the chance of the split and "
-        "of the 100 metrics; the strength of the regularisation; which class is the first, to which all ratios "
-        "refer (opel and saab are hard to tell apart, so that many cases lie on the frontier between them, while "
-        "the bus, first in the alphabet, is easy, and its frontiers are long steps); and the law of the metrics "
-        "(Dirichlet(1) has more extreme ones than uniform numbers divided by their sum). The variants change one "
-        "thing at a time. " + _moved(results)
+        "The accuracy of the search on counted confusions depends on choices that the paper does not state: the "
+        "random split and the 100 random metrics, the strength of the regularisation, the first class, and the law of "
+        "the metrics. All ratios refer to the first class. Opel and saab are hard to tell apart, so many cases lie on "
+        "the frontier between them; the bus, which comes first in the alphabet, is easy to recognise, and its "
+        "frontiers have long steps. Dirichlet(1) draws more extreme metrics than uniform numbers divided by their sum. "
+        "Each variant but the last two changes one choice. " + _moved(results)
     )
     yield _reached(results)
-    yield "Read off the figure, +- .01. Every split has its own 100 random metrics."
+    yield "The published values were read off the figure, to within .01. Every split has its own 100 random metrics."
 
 
 def _variant_row(name: str, table: Matrix) -> Row:
     """Return the published shares within two omegas beside those of a variant."""
     published, means, error = _PUBLISHED["vehicle"][100], table.mean(axis=0), mean_and_error(table[:, -1])[1]
     return Row(
-        f"variant {name}: share within .08 and .14",
+        f"variant {name}: share of metrics within .08 and .14",
         tuple(published[index] for index in _MEASURED),
         tuple(float(means[index]) for index in _MEASURED),
-        f"Mean of {len(table)} splits (within .14 {table[:, -1].min():.2f} to {table[:, -1].max():.2f}, "
-        f"standard error {error:.2f}).",
+        f"Mean of {len(table)} splits. Their shares within .14 range from {table[:, -1].min():.2f} to "
+        f"{table[:, -1].max():.2f}, standard error {error:.2f}.",
     )
 
 
@@ -367,8 +369,8 @@ def _reached(results: Mapping[str, Any]) -> str:
         above += int(np.sum(published > high))
         points += len(published)
     return (
-        f"Of the {points} published points {inside} lie between the least and the most of our splits of the main "
-        f"variant, {above} above; nothing tried here explains those."
+        f"Of the {points} published points, {inside} lie between the minimum and the maximum of our splits of the main "
+        f"variant and {above} lie above, which nothing tried here explains."
     )
 
 
@@ -381,16 +383,17 @@ def _moved(results: Mapping[str, Any]) -> str:
         return f"{min(means):.2f} to {max(means):.2f}"
 
     return (
-        f"The share within .14 goes from {main.min():.2f} to {main.max():.2f} by chance, and on average from "
-        f"{ends('C = .01', 'C = 1', 'C = 100')} by the regularisation, {ends('saab first', 'bus first', 'van first')} "
-        f"by the first class and {ends('Dirichlet(1) truths', 'half-normal / sum truths')} by the law."
+        f"The share within .14 ranges from {main.min():.2f} to {main.max():.2f} across the splits. The mean share "
+        f"ranges from {ends('C = .01', 'C = 1', 'C = 100')} with the regularisation, from "
+        f"{ends('saab first', 'bus first', 'van first')} with the first class and from "
+        f"{ends('Dirichlet(1) truths', 'half-normal / sum truths')} with the law of the metrics."
     )
 
 
 def _sensit(results: Mapping[str, Any]) -> Iterator[Finding]:
     yield from _share_rows("sensit", results)
     yield from _curves_by_share("sensit", results)
-    yield "Read off the figure, +- .01. 100 random metrics for every split."
+    yield "The published values were read off the figure, to within .01. Every split has its own 100 random metrics."
 
 
 EXPERIMENTS = (

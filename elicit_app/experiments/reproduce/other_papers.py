@@ -121,7 +121,7 @@ def _binary_report(results: Mapping[str, Any]) -> Iterator[Finding]:
         errors.append(Curve(f"a = {a:g}", _BINARY_TOLERANCES, [mean for mean, _ in measured], "series"))
     questions = [results[f"search {_SLOPES[0]}, {epsilon}"]["questions"] for epsilon in _BINARY_TOLERANCES]
     yield Row(
-        "questions at tolerance .05, .02, .01, .005: four for each halving",
+        "questions at tolerance .05, .02, .01, .005: four per halving",
         tuple(float(4 * np.ceil(np.log2(np.pi / 2 / epsilon))) for epsilon in _BINARY_TOLERANCES),
         tuple(map(float, questions)),
         digits=0,
@@ -129,10 +129,10 @@ def _binary_report(results: Mapping[str, Any]) -> Iterator[Finding]:
     yield Panel("frontiers of the feasible sets", "TP", "TN", tuple(frontiers), equal=True)
     yield Panel("elicitation", "tolerance", "mean error", tuple(errors), log="xy")
     yield (
-        "What stands as published are the formulas of appendix A. The paper's tables of elicited metrics are not "
-        "here: of arXiv 1806.01827 only the abstract, the first page and appendix A could be had, and no code of "
-        "its authors. Metrics are drawn with m11 / m00 between exp(-a) and exp(a): beyond, the best classifier "
-        "says one class always, and no question tells the ratio."
+        "The “published” values are computed by the formulas of appendix A. The paper's tables of elicited metrics are "
+        "not reproduced: only the abstract, the first page and appendix A of arXiv 1806.01827 were available, and no "
+        "code of its authors. Metrics are drawn with m11 / m00 between exp(-a) and exp(a). Outside this range the best "
+        "classifier always predicts the same class, and no question identifies the ratio."
     )
 
 
@@ -144,14 +144,14 @@ def _law_rows(a: float, law: Mapping[str, Any], most: float) -> list[Row]:
             f"a = {a:g}: TP and TN of the best classifier for m11 = {_M11}",
             tuple(law["printed"]),
             tuple(law["ours"]),
-            f"Printed as integrals; ours is the sum over {_POINTS:,} points.",
+            f"The paper prints integrals; ours is the sum over {_POINTS:,} points.",
             6,
         ),
         Row(
             f"a = {a:g}: largest error of the angle, tolerance .01",
             "at most .01",
             "at most .01" if most <= 0.01 else f"{most:.4f}",
-            f"Ours is {most:.4f} radians; an interval of .01 holds the best angle, and its middle is taken.",
+            f"Ours is {most:.4f} radians; the search brackets the best angle within .01 and returns the midpoint.",
         ),
     ]
 
@@ -247,7 +247,7 @@ def _quadratic_report(results: Mapping[str, Any]) -> Iterator[Finding]:
         for epsilon, one in zip(tolerances, found, strict=True):
             (linear, linear_error), (quadratic, quadratic_error) = mean_and_error(one["a"]), mean_and_error(one["B"])
             yield Row(
-                f"k = {k}, tolerance {epsilon:g}: mean error of a; of B, relative",
+                f"k = {k}, tolerance {epsilon:g}: mean error of a, mean relative error of B",
                 None,
                 (linear, quadratic),
                 f"{len(one['a'])} metrics, {np.mean(one['questions']):,.0f} questions on average, standard errors "
@@ -260,11 +260,11 @@ def _quadratic_report(results: Mapping[str, Any]) -> Iterator[Finding]:
         ]
     yield Panel("quadratic metrics, no noise", "tolerance of an angle", "error", tuple(curves), log="xy")
     yield (
-        "The errors of the paper are drawn as boxes and printed in no text that could be had; what its authors' "
-        "notebook prints stands as published. Their metrics may rise with some errors, and their B comes from "
-        "ratios of slopes at one end of each axis. Ours comes from differences of slopes over a short way, so its "
-        "relative error is several times that of a; what is left at fine tolerances comes from the radius of the "
-        "small spheres, on which the metric is not quite linear."
+        "The paper shows its errors as box plots, and no available text prints them; the “published” values are those "
+        "that the authors' notebook prints. Their metrics may rise with some errors, and they compute B from ratios of "
+        "slopes at one end of each axis. Ours computes B from differences of slopes over a short distance, so its "
+        "relative error is several times that of a. The error that remains at fine tolerances comes from the radius "
+        "of the small spheres, on which the metric is not quite linear."
     )
 
 
@@ -288,19 +288,19 @@ def _rows_beside_theirs(results: Mapping[str, Any]) -> list[Row]:
 def _beside(found: Mapping[str, Any], parts: tuple[str, ...], where: str, published: Value, ask: Ask) -> Row:
     """Return the row of some errors: of one published metric, or of the mean of many."""
     means, errors = zip(*(mean_and_error(found[part]) for part in parts), strict=True)
-    of = "one metric"
+    of = "that of one metric"
     if len(parts) == 1:
         of = (
-            f"the mean of {_THEIR_COUNTS.sum()}, by the middles of a histogram's bins (k by the number of weights, a "
-            "comment says 3; the tolerance is the one last set)"
+            f"the mean of {_THEIR_COUNTS.sum()}, from the midpoints of a histogram's bins (k follows from the number "
+            "of weights, although a comment says 3; the tolerance is the last one set)"
         )
     text = " and ".join(f"{error:.4f}" for error in errors)
     return Row(
         f"{where}, on the unit sphere{', by bisection' if ask == 'bisect' else ''}: error of {' and of '.join(parts)}",
         published,
         means if len(parts) > 1 else means[0],
-        f"Published is {of}. Ours is the mean of {len(found[parts[0]])} that fall with every error, standard error "
-        f"{text}, {np.mean(found['questions']):,.0f} questions each.",
+        f"The published value is {of}. Ours is the mean of {len(found[parts[0]])} metrics that fall with every error, "
+        f"standard error {text}, {np.mean(found['questions']):,.0f} questions each.",
         4,
     )
 
@@ -383,7 +383,7 @@ def _study_report(results: Mapping[str, Any]) -> Iterator[Finding]:
                 f"person {person + 1}, {procedure}: a0",
                 a0,
                 float(np.mean(one["a0"])),
-                f"Simulated with the published weight, never errs; {one['questions']} questions.",
+                f"Simulated with the published weight and without errors; {one['questions']} questions.",
                 3,
             )
     published = float(np.mean(_AGREEMENT))
@@ -398,12 +398,12 @@ def _study_report(results: Mapping[str, Any]) -> Iterator[Finding]:
                 curves.append(Curve(who, range(1, 11), judged, "series", marks=True))
     yield Panel("agreement on 15 later pairs", "person", "%", tuple(curves))
     yield (
-        "The bundled breast cancer study; the study's own curve of classifiers is not published. Questions of the "
-        "published search come from plug-in confusions, those of bayes are counted."
+        "Simulated on the bundled breast cancer study, because the user study's own curve of classifiers is not "
+        "published. The published search asks about plug-in confusions, `bayes` about counted ones."
     )
     yield (
-        f"The published mean is {published:.1f} %, with 73 to 100 for single people. "
-        f"{_agreement_in_words(results, noises)} With 15 pairs a share wanders by 6 to 8 points by itself."
+        f"The published mean is {published:.1f} %; individual people range from 73 to 100. "
+        f"{_agreement_in_words(results, noises)} With 15 pairs, a share varies by 6 to 8 points by chance alone."
     )
 
 
@@ -414,8 +414,8 @@ def _agreement_rows(who: str, people: list[dict[str, Any]], published: float) ->
     low, high = range_of_draws(singles)
     many, many_error = mean_and_error([100 * value for one in people for value in one["agreement"]])
     why = (
-        f"People err on the 15 pairs too, and how often is not known; 90 % of ours lie in {low:.0f} to {high:.0f}, the "
-        f"published ten in 73 to 100. Standard error over the ten people {error:.1f}."
+        f"People also err on the 15 pairs, at an unknown rate. 90 % of ours lie between {low:.0f} and {high:.0f}, the "
+        f"published ten between 73 and 100. Standard error over the ten people {error:.1f}."
     )
     true = f"{who}: agreement with the true metric on random pairs, %"
     return [
@@ -431,8 +431,8 @@ def _agreement_in_words(results: Mapping[str, Any], noises: Sequence[str]) -> st
         means = []
         for noise in noises[1:]:
             people = [np.mean(results[f"{procedure}, {noise}, {person}"]["judged"]) for person in range(len(_A0))]
-            means.append(f"{100 * float(np.mean(people)):.0f} % where they are {_NOISE_WORDS[noise]}")
-        sentences.append(f"Asked by {_WHO[procedure]}, people come to {' and '.join(means)}.")
+            means.append(f"{100 * float(np.mean(people)):.0f} % for people {_NOISE_WORDS[noise]}")
+        sentences.append(f"With {_WHO[procedure]}, agreement is {' and '.join(means)}.")
     return " ".join(sentences)
 
 

@@ -41,7 +41,7 @@ def experiment_named(name: str) -> Experiment:
         If there is no experiment of that name.
     """
     if name not in experiments():
-        raise WrongOption(f"There is no experiment {name}. There are {', '.join(experiments())}, and all.")
+        raise WrongOption(f"There is no experiment {name}. Choose one of {', '.join(experiments())} or all.")
     return experiments()[name]
 
 
@@ -204,30 +204,31 @@ _MOST_NUMBERS = 6
 
 _INTRODUCTION = """# Published and reproduced
 
-Every published number that can be computed anew, beside ours, with the difference and what it comes from. The page is
-made by
+This page sets every published number that can be recomputed beside the value that elicit computes, and explains each
+difference. To recreate the page, run
 
     elicit reproduce all --out docs/method/reproduced --page docs/method/reproduced.md
 
-and one experiment by `elicit reproduce NAME`; `elicit reproduce --list` names them. A difference is ours minus
-published, of several numbers the one of largest size. “Not published” stands where a source prints no number, or none
-that is at hand.
+`elicit reproduce NAME` runs one experiment, and `elicit reproduce --list` lists them all. The difference is ours minus
+published. In a row with several numbers it is the one that is largest in absolute value. “Not published” means that the
+source prints no number, or that the number was not available.
 
-What the numbers below show, in short:
+The main findings:
 
-- Three of the four rows of table 2 cannot be had from the law as the paper states it; on laws that tell every ratio
-  all four come out.
-- The stated eta do not sum to one over the classes; they are normalised, which changes no decision between two classes.
-- The cross-entropies of table I are sums of base-ten logarithms, not means of natural ones.
-- Cross-entropy is the limit of the Meta Pattern Concern Score on rows that are right; on wrong rows the limit is
-  -ln(1 - p_top).
-- The published grid search for linear-fractional metrics does not find the numerator of its own example; the pencil of
+- Three of the four rows of table 2 cannot be reproduced under the law that the paper states. Under laws that identify
+  every ratio, all four are reproduced.
+- The stated eta do not sum to one over the classes. They are normalised here, which changes no decision between two
+  classes.
+- The cross-entropies of table I are sums of base-10 logarithms, not means of natural logarithms.
+- Cross-entropy is the limit of the Meta Pattern Concern Score only on correctly predicted rows. On wrong rows the limit
+  is -ln(1 - p_top).
+- The published grid search for linear-fractional metrics does not find the numerator of its own example. The pencil of
   the two touching hyperplanes gives it in closed form.
-- The 50.78 % of the case study is 50.80 %: 2605 of 5128.
-- Figure 3 hangs on what the paper leaves open (the split, the strength of the regularisation, which class is the first,
-  the law of the metrics): the shares on Vehicle move by more than the difference between its curves.
-- The gain that the case study claims for a rate of learning that follows the score depends on the rate it begins with:
-  the score falls from a high one, while the destructive errors do not.
+- The 50.78 % of the case study should be 50.80 % (2605 of 5128).
+- Figure 3 depends on choices that the paper does not state: the split, the strength of the regularisation, the first
+  class and the law of the metrics. On Vehicle, they change the shares by more than the difference between its curves.
+- The case study claims a gain from a learning rate that follows the score. That gain depends on the initial rate: from
+  a high initial rate the score falls, but the destructive errors do not.
 """
 
 
@@ -264,7 +265,7 @@ def page_text(folder: Path, page: Path) -> str:
         path = folder / f"{name}.json"
         text.append(f"\n## {experiment.title} (`{name}`)\n\n{experiment.source}.\n")
         if not path.exists():
-            text.append(f"\nNot run here: `elicit reproduce {name}` computes it where its data can be had.\n")
+            text.append(f"\nNot run here: `elicit reproduce {name}` computes it once its data are available.\n")
             continue
         record = read_record(path)
         text.append(_table(record))

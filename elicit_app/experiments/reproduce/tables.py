@@ -84,11 +84,11 @@ def _table2_parts(options: Options) -> list[Part]:
     ]
 
 
-_ROUNDED = "The printed truth does not sum to exactly 1; it is normalised here."
-_PRINTED_OFF = "The printed result is itself .01 off the stated truth, within the tolerance; ours is nearer to it."
+_ROUNDED = "The printed true weights do not sum to exactly 1; they are normalised here."
+_PRINTED_OFF = "The printed result itself differs from the stated truth by .01, within the tolerance; ours is closer."
 _FLAT = (
-    "Cannot be had from the law as stated: a ratio of the truth lies outside of what eta_1 / eta_i takes there, no "
-    "question tells it, and the program says that it is only bounded."
+    "Not recoverable under the law as stated: a ratio of the true weights lies outside the range of eta_1 / eta_i, so "
+    "no question identifies it. The program reports it as only bounded."
 )
 
 
@@ -102,25 +102,28 @@ def _table2(results: Mapping[str, Any]) -> Iterator[Finding]:
             cause = _FLAT if every["bounded"] else _ROUNDED if printed == true else _PRINTED_OFF
             rows.append(Row(f"{name}: elicited", printed, ours, cause))
             rows.append(Row(f"{name}: questions", questions, every["questions"], digits=0))
-            fewer = "As many as can still change the result; " + (
+            fewer = "Only questions that can still change the result; " + (
                 "the weights are the same." if needed["weights"] == every["weights"] else "the weights differ."
             )
-            rows.append(Row(f"{name}: questions, needed ones only", None, needed["questions"], fewer, 0))
+            rows.append(Row(f"{name}: needed questions", None, needed["questions"], fewer, 0))
     yield from rows
     yield agreement_panel([row for row in rows if "paper-" in row.quantity][0::3], "the law as the paper states it")
-    yield agreement_panel([row for row in rows if "softmax-" in row.quantity][0::3], "a law that tells every ratio")
-    yield (
-        "Three of the four rows cannot be had from the law as stated. On the softmax laws, where every ratio can "
-        "be told, all four come out."
+    yield agreement_panel(
+        [row for row in rows if "softmax-" in row.quantity][0::3], "a law that identifies every ratio"
     )
     yield (
-        "The stated eta_i = 1 / (1 + exp(p_i x)) do not sum to 1 over the classes; they are normalised here, which "
+        "Three of the four rows cannot be reproduced under the law as stated. Under the softmax laws, which identify "
+        "every ratio, all four are reproduced."
+    )
+    yield (
+        "The stated eta_i = 1 / (1 + exp(p_i x)) do not sum to 1 over the classes. They are normalised here, which "
         "changes no decision between two classes."
     )
 
 
 _NOT_UNIT = (
-    "The printed truth is not of norm 1; it is normalised here, and the search ends within its tolerance of .01."
+    "The printed true weights do not have norm 1; they are normalised here. The search stops within its tolerance of "
+    ".01."
 )
 
 
@@ -168,7 +171,7 @@ def _table3(results: Mapping[str, Any]) -> Iterator[Finding]:
         rows.append(Row(f"{name}: questions", questions, one["questions"], digits=0))
         rows.append(
             Row(
-                f"{name}: largest error against the truth, normalised",
+                f"{name}: largest error against the normalised truth",
                 None,
                 one["error"],
                 "Below the tolerance of .01.",
@@ -185,8 +188,8 @@ def _table3(results: Mapping[str, Any]) -> Iterator[Finding]:
     yield agreement_panel(rows[::3], "table 3")
     yield Panel(f"{runs} random metrics each", "cycles", "mean L2 error", tuple(curves), log="y")
     yield (
-        "Two cycles are what the paper uses; from five classes on they are too few for random metrics, and the "
-        "search should stop when no angle moves by more than the tolerance."
+        "The paper uses two cycles. For random metrics that is too few with five or more classes; the search should "
+        "continue until no angle moves by more than the tolerance."
     )
 
 
@@ -280,22 +283,22 @@ def _lambda_parts(options: Options) -> list[Part]:
 def _lambda(results: Mapping[str, Any]) -> Iterator[Finding]:
     for law in _LAWS:
         found = results[law]
-        points_used = f"{found['points']} points of the law; no radius is printed."
+        points_used = f"{found['points']} points of the law; the paper prints no radius."
         yield Row(f"radius, {law}", None, found["radius"], points_used, 4)
         yield Row(
-            f"classifiers on the sphere, {law}: largest error of their matrix",
+            f"classifiers on the sphere, {law}: largest error of their matrices",
             None,
             found["missed"],
-            "Every point is the matrix of a randomised classifier; rounding of the linear programmes.",
+            "Every point is the matrix of a randomised classifier; the error is rounding in the linear programmes.",
             12,
         )
     for law in ("paper-3", "paper-4"):
         literal = results[f"{law}, literal"]["radius"]
         yield Row(
-            f"radius, {law}, {_LITERAL_POINTS} points: algorithm 3 as printed, then with its symmetries",
+            f"radius, {law}, {_LITERAL_POINTS} points: algorithm 3 as printed, and using its symmetry",
             literal,
             results[f"{law}, {_LITERAL_POINTS}"]["radius"],
-            "The centre does not change when answers change places, so k programmes do for 2 q.",
+            "Permuting the predicted classes leaves the centre unchanged, so k linear programmes replace 2 q.",
             6,
         )
     points = [n for n in _POINTS if f"{_LAWS[0]}, {n}" in results]
@@ -304,8 +307,8 @@ def _lambda(results: Mapping[str, Any]) -> Iterator[Finding]:
     )
     yield Panel("radius of the paper's laws", "points of the law", "lambda", curves)
     yield (
-        "Two matrices on the sphere of the paper's laws differ by under 1 % of the cases, far below what a person "
-        "can judge."
+        "Under the paper's laws, two matrices on the sphere differ by less than 1 % of the cases, far less than a "
+        "person can judge."
     )
 
 
@@ -391,11 +394,11 @@ def _geometry(results: Mapping[str, Any]) -> Iterator[Finding]:
             digits=9,
         )
         above = "never" if found["bulge"] <= 1e-12 else "once"
-        yield Row(f"{law}: middle of a chord above D, at worst", "never", above)
+        yield Row(f"{law}: midpoint of a chord lies above D", "never", above)
         yield Row(f"{law}: share of the sphere that is feasible", 1.0, found["share_feasible"], digits=3)
         yield from _drawn(law, found)
     yield (
-        "What stands as published are the propositions of the paper: D is convex, its ends are the constant "
+        "The “published” values follow from the paper's propositions: D is convex, its end points are the constant "
         "classifiers, and the sphere of algorithm 3 lies in C."
     )
 

@@ -89,10 +89,10 @@ def _slope(x: Sequence[float], y: Sequence[float]) -> float:
     return float(np.polyfit(np.log(x), np.log(np.maximum(y, 1e-12)), 1)[0])
 
 
-_AT_MOST = "The theorem bounds the worst case, the mean grows no faster."
+_AT_MOST = "The theorem bounds the worst case; the mean grows no faster."
 _PROPORTIONAL = {
-    "dlpm": "Proportional to the tolerance, as stated, but for the chance of which metrics were drawn.",
-    "lpm": "Two cycles, as published, leave an error of their own, below which no tolerance helps; more so at k = 4.",
+    "dlpm": "Proportional to the tolerance, as stated, apart from chance in the metrics drawn.",
+    "lpm": "The published two cycles leave an error that no tolerance removes; it is larger at k = 4.",
 }
 _STEEP = 3  # number of the largest noises, at which noise rather than tolerance determines the error
 
@@ -108,17 +108,17 @@ def _theorem(procedure: str, results: Mapping[str, Any]) -> Iterator[Finding]:
                 f"{law}, bounded noise {noise:g}: mean error",
                 f"O({bound:.3g})",
                 mean,
-                f"The theorem gives an order, with no constant: ours is {mean / bound:.2f} of it. Standard error "
-                f"{error:.4f}.",
+                f"The theorem gives an order without a constant; ours is {mean / bound:.2f} times the order. Standard "
+                f"error {error:.4f}.",
                 4,
             )
         steep = _slope(_NOISES[-_STEEP:], [mean for mean, _ in by_noise][-_STEEP:])
-        yield Row(f"{law}: slope of log error in log noise, three largest", 0.5, steep, _AT_MOST)
+        yield Row(f"{law}: slope of log error against log noise, three largest noises", 0.5, steep, _AT_MOST)
         slope = _slope(_TOLERANCES, [mean for mean, _ in by_epsilon])
-        yield Row(f"{law}: slope of log error in log tolerance, no noise", 1.0, slope, _PROPORTIONAL[procedure])
+        yield Row(f"{law}: slope of log error against log tolerance, no noise", 1.0, slope, _PROPORTIONAL[procedure])
         yield _error_panel(f"{law}: bounded noise, tolerance .01", "noise", _NOISES, by_noise, bounds)
         yield _error_panel(f"{law}: tolerance, no noise", "tolerance", _TOLERANCES, by_epsilon, plain)
-    yield "The expert tosses a coin where two utilities differ by no more than the noise."
+    yield "The expert answers at random when two utilities differ by no more than the noise."
 
 
 def _bound(procedure: str, law: str, epsilon: float, noise: float) -> float:
@@ -177,17 +177,17 @@ def _samples(results: Mapping[str, Any]) -> Iterator[Finding]:
         curves.append(Curve(name, _SAMPLES, means, "ours" if style == "ours" else "third", spread=errors))
     slope = _slope(_SAMPLES, curves[0].y)
     yield Row(
-        "counts: slope of log error in log cases",
+        "counts: slope of log error against log cases",
         None,
         slope,
-        "Counted utilities wobble by the root of the cases near their flat top: a best threshold comes at "
-        "a rate of about n^(-1/3).",
+        "Near their flat maximum, counted utilities fluctuate by the square root of the number of cases, so the best "
+        "threshold converges at a rate of about n^(-1/3).",
     )
     yield Panel("softmax-3, known probabilities", "cases", "largest error", tuple(curves), log="xy")
     yield (
-        "The paper states that elicitation from samples gets as near as the samples allow, and prints no number "
-        "but figure 3. Counted confusions are steps, on which the search sticks; plug-in ones only carry the "
-        "chance of which cases were drawn."
+        "The paper states that elicitation from samples is as accurate as the samples allow; apart from figure 3 it "
+        "prints no numbers. Counted confusions are step functions, on which the search gets stuck; plug-in confusions "
+        "carry only the sampling error of the cases drawn."
     )
 
 
@@ -234,14 +234,14 @@ def _crowd(results: Mapping[str, Any]) -> Iterator[Finding]:
             enough = next((votes for votes, mean in zip(_VOTERS, means, strict=True) if mean < 0.02), None)
             shown = "more than 51" if enough is None else enough
             yield Row(
-                f"{flips:.0%} of answers inverted: voters until the mean error is below .02",
+                f"{flips:.0%} of answers inverted: voters needed for a mean error below .02",
                 None,
                 shown,
-                "The majority counts; each question is one for every voter.",
+                "The majority decides; every voter answers every question.",
                 0,
             )
     yield Panel("softmax-3, 56 questions each", "voters", "mean of the largest error", tuple(curves), log="xy")
-    yield "The paper proposes majority votes of a population in section 7 and prints no number."
+    yield "The paper proposes majority votes of a population in section 7 but prints no number."
 
 
 # The paper's example: lines that touch the feasible set of eta(x) = 1 / (1 + exp(5 x)) at its best and worst points.
@@ -329,14 +329,14 @@ def _fractional_parts(options: Options) -> list[Part]:
 
 
 def _fractional(results: Mapping[str, Any]) -> Iterator[Finding]:
-    yield Row("numerator from two touching lines, p of sum 1", (0.8, 0.2), tuple(results["pencil"]), digits=4)
+    yield Row("numerator from the two touching lines, p of sum 1", (0.8, 0.2), tuple(results["pencil"]), digits=4)
     spreads = results["grid search"]
     yield Row(
-        "the same by the published grid search, p11, with matrices of the upper boundary, and of both",
+        "p11 by the published grid search, with matrices of the upper boundary and of both boundaries",
         (0.80, 0.80),
         tuple(_P11[int(np.argmin(spreads[points]))] for points in ("upper", "both")),
-        "At the true p the fractions of the two lines order matrices alike, but they are not proportional: the spread "
-        "of their ratio is least elsewhere, depends on the matrices, and hardly changes over the grid.",
+        "At the true p, the fractions of the two lines order matrices alike but are not proportional. The spread of "
+        "their ratio is smallest elsewhere, depends on the matrices and hardly changes over the grid.",
     )
     yield Panel(
         "published grid search, true p11 = .80",
@@ -357,22 +357,22 @@ def _fractional(results: Mapping[str, Any]) -> Iterator[Finding]:
         curves.append(Curve(name, _FINENESS, [1 - mean for mean in means], "series", spread=errors))
     yield Panel("pairs ordered wrongly", "tolerance", "share of pairs", tuple(curves), log="x")
     yield (
-        "All level sets lie in the pencil of the two touching hyperplanes: it orders matrices as the metric does, "
-        "and no answer can tell more of the denominator than up to one parameter."
+        "All level sets lie in the pencil of the two touching hyperplanes, which orders matrices as the metric does. "
+        "Answers identify the denominator only up to one parameter."
     )
     yield (
-        "What the published searches lose at the tolerance .01 is not lost by the pencil. The axis of two "
-        "lines that meet far away is off by several times what the lines are off by, a tolerance on m is "
-        "coarse where the first class counts little, and two cycles over the angles are too few at k = 4. By "
-        "bisection a halving takes about one question, and an angle that was found before is found again by a few "
-        "steps from where it was, so that no more questions than the linear search needs, twice, reach a "
-        "tolerance 16 times finer, and cycles go on until no angle moves."
+        "The pencil does not cause the errors of the published searches at the tolerance .01. Where the two lines meet "
+        "far away, the error of their axis is several times that of the lines; a tolerance on m is coarse where the "
+        "first class counts little; and two cycles over the angles are too few at k = 4. Bisection takes about one "
+        "question per halving, and finds an angle again in a few steps from its previous value. It reaches a "
+        "tolerance 16 times finer with no more questions than two linear searches need, and its cycles continue "
+        "until no angle moves."
     )
 
 
 def _questions_by_bisection(name: str, questions: float, linear: float) -> Row:
     """Return the mean numbers of questions for a fraction by bisection and for its linear metric, as needed."""
-    why = f"Twice those that the linear search needs are {2 * linear:.1f} on average."
+    why = f"Two linear searches need {2 * linear:.1f} on average."
     return Row(f"{name}: questions", None, questions, why, 0)
 
 
@@ -381,9 +381,14 @@ def _family_rows(name: str, fine: Mapping[str, Any], *, published: bool) -> list
     mean, error = mean_and_error(fine["agreements"])
     off, off_error = mean_and_error(fine["off"])
     of_runs = f"Standard error {error:.5f}, {len(fine['agreements'])} metrics, tolerance .01."
-    convention = f"Unique only by the convention p0 = 0. Standard error {off_error:.4f}."
+    convention = f"Unique only under the convention p0 = 0. Standard error {off_error:.4f}."
     return [
-        Row(f"{name}: questions, twice those of the linear metric", 2 * fine["linear"], fine["questions"], digits=0)
+        Row(
+            f"{name}: questions, twice as many as for the linear metric",
+            2 * fine["linear"],
+            fine["questions"],
+            digits=0,
+        )
         if published
         else _questions_by_bisection(name, fine["questions"], fine["linear"]),
         Row(f"{name}: agreement with the true fraction on random pairs", None, mean, of_runs, 4),

@@ -28,7 +28,7 @@ from elicit_app.experiments.reproduce.shape import (
     mean_and_error,
 )
 
-_BY_HAND = "The source gives formulas; the figures to compare with were worked out from them by hand, twice."
+_BY_HAND = "The source gives formulas; the “published” values were computed from them by hand, twice."
 
 _Y, _F = [0, 0, 0, 1, 2], [0, 1, 0, 1, 1]
 _WEIGHTS = {0: 1.0, 1: 2.0, 2: 5.0}
@@ -63,8 +63,8 @@ def _lecture(_: Mapping[str, Any]) -> Iterator[Finding]:
     yield agreement_panel(rows, "the lecture's measures")
     yield _BY_HAND
     yield (
-        "Bins are [a, b) as in the lecture, but the last one is closed: taken literally, p = 1 is in no bin and "
-        "the calibration error of the last row would be .025."
+        "Bins are [a, b) as in the lecture, except that the last one is closed. Taken literally, p = 1 falls in no bin "
+        "and the calibration error of the last row would be .025."
     )
 
 
@@ -78,7 +78,7 @@ def _post(_: Mapping[str, Any]) -> Iterator[Finding]:
     plain = metrics.penalized_multilabel_score(_ITEMS, _GIVEN, false_positive_penalty=0, false_negative_penalty=0)
     yield Row("item scores, penalties 1 (false label) and 5 (missed label)", (-0.5, 0.5, -2.0), tuple(score.per_item))
     yield Row("mean score", -0.6666666667, float(score), digits=10)
-    yield Row("true and false: positives, negatives (TP, TN, FP, FN)", (2, 6, 1, 3), tuple(score.counts), digits=0)
+    yield Row("counts (TP, TN, FP, FN)", (2, 6, 1, 3), tuple(score.counts), digits=0)
     yield Row("no penalties: one minus the Hamming loss", 2 / 3, float(plain), digits=10)
     items = np.zeros((100, _MOODS), dtype=int)
     items[: round(100 * _POSITIVES)] = 1  # 8 in 100 of every label
@@ -88,13 +88,13 @@ def _post(_: Mapping[str, Any]) -> Iterator[Finding]:
         )
         for penalty in np.linspace(0, 12, 25)
     }
-    yield Row("a model that gives no label, 8 % positives: accuracy", 0.92, silent[0.0])
-    yield Row("a model that gives no label, 8 % positives: score, penalty 5", 0.52, silent[5.0])
+    yield Row("a model that predicts no label, 8 % positives: accuracy", 0.92, silent[0.0])
+    yield Row("a model that predicts no label, 8 % positives: score, penalty 5", 0.52, silent[5.0])
     curves = (
         Curve("8 % positives", [*silent], [*silent.values()]),
         Curve("its accuracy", [*silent], [silent[0.0]] * len(silent), "bound"),
     )
-    yield Panel("a model that gives no label", "penalty of a missed label", "score", curves)
+    yield Panel("a model that predicts no label", "penalty for a missed label", "score", curves)
     yield _BY_HAND
 
 
@@ -140,7 +140,7 @@ def _tables(_: Mapping[str, Any]) -> Iterator[Finding]:
             f"table 1, {name} score, %",
             value,
             None,
-            "A plain mean made up for illustration: no distribution of outcomes makes the formula give it.",
+            "An illustrative mean: no distribution of outcomes makes the formula give this value.",
             0,
         )
     alphas = np.linspace(0, 1, 11)
@@ -149,11 +149,9 @@ def _tables(_: Mapping[str, Any]) -> Iterator[Finding]:
         yield Row(f"table 3, {name}: only alpha, only beta", (first, second), None, _UNPUBLISHED)
         curves.append(Curve(name, alphas.tolist(), (alphas * first + (1 - alphas) * second).tolist(), "series"))
     first, second = _ENDS["DecisionTable"]
-    yield Row(
-        "table 3, DecisionTable at 2 : 1, from the two ends by linearity", None, (2 * first + second) / 3, _LINEAR
-    )
+    yield Row("table 3, DecisionTable at 2 : 1, by linear interpolation", None, (2 * first + second) / 3, _LINEAR)
     yield Panel("table 3, by linearity", "alpha / (alpha + beta)", "relevance score", tuple(curves))
-    yield "The scores of the worked example were worked out by hand from equations (1) to (8), twice."
+    yield "The “published” scores of the worked example were computed by hand, twice, from equations (1) to (8)."
 
 
 _UNPUBLISHED = "The data are not published; relevance-protocol runs the same protocol on generated data."
@@ -260,10 +258,10 @@ def _protocol_parts(options: Options) -> list[Part]:
 
 _KINDS = ("chosen", "random outcomes", "random predictions")
 _RANDOM = (
-    "The source at hand does not say which labels are random, so both are tried; ours are generated data, in which the "
+    "The available source does not say which labels are random, so both are tried. Our data are generated, and the "
     "score depends on how unequal the frequencies within a context are."
 )
-_GENERATED = "The paper's data are not published; ours are generated, with other people, contexts and models."
+_GENERATED = "The paper's data are not published; ours are generated, with different people, contexts and models."
 
 
 def _protocol(results: Mapping[str, Any]) -> Iterator[Finding]:
@@ -282,7 +280,7 @@ def _protocol(results: Mapping[str, Any]) -> Iterator[Finding]:
         means = [_mean_scores(shuffles, name)[at] for name in _MODELS]
         text = f"{min(means):.0f} to {max(means):.0f}"
         yield Row(f"random {kind}: relevance scores at 2 : 1, %", "50 to 60", text, _RANDOM)
-    yield Row("largest departure from a straight line in alpha / (alpha + beta)", 0.0, _bend(chosen), digits=9)
+    yield Row("largest deviation from a straight line in alpha / (alpha + beta)", 0.0, _bend(chosen), digits=9)
     best = max(_MODELS, key=lambda name: float(np.mean([one["scores"][name][at] for one in chosen])))
     yield Row("best of the six models", "DecisionTable", best, _GENERATED)
     random_curves = [
@@ -293,9 +291,9 @@ def _protocol(results: Mapping[str, Any]) -> Iterator[Finding]:
     yield Panel("presets as people chose them", "alpha / (alpha + beta)", "relevance score", tuple(curves))
     yield Panel("labels at random", "alpha / (alpha + beta)", "relevance score", tuple(random_curves))
     yield (
-        f"The protocol of section 4 on generated data: {_ROWS} rows, {_PRESETS} presets, {_TRAINED:.0%} to learn "
-        f"from, {len(chosen)} shuffles, six rule-like models. Frequencies come from the whole data set, and the "
-        "feature that only adds randomness is not part of the context."
+        f"The protocol of section 4 on generated data: {_ROWS} rows, {_PRESETS} presets, {_TRAINED:.0%} for "
+        f"training, {len(chosen)} shuffles, six rule-like models. Frequencies come from the whole data set, and the "
+        "feature that only adds noise is not part of the context."
     )
 
 

@@ -112,6 +112,16 @@ def test_the_scikit_learn_code_runs_and_agrees(family):
     assert code["class_weight"](ODD) == metric.class_weight
 
 
+def test_the_scikit_learn_code_does_not_let_rounding_decide():
+    metric = ElicitedMetric.from_cost_matrix(["a", "b", "c"], np.array([[0, 0.3, 0.1], [0.7, 0, 0.1], [0.2, 0.1, 0]]))
+    code = {}
+    exec(compile(export(metric, "sklearn"), "snippet", "exec"), code)
+    tenths = np.array([(i, j, 10 - i - j) for i in range(11) for j in range(11 - i)]) / 10
+    for order in ([0, 1, 2], [2, 0, 1]):
+        columns = np.array(metric.classes)[order]
+        np.testing.assert_array_equal(code["decide"](tenths, columns), metric.decide(tenths, labels=columns))
+
+
 def test_the_scikit_learn_scorer_works_with_integer_labels():
     X, y = load_wine(return_X_y=True)
     metric = ElicitedMetric.from_cost_matrix([2, 0, 1], COSTS)

@@ -29,6 +29,7 @@ def test_integers_below_k_are_columns():
     assert columns([True, False], 2) == [1, 0]
     assert columns([2.0, 0.0], 3) == [2, 0]
     assert columns(np.array([2, 0], dtype=np.uint8), 3) == [2, 0]
+    assert columns(np.array([2, 0], dtype=np.float16), 3) == [2, 0]
 
 
 def test_k_other_values_name_the_columns_sorted():
