@@ -74,7 +74,7 @@ class AskOptions:
     force: bool = False
 
 
-_TOO_FEW = f"Too few answers for a metric file yet: at least {FEWEST_TO_EXPORT} that say something."
+_TOO_FEW = f"Too few answers for a metric file yet: at least {FEWEST_TO_EXPORT} informative ones."
 
 
 def ask_in_terminal(options: AskOptions) -> ResultView | None:

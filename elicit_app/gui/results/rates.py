@@ -210,7 +210,7 @@ class TrustCard(Card):
         for finding in good:
             column.addWidget(self._finding(finding))
         if view.held_out:
-            introduced = any("kept aside" in finding.detail for finding in good)
+            introduced = any("held out" in finding.detail for finding in good)
             column.addWidget(_held_out(view.held_out, introduced))
         if bad and (good or view.held_out):
             column.addWidget(Divider())
@@ -236,7 +236,7 @@ def _held_out(rules: Sequence[HeldOutView], introduced: bool) -> QWidget:
     block = QWidget()
     grid = in_grid(on=block, margins=(theme.em(15) + 12, 0, 0, 0), across=12, down=6)
     if not introduced:
-        caption = f"Agreement on {rules[0].total} answers kept aside:"
+        caption = f"Agreement on {rules[0].total} answers held out:"
         grid.addWidget(Label(caption, theme.Role.NOTE, theme.INK2), 0, 0, 1, 3)
     for line, rule in enumerate(rules, start=1):
         role = theme.Role.STRONG if line == 1 else theme.Role.BODY
