@@ -166,7 +166,7 @@ def _provenance(metric: ElicitedMetric) -> list[tuple[str, str]]:
         ("Rule", family_of(metric.family).rule if metric.kind == "confusion" else None),
         ("Repeats with the same answer", quality.repeats_agreed),
         ("Answers these numbers explain", quality.answers_explained),
-        ("Answers kept aside, predicted", quality.held_out_agreement),
+        ("Answers held out, predicted", quality.held_out_agreement),
         ("Answered by", "a program, not a person" if quality.simulated else None),
         ("For", "" if quality.purpose is None else ANSWERS_FOR[quality.purpose]),
         ("Provisional", quality.provisional),
