@@ -34,13 +34,13 @@ from metrics.elicited.family import error_cells, fraction_family, linear_family
 # infers how much the two actually differ: hardly at all in a nearly linear fraction.
 SPREAD, SPREAD_OPEN = 0.35, 0.5  # its median, and the standard deviation of its logarithm
 WHAT_IS_KNOWN = (
-    "Preferences tell a fraction up to one parameter: its numerator is the one without a constant, and its denominator "
-    "is known up to a multiple of that numerator."
+    "Preferences determine a fraction up to one parameter: its numerator is the one without a constant, and its "
+    "denominator is known up to a multiple of that numerator."
 )
 LOCAL = (
-    "The answers were read as those of somebody to whom a mistake may count differently where results are bad and "
-    "where they are good: a fraction. The costs are those that hold near what these models do; the fraction itself has "
-    "no cost matrix, and no metric file holds it."
+    "The answers were interpreted as a fraction (a linear-fractional metric): a mistake may count differently where "
+    "results are bad and where they are good. The costs are those that hold near what these models do; the fraction "
+    "itself has no cost matrix, and no metric file holds it."
 )
 
 
@@ -66,7 +66,9 @@ class FractionPrior(WeightPrior):
             If orders between mistakes are stated, which say nothing about two weights per mistake.
         """
         if len(linear.order):
-            raise Problem("Orders between mistakes are about linear metrics: take them back, or ask for no fraction.")
+            raise Problem(
+                "Orders between mistakes apply to linear metrics only: remove them, or do not ask for a fraction."
+            )
         return cls(cast(Family, fraction_family(linear.family)), linear.n_classes, linear.parts, linear.order)
 
     @property

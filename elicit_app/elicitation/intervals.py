@@ -144,8 +144,8 @@ class IntervalPosterior(Posterior):
     ) -> Self:
         if answers.n_answers > MOST_ANSWERS:
             raise Problem(
-                f"Of so many mistakes at most {MOST_ANSWERS} answers can be weighed together, these are "
-                f"{answers.n_answers:,}. All are kept in the session; undo the last ones to see what the others say."
+                f"With so many mistakes, at most {MOST_ANSWERS} answers can be combined; there are "
+                f"{answers.n_answers:,}. All are kept in the session; undo the latest ones to see what the others give."
             )
         h = max(2 * FEWEST_SETS, round(h * min(1.0, (_WEIGHED_FULLY / max(answers.n_answers, 1)) ** 3)))
         hyper, log_proposal = self._proposed(h, rng)

@@ -149,7 +149,7 @@ def _indices(mistake: StatedMistake, order: StatedOrder, classes: Sequence[str],
         return true, int(true == 0)
     predicted = _index(mistake.predicted, order, classes)
     if predicted == true:
-        raise Problem(f"In the order {order}, {mistake} is no mistake: truth and prediction are the same.")
+        raise Problem(f"In the order {order}, {mistake} is not a mistake: truth and prediction are the same.")
     return true, predicted
 
 
@@ -158,7 +158,7 @@ def _index(of: int | str, order: StatedOrder, classes: Sequence[str]) -> int:
         return list(classes).index(of)
     if isinstance(of, int) and 0 <= of < len(classes):
         return of
-    raise Problem(f"The order {order} is about a class {of!r} that there is not. The classes are {_named(classes)}.")
+    raise Problem(f"The order {order} names the class {of!r}, which does not exist. The classes are {_named(classes)}.")
 
 
 def _named(classes: Sequence[str]) -> str:
@@ -212,5 +212,5 @@ def _place(mistake: StatedMistake, pile: StatedPile, classes: Sequence[str]) -> 
         elif isinstance(of, int) and 0 <= of < len(classes):
             ends.append(of)
     if len(ends) != 2 or ends[0] == ends[1]:
-        raise WrongOption(f"`piles`: {mistake} in “{pile.name}” is no mistake of this study.")
+        raise WrongOption(f"`piles`: {mistake} in “{pile.name}” is not a mistake of this study.")
     return ends[0], ends[1]

@@ -150,7 +150,7 @@ def _told_apart(cases: Sequence[Decider]) -> tuple[list[Cases], list[Tally]]:
     real = [one for one in cases if isinstance(one, Cases)]
     tallies = [one for one in cases if isinstance(one, Tally)]
     if real and tallies:
-        raise Problem("The models of a study have their cases, or tallies of them; not some of each.")
+        raise Problem("Either all models of a study have cases, or all have tallies.")
     return real, tallies
 
 

@@ -69,7 +69,7 @@ def pooled(experts: Sequence[Matrix], prior_covariance: Matrix, rng: np.random.G
         If there are no experts, or if they have different numbers of weights.
     """
     if not experts or len({expert.shape[1] for expert in experts}) != 1:
-        raise ValueError("pooling takes at least one expert, and the same weights of all")
+        raise ValueError("pooling needs at least one expert, all with the same weights")
     m = len(prior_covariance)
     contrasts = np.asarray(helmert(m), dtype=np.float64)  # (m - 1, m): removes the common shift
     prior_precision = np.asarray(np.linalg.inv(contrasts @ prior_covariance @ contrasts.T), dtype=np.float64)

@@ -257,4 +257,4 @@ def _require_no_circle(order: NDArray[np.intp], m: int) -> None:
     graph = coo_array((np.ones(len(order)), (order[:, 0], order[:, 1])), shape=(m, m))
     rings, _ = connected_components(graph, directed=True, connection="strong")
     if rings < m or (order[:, 0] == order[:, 1]).any():
-        raise Problem("The stated orders contradict each other; take one of them back.")
+        raise Problem("The stated orders contradict each other; remove one of them.")

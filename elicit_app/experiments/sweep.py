@@ -133,7 +133,7 @@ def read_sweep(path: Path) -> Sweep:
         keys.append(_key(one, laboratory))
     if len(set(keys)) < len(keys):
         twice = next(one for index, one in enumerate(combinations) if keys[index] in keys[:index])
-        raise Problem(f"{path} states one combination twice: {twice}. Take one of them out.")
+        raise Problem(f"{path} states one combination twice: {twice}. Remove one of them.")
     return Sweep(tuple(combinations), tuple(keys))
 
 

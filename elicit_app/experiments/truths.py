@@ -153,7 +153,7 @@ def true_metric(
         metric = stated_metric(stated, setting.family, study.n_classes)
         order = broken(metric.weights, setting.orders, study.classes, setting.family)
         if order is not None:
-            raise WrongOption(f"The true weights break the stated order {order}: change one of the two.")
+            raise WrongOption(f"The true weights violate the stated order {order}: change one of the two.")
         return metric
     smaller, larger = _order(study, setting)
     for _ in range(_MOST_DRAWS):

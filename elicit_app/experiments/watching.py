@@ -161,7 +161,7 @@ def width_sentence(people: Sequence[SimulatedPerson]) -> tuple[str, str]:
         so_far += f"; {'all' if few else 'half'} of them {f'between {low} and' if low != high else 'at'} {high}"
     if factors:
         return f"With {asked} answers the ranges reach a factor of {middle} each way.", f"{so_far}."
-    sentence = f"With {asked} answers {middle} % of pairs are judged otherwise; a search gives no ranges."
+    sentence = f"With {asked} answers {middle} % of pairs are judged differently; a search gives no ranges."
     return sentence, f"{so_far}{' %' if len(values) > 1 else ''}."
 
 

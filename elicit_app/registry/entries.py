@@ -59,7 +59,7 @@ class Setting(BaseModel):
     @model_validator(mode="after")
     def _check_radius(self) -> Self:
         if self.space != "sphere" and self.radius is not None:
-            raise WrongOption(f"`radius` is about the sphere, and {self.procedure} asks on the frontier here.")
+            raise WrongOption(f"`radius` applies to the sphere, but {self.procedure} asks on the frontier here.")
         return self
 
     def for_person(self) -> Self:
@@ -95,7 +95,7 @@ class Entry(Generic[S]):
     # whether it asks about all models of a study at once; others ask about the first, or the named one
     pools_models: bool = False
     draws_chance: bool = False  # whether other seeds ask other questions
-    narrows: bool = False  # whether it halves intervals: it then asks many questions, and the late ones look alike
+    narrows: bool = False  # whether it halves intervals: it then asks many questions, and the later ones look alike
     costs: bool = True  # whether its result has a cost matrix
 
     @property
@@ -200,13 +200,13 @@ def setting_of(procedure: str = "bayes", /, **options: object) -> Setting:
         if field in used and used[field] not in allowed:
             what = "elicits the family" if field == "family" else "asks on the"
             raise WrongOption(
-                f"The procedure {procedure} {what} {' or '.join(allowed)} only; leave `{field}` out or change it."
+                f"The procedure {procedure} {what} {' or '.join(allowed)} only; omit or change `{field}`."
             )
     for name in used:
         if not entry.offers(name):
             having = [one.name for one in entries() if one.offers(name)]
-            for_whom = f": it is for {', '.join(having)}" if having else ""
-            raise WrongOption(f"`{name}` means nothing to the procedure {procedure}{for_whom}.")
+            for_whom = f"; it belongs to {series(having)}" if having else ""
+            raise WrongOption(f"The procedure {procedure} has no option `{name}`{for_whom}.")
     try:
         return setting_from({"procedure": procedure, **used})
     except ValidationError as error:
@@ -260,7 +260,7 @@ def for_person(setting: Setting) -> Setting:
     entry = entry_named(setting.procedure)
     if not entry.people:
         names = [entry.name for entry in entries() if entry.people]
-        why = "" if entry.costs else ": no cost matrix stands for its metric"
+        why = "" if entry.costs else ": no cost matrix represents its metric"
         raise Problem(f"The procedure {entry.name} is for simulations{why}. Ask people with {series(names, 'or')}.")
     return setting.for_person()
 
@@ -345,7 +345,7 @@ def models_asked(study: Study, setting: Setting) -> tuple[Predictions | None, ..
         )
     if study.distribution is not None:
         if setting.model is not None:
-            raise WrongOption(f"{study.name} is synthetic and has no models; leave `model` out.")
+            raise WrongOption(f"{study.name} is synthetic and has no models; omit `model`.")
         return (None,)
     return _named(study.models, study, setting)
 

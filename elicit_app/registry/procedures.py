@@ -65,16 +65,18 @@ class BayesSetting(Setting):
         if self.space == "sphere" and self.person:
             raise WrongOption("Points of the sphere are not whole cases: `space` can only be frontier for a person.")
         if self.space == "sphere" and self.max_cells is not None:
-            raise WrongOption("`max_cells` is about the frontier: two points of the sphere differ in every cell.")
+            raise WrongOption("`max_cells` applies to the frontier: two points of the sphere differ in every cell.")
         if self.space == "sphere" and (self.worst_error is not None or self.answers not in (None, "choice")):
-            raise WrongOption("`worst_error` and `answers` are about the frontier: on the sphere sides are chosen.")
+            raise WrongOption(
+                "`worst_error` and `answers` apply to the frontier: on the sphere the expert chooses a side."
+            )
         return self
 
     def _check_fraction(self) -> None:
         if self.orders or self.piles or self.answers not in (None, "choice"):
             raise WrongOption(
-                "A fraction is elicited by choices alone, from nothing stated: leave `never_worse`, and an `answers` "
-                "other than choice out, or ask for the `family` lpm or dlpm."
+                "A fraction is elicited by choices alone: omit `never_worse` and any `answers` other than choice, or "
+                "ask for the `family` lpm or dlpm."
             )
 
     @property
@@ -138,7 +140,7 @@ def _build(study: Study, setting: BayesSetting) -> Procedure:
 register(
     Entry(
         BayesSetting,
-        label="Few questions that tell most (bayes)",
+        label="Few but informative questions (bayes)",
         build=_build,
         people=True,
         pools_models=True,
@@ -162,7 +164,9 @@ class SearchSetting(Setting):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.repair and self.ask == "bisect":
-            raise WrongOption("`repair` looks at neighbouring answers of one step, and `ask` bisect has one a step.")
+            raise WrongOption(
+                "`repair` compares neighbouring answers of one step, and `ask` bisect has only one per step."
+            )
         if not _FINEST <= self.epsilon < 1:
             raise WrongOption(f"`epsilon` must lie between {_FINEST:g} and 1, not at {self.epsilon:g}.")
         return self

@@ -33,8 +33,8 @@ from metrics.text import counted, day, in_zone, series, two_digits
 
 BY_MEAN = "Pooled by the geometric mean of the ratios: where one expert says 2 and another 8, the pooled ratio is 4."
 IN_ONE_BELIEF = (
-    "Pooled in one belief: the group's ratios are a geometric mean of theirs in which who is known more exactly counts "
-    "for more. Its range says how well this mean is known, not how far the experts are apart."
+    "Pooled in one belief: the group's ratios are a geometric mean of theirs in which an expert known more precisely "
+    "counts for more. Its range shows how well this mean is known, not how far apart the experts are."
 )
 # A difference as small as this is not worth a sentence.
 _SAME = 1.05
@@ -90,7 +90,7 @@ def _how(pooled: ElicitedMetric, mistakes: Sequence[MistakeRates]) -> str:
     in_one_belief = pooled.provenance.parameters.get("pooled_by") == ONE_BELIEF
     sentences = [IN_ONE_BELIEF if in_one_belief else BY_MEAN, spread_words(mistakes)]
     if of_one_mind(pooled) and not any(one.apart for one in mistakes):
-        sentences.append("As far as these answers tell, they may be of one mind.")
+        sentences.append("These answers do not rule out that the experts agree.")
     return " ".join(filter(None, sentences))
 
 
@@ -113,7 +113,7 @@ def spread_words(mistakes: Sequence[MistakeRates]) -> str:
     if half == most:
         return f"Their {which} lie within a factor of {most} of the pooled ones."
     near = f"Half of their {which} lie within a factor of {half} of the pooled ones"
-    return f"{near}, the furthest is a factor of {most} off."
+    return f"{near}; the furthest is off by a factor of {most}."
 
 
 def told_apart(names: Sequence[str]) -> tuple[str, ...]:
@@ -169,12 +169,12 @@ def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str]) -> tupl
     text = f"For {names[most]} one {widest.mistake.one} counts {counts[0]} {unit}, for {names[least]} {counts[1]}"
     times = f": {widest.times}." if widest.times else "."
     if widest.apart:
-        unlike = "Their plausible ranges do not meet, so this is a difference of opinion, not of too few answers."
+        unlike = "Their plausible ranges do not meet, so this is a difference of opinion, not a lack of answers."
         return f"They disagree most about {widest.mistake.many}", f"{text}{times} {unlike}"
     if widest.apart is None:
         return (
             f"They differ most about {widest.mistake.many}",
-            f"{text}{times} Without ranges nobody can say how sure that is.",
+            f"{text}{times} Without ranges, it is unknown how certain that is.",
         )
     return (
         "No clear disagreement",
@@ -304,10 +304,7 @@ def compare_study(study: Study, folder: Path | None = None, *, trusted_only: boo
             f"Comparing needs two experts who have finished “{study.title}”; there is {'one' if found else 'none'}. "
             "Let another person answer, then compare."
         )
-    experts, notes = (
-        [],
-        [f"Left out: {named(one)}, whose answers a program gave." for one in _programs(sessions, found)],
-    )
+    experts, notes = ([], [f"Left out: {named(one)}, answered by a program." for one in _programs(sessions, found)])
     for one in found:
         try:
             experts.append(_expert(one, study))
@@ -318,7 +315,7 @@ def compare_study(study: Study, folder: Path | None = None, *, trusted_only: boo
     ]
     again = sum(one.round > 1 for one in found)
     if again:
-        notes.append(f"{again} of {len(found)} answered again after they saw where the others stand.")
+        notes.append(f"{again} of {len(found)} answered again after seeing the other experts' positions.")
     kept, left_out = who_counts([expert.source for expert in experts], trusted_only=trusted_only)
     notes += left_out
     if len(kept) < 2:

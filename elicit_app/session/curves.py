@@ -216,7 +216,7 @@ def best_text(view: CurvesView) -> CurveText:
     """Return the texts of the curves of the probability of being best."""
     return CurveText(
         "How sure is that for other values?",
-        f"How probable it is that each is the best of them, if one {view.rate.mistake.one} counted as …",
+        f"Probability that each is the best, if one {view.rate.mistake.one} counted as …",
         f"… this many {view.yardstick.mistake.many}",
     )
 
@@ -271,7 +271,7 @@ def roc_sentence(line: RocLine, wording: Wording, positive: int) -> str:
 
 
 MPCS = (
-    "MPCS, the meta pattern concern score, adds up how much the wrong answers that a model leans to concern you, with "
-    "how firmly it leans, each case by the weight of its true class. Lower is better; 0 is no concern. It looks at the "
-    "model’s probabilities, the cost at what it decides, so the two may rank models differently."
+    "MPCS, the meta pattern concern score, adds up how much a model’s leanings towards wrong answers concern you, "
+    "weighted by how strongly it leans and by the true class. Lower is better; 0 is no concern. It uses the model’s "
+    "probabilities, the cost its decisions, so the two may rank models differently."
 )

@@ -60,8 +60,8 @@ def fold_events(events: Sequence[Event], path: Path) -> SessionState:
         return fold(events)
     except OutOfPlaceError as error:
         raise Problem(
-            f"{path} was changed from outside and is no longer consistent ({error}). "
-            "Recover it into a copy to go on with what does."
+            f"{path} was changed outside elicit and is no longer consistent ({error}). "
+            "Recover it into a copy to continue with the consistent part."
         ) from error
 
 
@@ -107,8 +107,8 @@ def study_of(mark: StudyMark, path: Path) -> Study:
         )
     where = f" It was begun with {mark.location}." if mark.location else ""
     raise Problem(
-        f"{path} does not lie in the folder of its study “{mark.title}”.{where} Open the study, then the session; to a "
-        "command, name the study too."
+        f"{path} is not in the folder of its study “{mark.title}”.{where} Open the study, then the session; on the "
+        "command line, name the study as well."
     )
 
 
@@ -149,5 +149,5 @@ def check_study(mark: StudyMark, study: Study, path: Path) -> None:
     if mark.digest not in study.digests:
         raise Problem(
             f"The predictions of “{study.title}” have changed since {path} was begun, so its answers are about other "
-            "numbers. Put the old predictions back to go on, or begin a new session."
+            "numbers. Restore the old predictions to go on, or begin a new session."
         )

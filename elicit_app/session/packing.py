@@ -52,7 +52,7 @@ def packed(study: Study, setting: Setting, others: Sequence[Opinions] = ()) -> S
     if not study.models:
         raise Problem(f"“{study.title}” has no predictions of models: there is nothing to pack.")
     if setting.procedure != "bayes" or setting.space != "frontier":
-        raise Problem("Experts elsewhere are asked with the procedure bayes: the others compute with the cases.")
+        raise Problem("Remote experts can only be asked with the procedure bayes; the others need the cases.")
     tallies = tallies_of([cases_of(study, model) for model in study.models], study.stated_prevalence)
     models = tuple(
         TalliedModel(model.name, tally.most_probable, tally.decided, tally.places)
@@ -130,7 +130,7 @@ def collect(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
         If a file is damaged, no session or about another study; then nothing is filed.
     """
     if study.kind in ("synthetic", "pack"):
-        raise Problem(f"Answers about “{study.title}” are collected by the study that it was made from: name that one.")
+        raise Problem(f"Collect answers about “{study.title}” with the study that it was made from.")
     found = [(file, _sound(study, file)) for file in files]
     folder = sessions_folder(study)
     filed = []
@@ -158,7 +158,7 @@ def _sound(study: Study, file: Path) -> Contents:
     if not contents.protected:
         raise Problem(f"{file} was written by a version whose answers cannot be checked (below version {PROTECTED}).")
     if mark.location:
-        raise Problem(f"{file} names a folder of another computer: ask for answers from a newer version.")
+        raise Problem(f"{file} names a folder on another computer: ask for answers from a newer version.")
     if not state.entries:
         raise Problem(f"{file} holds no answers yet.")
     return contents
@@ -180,8 +180,8 @@ def _filed_already(folder: Path) -> list[tuple[Path, Contents]]:
 def _file(study: Study, file: Path, contents: Contents, n_answers: int, before: Path | None) -> Filed:
     begun, data = contents.begun, read_bytes(file)[: contents.length].removesuffix(b"\n") + b"\n"
     who = begun.expert or "an expert without a name"
-    answers = f"{counted(n_answers, 'answer')} of {who}"
-    answers += ", given by a program and never counted among people" if begun.simulated else ""
+    answers = f"{counted(n_answers, 'answer')} from {who}"
+    answers += ", given by a program and never counted as a person's" if begun.simulated else ""
     if before is None:
         path = new_session_path(study, begun.at, expert=begun.expert)
         try:
@@ -192,9 +192,9 @@ def _file(study: Study, file: Path, contents: Contents, n_answers: int, before: 
         return Filed(file, f"Filed {answers}.", True)
     kept = read_bytes(before)
     if kept.startswith(data):
-        return Filed(file, f"Filed before, and not again: {answers}.", False)
+        return Filed(file, f"Already filed: {answers}.", False)
     if not data.startswith(kept):
-        raise Problem(f"{file} and {before.name}, filed before, were one session and went on differently. Keep one.")
+        raise Problem(f"{file} and {before.name} (filed before) are two continuations of one session. Keep one.")
     try:
         with before.open("ab") as journal:
             journal.write(data[len(kept) :])
@@ -209,8 +209,8 @@ MOST_SHOWN = 3
 """Number of mistakes shown: those on which the experts differ most."""
 
 INTRODUCTION = (
-    "These are the mistakes that the experts of the first round are furthest apart about, with what each of them "
-    "answered, you among them. Think about it, and answer again, as before or otherwise. Both rounds are kept."
+    "These are the mistakes on which the experts of the first round differed most, with everybody's answers, yours "
+    "included. Think about them and answer again; you may keep or change your answers. Both rounds are kept."
 )
 
 

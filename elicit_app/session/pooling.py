@@ -89,8 +89,8 @@ def doubts(metrics: Sequence[ElicitedMetric], names: Sequence[str]) -> tuple[str
     if opposed:
         others = f", and so do {'; '.join(opposed[1:])}" if len(opposed) > 1 else ""
         found.append(
-            f"{opposed[0]} value the mistakes the other way round{others}: the pooled costs lie between them, and are "
-            "what none of them means."
+            f"{opposed[0]} order the mistakes in opposite ways{others}: the pooled costs lie in between and represent "
+            "nobody's view."
         )
     return (*found, *_matters_most(metrics, names))
 
@@ -193,7 +193,7 @@ def who_counts(sources: Sequence[Source], *, trusted_only: bool = False) -> tupl
     If people answered, programs do not count; with `trusted_only`, neither do experts whose answers are inconsistent.
     """
     people = people_if_any(sources, lambda one: one.metric.quality.simulated)
-    notes = [f"Left out: {one.who}, whose answers a program gave." for one in sources if one not in people]
+    notes = [f"Left out: {one.who}, answered by a program." for one in sources if one not in people]
     if people and people[0].metric.quality.simulated:
         notes.append("All of these answers were given by a program, none by a person.")
     kept = [one for one in people if not (trusted_only and untrusted(one.metric))]
@@ -213,12 +213,12 @@ def aligned(sources: Sequence[Source]) -> tuple[Source, ...]:
         something to each of them.
     """
     if len(sources) < 2:
-        raise Problem("Experts are compared from two metric files on: name at least two.")
+        raise Problem("Comparing experts needs at least two metric files.")
     first = sources[0]
     for source in sources[1:]:
         if source.metric.kind != first.metric.kind:
             raise Problem(
-                f"{source.name} prices another kind of thing ({source.metric.kind}) than {first.name} "
+                f"{source.name} prices a different kind of thing ({source.metric.kind}) from {first.name} "
                 f"({first.metric.kind}): only metrics of the same kind can be compared or pooled."
             )
         if set(source.metric.classes) != set(first.metric.classes):
@@ -278,9 +278,7 @@ def _yardstick(metrics: Sequence[ElicitedMetric]) -> tuple[str, str]:
             if least[true, predicted] > 0:
                 return metric.yardstick
     if not least.any():
-        raise Problem(
-            "There is no mistake that costs something to every one of these experts: they have no common yardstick."
-        )
+        raise Problem("No mistake costs every one of these experts something, so they have no common yardstick.")
     true, predicted = divmod(int(least.argmax()), len(classes))
     return classes[true], classes[predicted]
 

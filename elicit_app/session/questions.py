@@ -232,4 +232,4 @@ def note_about(setting: Setting, step: Step | Over) -> str:
     if isinstance(step, Over) or not entry_named(setting.procedure).narrows:
         return ""
     total = step.progress.asked + step.progress.most
-    return f"This procedure asks about {total:,} questions; the late ones look alike."
+    return f"This procedure asks roughly {total:,} questions; the later ones look alike."

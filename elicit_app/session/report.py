@@ -212,14 +212,14 @@ def _doubts(judgement: Judgement) -> tuple[tuple[str, str], ...]:
     head = headline_of(exchange_rates(judgement.metric))
     answers = counted(judgement.metric.provenance.questions, "answer")
     if head.rate.ninety is None:
-        first = "The metric has no ranges: what the answers leave open was not counted."
+        first = "The metric has no ranges, so the doubt from the answers is not included."
     else:
         first = (
             f"{capitalised(answers)} leave {head.rate.columns()[1]} {head.yardstick.mistake.many} for one "
             f"{head.rate.mistake.one}."
         )
         if found.of_values <= 0.03 * max(found.expected_loss, 1e-12):
-            first += " Every value in it gives the same first choice, or nearly."
+            first += " Nearly every value in it gives the same first choice."
     stated = " at the stated prevalence" if judgement.stated else ""
     second = f"{judgement.n_cases:,} {words.cases} were counted{stated}; others like them would give other counts."
     return ("Doubt from the answers", first), ("Doubt from the cases", second)
@@ -247,7 +247,7 @@ def _costs(metric: ElicitedMetric, asked: Asked | None) -> list[Section]:
     legend += "; diamond: first guess." if guesses else "."
     blocks: tuple[Block, ...] = (Paragraph(text), plot, Paragraph(legend, "legend"))
     if unasked:
-        blocks += (Paragraph("What no question was about rests on the other answers alone.", "quiet"),)
+        blocks += (Paragraph("What no question asked about is inferred from the other answers alone.", "quiet"),)
     blocks += tuple(Paragraph(note, "quiet") for note in (asked.notes if asked else ()))
     return [Section("What the answers say", blocks, whole=True)]
 

@@ -126,12 +126,12 @@ def models_under_prices(study: Study, outcome: Outcome) -> tuple[str, ...]:
     draws = outcome.weights[None] if outcome.samples is None else outcome.samples
     share = float(((draws @ worth.T).argmax(axis=1) == best).mean())
     does = "may do" if share < UNSURE else "does"
-    rivals = f"{names[1 - best]}, as both" if len(names) == 2 else f"the other {len(names) - 1} models, as they"
+    rivals = names[1 - best] if len(names) == 2 else f"the other {len(names) - 1} models"
     # Only totals are available, so the uncertainty from the items is unknown here.
     return (
-        f"Under these prices {names[best]} {does} better than {rivals} were counted: probability "
-        f"{probability(share)}, as far as the answers go. Other {study.wording.cases} would count otherwise: "
-        "how sure that makes it is only told where the metric file scores the models' predictions.",
+        f"Under these prices {names[best]} {does} better than {rivals} on the counted {study.wording.cases}: "
+        f"probability {probability(share)}, given the answers alone. Other {study.wording.cases} would give other "
+        "counts; scoring the models' predictions with the metric file shows how certain this is.",
     )
 
 
@@ -150,7 +150,7 @@ def _stated(session: Session, outcome: Outcome) -> tuple[str, ...]:
     """Return a note on stated orders, which the answers could not contradict."""
     orders = stated_orders(session.setting, session.study.classes)
     text = stated_words(orders, session.study.wording, outcome.family)
-    return (f"Stated for certain before the questions, so that no answer can speak against it: {text}",) if text else ()
+    return (f"Stated as certain before the questions, so that no answer can contradict it: {text}",) if text else ()
 
 
 def metric_of(session: Session, outcome: Outcome) -> ElicitedMetric:
@@ -266,7 +266,7 @@ def export(view: ResultView, path: Path) -> Path:
     """
     if not view.can_export:
         raise Problem(
-            f"A metric file needs at least {FEWEST_TO_EXPORT} answers that say something; ask for more questions first."
+            f"A metric file needs at least {FEWEST_TO_EXPORT} informative answers; ask for more questions first."
         )
     return save_metric(view.metric, path)
 

@@ -359,7 +359,7 @@ class Session:
         if isinstance(step, Step) and step.question.same_as(last.question, tolerance=1e-9):
             return True
         sentence = (
-            f"Question {len(entries)} would be another one on this computer; the recorded one counts, as it was shown."
+            f"This computer would ask a different question {len(entries)}; the recorded one counts, as it was shown."
         )
         if sentence not in self.state.notes:
             self._do(Noted(at=self._clock(), sentence=sentence))
@@ -399,7 +399,7 @@ def _given(pair: Pair, left: Side, reply: Reply, strength: Strength | None, said
         if may is None or (moved.side, moved.true, moved.predicted) != (may.side, may.true, may.predicted):
             raise Problem("This count cannot be moved in this question. Move the one that is offered, or choose.")
         if not may.least <= moved.count <= may.most:
-            raise Problem(f"The count lies between {may.least:,} and {may.most:,}, not at {moved.count:,}.")
+            raise Problem(f"The count must lie between {may.least:,} and {may.most:,}, not at {moved.count:,}.")
         fields["moved"] = moved
     if reason := said.get("reason", "").strip():
         fields["reason"] = reason[:LONGEST_REASON]

@@ -36,12 +36,12 @@ _SUSPICIONS = {
         "Where one side was plainly better, the other one was chosen. Were the answers meant the other way round?",
     ),
     "changed": (
-        "Later answers say something else than earlier ones",
-        "A view may have changed, or attention. To look at the early answers again settles it.",
+        "Later answers disagree with earlier ones",
+        "The view or the attention may have changed. Reviewing the early answers settles it.",
     ),
     "lexicographic": (
         "One mistake outweighs all others",
-        "By how much cannot be told from these questions: read its number as at least that.",
+        "These questions cannot show by how much: read its number as a lower bound.",
     ),
 }
 
@@ -217,7 +217,7 @@ def _apart_found(
         f"{two_digits(apart.least)}. Most people's answers differ less."
     )
     if _fits_well(explained) and not report.flagged("random"):
-        detail += f" {_fit(explained)}, but only as those of somebody who errs that much."
+        detail += f" {_fit(explained)}, but only if the person errs that much."
     return [TrustView(False, far_apart_words(apart, state), detail, max(more, fewer))]
 
 
@@ -267,7 +267,7 @@ def _suspicions_found(state: SessionState, report: TrustReport, explained: Tally
         elif suspicion.name in _SUSPICIONS:
             headline, detail = _SUSPICIONS[suspicion.name]
             if suspicion.name == "random" and explained.of and _fits_well(explained):
-                detail += f" {_fit(explained)} only because the numbers were made to fit them."
+                detail += f" {_fit(explained)} only because the numbers were fitted to them."
             found.append(TrustView(False, headline, detail))
     return found
 
@@ -301,7 +301,7 @@ def _bounded_found(study: Study, rates: tuple[ExchangeRate, ...], tolerance: Tol
     more = [f"{len(bounded) - 3} more."] if len(bounded) > 3 else []
     one = "amount" if study.wording.priced else "mistake"
     headline = f"One {one} is only bounded" if len(bounded) == 1 else f"{len(bounded)} {one}s are only bounded"
-    return [TrustView(False, headline, " ".join([*sentences, *more, "No question could tell more."]))]
+    return [TrustView(False, headline, " ".join([*sentences, *more, "No question could narrow this."]))]
 
 
 def _sentence(findings: Sequence[TrustView], *, tested: bool, checked: bool, hardly: bool) -> str:
@@ -311,7 +311,7 @@ def _sentence(findings: Sequence[TrustView], *, tested: bool, checked: bool, har
             return "There are too few answers to tell."
         # A person who clicks without looking may agree with a repeat by luck.
         return (
-            "Yes, as far as the answers can tell." if checked else "So far, yes; but no check was among the questions."
+            "Yes, as far as the answers can tell." if checked else "So far, yes; but the questions included no check."
         )
     if hardly:
         return "Hardly: see the reservations below."

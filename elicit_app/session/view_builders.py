@@ -30,11 +30,11 @@ from metrics.files import csv_cell
 from metrics.text import counted
 
 _OVER = {
-    "budget": "{answers} answers, all kept. That is a sitting: see the result, or go on.",
+    "budget": "{answers} answers, all kept. This sitting is over: see the result, or go on.",
     "known": f"Your answers tell {{what}}, within a factor of {KNOWN_FACTOR:g} (90 % plausible).",
     "best-model": "More answers would hardly change the choice: "
     f"with a probability of at least {100 * BEST_PROBABILITY:g} % they would not.",
-    "tolerance": "The search has found its answer, as closely as was asked for.",
+    "tolerance": "The search has found its answer, to the requested accuracy.",
     "cycles": "The search has made all its rounds.",
     "bounded": "No further question of this kind can tell more.",
     "expert": "{answers} answers, all kept.",
@@ -234,7 +234,7 @@ def _review_sentence(session: Session, answers: tuple[AnsweredView, ...], double
     level = sum(view.fit == "level" for view in answers)
     if level:
         which = "one calls" if level == 1 else f"{level} call"
-        parts.append(f"{which} two results equal of which one was plainly better")
+        parts.append(f"{which} two results equal although one was plainly better")
     state, procedure = session.state, session.procedure()
     apart = far_apart(procedure, state.history, misfits(procedure, state.history))
     if apart is not None:
@@ -257,7 +257,7 @@ def recap_view(session: Session) -> RecapView:
     answers = len(state.entries)
     kept = "1 answer is kept" if answers == 1 else f"{answers} answers are kept"
     return RecapView(
-        kept="Nothing was answered yet" if last is None else kept,
+        kept="No answers yet" if last is None else kept,
         last="" if last is None else last_words(last, study.wording, session.procedure().family),
         following=_following(session),
         stated=stated_words(stated_orders(session.setting, study.classes), study.wording, session.procedure().family),
@@ -269,7 +269,7 @@ def _following(session: Session) -> str:
     if session.state.phase == "finished":
         return "The result is next."
     if session.state.phase == "stopped":
-        return "You were looking back on your answers."
+        return "You were looking back at your answers."
     view = question_view(session, 0)
     if view is None:
         return "This sitting is over: see the result, or go on."

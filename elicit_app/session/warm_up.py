@@ -124,7 +124,7 @@ def trade_feedback(reply: Reply, ratio: str | None, *, moved: bool) -> Feedback:
     if moved:
         headline = "You made them equal" if reply == "equal" else "You said that they cannot be made equal"
         headline += f": one counts as {ratio}" if ratio and reply == "equal" else ""
-        more = "In the real questions the program sometimes begins with this; back to the choice is always open."
+        more = "In the real questions the program sometimes begins with this; you can always go back to the choice."
     else:
         more = "Next, the same pair once more: move one number until both results are equally bad."
     undo = "Ctrl+Z takes an answer back, as often as you like."

@@ -201,7 +201,7 @@ class Headline:
     def below(self) -> tuple[str, str]:
         """Return the line beneath the sentence in two parts, the second to be stressed; both empty without ranges."""
         if self.rate.bounded:
-            return "Only bounded: these questions could not tell more.", ""
+            return "Only bounded: these questions could not narrow this.", ""
         if self.rate.wide:
             return "90 % plausible, not known more closely.", ""
         range_ = self.rate.range_in_words()

@@ -84,7 +84,7 @@ def notes_on(models: Sequence[ModelPolicies]) -> tuple[str, ...]:
     if labels:
         give, decide = ("gives", "it decides") if len(labels) == 1 else ("give", "they decide")
         text = f"{series(labels)} {give} labels without probabilities: these costs cannot change what {decide}"
-        notes.append(f"{text}, and MPCS takes every label for certain.")
+        notes.append(f"{text}, and MPCS treats every label as certain.")
     for model in models:
         if model.calibration.recalibration is not None:
             points = two_digits(100 * model.calibration.recalibration.distance)
@@ -160,9 +160,9 @@ class Judge:
         unit_costs = UnitCosts.of(metric)
         costs = policy_costs(unit_costs, table, columns, others, practice, draws=draws, seed=seed)
         if draws and unit_costs.draws is None:
-            notes = ("The metric has no draws: only the doubt of the cases is counted, none of its costs.", *notes)
+            notes = ("The metric has no draws: the doubt from the cases is counted, not that from the answers.", *notes)
         if draws and costs.grouped:
-            notes = (*notes, "The doubt of the cases comes from 512 groups of cases a class, dealt out in turn.")
+            notes = (*notes, "The doubt from the cases is computed from 512 groups of cases per class, dealt in turn.")
         words = words or metric.words or CaseWords.plain(metric.classes)
         if population is None:
             population = metric.population or DEFAULT_POPULATION

@@ -193,7 +193,7 @@ def _whose(judgement: Judgement) -> str:
     rival = max(others or judgement.policies[1:], key=lambda one: one.probability_best or 0.0)
     cases = f"the {judgement.n_cases:,} {judgement.words.cases}"
     if rival.difference_answers is None:
-        return f"The doubt is that of {cases}; that of the costs is not known."
+        return f"The doubt comes from {cases}; that from the answers is unknown."
     match doubt_in([rival]):
         case "cases":
             return f"The doubt comes from {cases}, hardly from the answers."
@@ -240,7 +240,8 @@ def what_would_change(judgement: Judgement) -> tuple[tuple[str, str], ...]:
     Returns
     -------
     tuple of (str, str)
-        ("Other values.", "Above about 12 needless biopsies for one missed cancer ..."), then cases, then models.
+        ("Other values.", "Another choice is cheaper above about 12 needless biopsies for one missed cancer: ..."), then
+        cases, then models.
     """
     return (
         ("Other values.", _other_values(judgement)),
@@ -299,7 +300,7 @@ def _other_values(judgement: Judgement) -> str:
         parts.append(f"below about {two_digits(below[0])}{for_one}: {_what(judgement, below[1])}")
     if not parts:
         return f"However many {many} one {one} counts for, nothing else in the list is cheaper."
-    return f"Cheaper would be, {'; '.join(parts)}."
+    return f"Another choice is cheaper {'; '.join(parts)}."
 
 
 def _what(judgement: Judgement, one: JudgedPolicy) -> str:
@@ -314,9 +315,9 @@ def _other_cases(judgement: Judgement) -> str:
     share, name, cases = percent(float(judgement.prevalence[at])), judgement.words.classes[at], judgement.words.cases
     first = f"It holds for {share} {name}, as stated" if judgement.stated else f"Of these {cases} {share} were {name}"
     if not any(one.policy.decides == "least-cost" for one in judgement.policies):
-        return f"{first}. Where that is otherwise, or {cases} are of another kind, the best choice may be another one."
+        return f"{first}. Where that differs, or {cases} are of another kind, the best choice may be a different one."
     return (
-        f"{first}. Where that is otherwise, or {cases} are of another kind, the models’ probabilities must be "
+        f"{first}. Where that differs, or {cases} are of another kind, the models’ probabilities must be "
         "corrected first."
     )
 

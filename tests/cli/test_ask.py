@@ -149,7 +149,7 @@ def test_a_sitting_that_is_over_can_go_on(tmp_path):
 
     result = Terminal(session, console, read).run()
     shown = console.file.getvalue()
-    assert "That is a sitting" in shown
+    assert "This sitting is over" in shown
     assert "Question 1, again" in shown
     assert "taken out" in shown
     assert result.answers == sittings[0] + 2
@@ -326,5 +326,5 @@ def test_stated_orders_are_said_kept_and_held_to_by_the_simulated_expert(typed, 
 
 
 def test_a_simulated_expert_who_breaks_a_stated_order_is_refused(typed, tmp_path):
-    with pytest.raises(WrongOption, match="break the stated order"):
+    with pytest.raises(WrongOption, match="violate the stated order"):
         typed([], tmp_path, never_worse=(ORDER,), simulate="-1,-2")

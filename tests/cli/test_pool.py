@@ -45,7 +45,7 @@ def test_opposed_experts_are_not_pooled_without_a_word(elicit, tmp_path):
     done = elicit("metric", "pool", ada, ben, "--out", out)
     warned = "The costs are provisional: experts of opposed values are pooled in them."
     assert done.stdout.index(warned) < done.stdout.index("One of each counts as")
-    assert "Ada and Ben value the mistakes the other way round" in done.stdout
+    assert "Ada and Ben order the mistakes in opposite ways" in done.stdout
     assert "within a factor of 8 of the pooled ones" in done.stdout
     assert ElicitedMetric.load(out).quality.caveat == warned
     assert warned in elicit("metric", "show", out).stdout

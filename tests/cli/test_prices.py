@@ -127,9 +127,9 @@ def test_the_result_says_which_model_does_better_under_the_prices(folder, prices
     weights = np.array(prices)
     outcome = Outcome("dlpm", weights, (None,) * 3, "budget", 12, samples=np.stack([weights, weights, weights[::-1]]))
     (note,) = models_under_prices(labels_study(folder), outcome)
-    assert note.startswith(f"Under these prices {best} does better than {other}, as both were counted: probability ")
-    assert "as far as the answers go" in note
-    assert "only told where the metric file scores the models' predictions" in note
+    assert note.startswith(f"Under these prices {best} does better than {other} on the counted moods: probability ")
+    assert "given the answers alone" in note
+    assert "scoring the models' predictions with the metric file shows how certain this is" in note
     assert models_under_prices(open_study("wine"), outcome) == ()
 
 

@@ -78,7 +78,7 @@ def test_people_read_a_table():
     assert "0.5908" in one.stdout
     assert "56 questions, stopped: tolerance" in one.stdout
     bounded = run("paper-3", "--procedure", "dlpm", "--weights", ".23,.15,.62")
-    assert "could only be bounded: at most 0.751 times as much" in bounded.stdout
+    assert "is only known within bounds: at most 0.751 times as much" in bounded.stdout
     many = run("wine", "--procedure", "lpm", "--cycles", "1", "--epsilon", "0.1", "--runs", "3")
     assert "3 simulated experts" in many.stdout
     assert "cycles 3" in many.stdout
@@ -103,7 +103,7 @@ def test_the_metric_file_has_the_weights_that_are_printed(tmp_path, how):
         (("softmax-3", "--procedure", "dlpm", "--family", "lpm"), "dlpm only"),
         (("softmax-3", "--procedure", "lpm", "--space", "frontier"), "sphere only"),
         (("softmax-3", "--space", "sphere", "--family", "dlpm"), "--family can only be lpm"),
-        (("softmax-3", "--space", "sphere", "--max-cells", "4"), "--max-cells is about the frontier"),
+        (("softmax-3", "--space", "sphere", "--max-cells", "4"), "--max-cells applies to the frontier"),
         (("softmax-3", "--procedure", "dlpm", "--weights", "-1,1,1"), "wrong sign"),
         (("softmax-3", "--procedure", "lpm", "--weights", "1,1,1,1,1,1"), "wrong sign"),
         (("softmax-3", "--procedure", "dlpm", "--weights", "1,2"), "has 3 weights"),
@@ -183,8 +183,11 @@ def test_stated_orders():
     [
         (("--never-worse", "malignant:wart<=benign:malignant"), "states no order"),
         (("--never-worse", "malignant<=benign"), "leaves open"),
-        (("--never-worse", "malignant<=benign", "--procedure", "dlpm"), "means nothing to the procedure dlpm"),
-        (("--never-worse", "malignant<=benign", "--family", "dlpm", "--weights", ".9,.1"), "break the stated order"),
+        (
+            ("--never-worse", "malignant<=benign", "--procedure", "dlpm"),
+            "The procedure dlpm has no option --never-worse",
+        ),
+        (("--never-worse", "malignant<=benign", "--family", "dlpm", "--weights", ".9,.1"), "violate the stated order"),
     ],
 )
 def test_orders_that_make_no_sense_are_wrong_usage(arguments, says):

@@ -52,7 +52,7 @@ def test_a_quadratic_metric_is_found_from_the_slopes_on_small_spheres():
     assert (search.name, outcome.family, outcome.weights.tolist()) == ("quadratic", "lpm", found.slope.tolist())
     assert found.slope == pytest.approx(true.slope, abs=0.01)
     assert found.curvature == pytest.approx(true.curvature, abs=0.35)
-    assert "No cost matrix stands for it" in outcome.notes[0]
+    assert "No cost matrix represents it" in outcome.notes[0]
     assert 50 < len(asked) < 400
     rng = np.random.default_rng(3)
     points = np.array([around.point(one / np.linalg.norm(one)) for one in -np.abs(rng.normal(size=(60, 2)))])

@@ -86,8 +86,8 @@ def test_a_bounded_ratio_is_said_in_words(eta_of):
     outcome, _ = run(Dlpm(cases, names=("cats", "dogs", "birds")), expert([0.23, 0.15, 0.62]))
     assert outcome.stopped == "bounded"
     assert outcome.notes == (
-        "How much dogs count compared with cats could only be bounded: at most 0.751 times as much. "
-        "No decision of this model tells more.",
+        "How much dogs count compared with cats is only known within bounds: at most 0.751 times as much. "
+        "No decision of this model reveals more.",
     )
 
 

@@ -79,7 +79,7 @@ def test_equal_weights_at_both_ends_are_a_linear_metric():
 
 
 def test_orders_say_nothing_of_a_fraction():
-    with pytest.raises(Problem, match="Orders between mistakes are about linear metrics"):
+    with pytest.raises(Problem, match="Orders between mistakes apply to linear metrics only"):
         FractionPrior.over(WeightPrior.of("lpm", 3, constraints=[NeverWorse((0, 1), (1, 0))]))
 
 

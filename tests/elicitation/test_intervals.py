@@ -198,7 +198,7 @@ class TestEvidence:
 
     def test_more_answers_than_can_be_weighed_are_refused_in_words(self, monkeypatch):
         monkeypatch.setattr(intervals, "MOST_ANSWERS", 2)
-        with pytest.raises(Problem, match="at most 2 answers can be weighed together, these are 3"):
+        with pytest.raises(Problem, match="at most 2 answers can be combined; there are 3"):
             after(answered(truth(4), 3, 9))
 
 

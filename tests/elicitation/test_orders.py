@@ -62,9 +62,9 @@ def test_what_states_no_order_is_refused_with_the_classes(text):
     ("stated", "family", "says"),
     [
         ([order(("naevus",), ("melanoma", "naevus"))], "lpm", "leaves open what naevus is taken for"),
-        ([order(("wart", "naevus"), ("melanoma", "naevus"))], "lpm", "class 'wart' that there is not"),
-        ([order((3, 0), (0, 1))], "lpm", "class 3 that there is not"),
-        ([order((1, 1), (0, 1))], "lpm", "1:1 is no mistake"),
+        ([order(("wart", "naevus"), ("melanoma", "naevus"))], "lpm", "class 'wart', which does not exist"),
+        ([order((3, 0), (0, 1))], "lpm", "class 3, which does not exist"),
+        ([order((1, 1), (0, 1))], "lpm", "1:1 is not a mistake"),
         ([order((1, 0), (1, 0))], "lpm", "compares a mistake with itself. State"),
         ([order((1, 0), (1, 2))], "dlpm", "in this family all wrong answers for the same truth are equally bad"),
         ([order((1, 0), (0, 1)), order((0, 1), (1, 0))], "lpm", "contradict each other"),

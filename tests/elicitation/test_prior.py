@@ -197,7 +197,7 @@ class TestOrders:
             NeverWorse(one, other) for one, other in zip(round_trip, [*round_trip[1:], round_trip[0]], strict=True)
         ]
         WeightPrior.of("lpm", k, constraints=orders[:-1])
-        with pytest.raises(Problem, match="contradict each other; take one of them back"):
+        with pytest.raises(Problem, match="contradict each other; remove one of them"):
             WeightPrior.of("lpm", k, constraints=orders)
 
     @pytest.mark.parametrize("mistake", [(0, 0), (0, 3), (3, 0), (-1, 0)])

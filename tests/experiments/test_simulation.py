@@ -200,7 +200,7 @@ def test_simulated_experts_and_every_draw_keep_the_stated_orders(setting, orders
 
 def test_weights_that_break_a_stated_order_are_refused():
     asked = BayesSetting(family="dlpm", never_worse=read_orders(["Barolo<=Barbera"], WINE.classes))
-    with pytest.raises(WrongOption, match="break the stated order Barolo<=Barbera"):
+    with pytest.raises(WrongOption, match="violate the stated order Barolo<=Barbera"):
         simulate(WINE, asked, Experts((0.5, 0.2, 0.3)))
     assert simulate(WINE, asked.model_copy(update={"questions": 2}), Experts((0.3, 0.2, 0.5))).runs[0].questions == 2
 

@@ -111,7 +111,7 @@ def test_a_killed_sweep_goes_on_in_two_processes_and_loses_none(tmp_path):
         ('study = "wine"\nruns = 0', "runs is 0; a whole number of at least 1"),
         ('study = "wine"\njudge = 1', "judge is 1; true or false"),
         ('study = "wine"\nprocedure = "nope"', "There is no procedure nope"),
-        ('study = "wine"\nepsilom = 0.1', "epsilom means nothing to the procedure bayes"),
+        ('study = "wine"\nepsilom = 0.1', "The procedure bayes has no option epsilom"),
         ('study = "wine"\nnoise = "loud"', "noise loud: none, weights:S"),
         ('study = "wine"\nseed = [1, 1]', "states one combination twice"),
         ('study = "wine"\nseed = []', "seed must be a value or a list"),

@@ -56,7 +56,7 @@ def test_a_difference_that_ranges_do_not_explain_comes_first():
     assert headline == "They disagree most about missed melanomas"
     assert detail == (
         "For Ada one missed melanoma counts as much as 12 needless excisions, for Ben as much as 2: 6 times apart. "
-        "Their plausible ranges do not meet, so this is a difference of opinion, not of too few answers."
+        "Their plausible ranges do not meet, so this is a difference of opinion, not a lack of answers."
     )
 
 
@@ -84,7 +84,7 @@ def test_what_ranges_do_not_explain_is_shown_before_what_is_further_apart_and_in
 def test_without_ranges_nobody_knows():
     headline, detail = disagreement((rates(0, MISSED, (4.0, None, None), (8.0, 2.0, 20.0)), UNIT), ("Ada", "Ben"))
     assert headline == "They differ most about missed melanomas"
-    assert detail.endswith("Without ranges nobody can say how sure that is.")
+    assert detail.endswith("Without ranges, it is unknown how certain that is.")
 
 
 def test_agreement_is_said_and_nothing_is_infinitely_less():
@@ -102,7 +102,7 @@ def test_how_far_experts_are_from_the_pool_is_said_of_the_numbers_that_are_shown
     assert spread_words((far, UNIT)) == "Their ratios lie within a factor of 12 of the pooled ones."
     near = replace(rates(2, HARMLESS, (1.2, 1.0, 1.4), (1.0, 0.9, 1.1)), pooled=replace(pooled, true=2))
     assert spread_words((far, UNIT, near)) == (
-        "Half of their ratios lie within a factor of 6.6 of the pooled ones, the furthest is a factor of 12 off."
+        "Half of their ratios lie within a factor of 6.6 of the pooled ones; the furthest is off by a factor of 12."
     )
     assert spread_words((UNIT,)) == ""
 

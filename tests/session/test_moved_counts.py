@@ -71,7 +71,7 @@ def test_it_is_read_again_undone_and_changed(offered, study, journal_path):
 def test_only_the_offered_count_can_be_moved_and_only_within_its_scale(offered, session):
     view = question_view(offered, 0)
     for wrong in (replace(moved_by(view, 1), true=0, predicted=1), moved_by(view, 10_000)):
-        with pytest.raises(Problem, match=r"cannot be moved|lies between"):
+        with pytest.raises(Problem, match=r"cannot be moved|must lie between"):
             offered.answer("equal", moved=wrong)
     assert offered.state.entries == ()
 
@@ -80,7 +80,7 @@ def test_only_the_offered_count_can_be_moved_and_only_within_its_scale(offered, 
 def test_both_ends_of_the_scale_can_be_said_and_nothing_beyond(offered, end):
     view = question_view(offered, 0)
     may = view.proposal
-    with pytest.raises(Problem, match="lies between"):
+    with pytest.raises(Problem, match="must lie between"):
         offered.answer("equal", moved=moved_by(view, may.most + 1 - may.start))
     offered.answer("equal", moved=moved_by(view, getattr(may, end) - may.start))
     assert offered.state.entries[-1].answer.moved.count == getattr(may, end)

@@ -149,9 +149,9 @@ def test_what_needs_cases_is_left_to_the_coordinator(pack, experts):
 def test_answers_come_back_once_and_only_to_their_own_study(folder, experts, tmp_path):
     filed = collect(folder, experts[:2])
     assert [one.new for one in filed] == [True, True]
-    assert "of Ada" in filed[0].sentence
+    assert "from Ada" in filed[0].sentence
     again = collect(folder, experts[:1])
-    assert (again[0].new, "not again" in again[0].sentence) == (False, True)
+    assert (again[0].new, "Already filed" in again[0].sentence) == (False, True)
     assert len(list(sessions_folder(folder).glob("*.jsonl"))) == 2
     other = write_folder(tmp_path / "traffic", open_study("traffic-light"))
     with pytest.raises(Problem, match="about the classes"):
@@ -193,8 +193,8 @@ def test_who_went_on_answering_is_filed_as_the_same_session(folder, pack, tmp_pa
         session.finish()
     late = save_answers(Session.look(path), home / "late")
     assert collect(folder, [early])[0].new
-    assert "Added what is new: 4 answers of Ada" in collect(folder, [late])[0].sentence
-    assert "not again" in collect(folder, [early])[0].sentence
+    assert "Added what is new: 4 answers from Ada" in collect(folder, [late])[0].sentence
+    assert "Already filed" in collect(folder, [early])[0].sentence
     (filed,) = sessions_of(sessions_folder(folder), folder.digests)
     assert filed.answers == 4
 
@@ -218,7 +218,7 @@ def test_programs_are_marked_for_good_and_never_counted_among_people(collected):
     assert metric.quality.simulated
     assert (metric.provenance.expert, metric.name) == ("Dr Eva (simulated)", "Italian wines, Dr Eva (simulated)")
     assert view.names == ("Ada", "Ben", "expert 4821")
-    assert "Left out: Dr Eva (simulated), whose answers a program gave." in view.notes
+    assert "Left out: Dr Eva (simulated), answered by a program." in view.notes
 
 
 def test_from_three_homes_to_one_report_and_nothing_private_in_any_file(wine, collected, pack, experts, tmp_path):
@@ -277,7 +277,7 @@ def test_in_a_second_round_experts_see_where_the_others_stand_and_both_rounds_ar
     found = sessions_of(sessions_folder(folder), folder.digests)
     assert sorted((one.expert, one.round) for one in found) == [("Ada", 1), ("Ada", 2), ("Ben", 1)]
     assert [(one.expert, one.round) for one in finished_experts(found) if one.expert == "Ada"] == [("Ada", 2)]
-    assert "1 of 2 answered again after they saw where the others stand." in compare_study(folder).notes
+    assert "1 of 2 answered again after seeing the other experts' positions." in compare_study(folder).notes
 
 
 def test_where_somebody_stands_is_a_bound_where_the_answers_only_bound_it(folder, experts, tmp_path):
@@ -322,5 +322,5 @@ def test_answers_about_a_bundled_study_lie_where_its_sessions_lie(wine, pack, ex
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert collect(wine, experts[:1])[0].new
     assert len(sessions_of(sessions_folder(wine), wine.digests)) == 1
-    with pytest.raises(Problem, match="collected by the study that it was made from"):
+    with pytest.raises(Problem, match="with the study that it was made from"):
         collect(read_pack(write_pack(pack, tmp_path / "wine")), experts[:1])

@@ -167,7 +167,7 @@ def test_who_contradicts_themselves_or_another_is_named():
     said = doubts([one.metric for one in aligned(people)], ["Ada", "Ben"])
     assert len(said) == 2
     assert "answers of Ben do not hang together" in said[0]
-    assert "Ada and Ben value the mistakes the other way round" in said[1]
+    assert "Ada and Ben order the mistakes in opposite ways" in said[1]
     assert doubts([one.metric for one in aligned([people[0], metric(ONE, "Cleo", draws=300)])], ["Ada", "Cleo"]) == ()
 
 

@@ -12,7 +12,7 @@ def answer(session, number):
 
 
 def test_it_says_what_is_kept_and_what_is_next_and_nothing_of_what_weighs_most(session):
-    assert recap_view(session).kept == "Nothing was answered yet"
+    assert recap_view(session).kept == "No answers yet"
     answer(session, 1)
     assert recap_view(session).kept == "1 answer is kept"
     answer(session, 3)
@@ -22,7 +22,7 @@ def test_it_says_what_is_kept_and_what_is_next_and_nothing_of_what_weighs_most(s
     answer(session, 2)
     assert "mind" not in " ".join(str(text) for text in vars(recap_view(session)).values())
     session.stop()
-    assert recap_view(session).following == "You were looking back on your answers."
+    assert recap_view(session).following == "You were looking back at your answers."
 
 
 def drive(session, **start):

@@ -60,7 +60,7 @@ def test_the_report_says_what_the_window_and_the_terminal_say(answered):
 
 def test_what_limits_the_result_is_said_in_the_report_too(answered):
     session, view = answered
-    notes = ("Stated for certain before the questions.", "Two lines of the session were lost.")
+    notes = ("Stated as certain before the questions.", "Two lines of the session were lost.")
     for shown in said(report_of(session, replace(view, notes=notes))).values():
         for note in notes:
             assert plain(note) in shown

@@ -104,7 +104,7 @@ def test_under_five_answers_that_say_something_nothing_is_exported(session, tmp_
         session.answer(reply)
     view = result_view(session)
     assert not view.can_export
-    with pytest.raises(Problem, match="at least 5 answers"):
+    with pytest.raises(Problem, match="at least 5 informative answers"):
         export(view, tmp_path / "x.metric.json")
     session.answer("left")
     assert result_view(session).can_export

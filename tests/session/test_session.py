@@ -310,7 +310,7 @@ def test_a_study_folder_is_found_where_its_session_lies(study, tmp_path):
         assert again.study.folder.resolve() == moved.resolve()
     alone = tmp_path / "alone.session.jsonl"
     (moved / "sessions" / "x.session.jsonl").rename(alone)
-    with pytest.raises(Problem, match="does not lie in the folder of its study"):
+    with pytest.raises(Problem, match="is not in the folder of its study"):
         Session.open(alone)
 
 
@@ -330,7 +330,7 @@ def test_a_session_from_elsewhere_opens_nothing_that_it_names(study, session, jo
     named = {key: place if value == "PLACE" else value for key, value in named.items()}
     mark = first.study.model_copy(update=named)
     replace_session(journal_path, [first.model_copy(update={"study": mark}), *rest])
-    with pytest.raises(Problem, match=r"not among the studies|does not lie in the folder"):
+    with pytest.raises(Problem, match=r"not among the studies|is not in the folder"):
         Session.open(journal_path)
     Session.open(journal_path, study).close()
 

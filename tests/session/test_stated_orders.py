@@ -88,7 +88,9 @@ def test_what_cannot_hold_is_refused_before_there_is_a_file(journal_path, orders
 
 def test_a_class_of_another_study_is_refused():
     order = StatedOrder(StatedMistake("red", "green"), StatedMistake("green", "red"))
-    with pytest.raises(Problem, match=r"class 'red' that there is not\. The classes are Barolo, Grignolino, Barbera"):
+    with pytest.raises(
+        Problem, match=r"class 'red', which does not exist\. The classes are Barolo, Grignolino, Barbera"
+    ):
         procedure_for(WINE, BayesSetting(never_worse=(order,)))
 
 

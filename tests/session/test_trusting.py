@@ -79,7 +79,7 @@ def test_without_a_check_nobody_is_called_trusted(traffic, tmp_path):
         asked = {question.purpose for question, _ in session.state.history}
         assert Purpose.REPEAT in asked
         assert Purpose.CHECK not in asked
-        assert result_view(session).trust_sentence == "So far, yes; but no check was among the questions."
+        assert result_view(session).trust_sentence == "So far, yes; but the questions included no check."
 
 
 def test_honest_answers_are_trusted_in_words_and_numbers(honest_result):
@@ -167,7 +167,7 @@ def test_about_equal_throughout_is_no_choice_of_the_worse_side(sitting):
     assert "The answers do not hang together" in found
     assert not any("fit these numbers" in headline for headline in headlines(view, good=True))
     random = next(one for one in view.trust if one.headline == "The answers do not hang together")
-    assert random.detail.endswith(" answers fit these numbers only because the numbers were made to fit them.")
+    assert random.detail.endswith(" answers fit these numbers only because the numbers were fitted to them.")
     assert "The worse side seems to have been chosen throughout" not in found
     assert view.trust_sentence.startswith("Hardly")
 
@@ -191,7 +191,7 @@ def test_who_takes_the_worse_side_is_asked_whether_it_was_meant(sitting):
 def test_who_changes_their_mind_or_clicks_without_looking_is_told_so(sitting):
     turned = result_view(sitting(lambda view: honest(view) if view.number <= 11 else worse(view)))
     assert not turned.trust_sentence.startswith("Yes")
-    assert "Later answers say something else than earlier ones" in headlines(turned, good=False)
+    assert "Later answers disagree with earlier ones" in headlines(turned, good=False)
     rng = np.random.default_rng(5)
     clicked = result_view(sitting(lambda _: ("left", "right")[rng.integers(2)]))
     assert clicked.trust_sentence.startswith("Hardly")
@@ -226,7 +226,7 @@ def test_equal_where_one_side_was_merely_better_neither_fits_nor_took_the_worse_
         session.change(check, "equal")
         review = review_view(session)
     assert [answer.number for answer in review.answers if answer.fit == "level"] == [check]
-    assert "One calls two results equal of which one was plainly better" in review.sentence
+    assert "One calls two results equal although one was plainly better" in review.sentence
     assert "worse side" not in review.sentence
 
 
@@ -264,7 +264,7 @@ def test_answers_that_plainly_disagree_are_named_whatever_the_fit_makes_of_them(
         assert not view.trust_sentence.startswith("Yes")
         assert found.headline in review_view(session).sentence
         assert not any("fit these numbers" in headline for headline in headlines(view, good=True))
-        assert "7 of 7 answers fit these numbers, but only as those of somebody who errs that much." in found.detail
+        assert "7 of 7 answers fit these numbers, but only if the person errs that much." in found.detail
 
 
 def test_answers_that_agree_are_not_called_far_apart(tmp_path):

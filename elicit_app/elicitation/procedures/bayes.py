@@ -123,8 +123,8 @@ class Bayes:
         self.prior = FractionPrior.over(linear) if is_fraction(family) else linear
         if is_fraction(family) and linear.size > MOST_WEIGHTS_OF_PARTICLES:
             raise Problem(
-                f"A fraction of {linear.size} weights cannot be followed, only of up to {MOST_WEIGHTS_OF_PARTICLES}: "
-                "ask for the family dlpm or lpm."
+                f"A fraction can have at most {MOST_WEIGHTS_OF_PARTICLES} weights, not {linear.size}: use the family "
+                "dlpm or lpm."
             )
         self._purpose, self._cases = purpose, cases
         self._models = as_they_are(cases, population)

@@ -165,8 +165,8 @@ class _Ratios(Run):
         open_ended = any(ranges[i][0] == 0 or np.isinf(ranges[i][1]) for i in flat)
         names, weights = self.procedure.names, self.weights()
         notes = tuple(
-            f"How much {names[i]} count compared with {names[0]} could only be bounded: {_in_words(*ranges[i])}. "
-            "No decision of this model tells more."
+            f"How much {names[i]} count compared with {names[0]} is only known within bounds: {_in_words(*ranges[i])}. "
+            "No decision of this model reveals more."
             for i in sorted(flat)
         )
         bounded, intervals = _bounds(ranges, weights) if flat else ((None,) * len(weights), None)

@@ -103,7 +103,7 @@ class _Pencils(Run):
             tuple((-inf, inf) if ends and (i == 0 or i in ends) else None for i in range(self.procedure.n_classes)),
             "bounded" if ends else stopped,
             questions,
-            notes=tuple(f"How much {names[i]} count compared with {names[0]} could not be told." for i in ends),
+            notes=tuple(f"How much {names[i]} count compared with {names[0]} could not be determined." for i in ends),
             utility=self.utility(),
         )
 

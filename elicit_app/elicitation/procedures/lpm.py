@@ -45,8 +45,8 @@ _MOST_POPULATION = 1_000_000
 SMALL = 1 / 26  # radius of the small spheres as a share of the whole sphere's radius
 CURVED = (
     "The metric is quadratic: the weights are its slope at the middle of the sphere, and its curvature is in the "
-    "elicited utility alone. No cost matrix stands for it. From one end of the sphere to the other the slope changes "
-    "by up to {:.0f} % of the largest weight."
+    "elicited utility alone. No cost matrix represents it. Across the sphere the slope changes by up to {:.0f} % of "
+    "the largest weight."
 )
 
 

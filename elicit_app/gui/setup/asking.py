@@ -217,7 +217,7 @@ class AskingSection(Part):
         self._warning.setText(
             "The procedure that people use. It survives wrong answers and says how sure it is."
             if not narrows
-            else f"It asks up to {count:,} questions, usually fewer than half of them. The late ones look alike, and "
+            else f"It asks up to {count:,} questions, usually fewer than half of them. The later ones look alike, and "
             "one wrong answer can spoil the result: it gives no ranges."
         )
         self.changed.emit()

@@ -101,7 +101,7 @@ def summary(path: Path) -> SessionSummary:
     except Problem as problem:
         return SessionSummary(path, path.name, problem=problem.sentence)
     except OutOfPlaceError as error:
-        return SessionSummary(path, path.name, problem=f"{path} was changed from outside ({error}).", damaged=True)
+        return SessionSummary(path, path.name, problem=f"{path} was changed outside elicit ({error}).", damaged=True)
     except Exception as error:
         # Whatever is wrong with one file, the others must still be listed.
         return SessionSummary(path, path.name, problem=f"{path} cannot be read ({error}).")

@@ -101,7 +101,7 @@ def test_answers_are_dropped_on_the_study_and_compared(qtbot, window, study, pac
     window.flow.open(str(study.folder))
     page = on("begin")
     drop(page, *files)
-    qtbot.waitUntil(lambda: "of Ada" in page.notice.sentence and "of Ben" in page.notice.sentence)
+    qtbot.waitUntil(lambda: "from Ada" in page.notice.sentence and "from Ben" in page.notice.sentence)
     assert "Compare the 2 experts" in page.compare.text()
     page.compare.click()
     compare = on("compare")

@@ -50,7 +50,7 @@ def test_a_model_with_a_threshold(lumps):
         "Per 1,000 cases: 504 fewer needless biopsies and 25 more missed cancers than by calling every case malignant."
     )
     assert said.sureness.startswith("85 % sure that nothing in the list is better.")
-    assert said.sureness.endswith("The doubt is that of the 569 cases; that of the costs is not known.")
+    assert said.sureness.endswith("The doubt comes from the 569 cases; that from the answers is unknown.")
 
 
 def test_no_model_does_better():
