@@ -188,7 +188,7 @@ class PilesPage(HeadedPage):
         k = beginning.study.n_classes
         self.header.say(
             "Which mistakes are about equally bad?",
-            f"{k} classes, {k * (k - 1):,} mistakes. Put alike ones into one pile; your answers can still tell "
+            f"{k} classes, {k * (k - 1):,} mistakes. Put similar ones into one pile; your answers can still tell "
             "them apart.",
         )
         self._show()
