@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import csv
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -78,7 +79,7 @@ def one_person(study: Study, options: argparse.Namespace, number: int) -> dict[s
     for unit in range(study.n_classes - 1, -1, -1):
         others = [place for place in range(study.n_classes) if place != unit]
         metric = elicited(study, run.outcome, "", Provenance("bayes"), Quality())
-        metric = type(metric)(**{**_fields(metric), "yardstick": (study.classes[unit], study.classes[others[0]])})
+        metric = replace(metric, yardstick=(study.classes[unit], study.classes[others[0]]))
         for rate in exchange_rates(metric):
             pair = tuple(sorted((rate.true, unit)))
             if rate.is_yardstick or pair in found or rate.low is None or rate.high is None:
@@ -87,12 +88,6 @@ def one_person(study: Study, options: argparse.Namespace, number: int) -> dict[s
             off = float(np.exp(abs(np.log(rate.ratio / true))))
             found[pair] = (off, bool(rate.low <= true <= rate.high), float(np.sqrt(rate.high / max(rate.low, 1e-9))))
     return {f"{study.classes[a]} : {study.classes[b]}": value for (a, b), value in sorted(found.items())}
-
-
-def _fields(metric: object) -> dict[str, object]:
-    from dataclasses import fields
-
-    return {one.name: getattr(metric, one.name) for one in fields(metric)}  # type: ignore[arg-type]
 
 
 def report(study: Study, options: argparse.Namespace) -> None:

@@ -21,9 +21,6 @@ from tempfile import TemporaryDirectory
 from typing import get_args
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from elicitation import REAL, opened
 
 from elicit_app.elicitation.asking import Answers

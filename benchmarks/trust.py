@@ -34,7 +34,6 @@ from elicit_app.experiments.people import Noise
 from elicit_app.experiments.people import Person as Valuing
 from elicit_app.experiments.simulation import Experts, Laboratory, in_processes
 from elicit_app.experiments.truths import Metric
-from elicit_app.registry.entries import cases_of
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.questions import sides
 from elicit_app.study.model import Study
@@ -217,8 +216,6 @@ class Judged:
     ----------
     rival : str or None
         The hypothesis named instead of linear costs.
-    log_bayes_factor : float
-        Of the best rival.
     report : TrustReport
         Report on all answers.
     best_right : bool or None
@@ -228,7 +225,6 @@ class Judged:
     """
 
     rival: str | None
-    log_bayes_factor: float
     report: TrustReport
     best_right: bool | None
     on_top: int
@@ -238,7 +234,7 @@ def judged(laboratory: Laboratory, is_coin: bool, number: int) -> Judged:
     """Simulate one of `VALUES`."""
     chance = [np.random.default_rng(one) for one in np.random.SeedSequence([laboratory.setting.seed, number]).spawn(4)]
     truth, study = laboratory.truth(chance[0]), laboratory.study
-    values = laboratory.experts.person.values(truth, truth_prevalence(laboratory), study.population)
+    values = laboratory.experts.person.values(truth, study.prevalence, study.population)
     oracle: Oracle = Coin(chance[2])
     if not is_coin:
         pairs = JudgedPairs.draw(values, laboratory.achievable, chance[1])
@@ -253,15 +249,8 @@ def judged(laboratory: Laboratory, is_coin: bool, number: int) -> Judged:
     best = linearity.probability_best(probability_best(procedure.belief(asked), models))
     utility = np.asarray(values(models))
     right = None if is_coin or best.max() < BEST_PROBABILITY else bool(utility[best.argmax()] >= utility.max() - 1e-12)
-    factor = max(linearity.log_bayes_factors.values())
     report = trust_report(procedure, asked, stood)
-    return Judged(linearity.rival, factor, report, right, checks_on_top(asked, procedure.questions))
-
-
-def truth_prevalence(laboratory: Laboratory) -> Matrix:
-    """Return the share of every class."""
-    study = laboratory.study
-    return np.asarray(cases_of(study, study.models[0]).prevalence)
+    return Judged(linearity.rival, report, right, checks_on_top(asked, procedure.questions))
 
 
 def valuing(study: Study, chosen: argparse.Namespace) -> None:

@@ -27,12 +27,15 @@ class Problem(Exception):  # noqa: N818  a problem is told to people, it is not 
         Names the file and the row or field, says what was expected and what to do.
     findings : tuple of Finding
         The individual faults, in the order found, if there are several.
+    file : Path or None
+        The file in which they were found.
     """
 
-    def __init__(self, sentence: str, findings: tuple[Finding, ...] = ()) -> None:
+    def __init__(self, sentence: str, findings: tuple[Finding, ...] = (), file: Path | None = None) -> None:
         super().__init__(sentence)
         self.sentence = sentence
         self.findings = findings
+        self.file = file
 
 
 class WrongOption(Problem):
@@ -77,7 +80,7 @@ def file_problem(path: Path, *findings: Finding) -> Problem:
         parts.append(
             "row 1 is the first below the header" if path.suffix.lower() == ".csv" else "the first row is row 1"
         )
-    return Problem(f"{path.name} cannot be used: {'; '.join(parts)}.", findings)
+    return Problem(f"{path.name} cannot be used: {'; '.join(parts)}.", findings, path)
 
 
 def listed(items: list[str], most: int = 5) -> str:

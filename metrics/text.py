@@ -209,6 +209,8 @@ def isolated(text: str) -> str:
     "Y called X". Unicode's isolates confine a direction (Unicode Standard Annex 9, section 2.4.2). Direction controls
     in the text are dropped; line ends and tabs are kept.
     """
+    if text.isascii() and text.isprintable():
+        return text
     return _RUN.sub(lambda run: f"{FIRST_STRONG_ISOLATE}{run[0]}{POP_ISOLATE}", text.translate(_REPLACED))
 
 

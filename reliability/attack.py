@@ -209,7 +209,7 @@ def _window_killed(home: Path, display: str, rng: random.Random) -> bool:
     """Answer some questions by keys in a real window and kill it at a random moment; return whether nothing is lost."""
     real = _real_window()
     home.mkdir()
-    path = home / "window.session.jsonl"
+    path = home / _WINDOW_SESSION
     with Session.create(
         open_study("traffic-light"), BayesSetting(seed=3, questions=18, answers="choice"), path
     ) as begun:

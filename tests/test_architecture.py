@@ -12,6 +12,8 @@ import pytest
 ROOMS_WITHOUT_QT = [
     "metrics",
     "elicit_app.study",
+    "elicit_app.study.class_measures",
+    "elicit_app.study.other_measures",
     "elicit_app.elicitation.questions",
     "elicit_app.elicitation.procedures.bayes",
     "elicit_app.session",
@@ -47,7 +49,9 @@ def test_the_metrics_library_stands_alone(loaded: dict[str, set[str]]) -> None:
     assert not [name for name in loaded["metrics"] if name.startswith("elicit_app")]
 
 
-@pytest.mark.parametrize("room", ["metrics", "elicit_app.study", "elicit_app.cli.asking", "elicit_app.session.report"])
+@pytest.mark.parametrize(
+    "room", ["metrics", "elicit_app.study.other_measures", "elicit_app.cli.asking", "elicit_app.session.report"]
+)
 def test_neither_a_metric_nor_a_question_waits_for_plots_or_learning(loaded: dict[str, set[str]], room: str) -> None:
     assert not loaded[room] & PLOTS_AND_LEARNING
 

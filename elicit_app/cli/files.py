@@ -56,18 +56,12 @@ def show(metric: MetricFile) -> None:
 
 def check(metric: MetricFile) -> None:
     """Read a metric file and recompute its worked example; exit code 1 if it is wrong."""
-    loaded = _read_metric(metric)
+    loaded, protected = _read_metric(metric)
     answers = f", {counted(loaded.provenance.questions, 'answer')}" if loaded.provenance.questions else ""
     about = "classes" if loaded.kind == "confusion" else "amounts"
     print(f"{metric} is in order: {len(loaded.classes)} {about}, family {loaded.family}{answers}.")
-    if not _is_protected(metric):
+    if not protected:
         print("It carries no digest, so a change would not be noticed.")
-
-
-def _is_protected(metric: Path) -> bool:
-    from metrics.elicited.metric_file import has_digest
-
-    return has_digest(metric)
 
 
 def export(
@@ -134,19 +128,20 @@ def load_metric(path: Path) -> ElicitedMetric:
     Problem
         If the file is missing, damaged, of a newer version, or inconsistent.
     """
-    loaded = _read_metric(path)
-    if not _is_protected(path):
+    loaded, protected = _read_metric(path)
+    if not protected:
         print(f"{path} carries no digest, so a change would not be noticed.", file=sys.stderr)
     return loaded
 
 
-def _read_metric(path: Path) -> ElicitedMetric:
+def _read_metric(path: Path) -> tuple[ElicitedMetric, bool]:
     from metrics import ElicitedMetric
+    from metrics.elicited.metric_file import metric_from_text, read_text
 
     if path.is_dir():
         raise Problem(f"{path} is a folder: name an elicited metric file (*.metric.json).")
     try:
-        return ElicitedMetric.load(path)
+        return metric_from_text(read_text(path), str(path), ElicitedMetric)
     except FileNotFoundError as error:
         raise Problem(f"There is no file {path}: name an elicited metric file (*.metric.json).") from error
     except (OSError, ValueError) as error:

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from elicit_app.elicitation.belief import ENDS, Posterior
+from elicit_app.elicitation.belief import ENDS, Posterior, shares_of_best
 from elicit_app.elicitation.linearity import Linearity
 from elicit_app.elicitation.questions import (
     PREFERENCES,
@@ -358,9 +358,7 @@ def probability_best(belief: Posterior, models: Matrix) -> Matrix:
 
     Models with the same matrix share the probability.
     """
-    utility = belief.utilities(models)
-    best = utility >= utility.max(axis=1, keepdims=True) - 1e-12
-    return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))
+    return shares_of_best(belief.utilities(models))
 
 
 def enough(

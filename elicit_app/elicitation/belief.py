@@ -374,19 +374,21 @@ def _balanced(log_ratios: Matrix, rows: NDArray[np.intp]) -> NDArray[np.intp]:
     """Exchange rows until those chosen have the medians and the 90 % ranges of all values (n, m)."""
     levels = np.array([ENDS[0], 0.5, ENDS[1]])
     below = log_ratios[:, None, :] < np.quantile(log_ratios, levels, axis=0)
-    # Whole numbers, whose sums are the same on every machine.
-    excess = (_PARTS * below - np.rint(_PARTS * levels)[:, None]).reshape(len(below), -1)
+    # Whole numbers, whose sums are the same on every machine; those over two rows are exact in four bytes too.
+    excess = (_PARTS * below - np.rint(_PARTS * levels)[:, None]).reshape(len(below), -1).astype(np.float32)
     inside = np.zeros(len(excess), dtype=bool)
     inside[rows] = True
-    total, size = excess[inside].sum(axis=0), (excess**2).sum(axis=1)
+    total, size = excess[inside].sum(axis=0, dtype=np.float64), (excess**2).sum(axis=1, dtype=np.float64)
+    along = excess @ total
     for _ in rows:
-        out = int(np.where(inside, size - 2 * excess @ total, np.inf).argmin())
-        without = total - excess[out]
-        new = int(np.where(inside, np.inf, size + 2 * excess @ without).argmin())
-        if float(((without + excess[new]) ** 2).sum()) >= float((total**2).sum()):
+        out = int(np.where(inside, size - 2 * along, np.inf).argmin())
+        without = along - excess @ excess[out]
+        new = int(np.where(inside, np.inf, size + 2 * without).argmin())
+        change = excess[new].astype(np.float64) - excess[out]
+        if float(((total + change) ** 2).sum()) >= float((total**2).sum()):
             break
         inside[out], inside[new] = False, True
-        total = without + excess[new]
+        total, along = total + change, without + excess @ excess[new]
     return np.flatnonzero(inside)
 
 
@@ -482,3 +484,9 @@ def open_ends(posterior: Posterior, widest: float) -> tuple[Matrix, tuple[tuple[
     return ends, tuple(
         (float(a), float(b)) if any_open else None for a, b, any_open in zip(*ends, is_open, strict=True)
     )
+
+
+def shares_of_best(utilities: Matrix) -> Matrix:
+    """Return the share of draws for which each matrix is best, shape (matrices,), given utilities (draws, matrices)."""
+    best = utilities >= utilities.max(axis=1, keepdims=True) - 1e-12
+    return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))

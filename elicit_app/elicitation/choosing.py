@@ -12,7 +12,7 @@ from scipy.special import ndtr
 
 from elicit_app.elicitation.belief import Posterior, at_a_time
 from elicit_app.elicitation.pairs import PairSet
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Matrix, Moved, Proposal, Question, Side
+from elicit_app.elicitation.questions import ROUND_STEPS, Answer, Asked, Choice, Matrix, Moved, Proposal, Question, Side
 from elicit_app.elicitation.region import Region
 from elicit_app.elicitation.response import EqualPoints, evidence
 from metrics.elicited.family import error_cells, family_of
@@ -22,7 +22,6 @@ Row = Literal["grave", "slight", "bare"]  # which of two mistakes, as believed; 
 Chooser = Callable[[Posterior, PairSet, Goal, Matrix, bool], int]  # same signature as `best_pair`
 
 LIKELY_COUNTS = 6  # for which the next step is prepared while a person looks for one
-_ROUND = (1, 2, 3, 5)  # times a power of ten
 _FAR_WORTH = 0.9  # information from a pair far from the models, relative to a near one
 _GLANCE = 4  # every fourth draw serves to preselect the pairs that deserve all draws
 _LOOKED_INTO = 400  # pairs evaluated with all draws
@@ -381,7 +380,7 @@ def likely_counts(belief: Posterior, question: Question, most: int = LIKELY_COUN
     if proposal is None:
         return ()
     tens = 10 ** np.arange(len(str(proposal.most)))
-    scale = [int(one) for one in np.outer(tens, _ROUND).ravel() if max(proposal.least, 1) <= one <= proposal.most]
+    scale = [int(one) for one in np.outer(tens, ROUND_STEPS).ravel() if max(proposal.least, 1) <= one <= proposal.most]
     at = Moved(proposal.side, proposal.true, proposal.predicted, proposal.start, proposal.start)
     named = [replace(at, count=count) for count in scale]
     points = [evidence([Asked(question, Answer(Choice.EQUAL, moved=one))], belief.prior).points for one in named]

@@ -245,7 +245,7 @@ class _Parts(NamedTuple):
         _, known, places = np.intersect1d(self.about, some, return_indices=True)
         logs[:, places] = self.told[:, known]
         for part, value in zip(prior.parts, self.shared, strict=False):
-            logs += value[:, part.labels[some]]
+            logs += np.ascontiguousarray(value.T)[part.labels[some]].T  # in the order of the memory of `logs`
         return logs
 
 
@@ -273,10 +273,10 @@ class _Drawn:
                 n, everything = len(self._parts.spread), np.arange(self._prior.size)
                 logs = np.empty((len(everything), n)).T
                 for some in at_a_time(len(everything), n):
-                    logs[:, some] = self._parts.of(everything[some], self._prior)
+                    np.round(self._parts.of(everything[some], self._prior), 9, out=logs[:, some])
                 if len(self._prior.order):
                     logs = self._prior.in_order(logs)
-                self._logs, self._parts = np.round(logs, 9, out=logs), None
+                self._logs, self._parts = logs, None
             return self._logs
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtr
 
-from elicit_app.elicitation.belief import ParticlePosterior
+from elicit_app.elicitation.belief import ParticlePosterior, shares_of_best
 from elicit_app.elicitation.prior import WeightPrior, positive
 from elicit_app.elicitation.questions import Asked, Choice, Matrix
 from elicit_app.elicitation.response import (
@@ -36,7 +36,7 @@ from metrics.elicited.family import family_of
 Rival = Literal["concave", "minimax", "threshold", "f1"]
 
 POWER = 0.6  # exponent of felt counts
-# Bayes factors against linear costs above which a rival is named: set on simulated people, see docs/method.
+# Bayes factors against linear costs above which a rival is named, set on simulated people (see docs/method)
 BAYES_FACTORS: dict[Rival, float] = {"concave": 10.0, "minimax": 5.0, "threshold": 5.0, "f1": 5.0}
 BAYES_FACTOR_ON_BASES = 3.0  # less suffices with questions made to detect felt counts: linear people stay far below
 ENOUGH_BASES = 2  # answered questions with a common base that this requires
@@ -259,17 +259,17 @@ def check_linearity(
     felt = weighted.felt(answered, _felt_points(history, prior))
     found["concave"], draws = bridged(belief.draws, weighted.straight(answered), felt, rng)
     weights = positive(POWER * prior.log_weights(draws[:, : prior.size]))
-    best["concave"] = _shares(weights @ _gains_of_each(models, prior, POWER).T)
+    best["concave"] = shares_of_best(weights @ _gains_of_each(models, prior, POWER).T)
     limited = _Limited(prior, belief.response, usual)
     evidence_of_limit, draws = limited.limited_evidence(answered, rng)
     found["threshold"] = evidence_of_limit - log_evidence
-    best["threshold"] = _shares(limited.utilities(draws, models))
+    best["threshold"] = shares_of_best(limited.utilities(draws, models))
     kept = limited.kept(draws, _pairs_of(history, models.shape[1:]))
-    scores: tuple[tuple[Rival, Utilities], ...] = (("minimax", _worst_recall), ("f1", _macro_f1))
+    scores: tuple[tuple[Rival, Utilities], ...] = (("minimax", _worst_recall), ("f1", macro_f1))
     of_equal = _evidence_of_a_score(partial(_equal_costs, prior), answered, usual, rng) + np.log(EQUAL_COSTS)
     for name, score in scores:
         found[name] = _evidence_of_a_score(score, answered, usual, rng) - max(log_evidence, of_equal)
-        best[name] = _shares(score(models)[None])
+        best[name] = shares_of_best(score(models)[None])
     bases = sum(one.question.common_base and one.answer.choice is not Choice.UNSURE for one in history)
     return Linearity(found, best, bases, kept)
 
@@ -331,16 +331,11 @@ def _worst_recall(matrices: Matrix) -> Matrix:
     return np.asarray(np.where(sums > 0, hits / np.where(sums > 0, sums, 1.0), 1.0).min(axis=-1))
 
 
-def _macro_f1(matrices: Matrix) -> Matrix:
+def macro_f1(matrices: Matrix) -> Matrix:
+    """Return the mean F1 of the classes, shape (...), of matrices (..., k, k); 0 for a class without cases."""
     sums = matrices.sum(axis=-1) + matrices.sum(axis=-2)
-    hits = np.diagonal(matrices, axis1=-2, axis2=-1)
-    return np.asarray(np.where(sums > 0, 2 * hits / np.where(sums > 0, sums, 1.0), 0.0).mean(axis=-1))
-
-
-def _shares(utilities: Matrix) -> Matrix:
-    """Return the share of draws for which each matrix is best, shape (matrices,), given utilities (draws, matrices)."""
-    best = utilities >= utilities.max(axis=1, keepdims=True) - 1e-12
-    return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))
+    twice_the_hits = 2 * np.diagonal(matrices, axis1=-2, axis2=-1)
+    return np.asarray((twice_the_hits / np.where(sums > 0, sums, 1.0)).mean(axis=-1))
 
 
 class _Weighted:

@@ -15,7 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.elicitation.procedure import Outcome, Procedure
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Matrix, Moved, Proposal, Question, Side, Strength
+from elicit_app.elicitation.questions import (
+    ROUND_STEPS,
+    Answer,
+    Asked,
+    Choice,
+    Matrix,
+    Moved,
+    Proposal,
+    Question,
+    Side,
+    Strength,
+)
 from elicit_app.problem import Problem, WrongOption
 from metrics.elicited.family import error_cells
 
@@ -23,7 +34,6 @@ Utility = Callable[[Matrix], float]
 Judgement = Callable[[Matrix, Matrix], float]
 
 _HALVINGS = 60  # bisection steps in the search for an equal point
-ROUND_STEPS = (1, 2, 3, 5)  # people name these numbers, times a power of ten
 
 
 class Oracle(Protocol):

@@ -154,11 +154,19 @@ def _indices(mistake: StatedMistake, order: StatedOrder, classes: Sequence[str],
 
 
 def _index(of: int | str, order: StatedOrder, classes: Sequence[str]) -> int:
-    if isinstance(of, str) and of in classes:
-        return list(classes).index(of)
-    if isinstance(of, int) and 0 <= of < len(classes):
-        return of
-    raise Problem(f"The order {order} names the class {of!r}, which does not exist. The classes are {_named(classes)}.")
+    place = _position(of, classes)
+    if place is None:
+        raise Problem(
+            f"The order {order} names the class {of!r}, which does not exist. The classes are {_named(classes)}."
+        )
+    return place
+
+
+def _position(of: int | str | None, classes: Sequence[str]) -> int | None:
+    """Return the index of a class that is given by its name or by its index; None if there is no such class."""
+    if isinstance(of, str):
+        return list(classes).index(of) if of in classes else None
+    return of if of is not None and 0 <= of < len(classes) else None
 
 
 def _named(classes: Sequence[str]) -> str:
@@ -205,12 +213,7 @@ def piles_of(stated: Sequence[StatedPile], classes: Sequence[str]) -> tuple[tupl
 
 
 def _place(mistake: StatedMistake, pile: StatedPile, classes: Sequence[str]) -> tuple[int, int]:
-    ends = []
-    for of in (mistake.true, mistake.predicted):
-        if isinstance(of, str) and of in classes:
-            ends.append(list(classes).index(of))
-        elif isinstance(of, int) and 0 <= of < len(classes):
-            ends.append(of)
-    if len(ends) != 2 or ends[0] == ends[1]:
+    true, predicted = (_position(of, classes) for of in (mistake.true, mistake.predicted))
+    if true is None or predicted is None or true == predicted:
         raise WrongOption(f"`piles`: {mistake} in “{pile.name}” is not a mistake of this study.")
-    return ends[0], ends[1]
+    return true, predicted

@@ -114,7 +114,7 @@ class Procedure(Protocol):
         """Return what is known after `history` when the expert stops here."""
 
     def stops(self, history: Sequence[Asked]) -> StopReason | None:
-        """Return why nothing is asked after `history`; None where it is, or where only running the procedure tells."""
+        """Return why nothing is asked after `history`; None where it is, or where only running a search tells."""
         return None
 
     def belief(self, history: Sequence[Asked]) -> Posterior | None:

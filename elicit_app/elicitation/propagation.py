@@ -20,7 +20,7 @@ LEAST = 1e-10  # precision of a site without information
 FEWEST_SETS = 45  # of hyperparameters: the coefficients of a quadratic in four spreads, two errors, power and lapse
 IN_ORDER = 64  # answers: time grows with their cube, and libraries are twice as fast here, and soon ten times
 
-_PARTS, _MOST_NUMBERS = 4, 120_000  # fitted side by side: the same parts by any number of threads, so the same sums
+_MOST_NUMBERS = 60_000  # fitted side by side: what stays in a processor's cache
 _STEPS = 100_000_000  # of a product in order: .03 s
 _DAMPING = 0.8
 _GENTLE_PASSES, _GENTLE_DAMPING = 12, 0.4
@@ -92,9 +92,14 @@ def propagated(answered: Intervals, spreads: Matrix, squares: Matrix, start: Mat
         Number of passes over all sites.
     """
     h, n = answered.low.shape
-    at_once = max(1, min(-(-h // _PARTS), _MOST_NUMBERS // max(n * n, 1)))
+    at_once = max(1, _MOST_NUMBERS // max(n * n, 1))
     parts = (slice(first, first + at_once) for first in range(0, h, at_once))
-    fits = in_threads(lambda own: _until_settled(answered.of(own), spreads[own], squares, start, passes), parts)
+
+    def fitted(own: slice) -> tuple[Sites, NDArray[np.bool_]]:
+        return _until_settled(answered.of(own), spreads[own], squares, start, passes)
+
+    # Sums in order are many small steps, between which threads would only wait for each other.
+    fits = in_threads(fitted, parts) if n > IN_ORDER else [fitted(own) for own in parts]
     sites = Sites(*map(np.concatenate, zip(*(found for found, _ in fits), strict=True)))
     settled = np.concatenate([fine for _, fine in fits])
     if settled.sum() < FEWEST_SETS:
@@ -163,12 +168,11 @@ def _after_answers(covariance: Matrix, precision: Matrix) -> tuple[Matrix, Matri
         found = covariance - covariance @ (root * np.linalg.solve(inner, root * covariance))
         return found, np.linalg.slogdet(inner)[1]
     found, log_factor = covariance.copy(), np.zeros(len(precision))
-    told = np.empty_like(found)
     for site in range(n):
         row = found[:, site].copy()
         factor = 1.0 + precision[:, site] * row[:, site]
-        np.multiply((row * (precision[:, site] / factor)[:, None])[:, :, None], row[:, None, :], out=told)
-        found -= told
+        # Twice as fast as the product of what is broadcast.
+        found -= np.einsum("hi,hj->hij", row * (precision[:, site] / factor)[:, None], row)
         log_factor += np.log(factor)
     return found, log_factor
 

@@ -15,7 +15,7 @@ from metrics.elicited.metric_parts import AnswersFor as AnswersFor
 Matrix = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Family = Literal["dlpm", "lpm", "dlfpm", "lfpm"]
-_LADDER = np.array([1.0, 2.0, 3.0, 5.0])  # times a power of ten: the numbers that people name
+ROUND_STEPS = (1, 2, 3, 5)  # times a power of ten: the numbers that people name
 
 Side = Literal["first", "second"]
 StopReason = Literal["tolerance", "cycles", "budget", "known", "best-model", "bounded", "expert"]
@@ -355,9 +355,9 @@ def rounding_cell(count: int, most: int) -> tuple[float, float]:
     if count <= 0:
         return 0.0, 0.5
     power = 10.0 ** np.floor(np.log10(count) + 1e-9)
-    place = np.flatnonzero(np.isclose(_LADDER, count / power))
+    place = np.flatnonzero(np.isclose(ROUND_STEPS, count / power))
     if len(place):
-        rungs = power * np.append(np.insert(_LADDER, 0, 0.5), 10.0)
+        rungs = power * np.array([0.5, *ROUND_STEPS, 10.0])
         at = int(place[0]) + 1
         low, high = np.sqrt(rungs[at - 1 : at + 1] * rungs[at : at + 2])
         low = 0.5 if count == 1 else low

@@ -13,6 +13,7 @@ from elicit_app.elicitation.agenda import better_side
 from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.far_apart import FarApart, far_apart
 from elicit_app.elicitation.foretelling import AgainstChance, accuracies, random_pairs
+from elicit_app.elicitation.linearity import macro_f1
 from elicit_app.elicitation.procedure import Outcome, Procedure
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Purpose, Side
 from elicit_app.elicitation.response import evidence
@@ -182,7 +183,7 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
             poor = better < _NO_BETTER and kept_aside.f1 > kept_aside.accuracy
             suspicions.append(Suspicion("no_better", poor, float(better)))
     suspicions += _of_checks(repeats, checks, worse, bits)
-    odd = misfits(procedure, history) if n_answered else ()
+    odd = _misfits(history, surprises) if belief is not None else misfits(procedure, history) if n_answered else ()
     explained = Count(n_answered - len(odd), n_answered)
     share = len(odd) / max(n_answered, 1)
     suspicions.append(Suspicion("surprises", share > 0.25, share))
@@ -211,8 +212,23 @@ def _repeats(history: Sequence[Asked]) -> Count:
             continue
         same_order = question.same_as(first.question)
         total += 1
-        right += answer.choice is (first.answer.choice if same_order else first.answer.choice.swapped())
+        said = zip((answer.choice, _of_the_pair(history[n])), (first.answer.choice, _of_the_pair(first)), strict=True)
+        right += any(again is (before if same_order else before.swapped()) for again, before in said)
     return Count(right, total)
+
+
+def _of_the_pair(asked: Asked) -> Choice:
+    """Return what an answer says about the pair as it was asked.
+
+    Where it took fewer of a mistake to make both sides equal, the side that had more of it was the worse one.
+    """
+    (question, answer), moved = asked, asked.answer.moved
+    if moved is None or answer.choice is not Choice.EQUAL:
+        return answer.choice
+    had = int((question.first if moved.side == "first" else question.second)[moved.true, moved.predicted])
+    if had == moved.count:
+        return Choice.EQUAL
+    return Choice.SECOND if (moved.side == "first") == (had > moved.count) else Choice.FIRST
 
 
 def _checks(history: Sequence[Asked]) -> tuple[Count, tuple[int, ...]]:
@@ -398,14 +414,8 @@ def held_out(belief: Posterior, history: Sequence[Asked], rng: np.random.Generat
             learned = float(belief.prior.gain(*question.rates) @ weights)
             first, second = question.rates
             accuracy = float(np.trace(first) - np.trace(second))
-            right += np.array([learned, accuracy, macro_f1(first) - macro_f1(second)]) * sign > 1e-12
+            right += np.array([learned, accuracy, float(macro_f1(first) - macro_f1(second))]) * sign > 1e-12
     return HeldOut(int(right[0]), int(right[1]), int(right[2]), len(aside))
-
-
-def macro_f1(rates: Matrix) -> float:
-    """Return the mean over classes of 2 C_ii / (row sum + column sum), C (k, k); 0 for a class without cases."""
-    sums = rates.sum(axis=0) + rates.sum(axis=1)
-    return float(np.divide(2 * np.diagonal(rates), sums, out=np.zeros(len(rates)), where=sums > 0).mean())
 
 
 def misfits(procedure: Procedure, history: Sequence[Asked]) -> tuple[int, ...]:
@@ -416,10 +426,14 @@ def misfits(procedure: Procedure, history: Sequence[Asked]) -> tuple[int, ...]:
     """
     belief = procedure.belief(history)
     if belief is not None:
-        worse = {n for n in _checks(history)[1] if history[n].answer.choice in PREFERENCES}
-        return tuple(sorted(worse.union(surprise.index for surprise in surprises_among(history, belief))))
+        return _misfits(history, surprises_among(history, belief))
     outcome = procedure.conclude(history)
     return tuple(place for place, asked in enumerate(history) if not fits(asked, outcome))
+
+
+def _misfits(history: Sequence[Asked], surprises: Sequence[Surprise]) -> tuple[int, ...]:
+    worse = {n for n in _checks(history)[1] if history[n].answer.choice in PREFERENCES}
+    return tuple(sorted(worse.union(surprise.index for surprise in surprises)))
 
 
 def fits(asked: Asked, outcome: Outcome) -> bool:

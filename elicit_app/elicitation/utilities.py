@@ -41,7 +41,10 @@ class Fraction:
 
     def __call__(self, matrix: Matrix) -> float:
         """Return the utility of a confusion matrix of rates (k, k)."""
-        x = coordinates(matrix, self.family)
+        return self.at(coordinates(matrix, self.family))
+
+    def at(self, x: Matrix) -> float:
+        """Return the utility at coordinates x, shape (n,)."""
         return float((self.p @ x + self.p0) / (self.q @ x + self.q0))
 
 
@@ -89,13 +92,9 @@ def ordering(family: Family, first: Matrix, second: Matrix, points: Matrix, best
     below = np.cos(away) * first + np.sin(away) * second
     above = np.cos(away) * second - np.sin(away) * first
     fraction = Fraction(family, above[:-1], float(above[-1]), below[:-1], float(below[-1]))
-    if _value(fraction, best) >= _value(fraction, worst):
+    if fraction.at(best) >= fraction.at(worst):
         return fraction
     return Fraction(family, -fraction.p, -fraction.p0, fraction.q, fraction.q0)
-
-
-def _value(fraction: Fraction, x: Matrix) -> float:
-    return float((fraction.p @ x + fraction.p0) / (fraction.q @ x + fraction.q0))
 
 
 @dataclass(frozen=True, eq=False)

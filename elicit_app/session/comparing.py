@@ -80,7 +80,7 @@ def compare(
         how=_how(pooled, mistakes),
         agreement=agreement.sentence([one.mistake.many for one in mistakes]),
         untrusted=tuple(name for name, metric in zip(names, metrics, strict=True) if untrusted(metric)),
-        notes=(*notes, *doubts(metrics, names)),
+        notes=(*notes, *doubts(metrics, names, pooled)),
         judgement=judgement,
     )
 
@@ -393,9 +393,12 @@ def kendall_w(scores: NDArray[np.float64]) -> float:
 
 
 def _ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    from scipy.stats import rankdata  # imported here because it is slow and asking does not need it
-
-    return np.asarray(rankdata(scores, axis=1))
+    """Return the ranks of each row, from 1; what is equal shares the mean of its ranks."""
+    ranks = np.empty(scores.shape)
+    for own, row in zip(ranks, scores, strict=True):
+        _, places, counts = np.unique(row, return_inverse=True, return_counts=True)
+        own[:] = (np.cumsum(counts) - (counts - 1) / 2)[places]
+    return ranks
 
 
 @dataclass(frozen=True)
@@ -433,9 +436,11 @@ def agreement_of(metrics: Sequence[ElicitedMetric]) -> Agreement:
 
 def _interval_of_w(metrics: Sequence[ElicitedMetric]) -> tuple[float, float] | None:
     """Return the 90 % range of W over independent draws of every expert's costs."""
-    draws = [np.abs(metric.samples) for metric in metrics if metric.samples is not None]
+    draws = [metric.samples for metric in metrics if metric.samples is not None]
     if len(draws) < len(metrics):
         return None
     rng = np.random.default_rng(_SEED)
-    together = np.stack([own[rng.integers(len(own), size=_DRAWS)] for own in draws], axis=1)
-    return range_of_draws([kendall_w(one) for one in together])
+    places = np.array([rng.integers(len(own), size=_DRAWS) for own in draws])
+    return range_of_draws(
+        [kendall_w(np.abs([own[place] for own, place in zip(draws, each, strict=True)])) for each in places.T]
+    )

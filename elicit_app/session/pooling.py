@@ -15,6 +15,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import elicit_app
 from elicit_app.elicitation.belief import middle_weights
@@ -34,9 +35,11 @@ _DRAWS_A_WEIGHT = 4  # required per weight: the covariance of a Gaussian has to 
 _OF_ONE_MIND = 0.15  # a negligible spread of log-costs
 _SURE = 0.9  # probability from which an expert finds one mistake worse than another
 _OPPOSED = 2 / 3  # share of the pairs ordered by both experts above which their orders are opposed
-_COMPARED = 6e8  # comparisons made between draws of two mistakes: above 28 classes all would take seven seconds
+_COMPARED = 6e8  # comparisons made between draws of two mistakes: above 28 classes not every draw is compared
 _APART = float(np.log(2.0))  # typical difference of a log-cost below which nobody is opposed
 _MOVED = 1.5  # factor from which the effect of leaving one expert out is mentioned
+
+_Order = NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,14 +81,20 @@ def of_one_mind(pooled: ElicitedMetric) -> bool:
     return spread is not None and spread[0] < _OF_ONE_MIND
 
 
-def doubts(metrics: Sequence[ElicitedMetric], names: Sequence[str]) -> tuple[str, ...]:
-    """Return, in sentences, objections to pooling these experts, and who might be left out."""
+def doubts(
+    metrics: Sequence[ElicitedMetric], names: Sequence[str], pooled: ElicitedMetric | None = None
+) -> tuple[str, ...]:
+    """Return, in sentences, objections to pooling these experts, and who might be left out.
+
+    What the `pooled` metric already says of them is not computed again.
+    """
     found = [
         f"The answers of {name} do not hang together; they are pooled all the same."
         for name, metric in zip(names, metrics, strict=True)
         if untrusted(metric)
     ]
-    opposed = [f"{names[one]} and {names[other]}" for one, other in opposed_pairs(metrics)]
+    agreed = pooled is not None and pooled.quality.provisional != OPPOSED
+    opposed = [f"{names[one]} and {names[other]}" for one, other in (() if agreed else opposed_pairs(metrics))]
     if opposed:
         others = f", and so do {'; '.join(opposed[1:])}" if len(opposed) > 1 else ""
         found.append(
@@ -132,7 +141,7 @@ def opposed_pairs(metrics: Sequence[ElicitedMetric]) -> tuple[tuple[int, int], .
     )
 
 
-def _opposed(one: tuple[Matrix, Matrix], other: tuple[Matrix, Matrix]) -> bool:
+def _opposed(one: tuple[Matrix, _Order], other: tuple[Matrix, _Order]) -> bool:
     """Return whether two experts order most of the mistakes that both distinguish in opposite ways.
 
     Each expert is given by draws and their order. With many mistakes a few answers leave most comparisons open; those
@@ -142,15 +151,18 @@ def _opposed(one: tuple[Matrix, Matrix], other: tuple[Matrix, Matrix]) -> bool:
     n = min(len(first), len(second))
     shuffled = np.random.default_rng(_SEED).permutation(second)
     apart = np.sqrt(((first[:n] - shuffled[:n]) ** 2).mean(axis=1))
-    told, reverse = int((ours * theirs != 0).sum()), int((ours * theirs < 0).sum())
-    return reverse > _OPPOSED * told and float((apart > _APART).mean()) >= _SURE
+    told, reverse = np.count_nonzero(ours * theirs), np.count_nonzero(ours * theirs < 0)
+    return bool(reverse > _OPPOSED * told and (apart > _APART).mean() >= _SURE)
 
 
-def _order(logs: Matrix) -> Matrix:
+def _order(logs: Matrix) -> _Order:
     """Return, for every two mistakes, 1 if the first is surely worse, -1 if it is surely less bad, else 0."""
     logs = logs[:: max(1, round(logs.size * logs.shape[1] / _COMPARED))]
-    worse = np.stack([(logs[:, [i]] > logs).mean(axis=0) for i in range(logs.shape[1])])
-    order: Matrix = (worse >= _SURE).astype(np.float64) - (worse.T >= _SURE)
+    # Places within a draw compare as the logs do, and as whole numbers of two bytes six times as fast.
+    places = np.array([np.unique(draw, return_inverse=True)[1] for draw in logs], dtype=np.uint16)
+    few = np.min_scalar_type(len(logs))
+    worse = np.stack([(own[:, None] > places).sum(axis=0, dtype=few) / len(logs) >= _SURE for own in places.T])
+    order: _Order = worse.astype(np.int8) - worse.T
     return order
 
 

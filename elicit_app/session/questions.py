@@ -186,6 +186,15 @@ class Steps:
             self._steps[key] = self._made(state)
         return self._steps[key]
 
+    def over(self, state: SessionState) -> Over | None:
+        """Return why there is no further question; None where there is one, which only a search has to make."""
+        procedure = self.procedure(state)
+        if _key(state) in self._steps or procedure.belief(state.history) is None:
+            step = self.after(state)
+            return step if isinstance(step, Over) else None
+        reason = procedure.stops(state.history)
+        return None if reason is None else Over(reason)
+
     def ahead(self, state: SessionState) -> Iterator[None]:
         """Prepare the step after a state, in parts that take some hundredths of a second each."""
         procedure = self.procedure(state)

@@ -59,6 +59,7 @@ _FITS = {
     "worse side": "the other side was plainly better",
     "level": "one side was plainly better",
     "does not fit": "does not fit the rest",
+    "far apart": "far from another answer about the same mistakes",
     "two answers": "answered twice, differently",
     "asked again": "",
     "left open": "left open",

@@ -63,12 +63,14 @@ def purpose_words(study: Study, questions: int, *, early: bool = True) -> tuple[
     at_most = f"usually up to {most} questions" if early else all_of_them
     stops = " Stops when the choice is settled." if early else ""
     known = " Stops when the costs are known closely." if early else ""
-    also = "where to cut" if study.n_classes == 2 else "how to decide with your costs"
+    also = "Also: where to cut." if study.n_classes == 2 else "Also: how to decide with your costs."
+    if study.models and all((model.y_proba.max(axis=1) == 1).all() for model in study.models):
+        also = ""  # labels without probabilities can only be taken as they are
     return (
         PurposeWords(
             "choose",
             "To choose between these models" if several else "To decide how to use this model",
-            f"Also: {also}.{stops}",
+            f"{also}{stops}".strip(),
             count,
         ),
         PurposeWords(
@@ -84,6 +86,7 @@ FIT_WORDS: Mapping[Fit, str] = {
     "worse side": "the worse side",
     "level": "one side was better",
     "does not fit": "does not fit",
+    "far apart": "far from another",
     "two answers": "two answers",
     "asked again": "asked again",
     "left open": "left open",

@@ -212,6 +212,10 @@ class Session:
         """Return the next step of the procedure, or why there is no further question."""
         return self._steps.after(self.state)
 
+    def over(self) -> Over | None:
+        """Return why the procedure has no further question, or None where it has one."""
+        return self._steps.over(self.state)
+
     def asking(self) -> Asking | None:
         """Return the current question, or None if the procedure has no further one.
 
@@ -250,8 +254,8 @@ class Session:
 
     def outcome(self) -> Outcome:
         """Return what is known after the answers so far."""
-        step = self.next()
-        return self.procedure().conclude(self.state.history, step.stopped if isinstance(step, Over) else "expert")
+        over = self.over()
+        return self.procedure().conclude(self.state.history, "expert" if over is None else over.stopped)
 
     # --- what the expert does
 
@@ -338,15 +342,14 @@ class Session:
 
     def continuation(self) -> Continued | None:
         """Return what asking for more would write, or None where the procedure has no further question."""
-        step = self.next()
-        state = self.state
-        if isinstance(step, Step):
+        state, over = self.state, self.over()
+        if over is None:
             return Continued(at=self._clock(), questions=state.questions, early_stop=state.early_stop)
         questions = informative(state.history) + SITTING
-        if self.setting.questions is None or step.stopped not in _MORE_AFTER or questions > MOST_QUESTIONS:
+        if self.setting.questions is None or over.stopped not in _MORE_AFTER or questions > MOST_QUESTIONS:
             return None
         # Where the budget ended the sitting, it may end earlier again; where the answers did, only the expert ends it.
-        early = step.stopped == "budget"
+        early = over.stopped == "budget"
         return Continued(at=self._clock(), questions=questions, early_stop=early)
 
     def verify(self) -> bool:

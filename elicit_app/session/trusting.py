@@ -63,7 +63,7 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
     state, procedure = session.state, session.procedure()
     report = trust_report(procedure, state.history, [state.entries[index].event.left for index in state.used])
     failed = [state.used[place] + 1 for place in report.failed_checks]
-    odd = sorted(misfit_numbers(state, report.misfits))
+    odd = sorted(state.used[place] + 1 for place in report.misfits)  # a judgement that was given twice, once
     explained = Tally(report.explained.right, report.explained.total)
     same, repeated = report.repeats.right, report.repeats.total
     held_out = _held_out(report, session.study)

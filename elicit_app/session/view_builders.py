@@ -18,16 +18,16 @@ from elicit_app.elicitation.trust import misfits
 from elicit_app.problem import Problem
 from elicit_app.registry.entries import stated_orders
 from elicit_app.session.journal.events import Answered, Pair, as_counts
-from elicit_app.session.journal.state import Entry, StateBuilder
+from elicit_app.session.journal.state import Entry, StateBuilder, is_merged_repeat
 from elicit_app.session.pair_words import nothing_traded
-from elicit_app.session.questions import Asking, Over, on_screen, to_reply
+from elicit_app.session.questions import Asking, on_screen, to_reply
 from elicit_app.session.sentences import last_words, progress_words, stated_words, with_moved
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.trusting import contradictions, far_apart_words, misfit_numbers
 from elicit_app.session.views import AnsweredView, Fit, QuestionView, RecapView, ReviewView, SittingOverView
 from elicit_app.study.writing import write_whole
 from metrics.files import csv_cell
-from metrics.text import counted
+from metrics.text import counted, number_word
 
 _OVER = {
     "budget": "{answers} answers, all kept. This sitting is over: see the result, or go on.",
@@ -126,8 +126,8 @@ def looking_again_view(session: Session, request: int, number: int) -> QuestionV
 
 def sitting_over_view(session: Session) -> SittingOverView:
     """Return the end of a sitting: why it is over, and whether there can be more."""
-    step = session.next()
-    reason = step.stopped if isinstance(step, Over) else "expert"
+    over = session.over()
+    reason = "expert" if over is None else over.stopped
     what = "how bad each mistake is, compared with the worst one"
     if session.study.wording.priced:
         what = "how much each amount counts, compared with the one that counts most"
@@ -152,7 +152,9 @@ def review_view(session: Session) -> ReviewView:
 def answered_views(session: Session, pairs: tuple[tuple[int, int], ...]) -> tuple[AnsweredView, ...]:
     """Return every answer with its fit; `pairs` holds the numbers of contradicting answers."""
     state = session.state
-    odd = misfit_numbers(state, misfits(session.procedure(), state.history))
+    wrong = misfits(session.procedure(), state.history)
+    odd, apart = misfit_numbers(state, wrong), far_apart(session.procedure(), state.history, wrong)
+    far = set() if apart is None else {state.used[place] + 1 for place in (apart.more, apart.fewer)}
     doubled = {number for pair in pairs for number in pair}
     views = []
     for number, entry in enumerate(state.entries, start=1):
@@ -171,6 +173,8 @@ def answered_views(session: Session, pairs: tuple[tuple[int, int], ...]) -> tupl
             fit = "check" if entry.answer.choice == better else "worse side"
         elif number in odd:
             fit = "does not fit"
+        elif number in far:
+            fit = "far apart"
         else:
             fit = "fits"
         views.append(_answered_view(state.entries, number, fit))
@@ -222,12 +226,13 @@ def _asked_again_as(entries: tuple[Entry, ...], number: int) -> int | None:
 
 
 def _review_sentence(session: Session, answers: tuple[AnsweredView, ...], doubled: int) -> str:
-    odd = sum(view.fit == "does not fit" for view in answers)
+    odd = [view.number for view in answers if view.fit == "does not fit"]
+    twice = sum(is_merged_repeat(session.state.entries, number, session.state.joined) for number in odd)
     parts = []
     if doubled:
         parts.append("one pair has two different answers" if doubled == 1 else f"{doubled} pairs have two answers")
     if odd:
-        parts.append("one answer does not fit the rest" if odd == 1 else f"{odd} answers do not fit the rest")
+        parts.append(_misfit_words(len(odd) - twice, twice))
     worse = sum(view.fit == "worse side" for view in answers)
     if worse:
         parts.append("one took the plainly worse side" if worse == 1 else f"{worse} took the plainly worse side")
@@ -248,6 +253,14 @@ def _review_sentence(session: Session, answers: tuple[AnsweredView, ...], double
     elif not parts:
         found = " No pair has two different answers."
     return total + found
+
+
+def _misfit_words(answers: int, twice: int) -> str:
+    """Say how many answers do not fit the rest; `twice` of them were given twice, and made one since."""
+    if answers == 1:
+        return f"one answer{', given twice,' if twice else ''} does not fit the rest"
+    given = f", {number_word(twice)} of them given twice," if twice else ""
+    return f"{answers} answers{given} do not fit the rest"
 
 
 def recap_view(session: Session) -> RecapView:

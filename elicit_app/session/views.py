@@ -27,7 +27,16 @@ if TYPE_CHECKING:
 Side = Literal["left", "right"]
 Reply = Literal["left", "right", "equal", "unsure"]
 Fit = Literal[
-    "fits", "does not fit", "two answers", "asked again", "left open", "taken out", "check", "worse side", "level"
+    "fits",
+    "does not fit",
+    "far apart",
+    "two answers",
+    "asked again",
+    "left open",
+    "taken out",
+    "check",
+    "worse side",
+    "level",
 ]
 
 

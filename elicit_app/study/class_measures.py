@@ -106,11 +106,14 @@ def _positive(cases: CaseColumns, options: Options) -> str:
     return cases.classes[1]
 
 
-def _of_decisions(function: Callable[..., float], **fixed: Any) -> Take:
-    """Return the computation of a measure of true and predicted labels."""
+def _of_decisions(name: str, **fixed: Any) -> Take:
+    """Return the computation of a measure of true and predicted labels, by its name in `metrics`.
+
+    Scikit-learn, which provides many of them, takes a second to import.
+    """
 
     def take(cases: CaseColumns, options: Options) -> Measurement:
-        weight = _weights_of_cases(cases, options)
+        weight, function = _weights_of_cases(cases, options), getattr(metrics, name)
         return Measurement(float(function(cases.y_true, cases.y_pred, sample_weight=weight, **fixed)), {})
 
     return take
@@ -147,13 +150,13 @@ def _expected_cost(cases: CaseColumns, options: Options) -> Measurement:
     return Measurement(float(value), {"cost_matrix": costs.tolist(), "classes": [*cases.classes]})
 
 
-def _by_class(function: Callable[..., Any]) -> Take:
+def _by_class(name: str) -> Take:
     """Return the computation of precision, recall or F1: for the positive class, or averaged over the classes."""
 
     def take(cases: CaseColumns, options: Options) -> Measurement:
         weight = _weights_of_cases(cases, options)
         classes = [*cases.classes]
-        each = function(
+        each = getattr(metrics, name)(
             cases.y_true, cases.y_pred, labels=classes, average=None, sample_weight=weight, zero_division=0.0
         )
         found = dict(zip(classes, map(float, each), strict=True))
@@ -300,17 +303,17 @@ _ANY = "prevalence"
 _CALIBRATION = _plotted(_calibration)
 
 MEASURES = (
-    _decisions("accuracy", "Share of cases that are right", _of_decisions(metrics.accuracy_score), "higher", _ANY),
-    _decisions("error", "Share of cases that are wrong", _of_decisions(metrics.error_rate), "lower", _ANY),
-    _decisions("balanced-error", "Mean error rate of the classes", _of_decisions(metrics.balanced_error_rate)),
+    _decisions("accuracy", "Share of cases that are right", _of_decisions("accuracy_score"), "higher", _ANY),
+    _decisions("error", "Share of cases that are wrong", _of_decisions("error_rate"), "lower", _ANY),
+    _decisions("balanced-error", "Mean error rate of the classes", _of_decisions("balanced_error_rate")),
     _decisions("class-weighted-error", "Error rate, each case by its class", _weighted_error, "lower", *_WEIGHTS),
     _decisions("misclassification-cost", "Mean cost of the decisions", _cost, "lower", *_COSTS, _ANY),
     _decisions(
-        "precision", "Share right among those called so", _by_class(metrics.precision_score), "higher", *_BINARY, _ANY
+        "precision", "Share right among those called so", _by_class("precision_score"), "higher", *_BINARY, _ANY
     ),
-    _decisions("recall", "Share of a class that is found", _by_class(metrics.recall_score), "higher", *_BINARY, _ANY),
-    _decisions("f1", "Harmonic mean of precision and recall", _by_class(metrics.f1_score), "higher", *_BINARY, _ANY),
-    _decisions("mcc", "Matthews correlation coefficient", _of_decisions(metrics.matthews_corrcoef), "higher", _ANY),
+    _decisions("recall", "Share of a class that is found", _by_class("recall_score"), "higher", *_BINARY, _ANY),
+    _decisions("f1", "Harmonic mean of precision and recall", _by_class("f1_score"), "higher", *_BINARY, _ANY),
+    _decisions("mcc", "Matthews correlation coefficient", _of_decisions("matthews_corrcoef"), "higher", _ANY),
     _probabilities(
         "true-positive-rate",
         "Share of the positive cases above a threshold",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,10 +25,12 @@ _FREE = Options(false_positive_penalty=0.0, false_negative_penalty=0.0)
 _SHARES = np.linspace(0, 1, 21)  # shares of alpha in the plot
 
 
-def _of_numbers(function: Callable[..., float]) -> Take:
+def _of_numbers(name: str) -> Take:
+    """Return how a measure of numbers is taken, named as in `metrics`: only then is scikit-learn imported."""
+
     def take(cases: CaseColumns, options: Options) -> Measurement:
         cases.require("y_true", "mean")
-        return Measurement(float(function(cases.numbers("y_true"), cases.numbers("mean"))), {})
+        return Measurement(float(getattr(metrics, name)(cases.numbers("y_true"), cases.numbers("mean"))), {})
 
     return take
 
@@ -173,15 +174,15 @@ def _draw_relevance(cases: CaseColumns, options: Options, axes: Axes) -> object:
     return tidy(axes, "upper left")
 
 
-def _regression(name: str, title: str, function: Callable[..., float], better: Any = "lower") -> Measure:
+def _regression(name: str, title: str, function: str, better: Any = "lower") -> Measure:
     return Measure(name, title, "numbers", better, _of_numbers(function), _draw_numbers)
 
 
 MEASURES = (
-    _regression("mse", "Mean squared error", metrics.mean_squared_error),
-    _regression("rmse", "Root of the mean squared error", metrics.root_mean_squared_error),
-    _regression("mae", "Mean absolute error", metrics.mean_absolute_error),
-    _regression("r2", "Share of the variance explained", metrics.r2_score, "higher"),
+    _regression("mse", "Mean squared error", "mean_squared_error"),
+    _regression("rmse", "Root of the mean squared error", "root_mean_squared_error"),
+    _regression("mae", "Mean absolute error", "mean_absolute_error"),
+    _regression("r2", "Share of the variance explained", "r2_score", "higher"),
     Measure(
         "gaussian-nll",
         "Negative log-likelihood of normal distributions",

@@ -259,6 +259,8 @@ def main() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    import polars  # noqa: F401  # before the first question, while whoever asks it is still getting ready
+
     streams: dict[int, Iterator[pl.DataFrame]] = {}
     for line in sys.stdin.buffer:
         question = json.loads(line)

@@ -30,6 +30,7 @@ from metrics.policies.recalibration import UNKNOWN, Calibration, CalibrationSamp
 Advance = Callable[[int], None]
 
 _SAME_PREVALENCE = 1e-9
+_KEPT = 4_000_000  # probabilities, 32 MB: so few are not read again where the policies change
 
 
 class Piece(NamedTuple):
@@ -156,11 +157,16 @@ class RowsTally:
         if any(not np.array_equal(batch.y_true, truth) for batch in batches[1:]):
             self.same_labels = False
             return
-        decided = []
-        for model, policies, batch in zip(self.models, self.policies, batches, strict=True):
+        for model, batch in zip(self.models, batches, strict=True):
             model.update(batch, first_row)
-            decided.append(policies.decisions(batch.y_proba, first_row))
-        self.cases.update(truth, np.concatenate(decided), first_row)
+        self.decide(batches, first_row)
+
+    def decide(self, batches: Sequence[Batch], first_row: int) -> None:
+        """Count what the policies decide of rows, and nothing else; see `update`."""
+        decided = [
+            policies.decisions(batch.y_proba, first_row) for policies, batch in zip(self.policies, batches, strict=True)
+        ]
+        self.cases.update(batches[0].y_true, np.concatenate(decided), first_row)
 
     def merge(self, other: RowsTally) -> None:
         """Add another tally of the same models."""
@@ -206,10 +212,8 @@ def tally_rows(
         If a file has other classes or invalid rows; it lists all faults.
     """
     tally = RowsTally(metric, [model.name for model in models], calibrations, concern)
-    streams = [_batches(rows, metric, model, advance) for rows, model in zip(models, tally.models, strict=True)]
-    for batches in _side_by_side(streams):
-        tally.update(batches, first_row)
-        first_row += len(batches[0].y_true)
+    for start, batches in _numbered(models, tally, first_row, advance):
+        tally.update(batches, start)
     return tally
 
 
@@ -226,12 +230,33 @@ def tally_models(
     Problem
         As for `tally_rows`, or if the models were not tried on the same cases.
     """
-    tally = tally_rows(models, metric, advance=advance, concern=concern)
+    names = [model.name for model in models]
+    tally = RowsTally(metric, names, concern=concern)
+    few: list[tuple[int, list[Batch]]] = []
+    numbers = 0
+    for start, batches in _numbered(models, tally, 0, advance):
+        tally.update(batches, start)
+        numbers += sum(batch.y_proba.size for batch in batches)
+        few = [*few, (start, batches)] if numbers <= _KEPT else []
     demand_same_cases(models, tally)
     found = tally.calibrations()
-    if found is not None:
-        tally = tally_rows(models, metric, 0, found, concern=concern)
-    return tally
+    if found is None:
+        return tally
+    again = RowsTally(metric, names, found, concern)
+    for start, batches in few or _numbered(models, again):
+        again.decide(batches, start)
+    again.models = tally.models  # which the policies do not change
+    return again
+
+
+def _numbered(
+    models: Sequence[ModelRows], tally: RowsTally, first_row: int = 0, advance: Advance | None = None
+) -> Iterator[tuple[int, list[Batch]]]:
+    """Yield the rows of all models side by side, checked, with the number of the first of them."""
+    streams = [_batches(rows, tally.metric, model, advance) for rows, model in zip(models, tally.models, strict=True)]
+    for batches in _side_by_side(streams):
+        yield first_row, batches
+        first_row += len(batches[0].y_true)
 
 
 def _batches(rows: ModelRows, metric: ElicitedMetric, tally: ModelTally, advance: Advance | None) -> Iterator[Batch]:

@@ -249,7 +249,7 @@ class ElicitedMetric(CostsOfCases):
         """
         from metrics.elicited.metric_file import metric_from_text, read_text
 
-        return metric_from_text(read_text(path), str(path), cls)
+        return metric_from_text(read_text(path), str(path), cls)[0]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an elicited metric file (``*.metric.json``) atomically: it is either complete or unchanged.
@@ -275,7 +275,7 @@ class ElicitedMetric(CostsOfCases):
         """Make a metric from the text of its file, with the checks of `load`; error messages call the text `source`."""
         from metrics.elicited.metric_file import metric_from_text
 
-        return metric_from_text(text, source, cls)
+        return metric_from_text(text, source, cls)[0]
 
     def with_labels(self, labels: Mapping[Any, Any] | Sequence[Any]) -> Self:
         """Return the same metric for data with other labels; draws, words and provenance are kept.

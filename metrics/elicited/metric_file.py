@@ -237,12 +237,6 @@ def _canonical_draws(samples: NDArray[np.float64]) -> Iterator[str]:
     yield "]"
 
 
-def has_digest(path: str | os.PathLike[str]) -> bool:
-    """Return whether a valid metric file has a digest; changes to a file without one go unnoticed."""
-    text = read_text(path)
-    return strict_json(_without(text, _draws_in(text))).get("digest") is not None
-
-
 def _draws_in(text: str) -> slice:
     """Return the position of the draws in a text as this program writes it; an empty slice for any other text."""
     start = text.find(_DRAWS)
@@ -299,7 +293,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
         raise MetricFileError(f"{path}: byte {error.start} is not UTF-8 text; a JSON file was expected.") from None
 
 
-def metric_from_text(text: str, source: str, make: type[Metric]) -> Metric:
+def metric_from_text(text: str, source: str, make: type[Metric]) -> tuple[Metric, bool]:
     """Make a metric from the text of an elicited metric file after checking all of it.
 
     Parameters
@@ -310,6 +304,13 @@ def metric_from_text(text: str, source: str, make: type[Metric]) -> Metric:
         Name of the text in error messages: the path.
     make : type
         `ElicitedMetric` or a subclass.
+
+    Returns
+    -------
+    metric : ElicitedMetric
+        Of the type that was asked for.
+    protected : bool
+        Whether the file carries a digest; without one a change of it is not noticed.
 
     Raises
     ------
@@ -331,7 +332,7 @@ def metric_from_text(text: str, source: str, make: type[Metric]) -> Metric:
         raise MetricFileError(f"{source}: {_in_words(error, text)}.") from None
     except ValueError as error:
         raise MetricFileError(f"{source}: {str(error).removesuffix('.')}.") from None
-    return metric
+    return metric, document.digest is not None
 
 
 def migrate(

@@ -175,8 +175,7 @@ def _fitted(logs: Floats, true: NDArray[np.int64]) -> tuple[Floats, Floats]:
     from scipy.optimize import minimize
 
     n, k = logs.shape
-    truth = np.eye(k)[true]
-
+    rows = np.arange(n)
     scores, off = np.empty_like(logs), np.empty_like(logs)  # reused: allocating them costs more than a step
 
     def loss(parameters: Floats) -> tuple[float, Floats]:
@@ -188,8 +187,8 @@ def _fitted(logs: Floats, true: NDArray[np.int64]) -> tuple[Floats, Floats]:
         away = np.concatenate([slope - 1, bias])
         value = (np.log(total) - _of(scores, true)).sum() + 0.5 * _RIDGE * (away @ away)
         np.divide(off, total[:, None], out=off)
-        np.subtract(off, truth, out=off)
-        uphill = np.concatenate([np.multiply(off, logs, out=scores).sum(axis=0), off.sum(axis=0)])
+        off[rows, true] -= 1.0
+        uphill = np.concatenate([np.einsum("ij,ij->j", off, logs), off.sum(axis=0)])
         return value / n, (uphill + _RIDGE * away) / n
 
     start = np.concatenate([np.ones(k), np.zeros(k)])

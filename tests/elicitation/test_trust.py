@@ -14,7 +14,7 @@ from elicit_app.elicitation.foretelling import AgainstChance
 from elicit_app.elicitation.oracles import LinearOracle, LogitOracle, run
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.procedures.dlpm import Dlpm
-from elicit_app.elicitation.questions import PREFERENCES, Answer, Asked, Choice, Purpose, Question
+from elicit_app.elicitation.questions import PREFERENCES, Answer, Asked, Choice, Moved, Purpose, Question
 from elicit_app.elicitation.trust import Count, macro_f1, refitted, trust_report
 
 COSTS = np.array([[0.0, 1.0, 0.4], [0.2, 0.0, 0.1], [0.7, 0.3, 0.0]])
@@ -260,6 +260,17 @@ class TestStoppingEarly:
         procedure = Bayes([TWO], family="lpm", seed=0, population=1000, questions=60, stop=True)
         asked = answers_of(procedure, LinearOracle(-COSTS[:2, :2]))
         assert {one.question.purpose for one in asked} == {Purpose.INFORMATIVE}
+
+
+@pytest.mark.parametrize(("count", "right"), [(150, 1), (199, 1), (200, 0), (250, 0)])
+def test_a_repeat_that_was_made_equal_agrees_where_it_took_the_side_that_was_better_before(count, right):
+    """Who preferred the second, with fewer of a mistake than 200, finds 150 of it as bad as it, not 250."""
+    first = Question.of_rates(np.array([[0.3, 0.2], [0.1, 0.4]]), np.array([[0.4, 0.1], [0.2, 0.3]]), 1000)
+    repeat = replace(first.swapped(), purpose=Purpose.REPEAT, repeat_of=1)
+    equal = Answer(Choice.EQUAL, moved=Moved("second", 0, 1, count, 200))
+    procedure = Bayes([counted(2)], family="lpm", seed=0, population=1000)
+    report = trust_report(procedure, [Asked(first, Answer(Choice.SECOND)), Asked(repeat, equal)])
+    assert report.repeats == Count(right, 1)
 
 
 @pytest.mark.parametrize(("again", "right"), [(Choice.SECOND, 1), (Choice.FIRST, 0)])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting
@@ -19,6 +20,7 @@ from elicit_app.session.comparing import (
     compare_experts,
     disagreement,
     furthest,
+    kendall_w,
     spread_words,
     told_apart,
     wording_of,
@@ -116,6 +118,15 @@ def test_no_number_is_made_of_what_was_only_bounded_or_said_as_a_range():
     assert spread_words((at_least, UNIT)) == ""
     known = rates(2, HARMLESS, (1.0, 0.9, 1.1), (2.0, 1.9, 2.1))
     assert spread_words((at_least, UNIT, known)).startswith("Half of their ratios that are known and not 0 lie within")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_kendalls_w_takes_the_ranks_that_scipy_averages_over_ties(seed):
+    scores = np.random.default_rng(seed).integers(0, 4, size=(3, 9)) / 3
+    ranks = rankdata(scores, axis=1)
+    ties = sum((np.unique(row, return_counts=True)[1] ** 3).sum() - 9 for row in ranks)
+    spread = ((ranks.sum(axis=0) - 3 * 10 / 2) ** 2).sum()
+    assert kendall_w(scores) == pytest.approx(12 * spread / (9 * (9**3 - 9) - 3 * ties))
 
 
 def test_experts_to_whom_all_mistakes_are_alike_do_not_rank_them_differently():

@@ -172,7 +172,11 @@ def test_who_contradicts_themselves_or_another_is_named():
 
 
 def test_a_pool_of_opposed_experts_says_so_wherever_it_goes():
-    opposed = pool([metric(ONE, draws=300), metric(tuple(1 / np.array(ONE)), "Ben", draws=300)])
+    two = [metric(ONE, draws=300), metric(tuple(1 / np.array(ONE)), "Ben", draws=300)]
+    opposed = pool(two)
+    said = doubts([one.metric for one in two], ["Ada", "Ben"], opposed)
+    assert said == doubts([one.metric for one in two], ["Ada", "Ben"])
+    assert said[0].startswith("Ada and Ben value the mistakes the other way round")
     assert opposed.quality.caveat == "The costs are provisional: experts of opposed values are pooled in them."
     assert pool([metric(ONE, draws=300), metric(OTHER, "Ben", draws=300)]).quality.caveat == ""
     careless = metric(OTHER, "Ben", draws=300, quality=Quality(provisional=UNTRUSTED))

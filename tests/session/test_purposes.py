@@ -1,6 +1,7 @@
 """What the answers are for, as window and terminal ask it."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,6 +22,13 @@ def test_each_purpose_says_when_it_stops_and_how_many_questions_there_are():
     assert choose.sentence == "Also: where to cut. Stops when the choice is settled."
     assert choose.questions == "usually 10 to 22 questions"
     assert costs.questions == both.questions == "usually up to 22 questions"
+
+
+def test_of_labels_alone_nothing_is_said_about_where_to_cut():
+    study = open_study("breast-cancer")
+    labels = tuple(replace(one, y_proba=np.eye(2)[one.y_proba.argmax(axis=1)]) for one in study.models)
+    assert purpose_words(replace(study, models=labels), 18)[0].sentence == "Stops when the choice is settled."
+    assert "where to cut" in purpose_words(replace(study, models=(labels[0], study.models[1])), 18)[0].sentence
 
 
 def test_where_it_may_not_stop_early_nothing_is_said_to_stop():

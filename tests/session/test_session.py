@@ -199,6 +199,16 @@ def test_looking_ahead_of_the_last_answer_leaves_what_was_learned_until_it_is_as
         assert session.outcome().stopped == "budget"
 
 
+def test_what_was_learned_so_far_needs_no_further_question(study, journal_path, monkeypatch):
+    with Session.create(study, BayesSetting(seed=1, questions=6), journal_path) as session:
+        session.answer("left")
+    monkeypatch.setattr(Bayes, "_step", None)  # not to be called
+    looked_at = Session.look(journal_path, study)
+    assert looked_at.over() is None
+    assert looked_at.outcome().stopped == "expert"
+    assert looked_at.continuation() is not None
+
+
 def test_a_sitting_ends_and_more_begins_another(study, journal_path, monkeypatch):
     with Session.create(study, BayesSetting(seed=1, questions=6), journal_path) as session:
         while isinstance(session.next(), Step):
@@ -213,7 +223,7 @@ def test_a_sitting_ends_and_more_begins_another(study, journal_path, monkeypatch
             patched.setattr("elicit_app.session.session.MOST_QUESTIONS", 6 + SITTING)
             assert session.continuation().early_stop
             settled = replace(session.next(), stopped="best-model")
-            patched.setattr(session, "next", lambda: settled)
+            patched.setattr(session, "over", lambda: settled)
             assert not session.continuation().early_stop, "only the expert ends what the answers had ended"
         session.more()
         assert isinstance(session.next(), Step)

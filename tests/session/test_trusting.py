@@ -262,7 +262,10 @@ def test_answers_that_plainly_disagree_are_named_whatever_the_fit_makes_of_them(
         assert f"one missed cancer counts as {most} needless biopsies" in found.detail
         assert f" as {least}." in found.detail
         assert not view.trust_sentence.startswith("Yes")
-        assert found.headline in review_view(session).sentence
+        review = review_view(session)
+        assert found.headline in review.sentence
+        marked = [answer.number for answer in review.answers if answer.fit == "far apart"]
+        assert marked == [int(number) for number in found.headline.split()[1:4:2]]
         assert not any("fit these numbers" in headline for headline in headlines(view, good=True))
         assert "7 of 7 answers fit these numbers, but only if the person errs that much." in found.detail
 
@@ -312,3 +315,21 @@ def test_costs_are_provisional_where_the_questions_ended_before_they_were_known(
     outcome = Outcome("lpm", np.array([-1.0, -8.0]), (None, None), stopped, 12)
     assert why_provisional(outcome, (known, other), FEWEST_ANSWERS, untrusted=False) == reason
     assert why_provisional(outcome, (known, other), 12, untrusted=True) == "the answers do not hang together"
+
+
+def test_one_judgement_that_was_given_twice_is_counted_once_where_it_does_not_fit(tmp_path):
+    """Who minds missed cancers a hundred times as much contradicts that in a repeat, and calls the pair equal then."""
+    session = Session.create(
+        open_study("breast-cancer"), BayesSetting(seed=0, questions=16, stop=False), tmp_path / "equal.session.jsonl"
+    )
+    with session:
+        while (asking := session.asking()) is not None:
+            dearer = (np.subtract(asking.pair.first, asking.pair.second) * [[0, 100.0], [1.0, 0]]).sum() > 0
+            second = dearer != (asking.pair.purpose is Purpose.REPEAT)
+            session.answer("right" if second == (asking.left == "first") else "left")
+        ((first, second),) = review_view(session).contradictions
+        session.resolve(first + 1, second + 1, "equal")
+        review, trust = review_view(session), headlines(result_view(session), good=False)
+    assert [one for one in trust if "does not fit" in one] == [f"Answer {first + 1} does not fit the rest"]
+    assert [answer.number - 1 for answer in review.answers if answer.fit == "does not fit"] == [first, second]
+    assert review.sentence == "20 answers. One answer, given twice, does not fit the rest."

@@ -12,7 +12,7 @@ from elicit_app.problem import Problem
 from elicit_app.study.checking import Batch
 from elicit_app.study.parquet import BATCH_ROWS
 from elicit_app.study.reading import read_predictions
-from elicit_app.study.scoring import ModelRows, Piece, RowsTally, judged_prevalence, scores_of, tally_models
+from elicit_app.study.scoring import ModelRows, Piece, RowsTally, judged_prevalence, scores_of, tally_models, tally_rows
 from metrics import ElicitedMetric, meta_pattern_concern_score
 
 CLASSES = ("red", "yellow", "green")
@@ -248,6 +248,20 @@ def test_rows_have_the_same_numbers_in_one_file_and_in_many_pieces(tmp_path):
     )
     one, other = (tally.models[0].sample.fitted() for tally in (whole, cut))
     np.testing.assert_array_equal(one.slope, other.slope)
+
+
+def test_policies_that_are_found_out_late_are_counted_as_if_they_had_been_known(tmp_path, monkeypatch):
+    rows = rows_of(tmp_path / "m.parquet")
+    long_file(tmp_path / "m.parquet", BATCH_ROWS + 7)
+    kept = tally_models(rows, metric())
+    monkeypatch.setattr("elicit_app.study.scoring._KEPT", 3 * BATCH_ROWS)
+    read_again = tally_models(rows, metric())
+    known = tally_rows(rows, metric(), 0, [policies.calibration for policies in kept.policies])
+    assert any(policy.recalibrated for policy in known.columns)
+    for tallied in (kept, read_again):
+        np.testing.assert_array_equal(tallied.cases.counts, known.cases.counts)
+        np.testing.assert_array_equal(tallied.models[0].labels, known.models[0].labels)
+        assert tallied.models[0].sums["expected"].result() == known.models[0].sums["expected"].result()
 
 
 def test_labels_are_read_and_have_no_second_policy(tmp_path):

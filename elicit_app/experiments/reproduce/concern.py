@@ -37,7 +37,7 @@ from elicit_app.experiments.reproduce.shape import (
 )
 from metrics.measures.concern import TrueConcern
 
-_PAPER = "Wang, Du and Liu, SMC 2023"
+PAPER = "Wang, Du and Liu, SMC 2023"
 
 # Table I: 100 cases of class 0; A is unsure and wrong in one of them, B is always right.
 _BINARY = {"A": [[0.99, 0.01]] * 99 + [[0.49, 0.51]], "B": [[0.98, 0.02]] * 100}
@@ -135,7 +135,7 @@ _TABLE_2 = {
     ("LSTM", "ADD"): (-0.9721, -0.9735, -0.9706, 0.9815, 0.9862),
     ("LSTM", "MNIST"): (-0.9757, -0.9754, -0.9760, 0.9774, 0.9763),
 }
-_TOP_K, _INTERVALS = 5, 200
+TOP_K, N_INTERVALS = 5, 200
 # The data sets trained on here, which ship with scikit-learn, and the published rows that they stand for.
 _OURS: dict[tuple[str, str], str] = {("MLP", "IRIS"): "breast cancer", ("MLP", "DIGITS"): "digits"}
 _OURS_WITH_TORCH = {
@@ -148,7 +148,7 @@ _OURS_WITH_TORCH = {
 def _scores(true: Any, proba: Matrix) -> list[float]:
     """Return the MPCS of one turn, followed by the five measures that it is compared with."""
     labels = range(proba.shape[1])
-    concern = metrics.meta_pattern_concern_score(true, proba, top_k=_TOP_K, n_intervals=_INTERVALS, labels=labels)
+    concern = metrics.meta_pattern_concern_score(true, proba, top_k=TOP_K, n_intervals=N_INTERVALS, labels=labels)
     return [float(concern), *plain_scores(true, proba)]
 
 
@@ -207,7 +207,7 @@ def _table2(results: Mapping[str, Any]) -> Iterator[Finding]:
     yield agreement_panel(rows, "Spearman's correlations")
     yield Panel("one training, MLP on digits", "turn, thinned", "from least to most", tuple(curves))
     yield (
-        f"Top {_TOP_K}, t = {_INTERVALS}, nothing released; measured on the 30 % of the cases held out from training."
+        f"Top {TOP_K}, t = {N_INTERVALS}, nothing released; measured on the 30 % of the cases held out from training."
     )
 
 
@@ -303,7 +303,7 @@ def _calls(truth: Any, proba: Matrix) -> dict[str, Callable[[], object]]:
         "MS": lambda: metrics.probability_squared_error(truth, proba, labels=labels),
         "CE": lambda: metrics.negative_log_likelihood(truth, proba, labels=labels),
         "MPCS": lambda: metrics.meta_pattern_concern_score(
-            truth, proba, top_k=_TOP_K, n_intervals=_INTERVALS, labels=labels
+            truth, proba, top_k=TOP_K, n_intervals=N_INTERVALS, labels=labels
         ),
     }
 
@@ -340,8 +340,8 @@ def _table3(results: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 EXPERIMENTS = (
-    Experiment("mpcs-table1", "Table I, and scores by hand", f"{_PAPER}, table I", at_once, _table1),
-    Experiment("mpcs-table2", "Table II: rank correlations", f"{_PAPER}, table II", _table2_parts, _table2),
-    Experiment("mpcs-limit", "Is cross-entropy the limit?", f"{_PAPER}, section III-B", _limit_parts, _limit_report),
-    Experiment("mpcs-table3", "Table III: time", f"{_PAPER}, table III", _table3_parts, _table3, times=True),
+    Experiment("mpcs-table1", "Table I, and scores by hand", f"{PAPER}, table I", at_once, _table1),
+    Experiment("mpcs-table2", "Table II: rank correlations", f"{PAPER}, table II", _table2_parts, _table2),
+    Experiment("mpcs-limit", "Is cross-entropy the limit?", f"{PAPER}, section III-B", _limit_parts, _limit_report),
+    Experiment("mpcs-table3", "Table III: time", f"{PAPER}, table III", _table3_parts, _table3, times=True),
 )

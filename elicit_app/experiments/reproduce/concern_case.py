@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 import metrics
 from elicit_app.elicitation.questions import Matrix
+from elicit_app.experiments.reproduce.concern import N_INTERVALS, PAPER, TOP_K
 from elicit_app.experiments.reproduce.shape import Curve, Experiment, Finding, Options, Panel, Part, Row, mean_and_error
 from metrics.models.learning import ConcernLearningRate
 
@@ -142,8 +143,7 @@ def plain_scores(true: Any, proba: Matrix) -> list[float]:
     ]
 
 
-_PAPER = "Wang, Du and Liu, SMC 2023"
-_FACTOR, _TOP_K, _INTERVALS, _RELEASED = 0.5, 5, 200, 28
+_FACTOR, _RELEASED = 0.5, 28
 _HELD_OUT, _HIDDEN = 0.7, 10
 _RATES = (0.003, 0.01, 0.03)
 _METRICS = ("accuracy", "F1", "MCC", "MS", "CE", "MPCS")
@@ -192,7 +192,7 @@ def _lists(pairs: list[list[int]]) -> list[list[int]]:
 def _concern(true: Any, proba: Matrix, factors: Matrix) -> float:
     return float(
         metrics.meta_pattern_concern_score(
-            true, proba, top_k=_TOP_K, n_intervals=_INTERVALS, release_factors=factors, labels=range(10)
+            true, proba, top_k=TOP_K, n_intervals=N_INTERVALS, release_factors=factors, labels=range(10)
         )
     )
 
@@ -270,7 +270,7 @@ def _report(results: Mapping[str, Any]) -> Iterator[Finding]:
     yield _choice_panel(chosen)
     yield _rate_panel(rates)
     yield (
-        f"Top {_TOP_K}, t = {_INTERVALS}, factor {_FACTOR} and {_RELEASED} released pairs, as in the paper. A "
+        f"Top {TOP_K}, t = {N_INTERVALS}, factor {_FACTOR} and {_RELEASED} released pairs, as in the paper. A "
         f"perceptron with {_HIDDEN} hidden units is trained {len(chosen)} times and judged on the {_HELD_OUT:.0%} of "
         "the digits held out from training. ± gives standard errors."
     )
@@ -384,6 +384,4 @@ def _rate_panel(rates: Mapping[float, list[dict[str, list[float]]]]) -> Panel:
     )
 
 
-EXPERIMENTS = (
-    Experiment("mpcs-case", "Case study: choosing and training", f"{_PAPER}, section IV-C", _parts, _report),
-)
+EXPERIMENTS = (Experiment("mpcs-case", "Case study: choosing and training", f"{PAPER}, section IV-C", _parts, _report),)

@@ -60,6 +60,12 @@ def elided(
     return metrics.elidedText(isolated(" ".join(text.split())), where, width)
 
 
+def breaking(text: str, metrics: QFontMetricsF, width: float) -> int:
+    """Return the flags that break `text` into lines: between words, and within them only where one has no room."""
+    fits = all(metrics.horizontalAdvance(word) <= width for word in text.split())
+    return int(Qt.TextFlag.TextWordWrap if fits else Qt.TextFlag.TextWrapAnywhere)
+
+
 def write(
     painter: QPainter,
     room: QRectF,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PySide6.QtCore import QBuffer, QObject, QStandardPaths, Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QBuffer, QObject, QStandardPaths, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QPixmap
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from elicit_app.gui.elements.page import Page
 from elicit_app.gui.elements.surfaces import Notice
@@ -22,6 +22,8 @@ from elicit_app.study.writing import file_name, write_picture, write_whole
 if TYPE_CHECKING:
     from elicit_app.session.views import View
 
+
+_SOON = 300  # milliseconds after which it is said that a file is on its way
 
 _log = logging.getLogger(__name__)
 
@@ -56,15 +58,19 @@ class Bridge(QObject):
             self.view.emit(view)
 
 
+_Heard = tuple[Callable[[Any], None], Callable[[Problem], None]]
+
+
 class _Done(NamedTuple):
     request: int
     value: Any
     problem: Problem | None
     dropped: Callable[[Any], None] | None
+    heard: _Heard | None = None  # of what is answered whatever is asked meanwhile
 
 
 class Background(QObject):
-    """Runs jobs one after another on a worker thread; only the newest request is answered.
+    """Runs jobs one after another on a worker thread; except for saving, only the newest request is answered.
 
     The answer arrives on the main thread: `done` with the result, or `failed` with a `Problem`.
     """
@@ -76,7 +82,8 @@ class Background(QObject):
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="window")
         self._requests = itertools.count(1)
         self._newest = 0
-        self._waiting: tuple[Callable[[Any], None], Callable[[Problem], None]] | None = None
+        self._waiting: _Heard | None = None
+        self._saving = set[Future[Any]]()
         self._open = True
         self._arrived.connect(self._pass_on, Qt.ConnectionType.QueuedConnection)
 
@@ -96,6 +103,19 @@ class Background(QObject):
         request = self._newest
         self._worker.submit(work).add_done_callback(lambda future: self._finished(request, future, dropped))
 
+    def save(self, work: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[Problem], None]) -> None:
+        """Run `work`, which writes a file: it is finished and answered whatever is requested next."""
+        if not self._open:
+            return
+        future = self._worker.submit(work)
+        self._saving.add(future)
+        future.add_done_callback(lambda future: self._saved(future, (done, failed)))
+
+    @property
+    def is_saving(self) -> bool:
+        """Return whether a requested file is not written yet."""
+        return bool(self._saving)
+
     def forget(self) -> None:
         """Ignore the newest request."""
         self._newest = next(self._requests)
@@ -104,6 +124,7 @@ class Background(QObject):
     def close(self) -> None:
         """Wait for the current job and drop the rest."""
         self.stop()
+        wait(tuple(self._saving))
         self._worker.shutdown(wait=True, cancel_futures=True)
 
     def stop(self) -> None:
@@ -120,22 +141,41 @@ class Background(QObject):
             if error is None and dropped is not None:
                 dropped(future.result())
             return
-        problem = None
-        if error is not None:
-            problem = error if isinstance(error, Problem) else _unexpected(error)
-        self._arrived.emit(_Done(request, None if error is not None else future.result(), problem, dropped))
+        self._arrived.emit(_Done(request, *_outcome(future), dropped))
+
+    def _saved(self, future: Future[Any], heard: _Heard) -> None:
+        """On the worker's thread: pass on that something was saved, or why not."""
+        self._saving.discard(future)
+        if self._open and not future.cancelled():
+            self._arrived.emit(_Done(0, *_outcome(future), None, heard))
 
     @Slot(object)
     def _pass_on(self, result: _Done) -> None:
+        if result.heard is not None:
+            _answer(result, result.heard)
+            return
         if result.request != self._newest or self._waiting is None:
             if result.problem is None and result.dropped is not None:
                 result.dropped(result.value)
             return
-        (done, failed), self._waiting = self._waiting, None
-        if result.problem is not None:
-            failed(result.problem)
-        else:
-            done(result.value)
+        heard, self._waiting = self._waiting, None
+        _answer(result, heard)
+
+
+def _answer(result: _Done, heard: _Heard) -> None:
+    done, failed = heard
+    if result.problem is not None:
+        failed(result.problem)
+    else:
+        done(result.value)
+
+
+def _outcome(future: Future[Any]) -> tuple[Any, Problem | None]:
+    """Return what work came to: its value, or why there is none."""
+    error = future.exception()
+    if error is None:
+        return future.result(), None
+    return None, error if isinstance(error, Problem) else _unexpected(error)
 
 
 def _unexpected(error: BaseException) -> Problem:
@@ -234,17 +274,39 @@ def save_as(
     title: str = "Save",
     then: str = "",
 ) -> None:
-    """Ask where to save a file, `write` it there, and report the path or the failure on the page."""
-    notice = page.notice
+    """Ask where to save a file, `write` it there, and report the path or the failure on the page that is open then.
+
+    If writing takes longer than `_SOON`, the page says that it is under way.
+    """
     path = dialogs.save(page, documents() / f"{name}{ending}", title)
-    if path is None or notice is None:
+    if path is None:
         return
     target = with_ending(path, ending)
-    background.run(
+    on_its_way = QTimer(page, singleShot=True, interval=_SOON)
+    on_its_way.timeout.connect(lambda: _notice(page).say(f"{target.name} is being written.", good=True))
+    on_its_way.start()
+
+    def say(tell: Callable[[Notice], object]) -> None:
+        on_its_way.stop()
+        on_its_way.deleteLater()
+        tell(_notice(page))
+
+    background.save(
         lambda: write(target),
-        lambda saved: say_saved(notice, saved, dialogs, then),
-        lambda problem: notice.say(problem.sentence),
+        lambda saved: say(lambda notice: say_saved(notice, saved, dialogs, then)),
+        lambda problem: say(lambda notice: notice.say(problem.sentence)),
     )
+
+
+def _notice(page: Page) -> Notice:
+    """Return the notice of the open page for news about `page`, or that of `page` if the open one has none."""
+    stack = page.parentWidget()
+    shown = stack.currentWidget() if isinstance(stack, QStackedWidget) else page
+    notice = shown.notice if isinstance(shown, Page) else None
+    if notice is None:
+        notice = page.notice
+    assert notice is not None, "a page that saves has where to say so"
+    return notice
 
 
 def with_ending(path: Path, ending: str) -> Path:

@@ -76,6 +76,7 @@ class Flow(QObject):
         if self._session_flow is not None:
             self._session_flow.close()
         page = self._pages.start
+        page.notice.say("")
         self._pages.show(page)
         self.background.run(self._overview, page.show_view, lambda problem: page.notice.say(problem.sentence))
 
@@ -101,8 +102,8 @@ class Flow(QObject):
         """Close everything, and return whether all work has ended.
 
         False means that a computation is still running after most of a second. Nobody needs its result, so the caller
-        need not wait to end the program. All answers are in the session file in either case; for the disk alone this
-        method waits as long as it takes.
+        need not wait to end the program. All answers are in the session file in either case; for the disk alone, and
+        for files being saved, this method waits as long as it takes.
         """
         session = self._session_flow
         unwritten = session.unwritten() if session is not None else lambda: False
@@ -117,7 +118,7 @@ class Flow(QObject):
         closing = threading.Thread(target=close_all, daemon=True)
         closing.start()
         give_up = time.monotonic() + PATIENCE
-        while closing.is_alive() and (time.monotonic() < give_up or unwritten()):
+        while closing.is_alive() and (time.monotonic() < give_up or unwritten() or self.background.is_saving):
             closing.join(0.02)
         return not closing.is_alive()
 
@@ -172,7 +173,7 @@ class Flow(QObject):
         self.background.run(
             lambda: _study_to_ask(ref),
             lambda study: self._opened(study, path),
-            lambda problem: self._trouble(problem, path),
+            lambda problem: self._trouble(problem, (path,)),
         )
 
     def open_files(self, paths: Sequence[Path]) -> None:
@@ -186,7 +187,7 @@ class Flow(QObject):
 
     def _read(self, files: Sequence[Path]) -> None:
         self.files.open(
-            files, lambda study: self._opened(study, files[0]), lambda problem: self._trouble(problem, files[0])
+            files, lambda study: self._opened(study, files[0]), lambda problem: self._trouble(problem, tuple(files))
         )
 
     def choose_files(self) -> None:
@@ -269,18 +270,18 @@ class Flow(QObject):
 
     # --- errors
 
-    def _trouble(self, problem: Problem, source: Path) -> None:
+    def _trouble(self, problem: Problem, sources: tuple[Path, ...]) -> None:
         from elicit_app.gui.pages.messages import ErrorDetails
 
-        if source.exists():
-            self._show_error(ErrorDetails.of_file(problem, source))
+        if sources[0].exists():
+            self._show_error(ErrorDetails.of_files(problem, sources))
         else:
             self._cannot("This study cannot be opened", problem)
 
     def _cannot(self, title: str, problem: Problem, path: Path | None = None) -> None:
         from elicit_app.gui.pages.messages import ErrorDetails
 
-        self._show_error(ErrorDetails(title, problem.sentence, problem.findings, path))
+        self._show_error(ErrorDetails(title, problem.sentence, problem.findings, () if path is None else (path,)))
 
     def _show_error(self, error: ErrorDetails) -> None:
         self._error_page.show_error(error)
@@ -290,16 +291,12 @@ class Flow(QObject):
     def _error_page(self) -> ErrorPage:
         page = self._pages.error
         page.choose_requested.connect(self._choose_again)
-        page.again_requested.connect(lambda path: self.open(str(path)))
+        page.again_requested.connect(self.open_files)
         page.format_requested.connect(self._show_format)
         return page
 
-    def _choose_again(self) -> None:
-        source = self._error_page.source
-        if source is not None and source.is_dir():
-            self.choose_folder()
-        else:
-            self.choose_files()
+    def _choose_again(self, folder: bool) -> None:
+        (self.choose_folder if folder else self.choose_files)()
 
     # --- help and settings
 

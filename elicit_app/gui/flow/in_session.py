@@ -132,6 +132,8 @@ class SessionFlow(QObject):
     def let_go(self) -> Callable[[], None]:
         """Forget the session, and return a function that closes it, on any thread, after running computations."""
         runner, bridge, session = self._runner, self._bridge, self._session
+        if self._result is not None:
+            self.show_tab(0)  # the next result begins with what to do
         self._runner = self._bridge = self._session = self._result = None
         if bridge is not None:
             bridge.close()

@@ -44,7 +44,7 @@ _HOMES = {
     "practice": ("question.page", "PracticePage", ""),
     "question": ("question.page", "QuestionPage", ""),
     "recap": ("pages.messages", "RecapPage", "Where you stopped"),
-    "sitting_over": ("pages.messages", "SittingOverPage", "Enough for now"),
+    "sitting_over": ("pages.messages", "SittingOverPage", ""),
     "review": ("pages.review", "ReviewPage", "Look back"),
     "results": ("results.page", "ResultsPage", "Result"),
     "compare": ("pages.compare", "ComparePage", "Experts compared"),

@@ -328,8 +328,18 @@ class Preparation(QObject):
     def _create(self, beginning: Beginning) -> None:
         self.preparing.emit()
         self._background.run(
-            lambda: _created(beginning, self._data), self.began.emit, self._could_not_begin, dropped=close_session
+            lambda: _created(beginning, self._data),
+            lambda session: self._has_begun(session, beginning),
+            self._could_not_begin,
+            dropped=close_session,
         )
+
+    def _has_begun(self, session: Session, beginning: Beginning) -> None:
+        """Begin, and leave nothing on the pages that whoever answers next could take for their own."""
+        self._begin_page.forget()
+        if beginning.may_pile:
+            self._piles_page.forget()
+        self.began.emit(session)
 
     def _could_not_begin(self, problem: Problem) -> None:
         self._pages.show(self._begin_page)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QPainter
@@ -13,10 +14,10 @@ from PySide6.QtWidgets import QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
 from elicit_app.gui.elements.page import HeadedPage, bind
-from elicit_app.gui.elements.painting import Label, elided, tell, write
+from elicit_app.gui.elements.painting import Label, breaking, elided, tell, write
 from elicit_app.gui.elements.surfaces import Card, Section, fill, in_column
 from elicit_app.gui.results import plotting
-from elicit_app.gui.results.plotting import LogPlot, PlotColumns
+from elicit_app.gui.results.plotting import LogPlot, PlotColumns, Sign
 from elicit_app.gui.theme import RIGHT, Role, Tokens, em, font
 from elicit_app.session.comparing import ComparisonView, MistakeRates, furthest
 from metrics.drawing import LogAxis
@@ -24,7 +25,6 @@ from metrics.elicited.exchange import ExchangeRate, RateMark
 from metrics.text import series, two_digits
 
 _EVERYBODY = "all pooled"
-_WRAP = Qt.TextFlag.TextWordWrap | Qt.TextFlag.TextWrapAnywhere
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,9 @@ class ExpertPlot(LogPlot):
         return zip(self._names, (*row.rates, row.pooled), strict=True)
 
     def heightForWidth(self, width: int) -> int:
-        return math.ceil(self._head() + sum(self._block(row, width) for row in self._rows) + em(52))
+        return math.ceil(
+            self._head() + sum(self._block(row, width) for row in self._rows) + em(28) + self._legend_height(width)
+        )
 
     def paint(self, painter: QPainter, colours: Tokens) -> None:
         columns = self._columns()
@@ -84,7 +86,7 @@ class ExpertPlot(LogPlot):
             self._paint_block(painter, colours, columns, row, QRectF(0, top, self.width(), height), first=not index)
             top += height
         self._paint_axis(painter, columns, top - em(6))
-        self._paint_legend(painter, colours, top + em(24))
+        self._paint_legend(painter, top + em(24))
 
     def _head(self) -> float:
         return float(em(24))
@@ -98,7 +100,8 @@ class ExpertPlot(LogPlot):
         name, apart = strong.horizontalAdvance(row.mistake.name), note.horizontalAdvance(apart_words(row))
         if name + apart + em(24) <= width:
             return float(em(32))
-        return strong.boundingRect(QRectF(0, 0, width, 10_000), _WRAP, row.mistake.name).height() + em(34)
+        flags = breaking(row.mistake.name, strong, width)
+        return strong.boundingRect(QRectF(0, 0, width, 10_000), flags, row.mistake.name).height() + em(34)
 
     def _block(self, row: MistakeRates, width: float) -> float:
         return self._title(row, width) + len(self._names) * self._line() + em(8)
@@ -133,7 +136,8 @@ class ExpertPlot(LogPlot):
             write(painter, room, row.mistake.name, strong, colours.ink)
             write(painter, room, apart_words(row), note, ink, RIGHT)
         else:
-            write(painter, room.adjusted(0, em(6), 0, -em(26)), row.mistake.name, strong, colours.ink, _WRAP)
+            flags = breaking(row.mistake.name, QFontMetricsF(strong), room.width())
+            write(painter, room.adjusted(0, em(6), 0, -em(26)), row.mistake.name, strong, colours.ink, flags)
             write(painter, room.adjusted(0, room.height() - em(28), 0, 0), apart_words(row), note, ink)
 
     def _paint_line(
@@ -141,9 +145,8 @@ class ExpertPlot(LogPlot):
     ) -> None:
         pooled, y = name == _EVERYBODY, room.center().y()
         self._paint_grid(painter, columns, room.top(), room.bottom())
-        if rate.low is not None and rate.high is not None:
-            self._paint_mark(painter, columns, RateMark("bar" if pooled else "line", rate.low, rate.high), y)
-        self._paint_mark(painter, columns, RateMark("dot", rate.ratio, rate.ratio), y)
+        for mark in _marks(rate, pooled=pooled):
+            self._paint_mark(painter, columns, mark, y)
         face = font(Role.BODY, weight=600 if pooled else 400)
         fitting = elided(name, QFontMetricsF(face), columns.names)
         write(painter, QRectF(0, room.top(), columns.names + 2, room.height()), fitting, face, colours.ink)
@@ -152,12 +155,29 @@ class ExpertPlot(LogPlot):
         ends = QRectF(columns.value, room.top(), columns.width - columns.value, room.height())
         write(painter, ends, rate.range_in_words(), font(Role.NOTE), colours.ink2, RIGHT)
 
-    def _paint_legend(self, painter: QPainter, colours: Tokens, top: float) -> None:
-        x, y = 0.0, top + em(12)
-        for bar, text in ((False, "an expert, 90 % plausible"), (True, "all of them pooled")):
-            (plotting.bar if bar else plotting.line)(painter, colours.unit if bar else colours.ink, x, x + em(34), y)
+    def legend(self) -> list[Sign]:
+        colours = theme.tokens(self)
+
+        def paint(painter: QPainter, x: float, y: float, *, pooled: bool) -> None:
+            (plotting.bar if pooled else plotting.line)(
+                painter, colours.unit if pooled else colours.ink, x, x + em(34), y
+            )
             plotting.dot(painter, colours.ink, colours.surface, x + em(17), y)
-            x = self._paint_legend_text(painter, x + em(42), y, text)
+
+        signs = [
+            Sign("an expert, 90 % plausible", 34, partial(paint, pooled=False)),
+            Sign("all of them pooled", 34, partial(paint, pooled=True)),
+        ]
+        bounded = any(rate.bounded for row in self._rows for _, rate in self._lines(row))
+        return [*signs, self._bound_sign()] if bounded else signs
+
+
+def _marks(rate: ExchangeRate, *, pooled: bool) -> Sequence[RateMark]:
+    """Return how a rate is shown: what is only bounded as everywhere, of all others the range and the estimate."""
+    if rate.bounded:
+        return rate.marks()
+    dot = RateMark("dot", rate.ratio, rate.ratio)
+    return [dot] if rate.ninety is None else [RateMark("bar" if pooled else "line", *rate.ninety), dot]
 
 
 MOST = 8
@@ -235,5 +255,5 @@ class ComparePage(HeadedPage):
 
 def _card(*widgets: QWidget) -> Card:
     card = Card()
-    in_column(*widgets, on=card, margins=(24, 18, 24, 16), spacing=8)
+    in_column(*widgets, on=card, margins=(20, 16, 20, 16), spacing=8)
     return card

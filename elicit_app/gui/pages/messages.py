@@ -128,6 +128,7 @@ class SittingOverPage(_MiddlePage):
     def show_view(self, view: SittingOverView) -> None:
         """Show why the sitting is over."""
         self.title.setText("Enough for now" if view.reason == "budget" else "No more questions are needed")
+        self.setWindowTitle(self.title.text())
         self.sentence.setText(view.sentence)
         self.more.setVisible(view.can_continue)
         self.notice.say(view.unsaved, button="Try again")
@@ -151,7 +152,7 @@ class OpeningPage(_MiddlePage):
 
 
 class ErrorDetails(NamedTuple):
-    """The content of the page: a headline, a sentence, findings, and the file to read again (None: nothing to read).
+    """The content of the page: a headline, a sentence, findings, and the files to read again (none: nothing to read).
 
     `choose` says whether another file would help; otherwise the page leads back to the start.
     """
@@ -159,19 +160,25 @@ class ErrorDetails(NamedTuple):
     title: str
     sentence: str
     findings: tuple[Finding, ...] = ()
-    source: Path | None = None
+    sources: tuple[Path, ...] = ()
     choose: bool = False
 
     @classmethod
-    def of_file(cls, problem: Problem, source: Path) -> ErrorDetails:
-        """Return the details for a file or folder that cannot be used yet."""
-        title = "This study folder cannot be used yet" if source.is_dir() else "This file cannot be used yet"
+    def of_files(cls, problem: Problem, sources: tuple[Path, ...]) -> ErrorDetails:
+        """Return the details for a folder, or one of several files, that cannot be used yet."""
+        file = problem.file or sources[0]
         sentence = problem.sentence
         if problem.findings:
             count = len(problem.findings)
             things = f"{capitalised(number_word(count))} {'thing has' if count == 1 else 'things have'}"
-            sentence = f"{source.name} was read. {things} to be put right first."
-        return cls(title, sentence, problem.findings, source, choose=True)
+            sentence = f"{file.name} was read. {things} to be put right first."
+        made = cls("", sentence, problem.findings, sources, choose=True)
+        return made._replace(title=f"This {'study folder' if made.is_folder else 'file'} cannot be used yet")
+
+    @property
+    def is_folder(self) -> bool:
+        """Return whether it is about a study folder."""
+        return len(self.sources) == 1 and self.sources[0].is_dir()
 
     @property
     def text(self) -> str:
@@ -183,9 +190,9 @@ class ErrorDetails(NamedTuple):
 
 
 class ErrorPage(_MiddlePage):
-    """Emits `choose_requested`, `again_requested` with the path, and `format_requested`."""
+    """Emits `choose_requested` with whether it is a folder, `again_requested` with paths, and `format_requested`."""
 
-    choose_requested = Signal()
+    choose_requested = Signal(bool)
     again_requested = Signal(object)
     format_requested = Signal()
 
@@ -205,21 +212,17 @@ class ErrorPage(_MiddlePage):
         bind(self, self._read_again, "F5")
         self.settle()
 
-    @property
-    def source(self) -> Path | None:
-        """Return the file or folder that cannot be used."""
-        return self._error.source
-
     def show_error(self, error: ErrorDetails) -> None:
         """Show an error."""
         self._error = error
         self.title.setText(error.title)
         self.sentence.setText(error.sentence)
         self._card.setVisible(bool(error.findings))
-        self.again.setVisible(error.source is not None)
+        self.again.setVisible(bool(error.sources))
         self.format.setVisible(error.choose)
         self.copy.setText("Copy these findings" if error.findings else "Copy this sentence")
-        self.primary.setText("Choose another file…" if error.choose else "Back to the start")
+        other = f"Choose another {'folder' if error.is_folder else 'file'}…"
+        self.primary.setText(other if error.choose else "Back to the start")
         self.back.setVisible(error.choose)
         _lay_findings(self._rows.renew(), error.findings)
 
@@ -237,11 +240,14 @@ class ErrorPage(_MiddlePage):
         )
 
     def _go_on(self) -> None:
-        (self.choose_requested if self._error.choose else self.start_requested).emit()
+        if self._error.choose:
+            self.choose_requested.emit(self._error.is_folder)
+        else:
+            self.start_requested.emit()
 
     def _read_again(self) -> None:
-        if self._error.source is not None:
-            self.again_requested.emit(self._error.source)
+        if self._error.sources:
+            self.again_requested.emit(self._error.sources)
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._error.text)

@@ -42,13 +42,14 @@ GLYPHS: dict[Fit, Glyph] = {
     "check": Glyph.CHECK,
     "two answers": Glyph.SWAP,
     "does not fit": Glyph.WARNING,
+    "far apart": Glyph.WARNING,
     "worse side": Glyph.WARNING,
     "level": Glyph.WARNING,
     "asked again": Glyph.DOT,
     "left open": Glyph.DOT,
     "taken out": Glyph.DOT,
 }
-STRESSED: tuple[Fit, ...] = ("two answers", "does not fit", "worse side", "level")
+STRESSED: tuple[Fit, ...] = ("two answers", "does not fit", "far apart", "worse side", "level")
 
 
 class AnswerWords(NamedTuple):
@@ -114,8 +115,7 @@ class AnswersModel(QAbstractTableModel):
         return "\n".join("\t".join(cells) for cells in (HEADS, *(row.cells for row in self.rows)))
 
 
-_WRAP = Qt.TextFlag.TextWordWrap
-_PAD, _GAP = 6, 24
+_WRAP, _PAD, _GAP = Qt.TextFlag.TextWordWrap, 6, 24
 
 
 def _before_fits() -> float:
@@ -306,8 +306,7 @@ def circumstances(answer: AnsweredView, other: AnsweredView | None) -> str:
     if other is not None and np.array_equal(answer.left, other.right) and not np.array_equal(answer.left, other.left):
         parts.append("sides swapped")
     if answer.seconds is not None:
-        seconds = round(answer.seconds)
-        parts.append(f"after {counted(seconds, 'second')}")
+        parts.append(f"after {counted(round(answer.seconds), 'second')}")
     return ", ".join(parts)
 
 
@@ -436,6 +435,7 @@ class ReviewPage(HeadedPage):
     def show_review(self, view: ReviewView, wording: Wording, family: Family) -> None:
         """Show `view`; the selection is kept."""
         kept = self.table.number
+        resolved = not view.contradictions and self.contradiction.isAncestorOf(self.focusWidget() or self)
         if not self.isVisible():
             self.area.verticalScrollBar().setValue(0)
         self.header.say("Look back before you finish", view.sentence)
@@ -456,6 +456,8 @@ class ReviewPage(HeadedPage):
             self.table.choose(kept)
         self._choose(self.table.number)
         self.first_focus = self if self.table.number is None else self.table  # Enter reopens the selected answer
+        if resolved:  # else Qt moves the focus of the closed card to whatever comes next
+            (self.finish if view.can_finish else self.table).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)

@@ -74,6 +74,12 @@ class Picture:
     band: tuple[Floats, Floats, Floats] | None = None
 
 
+_ON = 8.0
+"""How much worse a name is on its curve than close above or below it, in pixels of distance."""
+
+_SHARES = 0.6, 0.4
+"""How much of the width a name may take, and how much where it finds no place like that."""
+
 _NOTHING = Picture("", (), LinearAxis(0.0, 1.0), LinearAxis(0.0, 1.0), str, str, "")
 
 
@@ -289,13 +295,15 @@ class CurvePlot(Painted, QLabel):
             painter.setFont(font(Role.NOTE, weight=600 if strong else 400))
             painter.setPen(colours.ink if strong else colours.ink2)
             metrics = QFontMetricsF(painter.font())
-            text = elided(curve.name, metrics, room.width() * 0.6)
-            width = metrics.horizontalAdvance(text) + 4
             others = np.concatenate([own for other, own in drawn if other is not curve] or [np.empty((0, 2))])
-            place = _free_place(room, QSize(round(width), em(19)), points, others, taken)
-            if place is not None:
-                taken.append(place)
-                _paint_over(painter, colours, place, text)
+            for share in _SHARES:
+                text = elided(curve.name, metrics, room.width() * share)
+                size = QSize(round(metrics.horizontalAdvance(text) + 4), em(19))
+                place = free_place(room, size, points, others, taken)
+                if place is not None:
+                    taken.append(place)
+                    _paint_over(painter, colours, place, text)
+                    break
 
     def _sampled(self, room: QRectF, curve: Curve) -> Iterator[QPointF]:
         """Yield points of a curve, close enough together to detect overlaps."""
@@ -307,8 +315,11 @@ class CurvePlot(Painted, QLabel):
         yield points[-1]
 
 
-def _free_place(room: QRectF, size: QSize, own: Floats, others: Floats, taken: list[QRectF]) -> QRectF | None:
-    """Return a place for a name close to its own curve and far from the others; None if there is no room."""
+def free_place(room: QRectF, size: QSize, own: Floats, others: Floats, taken: list[QRectF]) -> QRectF | None:
+    """Return a place for a name close to its own curve and far from the others.
+
+    None if there is no room, or only along another curve, to which the name would seem to belong.
+    """
     best, found = np.inf, None
     width, height = size.width(), size.height()
     for left in np.linspace(room.left() + 4, room.right() - width - 4, 16):
@@ -316,21 +327,25 @@ def _free_place(room: QRectF, size: QSize, own: Floats, others: Floats, taken: l
         if room.right() - width < room.left() or not len(under):
             continue
         above, below = under[:, 1].min() - height - 5, under[:, 1].max() + 5
-        for top in (above, below, above - height, below + height):
+        slope = under[:, 1].max() - under[:, 1].min()
+        # On the curve, which its rim interrupts, nobody takes it for the name of a neighbour.
+        places = ((above, 0.0), (below, 0.0), (under[:, 1].mean() - height / 2, _ON))
+        for top, off in places:
             box = QRectF(left, top, width, height)
             if top < room.top() or box.bottom() > room.bottom() or any(box.intersects(other) for other in taken):
                 continue
-            near = (
-                (others[:, 0] > left - 6)
-                & (others[:, 0] < left + width + 6)
-                & (others[:, 1] > top - 6)
-                & (others[:, 1] < top + height + 6)
-            )
-            slope = under[:, 1].max() - under[:, 1].min()
-            score = 1000.0 * near.sum() + slope + max(above - top, top - below, 0.0) - 0.05 * left
+            struck, near = (_points_in(others, box.adjusted(-more, -more, more, more)) for more in (0.0, 6.0))
+            if 2 * struck > len(under):
+                continue
+            score = 1000.0 * struck + 300.0 * near + slope + off - 0.05 * left
             if score < best:
                 best, found = score, box
     return found
+
+
+def _points_in(points: Floats, box: QRectF) -> int:
+    x, y = points[:, 0], points[:, 1]
+    return int(((x > box.left()) & (x < box.right()) & (y > box.top()) & (y < box.bottom())).sum())
 
 
 def _paint_over(painter: QPainter, colours: Tokens, room: QRectF, text: str) -> None:

@@ -16,9 +16,10 @@ from elicit_app.gui.elements.page import HeadedPage, QuietScrollBar, bind
 from elicit_app.gui.elements.painting import Label, Painted, elided, focus_ring, tell, write
 from elicit_app.gui.elements.surfaces import Notice, fill, in_column, in_grid, in_row
 from elicit_app.gui.results.costs import METRIC, PICTURES, REPORT, TO_SEND_BACK, TOO_FEW, CostsPane
+from elicit_app.gui.results.prevalence import PrevalencePane
 from elicit_app.gui.results.rates import NO_BREAK, RatesPane
 from elicit_app.gui.results.seen import Part, SeenPane
-from elicit_app.gui.results.to_do import PrevalencePane, ToDoPane
+from elicit_app.gui.results.to_do import ToDoPane
 from elicit_app.session.policy_words import chooses
 from elicit_app.session.views import CurvesView, ResultView
 from elicit_app.study.model import Study

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -72,6 +72,14 @@ class PlotColumns:
     def x(self, axis: LogAxis, value: float) -> float:
         """Return the x-coordinate of a value."""
         return self.left + axis.position(value) * (self.right - self.left)
+
+
+class Sign(NamedTuple):
+    """An entry of a legend: its text, the width of its sign at 100 %, and what paints the sign at (x, y)."""
+
+    text: str
+    width: int
+    paint: Callable[[QPainter, float, float], None]
 
 
 class LogPlot(Painted, QLabel):
@@ -143,12 +151,41 @@ class LogPlot(Painted, QLabel):
             case "diamond":
                 diamond(painter, colours, low, y)
 
-    def _paint_legend_text(self, painter: QPainter, x: float, y: float, text: str) -> float:
-        """Write the text of a legend entry, and return the start of the next one."""
-        face = font(Role.NOTE)
-        width = QFontMetricsF(face).horizontalAdvance(text) + 2
-        write(painter, QRectF(x, y - em(12), width, em(24)), text, face, tokens(self).ink2)
-        return x + width + em(24)
+    def legend(self) -> Sequence[Sign]:
+        """Return the entries of the legend below the plot."""
+        raise NotImplementedError
+
+    def _legend_height(self, width: float) -> float:
+        return em(24) * (1 + max((line for _, line, _ in self._placed(width)), default=0))
+
+    def _paint_legend(self, painter: QPainter, top: float) -> None:
+        """Paint the legend on as many lines as it needs."""
+        colours, face = tokens(self), font(Role.NOTE)
+        for x, line_, sign in self._placed(self.width()):
+            y = top + em(12) + em(24) * line_
+            sign.paint(painter, x, y)
+            room = QRectF(x + em(sign.width) + em(8), y - em(12), self.width(), em(24))
+            write(painter, room, sign.text, face, colours.ink2)
+
+    def _placed(self, width: float) -> Iterator[tuple[float, int, Sign]]:
+        """Yield the horizontal position and the line of each entry of the legend."""
+        metrics, x, below = QFontMetricsF(font(Role.NOTE)), 0.0, 0
+        for sign in self.legend():
+            needed = em(sign.width) + em(8) + metrics.horizontalAdvance(sign.text)
+            if x > 0 and x + needed > width:
+                x, below = 0.0, below + 1
+            yield x, below, sign
+            x += needed + em(26)
+
+    def _bound_sign(self) -> Sign:
+        """Return the sign for a value that is only bounded."""
+        colours = tokens(self)
+
+        def paint(painter: QPainter, x: float, y: float) -> None:
+            rule(painter, pen(colours.ink, 2.0, Qt.PenStyle.DashLine), x, y, x + em(32), y)
+            head(painter, colours.ink, x + em(34), y, 1)
+
+        return Sign("only bounded", 34, paint)
 
 
 def pen(colour: QColor, width: float = 2.0, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> QPen:

@@ -7,15 +7,26 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import LinkButton
-from elicit_app.gui.elements.painting import Glyph, GlyphSign, Label, Painted, Sized, StressedLabel, box, tell, write
+from elicit_app.gui.elements.painting import (
+    Glyph,
+    GlyphSign,
+    Label,
+    Painted,
+    Sized,
+    StressedLabel,
+    box,
+    breaking,
+    tell,
+    write,
+)
 from elicit_app.gui.elements.surfaces import Block, Card, Divider, FoldedCard, in_column, in_grid, in_row, turn
 from elicit_app.gui.results import plotting
-from elicit_app.gui.results.plotting import LogPlot, PlotColumns
+from elicit_app.gui.results.plotting import LogPlot, PlotColumns, Sign
 from elicit_app.gui.theme import Role, Tokens, em, font
 from elicit_app.session.views import HeldOutView, ResultView, TrustView
 from elicit_app.study.model import Study, Wording
@@ -24,7 +35,6 @@ from metrics.elicited.exchange import ExchangeRate, Headline, beside_name, calle
 from metrics.elicited.family import MistakeKey
 from metrics.text import two_digits
 
-_WRAP = Qt.TextFlag.TextWordWrap | Qt.TextFlag.TextWrapAnywhere
 _TOP_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop
 _BOTTOM_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom
 NEVER_ASKED = "never asked"
@@ -95,7 +105,7 @@ class RatioPlot(LogPlot):
 
     def heightForWidth(self, width: int) -> int:
         columns = self._columns(width)
-        return math.ceil(self._head() + sum(self._heights(columns)) + em(50))
+        return math.ceil(self._head() + sum(self._heights(columns)) + em(26) + self._legend_height(width))
 
     def paint(self, painter: QPainter, colours: Tokens) -> None:
         columns = self._columns(self.width())
@@ -109,7 +119,7 @@ class RatioPlot(LogPlot):
             for mark in row.ratio.marks(None if row.ratio.is_yardstick else row.guess):
                 self._paint_mark(painter, columns, mark, top + height / 2)
             top += height
-        self._paint_legend(painter, colours, bottom + em(25))
+        self._paint_legend(painter, bottom + em(25))
 
     def _head(self) -> float:
         return float(em(26))
@@ -133,34 +143,52 @@ class RatioPlot(LogPlot):
 
     @staticmethod
     def _text_height(row: PlotRow, width: float) -> float:
-        room = QRectF(0, 0, width, 10_000)
-        strong, small = QFontMetricsF(font(Role.STRONG)), QFontMetricsF(font(Role.NOTE))
-        return strong.boundingRect(room, _WRAP, row.name).height() + small.boundingRect(room, _WRAP, row.flow).height()
+        return sum(_height(text, font(role), width) for text, role in ((row.name, Role.STRONG), (row.flow, Role.NOTE)))
 
     def _paint_words(
         self, painter: QPainter, colours: Tokens, columns: PlotColumns, row: PlotRow, room: QRectF
     ) -> None:
-        text = QRectF(0, room.top() + em(4), columns.names, room.height())
-        used = QFontMetricsF(font(Role.STRONG)).boundingRect(text, _WRAP, row.name)
-        write(painter, text, row.name, font(Role.STRONG), colours.ink, _WRAP)
-        write(painter, text.adjusted(0, used.height(), 0, 0), row.flow, font(Role.NOTE), colours.ink2, _WRAP)
+        top = room.center().y() - self._text_height(row, columns.names) / 2
+        for text, role, ink in ((row.name, Role.STRONG, colours.ink), (row.flow, Role.NOTE, colours.ink2)):
+            face = font(role)
+            high = _height(text, face, columns.names)
+            flags = breaking(text, QFontMetricsF(face), columns.names)
+            write(painter, QRectF(0, top, columns.names, high), text, face, ink, flags)
+            top += high
         upper = QRectF(columns.right, room.top(), columns.width - columns.right, room.height() / 2)
         lead = font(Role.LEAD, compact=True)
         write(painter, upper, row.ratio.in_words(), lead, colours.ink, _BOTTOM_RIGHT)
         write(painter, upper.translated(0, upper.height()), row.below, font(Role.NOTE), colours.ink2, _TOP_RIGHT)
 
-    def _paint_legend(self, painter: QPainter, colours: Tokens, top: float) -> None:
-        y, x = top + em(12), 0.0
+    def legend(self) -> list[Sign]:
+        colours = theme.tokens(self)
         measured = any(row.ratio.ninety is not None and not row.ratio.bounded for row in self._rows)
-        if measured:
-            plotting.line(painter, colours.ink, x, x + em(34), y)
-            plotting.bar(painter, colours.unit, x + em(8), x + em(26), y)
-        plotting.dot(painter, colours.ink, colours.surface, x + em(17), y)
-        text = "best estimate; bar: 50 %, line: 90 % plausible" if measured else "estimate"
-        x = self._paint_legend_text(painter, x + em(42), y, text)
+
+        def estimate(painter: QPainter, x: float, y: float) -> None:
+            if measured:
+                plotting.line(painter, colours.ink, x, x + em(34), y)
+                plotting.bar(painter, colours.unit, x + em(8), x + em(26), y)
+            plotting.dot(painter, colours.ink, colours.surface, x + em(17), y)
+
+        signs = []
+        if any(mark.shape == "dot" for row in self._rows for mark in row.ratio.marks()):
+            text = "best estimate; bar: 50 %, line: 90 % plausible" if measured else "estimate"
+            signs.append(Sign(text, 34, estimate))
+        if any(row.ratio.bounded for row in self._rows):
+            signs.append(self._bound_sign())
         if any(row.guess is not None for row in self._rows):
-            plotting.diamond(painter, colours, x + em(8), y)
-            self._paint_legend_text(painter, x + em(24), y, "your first guess")
+            signs.append(
+                Sign("your first guess", 16, lambda painter, x, y: plotting.diamond(painter, colours, x + em(8), y))
+            )
+        return signs
+
+
+def _height(text: str, face: QFont, width: float) -> float:
+    """Return how high a text is in a column of `width`; none where it is empty."""
+    metrics = QFontMetricsF(face)
+    if not text:
+        return 0.0
+    return metrics.boundingRect(QRectF(0, 0, width, 10_000), breaking(text, metrics, width), text).height()
 
 
 class Tally(Painted, QLabel):

@@ -273,6 +273,10 @@ class GuessesSection(Section):
         )
         self._lay_rows()
 
+    def forget(self) -> None:
+        """Keep nothing that was typed when a study is shown next, be it the same."""
+        self._study = None
+
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """On a compact page, put the consequence of a mistake under its name."""
         if breakpoint_ != self._breakpoint:
@@ -397,6 +401,10 @@ class OrdersSection(Part):
                 box.addItem(study.wording.mistake(key).name, key)
         self._say_refused("")
         self._show_stated()
+
+    def forget(self) -> None:
+        """Keep nothing that was stated when a study is shown next, be it the same."""
+        self._study = None
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """Stack the parts of the form if they do not fit side by side."""

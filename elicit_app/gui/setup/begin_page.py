@@ -316,8 +316,14 @@ class BeginPage(HeadedPage):
         If there is an unfinished session, `current`, resuming it is offered first. If two or more `experts`, from
         `finished_experts`, have finished, they can be compared.
         """
-        if self._study is None or (self._study.digest, self._study.purpose) != (study.digest, study.purpose):
+        before = self._study
+        if before is None or (before.digest, before.purpose) != (study.digest, study.purpose):
             self.purpose.choose(study.purpose or USUAL)
+        if before is not None and (before.digest, before.answered_elsewhere) != (
+            study.digest,
+            study.answered_elsewhere,
+        ):
+            self.expert.clear()
         self._study, self._seed, self._folder = study, seed, folder
         self.current.setVisible(current is not None)
         self.begin.setVisible(current is None)
@@ -337,6 +343,12 @@ class BeginPage(HeadedPage):
         self.family.show_study(study)
         self.asking.show_classes(study.n_classes)
         self._family_changed()
+
+    def forget(self) -> None:
+        """Keep nothing that one expert typed: who answers next begins with empty fields."""
+        self.expert.clear()
+        self.guesses.forget()
+        self.orders.forget()
 
     def propose_name(self, name: str | None) -> None:
         """Propose an earlier name, or a pseudonym, if answers are sent back."""

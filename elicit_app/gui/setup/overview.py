@@ -44,14 +44,16 @@ def overview(data: Path, folders: Sequence[str], now: datetime) -> StartView:
     sessions = list_sessions(*studies, data=data)
     current = unfinished(sessions)
     compared = compare_rows(sessions)
-    recent = []
+    recent, own = [], {real_path(folder): folder for folder in studies}
     for one in sessions:
         recent.append(session_row(one, now))
         # The comparison is below the newest session of its study.
         if (one.path.parent, one.digest) in compared:
             recent.append(compared.pop((one.path.parent, one.digest)))
-    begun = {real_path(one.path.parent.parent) for one in sessions}
-    recent += [folder_row(folder) for folder in studies if real_path(folder) not in begun]
+        # So does the study itself, for whoever answers next.
+        if (folder := own.pop(real_path(one.path.parent.parent), None)) is not None:
+            recent.append(folder_row(folder, begun=True))
+    recent += map(folder_row, own.values())
     examples = tuple(example_row(one) for one in list_studies() if one.kind == "bundled")
     return StartView(None if current is None else continue_view(current, now), examples, tuple(recent))
 
@@ -128,13 +130,14 @@ def _is_study_folder(folder: Path) -> bool:
         return False
 
 
-def folder_row(folder: Path) -> RowView:
-    """Return the row of a study folder without a session."""
+def folder_row(folder: Path, *, begun: bool = False) -> RowView:
+    """Return the row of a study folder, in which sessions were `begun` or not."""
     try:
         title = str(strict_json(read_regular_file(folder / STUDY_FILE, MOST_DOCUMENT_BYTES).decode())["title"])
     except (OSError, ValueError, KeyError, TypeError):
         title = folder.name
-    return RowView(title, "Study folder, nothing answered yet", "", str(folder))
+    line = "Study folder: somebody else can answer" if begun else "Study folder, nothing answered yet"
+    return RowView(title, line, "", str(folder))
 
 
 def example_row(one: StudySummary) -> RowView:

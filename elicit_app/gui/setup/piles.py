@@ -41,7 +41,7 @@ from elicit_app.gui.elements.page import QuietScrollBar
 from elicit_app.gui.elements.painting import KeyCap, Label, box, elided, tell, tooltip_text
 from elicit_app.gui.elements.surfaces import Card, Divider, Surface, in_column, in_row
 from elicit_app.gui.setup.grid import Index
-from elicit_app.gui.setup.words import cases_of_each
+from elicit_app.gui.setup.words import shown_cases
 from elicit_app.gui.theme import LEFT
 from elicit_app.session.journal.events import Guess
 from elicit_app.study.model import Study
@@ -73,7 +73,7 @@ class PileCard:
 def cards_of(study: Study) -> tuple[PileCard, ...]:
     """Return the cards of a study, in study order."""
     wording, k = study.wording, study.n_classes
-    shown, brief = cases_of_each(study), without_shared_words(wording.class_one)
+    shown, brief = shown_cases(study), without_shared_words(wording.class_one)
     cards = []
     for true in range(k):
         groups: dict[str, list[Mistake]] = {}

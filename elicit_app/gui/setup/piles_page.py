@@ -193,6 +193,10 @@ class PilesPage(HeadedPage):
         )
         self._show()
 
+    def forget(self) -> None:
+        """Keep no pile when a study is shown next, be it the same."""
+        self._beginning = None
+
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
         turn(self._row, down=breakpoint_.large)

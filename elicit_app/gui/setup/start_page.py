@@ -299,7 +299,6 @@ class StartPage(ScrolledPage):
 
     def show_view(self, view: StartView) -> None:
         """Show a view."""
-        self.notice.say("")
         self.current.setVisible(view.current is not None)
         if view.current is not None:
             self.current.show_view(view.current)

@@ -16,14 +16,13 @@ from elicit_app.gui.elements.fields import ChoiceRow, DecimalBox, Field, ListBox
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
 from elicit_app.gui.elements.painting import Label, tell
 from elicit_app.gui.elements.surfaces import Block, Section, fill, in_column, in_grid, in_row, turn
-from elicit_app.gui.setup.words import MistakesSection, NounsSection, Preview, StudySection, cases_of_each, flow
+from elicit_app.gui.setup.words import MistakesSection, NounsSection, Preview, StudySection, flow, shown_cases
 from elicit_app.gui.theme import RIGHT
 from elicit_app.problem import Problem
 from elicit_app.study.making import with_models
 from elicit_app.study.model import Key, Mistake, Study, check_wording
 from elicit_app.study.reading import POPULATIONS, population_for
-from metrics.measures.confusion import natural_frequencies
-from metrics.text import counted
+from metrics.text import counted, series
 
 _ACROSS = 4
 _TOLERANCE = 0.05
@@ -108,7 +107,7 @@ class PopulationSection(StudySection):
         total = sum(box.value() for box in self.boxes)
         self._sum.setText(f"Together {total:.4g} %." if self.complete else f"Together {total:.4g} %; it must be 100 %.")
         shares = study.prevalence
-        shown = natural_frequencies(np.diag(shares), study.population).sum(axis=1)
+        shown = shown_cases(study)
         rarest = int(shares.argmin())
         text = f"The rarest class, {study.wording.class_one[rarest]}, is then {shown[rarest]:,} of them."
         if study.models:
@@ -225,6 +224,7 @@ class StudyPage(HeadedPage):
         super().__init__()
         self._study: Study | None = None
         self._key: Key = (0, 1)
+        self._title = ""
         self.save = PrimaryButton("Save and go on", self._save, keys=("Ctrl+Enter",))
         self.nouns, self.preview, self.mistakes = NounsSection(), Preview(), MistakesSection()
         self.yardstick, self.population, self.place = YardstickSection(), PopulationSection(), PlaceSection()
@@ -268,10 +268,8 @@ class StudyPage(HeadedPage):
     def show_study(self, study: Study, folder: Path | None) -> None:
         """Edit `study`; `folder` is proposed for a new study, None keeps its folder."""
         self._study = study
-        models = counted(len(study.models), "model")
-        cases = f"{study.n_cases:,} cases" if study.n_cases else "no cases"
-        title = "New study" if folder is not None else "The words of this study"
-        self.header.say(title, f"{study.n_classes} classes, {models}, {cases}. These words stand in every question.")
+        self._title = "New study" if folder is not None else "The words of this study"
+        self._say_what(study)
         self.notice.say(" ".join(study.notes))
         self.say_done("")
         self.nouns.show_study(study)
@@ -283,6 +281,13 @@ class StudyPage(HeadedPage):
         self.place.path.setText("" if folder is None else str(folder))
         self._preview(study.yardstick)
 
+    def _say_what(self, study: Study) -> None:
+        models = counted(len(study.models), "model")
+        cases = f"{study.n_cases:,} cases" if study.n_cases else "no cases"
+        self.header.say(
+            self._title, f"{study.n_classes} classes, {models}, {cases}. These words stand in every question."
+        )
+
     def say_problem(self, problem: Problem) -> None:
         """Show why the study cannot be saved."""
         self.notice.say(problem.sentence)
@@ -293,10 +298,11 @@ class StudyPage(HeadedPage):
         self.undo.setEnabled(self.mistakes.grid.can_undo or self.nouns.grid.can_undo)
 
     def take_study(self, study: Study) -> None:
-        """Show a study to which a model was added, keeping the typed words."""
+        """Show a study to which models were added, keeping the typed words."""
+        new = study.model_names[len(self._study.models) if self._study is not None else 0 :]
         self._edited(study)
         self.models.show_study(study)
-        self.say_done(f"Added: {study.models[-1].name}. It is kept when you save.")
+        self.say_done(f"Added: {series(new)}. {'It is' if len(new) == 1 else 'They are'} kept when you save.")
 
     def take_words(self, words: dict[Key, Mistake], name: str) -> None:
         """Apply words read from the file `name`."""
@@ -312,7 +318,7 @@ class StudyPage(HeadedPage):
     def _preview(self, key: Key) -> None:
         if self._study is not None:
             self._key = key
-            self.preview.show_mistake(self._study, key, cases_of_each(self._study)[key[0]])
+            self.preview.show_mistake(self._study, key)
 
     def _undo(self) -> None:
         view = self.nouns.table if self.nouns.grid.can_undo and not self.mistakes.grid.can_undo else self.mistakes.table
@@ -322,6 +328,7 @@ class StudyPage(HeadedPage):
         assert isinstance(study, Study)
         self._study = study
         self.notice.say("")
+        self._say_what(study)
         self.nouns.show_study(study)
         self.mistakes.show_study(study)
         for section in (self.yardstick, self.population, self.models):

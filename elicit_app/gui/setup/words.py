@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
@@ -18,6 +19,7 @@ from elicit_app.gui.theme import RIGHT
 from elicit_app.session.pair_words import ARROW
 from elicit_app.study.making import keys_of, with_mistakes
 from elicit_app.study.model import LONGEST_CONSEQUENCE, Key, Mistake, Study, Wording, default_wording
+from metrics.measures.confusion import natural_frequencies
 
 SEARCHED_FROM = 20
 """Number of classes from which there is a search field."""
@@ -89,13 +91,13 @@ class Preview(Section):
         self._warning = Label(role=theme.Role.NOTE, ink=theme.INK2)
         fill(self.column, 1, self._name, self._flow, self._consequence, 1, Divider(), self._change, self._warning)
 
-    def show_mistake(self, study: Study, key: Key, cases: int) -> None:
-        """Show a mistake of a class with `cases` cases."""
-        wording, (true, predicted) = study.wording, key
+    def show_mistake(self, study: Study, key: Key) -> None:
+        """Show a mistake."""
+        wording, (true, predicted), cases = study.wording, key, shown_cases(study)
         mistake = wording.mistake(key)
         called = "something else" if predicted is None else wording.class_one[predicted]
         self._name.setText(mistake.name or "…")
-        self._flow.setText(f"of {cases:,} {wording.class_many[true]} {ARROW} called {called}")
+        self._flow.setText(f"of {cases[true]:,} {wording.class_many[true]} {ARROW} called {called}")
         self._consequence.setText(mistake.consequence)
         self._change.say("“… ", f"12 fewer {mistake.many}", " than A”")
         long = max(len(mistake.name), len(wording.class_many[true]), len(called)) > LONG_NAME
@@ -321,7 +323,8 @@ class NounsSection(StudySection):
         same = self._classes == study.classes
         self._study, self._classes = study, study.classes
         wording = study.wording
-        counts = [f"{counted:,}" for counted in cases_of_each(study)]
+        real = study.case_counts
+        counts = ["0"] * study.n_classes if real is None else [f"{cases:,}" for cases in real.tolist()]
         done = wording.class_action or ("",) * study.n_classes
         cells = list(zip(study.classes, wording.class_one, wording.class_many, done, counts, strict=True))
         if same:
@@ -349,7 +352,7 @@ class NounsSection(StudySection):
         self.change(replace(changed, title=self.name.text(), wording=wording))
 
 
-def cases_of_each(study: Study) -> list[int]:
-    """Return the number of real cases of each class; zeros for a study without models."""
-    counts = study.case_counts
-    return [0] * study.n_classes if counts is None else counts.tolist()
+def shown_cases(study: Study) -> list[int]:
+    """Return the number of cases of each class in a question."""
+    shown: list[int] = natural_frequencies(np.diag(study.prevalence), study.population).sum(axis=1).tolist()
+    return shown

@@ -80,3 +80,23 @@ def test_after_the_end_nothing_is_begun(qtbot, background):
     background.run(lambda: "x", came.append, came.append)
     qtbot.wait(20)
     assert came == []
+
+
+def test_what_is_saved_is_answered_whatever_is_asked_next(qtbot, background):
+    gate, came = threading.Event(), []
+    background.save(lambda: gate.wait(10) and "saved", came.append, came.append)
+    background.run(lambda: "next", came.append, came.append)
+    background.forget()
+    assert background.is_saving
+    gate.set()
+    qtbot.waitUntil(lambda: came == ["saved"])
+    assert not background.is_saving
+
+
+def test_what_is_to_be_saved_is_saved_before_the_end(qapp):
+    background, written, begun = Background(), [], threading.Event()
+    background.run(lambda: begun.wait(10), print, print)
+    background.save(lambda: written.append("file"), print, print)
+    begun.set()
+    background.close()
+    assert written == ["file"]

@@ -1,5 +1,8 @@
 """A study sent from one window, answered in another by keys alone, and filed again in the first."""
 
+import threading
+import time
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
@@ -7,6 +10,7 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
+from elicit_app.gui.flow.between_sessions import PATIENCE
 from elicit_app.registry import setting_of
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.packing import packed, save_answers, write_pack
@@ -107,3 +111,47 @@ def test_answers_are_dropped_on_the_study_and_compared(qtbot, window, study, pac
     compare = on("compare")
     assert compare.header.line.text() == "Ada and Ben"
     assert not compare.trusted.isVisible()
+
+
+def test_a_pseudonym_for_a_study_that_was_sent_is_not_proposed_elsewhere(window, study, pack, on):
+    drop(window.pages.start, pack)
+    page = on("begin")
+    assert page.expert.text()
+    window.flow.show_start()
+    window.flow.open(str(study.folder))
+    assert on("begin").expert.text() == ""
+
+
+def test_who_leaves_while_a_file_is_written_is_told(qtbot, window, study, dialogs, tmp_path, monkeypatch, on):
+    gate = threading.Event()
+
+    def slowly(study, path):
+        assert gate.wait(60)
+        return write_pack(study, path)
+
+    monkeypatch.setattr("elicit_app.session.packing.write_pack", slowly)
+    window.flow.open(str(study.folder))
+    page = on("begin")
+    dialogs.save_as = tmp_path / "sent.elicit"
+    page.elsewhere.send.click()
+    qtbot.waitUntil(lambda: page.notice.sentence == "sent.elicit is being written.")
+    page.back.click()
+    start = on("start")
+    assert not start.notice.sentence
+    gate.set()
+    qtbot.waitUntil(lambda: start.notice.sentence == f"Saved: {dialogs.save_as}")
+    qtbot.waitUntil(lambda: start.examples.isVisible())
+    assert start.notice.sentence, "the list of sessions, which comes later, leaves it"
+
+
+def test_closing_waits_for_a_file_that_is_written(window, study, dialogs, tmp_path, monkeypatch, on):
+    def slowly(study, path):
+        time.sleep(PATIENCE + 0.5)
+        return write_pack(study, path)
+
+    monkeypatch.setattr("elicit_app.session.packing.write_pack", slowly)
+    window.flow.open(str(study.folder))
+    dialogs.save_as = tmp_path / "sent.elicit"
+    on("begin").elsewhere.send.click()
+    window.close()
+    assert dialogs.save_as.is_file()

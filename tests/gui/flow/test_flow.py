@@ -41,6 +41,26 @@ def test_what_is_wrong_with_a_file_is_numbered_and_it_can_be_read_again(window, 
     assert "2 classes" in study.header.line.text()
 
 
+def test_of_several_files_the_wrong_one_is_named_and_all_are_read_again(window, tmp_path, on):
+    files = (write_predictions(tmp_path / "good.csv"), write_predictions(tmp_path / "bad.csv", total=0.5))
+    window.flow.open_files(files)
+    page = on("error")
+    assert page.sentence.text().startswith("bad.csv was read.")
+    write_predictions(files[1])
+    page.again.click()
+    assert on("study").study.model_names == ("good", "bad")
+
+
+def test_a_folder_that_is_no_study_leads_to_another_folder(window, tmp_path, monkeypatch, on):
+    chosen = []
+    monkeypatch.setattr(window.flow, "choose_folder", lambda: chosen.append("folder"))
+    window.flow.open_files((tmp_path,))
+    page = on("error")
+    assert page.primary.text() == "Choose another folder…"
+    page.primary.click()
+    assert chosen == ["folder"]
+
+
 def test_another_file_can_be_chosen_and_the_format_looked_up(window, dialogs, tmp_path, on):
     window.flow.open_files((write_predictions(tmp_path / "bad.csv", total=0.5),))
     page = on("error")
@@ -280,3 +300,28 @@ def test_a_published_search_is_for_one_family_and_says_what_it_costs(window, pro
     count = {"dlpm": "48", "lpm": "280"}[procedure]
     assert f"up to {count} questions" in asking._warning.text()
     assert not begin.family.differ.isEnabled()
+
+
+def test_whoever_answers_next_begins_with_nothing_of_the_one_before(window, on):
+    window.flow.open("digits")
+    begin = on("begin")
+    begin.expert.setText("Ada")
+    next(iter(begin.guesses.fields.values())).setText("20")
+    begin.settings.open()
+    begin.orders.state.click()
+    begin.orders.first.setCurrentIndex(1)
+    begin.orders.second.setCurrentIndex(2)
+    begin.orders.add.click()
+    begin.begin.click()
+    piles = on("piles")
+    QTest.keyClick(piles.first_focus, Qt.Key.Key_1)
+    assert piles.piles.lies
+    piles.skip.click()
+    on("practice")
+    window.flow.show_start()
+    window.flow.open("digits")
+    assert on("begin") is begin
+    assert begin.expert.text() == ""
+    assert (begin.guesses.guesses(), begin.orders.orders()) == ((), None)
+    begin.begin.click()
+    assert not on("piles").piles.lies

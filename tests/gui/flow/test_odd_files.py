@@ -69,6 +69,7 @@ def test_a_reader_is_added_among_the_models_and_a_model_taken_out(window, dialog
     go_on(window)
     on("study")
     assert [field.text() for field in page.models.fields] == ["hospital export", "reader"]
+    assert "2 models" in page.header.line.text()
     page.models.fields[1].setFocus()
     page.models.fields[1].selectAll()
     QTest.keyClicks(page.models.fields[1], "Dr Ada")
@@ -79,6 +80,7 @@ def test_a_reader_is_added_among_the_models_and_a_model_taken_out(window, dialog
     begin.words.click()
     page.models._take_out(0)
     assert [field.text() for field in page.models.fields] == ["Dr Ada"]
+    assert "1 model," in page.header.line.text()
     go_on(window)
     on("begin")
     assert open_study(str(folder)).model_names == ("Dr Ada",)

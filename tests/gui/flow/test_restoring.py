@@ -85,3 +85,15 @@ def test_squares_keep_their_scale_in_a_session_that_is_opened_again(qtbot, begin
     window.pages.recap.go_on.click()
     qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get("question"))
     assert window.pages.question.card.largest >= max(shown)
+
+
+def test_another_result_begins_with_its_first_tab(qtbot, begin, finished):
+    window = begin()
+    shown = lambda: window.pages.shown is window.pages.__dict__.get("results")  # noqa: E731
+    window.flow.open(str(finished))
+    qtbot.waitUntil(shown)
+    window.pages.results.tabs.setCurrentIndex(4)
+    window.flow.show_start()
+    window.flow.open(str(finished))
+    qtbot.waitUntil(shown)
+    assert window.pages.results.tabs.currentIndex() == 0

@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from elicit_app.gui.pages.messages import RecapPage, SittingOverPage
-from elicit_app.session.views import RecapView
+from elicit_app.session.views import RecapView, SittingOverView
 
 VIEW = RecapView(
     kept="6 answers are kept",
@@ -61,3 +61,10 @@ def test_enter_goes_on_after_the_last_question_too(shown, qtbot, key):
     over.more.setFocus()
     with qtbot.waitSignal(over.more_requested):
         QTest.keyClick(over.more, key)
+
+
+def test_the_title_of_the_window_says_why_the_sitting_is_over(shown):
+    over = shown(SittingOverPage())
+    for reason in ("budget", "known"):
+        over.show_view(SittingOverView(reason, "All kept."))
+        assert over.windowTitle() == over.title.text()

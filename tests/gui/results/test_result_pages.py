@@ -139,6 +139,17 @@ def test_the_table_is_as_high_as_its_rows(review, appearance, qtbot, scale):
     qtbot.waitUntil(lambda: table.height() >= sum(map(table.rowHeight, range(n))) + header.height())
 
 
+def test_after_the_last_two_answers_were_resolved_the_focus_is_on_the_next_step(review, views, study):
+    twice = replace(views[0], contradictions=((0, 3),))
+    review.show_review(twice, study.wording, "lpm")
+    button = review.contradiction._buttons["first"]
+    button.setFocus()
+    review.show_review(twice, study.wording, "lpm")
+    assert button.hasFocus(), "another pair is left"
+    review.show_review(replace(twice, contradictions=()), study.wording, "lpm")
+    assert review.finish.hasFocus()
+
+
 def test_the_track_is_dragged_with_the_mouse(results):
     results.tabs.setCurrentIndex(PREVALENCE)
     track = results.prevalence.shares.track

@@ -10,8 +10,11 @@ from PySide6.QtTest import QTest
 from elicit_app.gui.setup.begin_page import BeginPage
 from elicit_app.gui.setup.piles import NAMES, Piles, cards_of, elided_title
 from elicit_app.gui.setup.piles_page import PilesPage
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.journal.events import Guess
+from elicit_app.session.packing import packed, write_pack
 from elicit_app.session.session import Session
+from elicit_app.session.warm_up import practice_pair
 from elicit_app.study import open_study
 from elicit_app.study.making import with_mistakes
 
@@ -168,6 +171,15 @@ def test_fifty_classes_are_shown_and_stated(shown, qtbot, many_classes, tmp_path
     press(page, Qt.Key.Key_3)
     (pile,) = page.piles.stated(many_classes(50))
     assert len(pile.mistakes) == 49
+
+
+def test_a_card_counts_the_cases_that_the_questions_show_also_where_the_cases_are_elsewhere(many_classes, tmp_path):
+    study = replace(many_classes(5), population=1000, stated_prevalence=(0.4, 0.3, 0.15, 0.1, 0.05))
+    first, shown = cards_of(study), practice_pair(study).left.sum(axis=1)
+    assert [card.detail.split()[1] for card in first[::4]] == [f"{cases:,}" for cases in shown]
+    write_pack(packed(replace(study, kind="folder"), BayesSetting(seed=1)), tmp_path / "sent.elicit")
+    sent = open_study(str(tmp_path / "sent.elicit"))
+    assert [card.detail for card in cards_of(sent)] == [card.detail for card in first]
 
 
 def test_names_and_cards_are_whole_in_a_small_window(page):

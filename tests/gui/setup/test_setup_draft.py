@@ -10,9 +10,12 @@ import pytest
 from elicit_app.gui.settings import Settings, load_settings, save_settings
 from elicit_app.gui.setup.overview import continue_view, day_words, moment_words, overview
 from elicit_app.gui.setup.words import flow, matches, with_nouns
-from elicit_app.session.journal.listing import SessionSummary
+from elicit_app.registry.procedures import BayesSetting
+from elicit_app.session.journal.listing import SUFFIX, SessionSummary
+from elicit_app.session.session import Session
 from elicit_app.session.warm_up import keys_to_guess, ratio_typed, yardstick_key
 from elicit_app.study import open_study
+from elicit_app.study.folder import write_folder
 from elicit_app.study.making import keys_of, with_mistakes
 from elicit_app.study.model import Mistake, default_wording
 
@@ -128,3 +131,15 @@ def test_days_are_said_as_people_say_them():
 def test_what_is_left_of_a_sitting_is_said_in_whole_words(fewest, most, still):
     one = SessionSummary(Path("a"), "t", answers=18, fewest=fewest, most=most, phase="asking")
     assert continue_view(one, datetime.now(UTC)).line.split(" · ")[1] == still
+
+
+def test_a_study_that_was_answered_stays_in_reach_for_the_next_expert(tmp_path, wine):
+    folder = write_folder(tmp_path / "wines", wine).folder
+    for number, name in enumerate(("Ada", "Ben")):
+        path = folder / "sessions" / f"{number}{SUFFIX}"
+        path.parent.mkdir(exist_ok=True)
+        with Session.create(open_study(str(folder)), BayesSetting(seed=1), path, expert=name) as session:
+            session.answer("left")
+    rows = overview(tmp_path / "data", [str(folder)], datetime.now(UTC)).recent
+    assert [row.title for row in rows] == ["Italian wines · Ben", "Italian wines", "Italian wines · Ada"]
+    assert (rows[1].ref, rows[1].line) == (str(folder), "Study folder: somebody else can answer")

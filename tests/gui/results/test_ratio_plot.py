@@ -1,0 +1,67 @@
+"""The plots of exchange rates: names broken between words, and a legend that holds every sign they have."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QFontMetricsF
+
+from elicit_app.gui.elements.painting import breaking
+from elicit_app.gui.pages.compare import ExpertPlot
+from elicit_app.gui.results.rates import PlotRow, RatioPlot
+from elicit_app.gui.theme import Role, font
+from elicit_app.session.comparing import MistakeRates
+from metrics.elicited.exchange import ExchangeRate
+from metrics.elicited.metric_parts import Consequence
+
+WORDS = Consequence("missed melanoma", "missed melanomas", "Missed melanoma")
+KNOWN = ExchangeRate(0, 1, 2.0, 0.5, 9.0, False, WORDS)
+BOUNDED = ExchangeRate(1, 0, 0.1, 0.0, 0.4, False, WORDS)
+
+
+@given(name=st.lists(st.text("abcdefgh", min_size=1, max_size=30), min_size=1, max_size=6).map(" ".join))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_name_is_broken_between_words_and_never_wider_than_its_column(appearance, name):
+    metrics, width = QFontMetricsF(font(Role.STRONG)), 240.0
+    flags = breaking(name, metrics, width)
+    used = metrics.boundingRect(QRectF(0, 0, width, 10_000), flags, name)
+    assert used.width() <= width + 1
+    # Qt breaks anywhere as soon as it is allowed to, also where a space would do.
+    has_room = all(metrics.horizontalAdvance(word) <= width for word in name.split())
+    assert bool(flags & Qt.TextFlag.TextWrapAnywhere) == (not has_room)
+
+
+@pytest.mark.parametrize(("rates", "named"), [((KNOWN,), False), ((KNOWN, BOUNDED), True), ((BOUNDED,), True)])
+def test_the_dashed_line_is_in_the_legend_where_there_is_one(qtbot, rates, named):
+    one, beside = RatioPlot(), ExpertPlot()
+    qtbot.addWidget(one)
+    qtbot.addWidget(beside)
+    one.show_rows([PlotRow(rate, "Missed melanoma", "", guess=3.0) for rate in rates], "needless excision")
+    rows = [MistakeRates(WORDS, (KNOWN, rate), KNOWN) for rate in rates]
+    beside.show_rows(rows, ("Ada", "Ben"), "needless excision")
+    assert any("estimate" in sign.text for sign in one.legend()) == (KNOWN in rates), "a dot"
+    for plot in (one, beside):
+        assert ("only bounded" in [sign.text for sign in plot.legend()]) == named
+
+
+def test_what_is_only_bounded_is_shown_alike_of_one_expert_and_of_several(qtbot, monkeypatch):
+    beside, shapes = ExpertPlot(), []
+    qtbot.addWidget(beside)
+    monkeypatch.setattr(beside, "_paint_mark", lambda painter, columns, mark, y: shapes.append(mark.shape))
+    beside.show_rows([MistakeRates(WORDS, (KNOWN, BOUNDED), KNOWN)], ("A", "B"), "x")
+    beside.resize(700, 300)
+    beside.grab()
+    assert shapes == ["line", "dot", "bound", "bar", "dot"]
+
+
+@pytest.mark.parametrize("width", [300, 520, 900])
+def test_the_legend_takes_as_many_lines_as_it_needs(qtbot, width):
+    plot = RatioPlot()
+    qtbot.addWidget(plot)
+    plot.show_rows([PlotRow(rate, "Missed melanoma", "", guess=3.0) for rate in (KNOWN, BOUNDED)], "excision")
+    face, ends = QFontMetricsF(font(Role.NOTE)), {}
+    for x, line, sign in plot._placed(width):
+        assert x >= ends.get(line, 0.0)
+        ends[line] = x + sign.width + face.horizontalAdvance(sign.text)
+        assert x == 0 or ends[line] <= width
+    assert plot.heightForWidth(width) >= 24 * len(ends)

@@ -1,0 +1,40 @@
+"""The track of another prevalence: what is named where."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from elicit_app.gui.results.plotting import ShareAxis
+from elicit_app.gui.results.prevalence import Scale, ShareTrack
+from metrics.models.cost_curves import Segment
+
+SHARES = st.integers(2, 98).map(lambda percent: percent / 100)
+
+
+@pytest.fixture
+def track(qtbot):
+    made = ShareTrack()
+    qtbot.addWidget(made)
+    made.resize(1000, 116)
+    return made
+
+
+@given(cuts=st.lists(SHARES, max_size=5, unique=True).map(sorted), at=SHARES)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_part_with_the_handle_is_named_and_no_other_name_leaves_its_own_part(track, cuts, at):
+    ends = [0.01, *cuts, 0.99]
+    names = [f"model_{n}_of_the_hospital, as it decides now" for n in range(len(ends))]
+    segments = tuple(map(Segment, ends, ends[1:], names))
+    track.show_scale(Scale(ShareAxis(0.01, 0.99), "How many?", str, 0.5), segments)
+    track.set_number(at)
+    named = track.named()
+    here = next(one for one in segments if one.low <= at <= one.high)
+    assert here in named
+    rooms = [room for _, room in named.values()]
+    for segment, (text, room) in named.items():
+        assert segment.name in text
+        assert room.left() >= 0
+        assert room.right() <= track.width()
+        inside = track._x(segment.low) <= room.left() and room.right() <= track._x(segment.high)
+        assert inside or segment == here or len(segments) == 1
+        assert not any(room.intersects(other) for other in rooms if other is not room)
