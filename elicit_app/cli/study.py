@@ -34,7 +34,7 @@ PredictedOption = Annotated[
     typer.Option(
         "--predicted",
         metavar="COLUMN",
-        help="The column of predicted labels, where there are no scores; files without it are read as the others.",
+        help="The column of predicted labels, if there are no scores; files without it are read like the others.",
     ),
 ]
 StudyRef = Annotated[str, typer.Argument(metavar="STUDY", help="Bundled study, study folder or predictions file.")]
