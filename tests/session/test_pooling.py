@@ -176,7 +176,7 @@ def test_a_pool_of_opposed_experts_says_so_wherever_it_goes():
     opposed = pool(two)
     said = doubts([one.metric for one in two], ["Ada", "Ben"], opposed)
     assert said == doubts([one.metric for one in two], ["Ada", "Ben"])
-    assert said[0].startswith("Ada and Ben value the mistakes the other way round")
+    assert said[0].startswith("Ada and Ben order the mistakes in opposite ways")
     assert opposed.quality.caveat == "The costs are provisional: experts of opposed values are pooled in them."
     assert pool([metric(ONE, draws=300), metric(OTHER, "Ben", draws=300)]).quality.caveat == ""
     careless = metric(OTHER, "Ben", draws=300, quality=Quality(provisional=UNTRUSTED))
