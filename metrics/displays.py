@@ -132,7 +132,7 @@ class CostDisplay(_Display):
     def _draw(self, ax: Axes | None) -> Axes:
         costs = np.asarray(self.result) * self.metric.cost_matrix
         axes = plot_shares(costs / (costs.sum() or 1.0), ax, self.metric.classes)
-        axes.set_title(f"share of the cost; {self.cost:.3g} a case", fontsize=10)
+        axes.set_title(f"share of the cost; {self.cost:.3g} per case", fontsize=10)
         return axes
 
 

@@ -253,7 +253,7 @@ def over_ratio(
     axes.set_xticks(scale.ticks(), map(two_digits, scale.ticks()))
     axes.set_xticks([], minor=True)
     axes.set(xlim=(scale.low, scale.high))
-    axes.set_xlabel(f"{mistake}: counts as so many of the yardstick")
+    axes.set_xlabel(f"{mistake}: cost in units of the yardstick")
 
 
 @runtime_checkable

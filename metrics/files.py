@@ -168,7 +168,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
         repeated = next(key for i, (key, _) in enumerate(pairs) if any(key == other for other, _ in pairs[:i]))
-        raise InputError(f"field {repeated} stands twice; keep one of them")
+        raise InputError(f"field {repeated} occurs twice; keep one")
     return result
 
 
@@ -316,7 +316,7 @@ def require_replaceable(path: str | os.PathLike[str]) -> None:
     if Path(path).is_symlink() and (target.is_file() or not Path(path).exists()):
         raise OSError(errno.ELOOP, "it is a link; name the file itself", os.fspath(path))
     if target.is_file() and _holds_answers(target):
-        raise OSError(errno.EEXIST, "an expert's answers are in it, which nothing replaces", os.fspath(path))
+        raise OSError(errno.EEXIST, "it holds an expert's answers, which nothing may replace", os.fspath(path))
 
 
 def _opened_if_read(path: str | os.PathLike[str]) -> int:

@@ -212,7 +212,7 @@ def _path(options: AskOptions, study: Study, console: Console) -> Path:
         number = counted(last.answers, "answer")
         kept = f"{number} kept, the last one on {day(when)}, {when:%H:%M}"
         if not sys.stdin.isatty():
-            output.line(console, f"There is an unfinished session ({kept}); go on with it by --session {last.path}")
+            output.line(console, f"There is an unfinished session ({kept}); go on with --session {last.path}")
         elif prompt(console, f"Go on with the session you began ({kept})? [Y/n] ").strip().lower() not in ("n", "no"):
             return last.path
     return new_session_path(study, datetime.now(UTC), expert=options.expert)
@@ -254,13 +254,13 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
     if options.simulate is not None:
         simulated_values(options, setting, study)
     elif options.denominator is not None:
-        raise WrongOption("`denominator` says what a simulated expert values: it goes with `simulate`.")
+        raise WrongOption("`denominator` applies to a simulated expert: it requires `simulate`.")
     _tell_others(study, console)
     guesses = ask_guesses(study, setting.family, console) if person else ()
     expert = options.expert or ("simulated expert" if options.simulate is not None else None)
     if study.answered_elsewhere and expert is None:
         expert = last_name(sessions_of(path.parent, study.digests)) or pseudonym()
-        output.line(console, f"Your answers go under the name “{expert}”; --expert takes another.")
+        output.line(console, f"Your answers are kept under the name “{expert}”; --expert sets another.")
     session = Session.create(
         study, setting, path, expert=expert, guesses=guesses, simulated=options.simulate is not None
     )
@@ -282,7 +282,7 @@ def _tell_recap(session: Session, console: Console) -> None:
 
 def _tell_stated(text: str, console: Console) -> None:
     if text:
-        output.line(console, f"Stated for certain: {text}")
+        output.line(console, f"Stated as certain: {text}")
 
 
 def _tell_others(study: Study, console: Console) -> None:
@@ -436,4 +436,4 @@ def _numbers(text: str, option: str) -> tuple[float, ...] | None:
     try:
         return None if text == "random" else tuple(float(part) for part in text.split(","))
     except ValueError:
-        raise WrongOption(f"`{option}` {text}: numbers with commas, or random, were expected.") from None
+        raise WrongOption(f"`{option}` {text}: numbers separated by commas, or random, were expected.") from None

@@ -42,27 +42,29 @@ def simulate(
     procedure: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="What chooses the questions: bayes, dlpm, lpm, dlfpm, lfpm, binary or quadratic."
+            metavar="NAME",
+            help="Procedure that chooses the questions: bayes, dlpm, lpm, dlfpm, lfpm, binary or quadratic.",
         ),
     ] = "bayes",
     family: Annotated[
         Literal["dlpm", "lpm", "dlfpm", "lfpm"] | None,
         typer.Option(
-            help="For bayes: any wrong answer equally bad (dlpm), or not (lpm); dlfpm, lfpm: their fractions."
+            help="For bayes: all wrong answers for a truth equally bad (dlpm), or not (lpm); dlfpm, lfpm: fractions."
         ),
     ] = None,
     space: Annotated[
-        Literal["frontier", "sphere"] | None, typer.Option(help="Where matrices come from; bayes can use either.")
+        Literal["frontier", "sphere"] | None, typer.Option(help="Source of the matrices; bayes can use either.")
     ] = None,
-    radius: Annotated[float | None, typer.Option(help="A smaller sphere than the largest.")] = None,
+    radius: Annotated[float | None, typer.Option(help="Radius of the sphere; default the largest.")] = None,
     confusions: Annotated[
-        Literal["plugin", "counts"] | None, typer.Option(help="What steers dlpm; agreement and regret are counted.")
+        Literal["plugin", "counts"] | None,
+        typer.Option(help="Matrices steering dlpm; agreement and regret are counted."),
     ] = None,
     ask: Annotated[
         Literal["all", "needed", "bisect"] | None,
         typer.Option(
-            help="All questions of the published search, only those that can change its result, or one a halving and a "
-            "finer result by as many: for experts who do not err. Default needed; bisect for dlfpm and lfpm."
+            help="All questions of the published search, only those that can change its result, or one per "
+            "halving (finer with as many, if experts do not err). Default needed; bisect for dlfpm and lfpm."
         ),
     ] = None,
     epsilon: Annotated[float | None, typer.Option(help="Tolerance of a published search; default 0.01.")] = None,
@@ -72,21 +74,21 @@ def simulate(
     repair: Annotated[
         bool, typer.Option("--repair", help="Read a claimed descent followed by an ascent as an ascent.")
     ] = False,
-    votes: Annotated[int, typer.Option(min=1, help="Ask each question this often; the majority counts.")] = 1,
+    votes: Annotated[int, typer.Option(min=1, help="How often to ask each question; the majority counts.")] = 1,
     questions: Annotated[
         int | None, typer.Option(min=1, help="Questions of bayes (default 20); a cap for the others.")
     ] = None,
-    stop: Annotated[bool, typer.Option("--stop", help="bayes may stop before that number.")] = False,
+    stop: Annotated[bool, typer.Option("--stop", help="Let bayes stop before that number.")] = False,
     model: Annotated[str | None, typer.Option(help="Ask about this model only.")] = None,
     runs: Annotated[int, typer.Option(min=1, help="Simulated experts.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="Of everything random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
     weights: Annotated[
         str | None, typer.Option(metavar="W1,W2,...", help="True weights, normalised; default: random.")
     ] = None,
     truth: Annotated[Literal["iid", "structured"], typer.Option(help="How random weights of lpm are drawn.")] = "iid",
     ratio: Annotated[
         float | None,
-        typer.Option(metavar="R", help="Random weights are stretched so that the largest is R times the smallest."),
+        typer.Option(metavar="R", help="Stretch random weights so that the largest is R times the smallest."),
     ] = None,
     denominator: Annotated[
         str | None,
@@ -102,7 +104,7 @@ def simulate(
     person: Annotated[
         str,
         typer.Option(
-            metavar="linear|concave:P|quadratic:P|minimax|threshold:T|f1", help="In which way results are valued."
+            metavar="linear|concave:P|quadratic:P|minimax|threshold:T|f1", help="How the experts value results."
         ),
     ] = "linear",
     noise: Annotated[
@@ -112,18 +114,18 @@ def simulate(
         float | None,
         typer.Option(metavar="S", help="Log-normal error of equal points; default: the noise of the choices."),
     ] = None,
-    rounding: Annotated[bool, typer.Option("--rounding", help="Equal points come in steps of 1, 2, 3, 5, 10.")] = False,
-    shrink: Annotated[float, typer.Option(metavar="P", help="Equal points are ratios to this power.")] = 1.0,
+    rounding: Annotated[bool, typer.Option("--rounding", help="Equal points in steps of 1, 2, 3, 5, 10.")] = False,
+    shrink: Annotated[float, typer.Option(metavar="P", help="Raise the ratios of equal points to this power.")] = 1.0,
     voters: Annotated[
         str | None, typer.Option(metavar="N:NOISE", help="Several experts answer together; the majority counts.")
     ] = None,
-    strength: Annotated[bool, typer.Option("--strength", help="Answers say slightly or clearly.")] = False,
+    strength: Annotated[bool, typer.Option("--strength", help="Let answers say slightly or clearly.")] = False,
     max_cells: Annotated[int | None, typer.Option(min=2, help="Most differing cells in a question of bayes.")] = None,
     worst_error: Annotated[
         float | None,
         typer.Option(
             metavar="R",
-            help="In every question of bayes each class is wrong less often; default 0.5, and 1 allows anything.",
+            help="In every question of bayes each class has a lower error rate; default 0.5; 1 allows anything.",
         ),
     ] = None,
     answers: Annotated[
@@ -131,18 +133,18 @@ def simulate(
         typer.Option(help="What bayes asks for: sides, equal points, or both (the default)."),
     ] = None,
     never_worse: NeverWorseOption = None,
-    checks: Annotated[bool, typer.Option("--checks", help="Repeats and check questions of bayes on top.")] = False,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes at once.")] = 1,
+    checks: Annotated[bool, typer.Option("--checks", help="Add repeats and check questions of bayes.")] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Parallel processes.")] = 1,
     out: Annotated[
         Path | None, typer.Option(metavar="METRIC", help="Write the elicited metric file (needs --runs 1).")
     ] = None,
     transcript: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write every question and answer, a JSON object a line.")
+        Path | None, typer.Option(metavar="FILE", help="Write every question and answer, one JSON object per line.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Ask simulated experts whose true metric is known, and say how near the procedure came."""
+    """Ask simulated experts whose true metric is known, and report how close the procedure came."""
     from elicit_app.experiments.simulated import check_has_costs
     from elicit_app.experiments.simulation import Experts, split_options
     from elicit_app.experiments.simulation import simulate as run
@@ -204,7 +206,7 @@ def _numbers(text: str | None, option: str) -> tuple[float, ...] | None:
     try:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
-        raise typer.BadParameter(f"{text!r}: numbers with commas were expected.", param_hint=option) from None
+        raise typer.BadParameter(f"{text!r}: numbers separated by commas were expected.", param_hint=option) from None
 
 
 def _print_tables(found: Simulation) -> None:
@@ -288,15 +290,15 @@ def sweep(
         Path,
         typer.Argument(
             metavar="SPEC.toml",
-            help="Options of simulate by name (study, procedure, noise, questions, ...); a list is run through.",
+            help="Options of simulate by name (study, procedure, noise, questions, ...); each value of a list is run.",
         ),
     ],
     out: Annotated[Path, typer.Option(metavar="RUNS.parquet", help="The table: one row per run.")],
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes at once; by default one a processor.")] = None,
-    engine: Annotated[Literal["local", "dask"], typer.Option(help="dask: workers of a cluster do the runs.")] = "local",
+    jobs: Annotated[int | None, typer.Option(min=1, help="Parallel processes; by default one per processor.")] = None,
+    engine: Annotated[Literal["local", "dask"], typer.Option(help="dask: run on the workers of a cluster.")] = "local",
     scheduler: Scheduler = None,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw error and range against questions (png, svg or pdf).")
+        Path | None, typer.Option(metavar="FILE", help="Plot error and range against questions (png, svg or pdf).")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
 ) -> None:
@@ -307,7 +309,7 @@ def sweep(
     from elicit_app.study.writing import write_picture
 
     if scheduler is not None and engine != "dask":
-        raise typer.BadParameter("it goes with --engine dask.", param_hint="--scheduler")
+        raise typer.BadParameter("it requires --engine dask.", param_hint="--scheduler")
     if plot is not None:
         require_picture(plot, force)
     stated = read_sweep(specification)
@@ -325,7 +327,7 @@ def sweep(
                 stated, out, jobs=jobs or os.cpu_count() or 1, engine=engine, scheduler=scheduler, advance=count
             )
         except KeyboardInterrupt:
-            print(f"Stopped after {done:,} of {stated.n_runs:,} runs; the same command goes on.", file=sys.stderr)
+            print(f"Stopped after {done:,} of {stated.n_runs:,} runs; the same command resumes.", file=sys.stderr)
             raise
     found = found_by(stated, rows)
     of = f"{counted(len(rows), 'run')} of {counted(len(found), 'combination')}"
@@ -361,10 +363,10 @@ def reproduce(
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="An experiment of --list, or all.", show_default=False)
     ] = None,
-    show_list: Annotated[bool, typer.Option("--list", help="Name all experiments and their sources.")] = False,
+    show_list: Annotated[bool, typer.Option("--list", help="List all experiments and their sources.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer runs: minutes for all, with wider errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The record instead of a table.")] = False,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where records (JSON) and plots (PNG) are written.")] = Path(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for records (JSON) and plots (PNG).")] = Path(
         "reproduced"
     ),
     data: Annotated[
@@ -373,17 +375,17 @@ def reproduce(
     page: Annotated[
         Path | None, typer.Option(metavar="FILE", help="With all: write a Markdown page of all records.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of everything random.")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes at once; the result does not depend on it.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="Parallel processes; the result does not depend on them.")] = 1,
 ) -> None:
-    """Compute a published table or figure again, and print the published numbers beside ours.
+    """Recompute a published table or figure, and print the published numbers beside ours.
 
-    After an interruption the same command goes on where it was.
+    After an interruption the same command resumes.
     """
     from elicit_app.problem import Problem, WrongOption
 
     if find_spec("elicit_app.experiments.reproduce") is None:  # see tools/bundle/elicit.spec
-        raise Problem("Published results are not computed by the program without Python: install elicit with pip.")
+        raise Problem("The stand-alone program does not compute published results: install elicit with pip.")
     from elicit_app.experiments.reproduce.running import discard_parts, experiment_named, experiments
     from elicit_app.experiments.reproduce.shape import Options
 
@@ -393,7 +395,7 @@ def reproduce(
     if name is None:
         raise typer.BadParameter("name an experiment, or use --list to see them.", param_hint="NAME")
     if page is not None and name != _EVERYTHING:
-        raise typer.BadParameter("a page is made of all records: it goes with the name all.", param_hint="--page")
+        raise typer.BadParameter("the page covers all records: it requires the name all.", param_hint="--page")
     options = Options(quick=quick, seed=seed, data=data)
     try:
         wanted = [*experiments().values()] if name == _EVERYTHING else [experiment_named(name)]
@@ -411,7 +413,7 @@ def reproduce(
         _write_page(out, page)
     discard_parts(wanted, out)
     if not_run:
-        raise Problem(f"Not run: {', '.join(not_run)}; the reasons stand above, and everything else is written.")
+        raise Problem(f"Not run: {', '.join(not_run)}; see the reasons above; everything else is written.")
 
 
 def _records(

@@ -25,7 +25,7 @@ MetricFile = Annotated[Path, typer.Argument(metavar="METRIC", help="An elicited 
 def register_session(app: typer.Typer) -> None:
     """Add `session` with its commands."""
     group = Commands(no_args_is_help=True, rich_markup_mode=None, help="Check, recover and report on session files.")
-    group.command("check", short_help="Say what is sound in a session file.")(check_session_file)
+    group.command("check", short_help="Check whether a session file is sound.")(check_session_file)
     group.command(short_help="Save what is left of a damaged session.")(recover)
     group.command(short_help="Write the report on a session.")(report)
     app.add_typer(group, name="session")
@@ -55,7 +55,7 @@ def show(metric: MetricFile) -> None:
 
 
 def check(metric: MetricFile) -> None:
-    """Read a metric file and recompute its worked example; exit code 1 where it does not come out."""
+    """Read a metric file and recompute its worked example; exit code 1 if it is wrong."""
     loaded, protected = _read_metric(metric)
     answers = f", {counted(loaded.provenance.questions, 'answer')}" if loaded.provenance.questions else ""
     about = "classes" if loaded.kind == "confusion" else "amounts"
@@ -71,8 +71,8 @@ def export(
         typer.Argument(
             metavar="[PREDICTIONS...]",
             help="Predictions files, one per model, all of the same cases (CSV, Parquet or NPZ). With them html, pdf "
-            "and markdown become a report on what to do with these models, as score says it; without, a page about the "
-            "metric. A study stands for its models. `elicit session report` adds every answer.",
+            "and markdown become a report on what to do with these models, as score gives it; without, a page about "
+            "the metric. A study stands for its models. `elicit session report` adds every answer.",
         ),
     ] = None,
     format: Annotated[str | None, typer.Option(help="sklearn, weka, mlr3, csv, markdown, html or pdf.")] = None,
@@ -91,12 +91,12 @@ def export(
     if out is not None:
         require_new(out, force)
     if predictions and format not in _PAGES:
-        raise typer.BadParameter(f"they go with --format {' or '.join(_PAGES)}.", param_hint="PREDICTIONS")
+        raise typer.BadParameter(f"they require --format {' or '.join(_PAGES)}.", param_hint="PREDICTIONS")
     content = _content(load_metric(metric), format, predictions or [])
     data = content.encode() if isinstance(content, str) else content
     if out is None:
         if format == "pdf" and sys.stdout.isatty():
-            raise typer.BadParameter("a PDF needs a file to go to.", param_hint="--out")
+            raise typer.BadParameter("a PDF needs an output file.", param_hint="--out")
         if sys.stdout.isatty():
             print(data.decode(), end="")
         else:
@@ -165,7 +165,7 @@ def pool(
     from elicit_app.study.writing import write_whole
 
     if len(metrics) < 2:
-        raise typer.BadParameter("two metric files are needed at least.", param_hint="METRIC")
+        raise typer.BadParameter("at least two metric files are needed.", param_hint="METRIC")
     if out is not None:
         require_new(out, force)
     for same in repeated(metrics).values():
@@ -190,10 +190,10 @@ SessionFile = Annotated[Path, typer.Argument(metavar="FILE", help="A session fil
 def check_session_file(
     file: SessionFile,
     metric: Annotated[
-        Path | None, typer.Argument(metavar="[METRIC]", help="A metric file that should come from these answers.")
+        Path | None, typer.Argument(metavar="[METRIC]", help="A metric file to check against these answers.")
     ] = None,
 ) -> None:
-    """Say what is sound in a session file; exit code 1 where it is damaged or the metric is not made from it."""
+    """Check whether a session file is sound; exit code 1 if it is damaged or the metric is not made from it."""
     from elicit_app.session.journal.recovery import check_session
 
     found = check_session(file)
@@ -205,7 +205,7 @@ def check_session_file(
         )
     print(f"{file} is sound: {counted(found.answers, 'answer')} in {found.lines} lines. {_protection(found)}")
     if found.unfinished:
-        print("Its last line was not completed; what was answered before it is complete.")
+        print("Its last line is incomplete; the answers before it are complete.")
     if metric is not None:
         _check_metric(file, metric)
 
@@ -240,17 +240,17 @@ def _check_metric(file: Path, metric: Path) -> None:
 def recover(
     file: SessionFile, out: Annotated[Path, typer.Option(help="The new session file; it must not exist.")]
 ) -> None:
-    """Save what can be saved of a damaged session into a new file; the damaged one stays as it is."""
+    """Save what can be saved of a damaged session into a new file; the damaged one is not changed."""
     from elicit_app.session.journal.recovery import recover_session
 
     saved = recover_session(file, out)
     print(f"{counted(saved.answers, 'answer')} saved in {saved.path}.")
     if saved.restored:
-        print(f"{counted(saved.restored, 'line was', 'lines were')} damaged or out of place, and put right exactly.")
+        print(f"{counted(saved.restored, 'line was', 'lines were')} damaged or out of place, and restored exactly.")
     if saved.gaps:
         print(f"{counted(saved.gaps, 'line was', 'lines were')} lost.")
     if saved.left_out:
-        print(f"{counted(saved.left_out, 'line was', 'lines were')} left out: about something that is lost.")
+        print(f"{counted(saved.left_out, 'line was', 'lines were')} left out: dependent on lost lines.")
 
 
 def require_report_name(out: Path) -> None:
@@ -266,9 +266,9 @@ def report(
     file: SessionFile,
     out: Annotated[Path, typer.Option(help="The report: .pdf, .html or .md.")],
     study: Annotated[
-        str | None, typer.Option(metavar="STUDY", help="Its study, where the session does not lie in the folder of it.")
+        str | None, typer.Option(metavar="STUDY", help="Its study, if the session is not in the study's folder.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the report where it exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the report if it exists.")] = False,
 ) -> None:
     """Write the report on a session, as the window does: what to do and why, both doubts, and every answer in words."""
     from elicit_app.study import parquet

@@ -62,7 +62,7 @@ def open_ref(
         str,
         typer.Argument(
             metavar="STUDY",
-            help="Bundled study, study folder, predictions file, or a study sent as one file (*.elicit), or a session.",
+            help="Bundled study, study folder, predictions file, study sent as one file (*.elicit), or session.",
         ),
     ],
 ) -> None:
@@ -78,7 +78,7 @@ def open_start() -> None:
     """Open the app on its start page."""
     why = no_window()
     if why:
-        raise Problem(f"{why} In the terminal, elicit ask STUDY asks the same questions, elicit --help names the rest.")
+        raise Problem(f"{why} In the terminal, elicit ask STUDY asks the same questions; elicit --help lists the rest.")
     _run(None)
 
 
@@ -163,7 +163,7 @@ def _missing_library(plugin: str) -> str:
 
 @app.command(short_help="Write pictures of every page.")
 def screenshots(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where the PNG files go; made where it is missing.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder for the PNG files; created if missing.")],
 ) -> None:
     """Render every page offscreen from a scripted session, light and dark, at several sizes, as PNG files."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
@@ -190,7 +190,7 @@ def ask(
     study: StudyRef,
     procedure: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="What chooses the questions: bayes, dlpm or lpm; bayes where not stated."),
+        typer.Option(metavar="NAME", help="Procedure that chooses the questions: bayes, dlpm or lpm; default bayes."),
     ] = None,
     family: Annotated[
         Literal["dlpm", "lpm", "dlfpm", "lfpm"] | None,
@@ -210,15 +210,15 @@ def ask(
         int | None, typer.Option(min=1, help="Ask this many informative questions instead of a sitting.")
     ] = None,
     never_worse: NeverWorseOption = None,
-    expert: Annotated[str | None, typer.Option(help="Whose answers these are; kept in the metric file.")] = None,
+    expert: Annotated[str | None, typer.Option(help="Name of the expert; kept in the metric file.")] = None,
     session: Annotated[
-        Path | None, typer.Option(help="Session file: go on with it where it exists, else begin it there.")
+        Path | None, typer.Option(help="Session file: resume it if it exists, otherwise create it.")
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the questions; by default a new one.")] = None,
     simulate: Annotated[
         str | None,
         typer.Option(
-            metavar="W1,W2,...|random", help="A simulated expert answers, by these weights or by random ones."
+            metavar="W1,W2,...|random", help="Let a simulated expert answer, with these weights or random ones."
         ),
     ] = None,
     denominator: Annotated[
@@ -265,7 +265,7 @@ def start(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Open the desktop app where no command is given."""
+    """Open the desktop app if no command is given."""
     if context.invoked_subcommand is None:
         open_start()
 

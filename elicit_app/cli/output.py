@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _PIPE_WIDTH = 160
 
 # Options shared by several commands.
-Force = Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")]
 Scheduler = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler; by default workers on this machine.")
@@ -241,7 +241,7 @@ def require_new(path: Path, force: bool) -> None:
 
     require_writable(path)
     if path.is_file() and not force:
-        raise Problem(f"{path} exists already. Name another file, or say with --force that this one may be replaced.")
+        raise Problem(f"{path} exists already. Name another file, or replace this one with --force.")
     try:
         require_replaceable(path)
     except OSError as error:

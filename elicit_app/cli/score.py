@@ -28,8 +28,8 @@ _AS_USUAL = (50, "sum", "graded", "local")  # defaults of options that apply onl
 
 def register(app: typer.Typer) -> None:
     """Add `score` and `measure`."""
-    app.command(short_help="Judge what one could do with models.")(score)
-    app.command(short_help="Take a measure of files.")(measure)
+    app.command(short_help="Compare ways to use models.")(score)
+    app.command(short_help="Compute a measure of files.")(measure)
 
 
 @output.without_garbage_collection()
@@ -40,7 +40,7 @@ def score(
         typer.Argument(
             metavar="PREDICTIONS...",
             help="One predictions file per model, all of the same cases; a study folder (unless it is about amounts, "
-            "of which it keeps sums alone), or a bundled study's name, stands for all of its models.",
+            "of which it keeps only sums), or a bundled study's name, stands for all of its models.",
         ),
     ],
     prevalence: Annotated[
@@ -58,11 +58,11 @@ def score(
         ),
     ] = None,
     draws: Annotated[
-        int, typer.Option(min=0, max=1_000_000, help="Draws of both doubts; 0 leaves all doubt out.")
+        int, typer.Option(min=0, max=1_000_000, help="Draws for the uncertainty of answers and cases; 0 for none.")
     ] = 4_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the draws.")] = 0,
     top_k: Annotated[
-        int | None, typer.Option("--top-k", min=1, metavar="K", help="MPCS: most probable classes looked at; all.")
+        int | None, typer.Option("--top-k", min=1, metavar="K", help="MPCS: top classes used; default all.")
     ] = None,
     intervals: Annotated[int, typer.Option(min=2, max=1_000_000, metavar="T", help="MPCS: confidence intervals.")] = 50,
     true_concern: Annotated[
@@ -77,8 +77,8 @@ def score(
         str | None,
         typer.Option(
             metavar="POLICY",
-            help="Exit with 3 where no other model, or no other use of a single one, costs as little: a policy's name, "
-            "'always CLASS', 'practice', or a model, which stands for it as it decides now.",
+            help="Exit with 3 if every other model (with one model, every other use of it) costs more than this: a "
+            "policy's name, 'always CLASS', 'practice', or a model, as it decides now.",
         ),
     ] = None,
     engine: Annotated[
@@ -88,13 +88,13 @@ def score(
     scheduler: Scheduler = None,
     as_json: AsJson = False,
 ) -> None:
-    """Judge what one could do with models by what mistakes cost; files may be larger than memory."""
+    """Compare ways to use models by what their mistakes cost; files may be larger than memory."""
     from elicit_app.cli.files import load_metric
     from elicit_app.study.measuring import read_practice
     from elicit_app.study.scoring import ConcernSettings, scores_of
 
     if scheduler is not None and engine != "dask":
-        raise typer.BadParameter("it goes with --engine dask.", param_hint="--scheduler")
+        raise typer.BadParameter("it requires --engine dask.", param_hint="--scheduler")
     loaded = load_metric(metric)
     if loaded.kind != "confusion":
         about_classes = (prevalence, practice, top_k, fail_if_worse_than, scheduler)
@@ -358,7 +358,7 @@ def measure(
     files: Annotated[
         list[Path] | None, typer.Argument(metavar="[FILE...]", help="Files of cases: CSV, Parquet or NPZ.")
     ] = None,
-    show_list: Annotated[bool, typer.Option("--list", help="Name all measures and the columns they need.")] = False,
+    show_list: Annotated[bool, typer.Option("--list", help="List all measures and the columns they need.")] = False,
     metric: Annotated[
         Path | None,
         typer.Option(metavar="METRIC", help="An elicited metric file: costs, class weights, factors, penalties."),
@@ -371,18 +371,18 @@ def measure(
         str | None, typer.Option(metavar="CLASS=RATE,...", help="Judge at another prevalence of the true classes.")
     ] = None,
     positive: Annotated[
-        str | None, typer.Option(metavar="CLASS", help="The positive class; of two the second.")
+        str | None, typer.Option(metavar="CLASS", help="The positive class; default the second of two.")
     ] = None,
     threshold: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Probability from which a case is called positive; 0.5.")
+        float | None, typer.Option(min=0, max=1, help="Probability from which a case is called positive; default 0.5.")
     ] = None,
-    bins: Annotated[int | None, typer.Option(min=1, help="Bins of a calibration curve; 10.")] = None,
-    level: Annotated[float | None, typer.Option(help="What share intervals should cover; 0.95.")] = None,
+    bins: Annotated[int | None, typer.Option(min=1, help="Bins of a calibration curve; default 10.")] = None,
+    level: Annotated[float | None, typer.Option(help="Share that intervals should cover; default 0.95.")] = None,
     distribution: Annotated[
         str | None, typer.Option(metavar="NAME", help="Of scipy.stats; its parameters are columns: loc, scale, df ...")
     ] = None,
-    top_k: Annotated[int | None, typer.Option("--top-k", min=1, metavar="K", help="MPCS: classes looked at.")] = None,
-    intervals: Annotated[int | None, typer.Option(min=2, metavar="T", help="MPCS: confidence intervals; 50.")] = None,
+    top_k: Annotated[int | None, typer.Option("--top-k", min=1, metavar="K", help="MPCS: top classes used.")] = None,
+    intervals: Annotated[int | None, typer.Option(min=2, metavar="T", help="MPCS: intervals; default 50.")] = None,
     true_concern: Annotated[
         Literal["sum", "count"] | None, typer.Option(help="MPCS: concern of the true class.")
     ] = None,
@@ -390,23 +390,21 @@ def measure(
         Literal["list", "graded"] | None, typer.Option(help="MPCS: the metric's release list, or graded factors.")
     ] = None,
     false_positive_penalty: Annotated[
-        float | None, typer.Option(metavar="P", help="Of a false label, in units of a correct one; 1.")
+        float | None, typer.Option(metavar="P", help="Penalty of a false label, in units of a correct one; default 1.")
     ] = None,
     false_negative_penalty: Annotated[
-        float | None, typer.Option(metavar="P", help="Of a missed label, in units of a correct one; 1.")
+        float | None, typer.Option(metavar="P", help="Penalty of a missed label, in units of a correct one; default 1.")
     ] = None,
-    alpha: Annotated[
-        float | None, typer.Option(help="Relevance: of the distance from the most frequent outcome; 2.")
-    ] = None,
-    beta: Annotated[float | None, typer.Option(help="Relevance: of the distance from the actual outcome; 1.")] = None,
+    alpha: Annotated[float | None, typer.Option(help="Relevance: weight of the commonest outcome; default 2.")] = None,
+    beta: Annotated[float | None, typer.Option(help="Relevance: weight of the actual outcome; default 1.")] = None,
     reference: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Relevance: the data set that outcomes are frequent in.")
+        Path | None, typer.Option(metavar="FILE", help="Relevance: data set for the frequencies of outcomes.")
     ] = None,
     as_json: AsJson = False,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it: PNG, SVG or PDF.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the picture where it exists.")] = False,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Plot to write: PNG, SVG or PDF.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the plot if it exists.")] = False,
 ) -> None:
-    """Take a measure of files, one row per file."""
+    """Compute a measure of files, one row per file."""
     from elicit_app.cli.files import load_metric
     from elicit_app.study.class_measures import measure_named
     from elicit_app.study.measuring import Options

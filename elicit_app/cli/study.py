@@ -19,15 +19,14 @@ if TYPE_CHECKING:
     from elicit_app.study.model import ColumnMap, Study
 
 TruthOption = Annotated[
-    str | None,
-    typer.Option("--truth", metavar="COLUMN", help="The column of true labels, where it is not called y_true."),
+    str | None, typer.Option("--truth", metavar="COLUMN", help="The column of true labels, if not y_true.")
 ]
 ColumnsOption = Annotated[
     str | None,
     typer.Option(
         "--columns",
         metavar="CLASS=COLUMN,...",
-        help="The column of each class, where they are not called proba_<class>; of two classes one is enough.",
+        help="The column of each class, if not proba_<class>; of two classes one is enough.",
     ),
 ]
 PredictedOption = Annotated[
@@ -35,13 +34,11 @@ PredictedOption = Annotated[
     typer.Option(
         "--predicted",
         metavar="COLUMN",
-        help="The column of predicted labels, where there are no scores; files without it are read as the others.",
+        help="The column of predicted labels, if there are no scores; files without it are read like the others.",
     ),
 ]
 StudyRef = Annotated[str, typer.Argument(metavar="STUDY", help="Bundled study, study folder or predictions file.")]
-AskedStudy = Annotated[
-    str, typer.Argument(metavar="STUDY", help="A study folder, or another study that was asked about.")
-]
+AskedStudy = Annotated[str, typer.Argument(metavar="STUDY", help="A study folder, or another study with answers.")]
 NeverWorseOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -85,7 +82,7 @@ def new(
     name: Annotated[str | None, typer.Option(help="Title of the study; by default made from the folder.")] = None,
     labels: Annotated[
         str | None,
-        typer.Option(help="Classes in the order to show them, with commas; names where the files number them 0..k-1."),
+        typer.Option(help="Classes in the order to show, with commas; their names if the files number them 0..k-1."),
     ] = None,
     population: Annotated[
         int | None,
@@ -99,7 +96,7 @@ def new(
     logits: LogitsOption = False,
     noun: Annotated[
         str | None,
-        typer.Option(metavar="ONE,MANY", help="Of several labels: what one is called, and many: mood,moods."),
+        typer.Option(metavar="ONE,MANY", help="For several labels: the word for one, and for many: mood,moods."),
     ] = None,
     purpose: Annotated[
         Literal["choose", "costs", "both"] | None,
@@ -117,7 +114,7 @@ def new(
         _new_of_amounts(folder, [*predictions, *(more or [])], name, labels, population, noun)
         return
     if noun is not None:
-        raise typer.BadParameter("it is about files of several labels.", param_hint="--noun")
+        raise typer.BadParameter("it applies to files of several labels.", param_hint="--noun")
     files, options = [*predictions, *(more or [])], ColumnOptions(truth, columns, predicted, logits=logits)
     made = create_study(
         folder,
@@ -303,7 +300,7 @@ def classifier(
         Path, typer.Option(metavar="FILE", help="CSV: for each case the probability of answering each class.")
     ],
     model: OneModel = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace FILE where it exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
 ) -> None:
     """Write the randomised classifier that has a confusion matrix on the sphere, such as one that was asked about."""
     from elicit_app.experiments.measures import feasible_sphere, write_probabilities
@@ -333,7 +330,7 @@ def pack(
     out: Annotated[Path, typer.Argument(metavar="OUT.elicit", help="The file to send.")],
     purpose: Annotated[
         Literal["choose", "costs", "both"] | None,
-        typer.Option(help="What the answers are for; where neither this nor the study says it, each expert does."),
+        typer.Option(help="What the answers are for; if neither this nor the study says it, each expert does."),
     ] = None,
     family: Annotated[
         Literal["dlpm", "lpm"], typer.Option(help="dlpm: all wrong answers for the same truth are equally bad.")
@@ -345,12 +342,12 @@ def pack(
     round: Annotated[
         int,
         typer.Option(
-            min=1, max=2, help="2: experts who have answered see where the others stand, unnamed, and answer again."
+            min=1, max=2, help="2: experts who have answered see the others' opinions, unnamed, and answer again."
         ),
     ] = 1,
     force: Force = False,
 ) -> None:
-    """Write a study for experts elsewhere into one file: the words and what may be asked, without any case."""
+    """Write a study for experts elsewhere into one file: the words and what may be asked, without any cases."""
     from elicit_app.session.packing import opinions_of, pack_path, packed, write_pack
     from elicit_app.study import open_study
 
@@ -358,9 +355,9 @@ def pack(
     opened = open_study(study)
     setting = _setting(opened, purpose or opened.purpose, family, questions, tuple(never_worse or ()))
     path = write_pack(packed(opened, setting, opinions_of(opened) if round == 2 else ()), out)
-    others = ", and where the experts stand, without their names" if round == 2 else ""
-    print(f"Wrote {path}: the words of “{opened.title}” and counts of decisions, no case{others}.")
-    print("Send it. Who gets it opens it with elicit (or: elicit ask), answers, and sends the saved answers back.")
+    others = ", and the experts' opinions, without their names" if round == 2 else ""
+    print(f"Wrote {path}: the words of “{opened.title}” and counts of decisions, no cases{others}.")
+    print("Send it. Each expert opens it with elicit (or: elicit ask), answers, and sends the saved answers back.")
     print(f"Then: elicit study collect {output.typed(study)} FILE...")
 
 

@@ -443,6 +443,6 @@ class Script:
             self._app.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 20)
             if time.monotonic() > give_up:
                 shown = type(self._pages.shown).__name__
-                raise Problem(f"The pictures could not be finished: the window stands at {shown} and does not go on.")
+                raise Problem(f"The pictures could not be finished: the window is stuck at {shown}.")
             time.sleep(0.002)
         self._app.processEvents()

@@ -65,7 +65,7 @@ def _costs(cases: CaseColumns, options: Options) -> Floats:
     """Return the costs of mistakes in the order of the classes, as stated or from an elicited metric."""
     if options.costs is not None:
         if options.metric is not None:
-            raise WrongOption("`metric` and `costs` both state costs: leave one of them out.")
+            raise WrongOption("`metric` and `costs` both state costs: omit one of them.")
         return read_class_table(options.costs, cases.classes)
     if options.metric is None:
         raise WrongOption("The costs of mistakes are not known: state them by `metric` or `costs`.")
@@ -86,7 +86,7 @@ def _class_weight(cases: CaseColumns, options: Options) -> dict[str, float]:
     """Return the weight of each class, as stated or from an elicited metric; classes not stated have weight 1."""
     if options.class_weight is not None:
         if options.metric is not None:
-            raise WrongOption("`metric` and `class_weight` both state weights: leave one of them out.")
+            raise WrongOption("`metric` and `class_weight` both state weights: omit one of them.")
         stated = numbers_by_class(options.class_weight, cases.classes, "class_weight")
         return {name: stated.get(name, 1.0) for name in cases.classes}
     if options.metric is None:

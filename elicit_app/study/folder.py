@@ -317,7 +317,7 @@ def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> 
     except Problem as problem:
         raise Problem(f"{path} cannot be used: {problem.sentence}") from None
     if study.digest != document.digest:
-        raise Problem(f"The predictions in {folder} are not those the study was made from: make a new study of them.")
+        raise Problem(f"The predictions in {folder} are not those the study was made from: make a new study from them.")
     return study
 
 

@@ -217,7 +217,7 @@ def _look_alikes(classes: Sequence[str]) -> Iterator[str]:
             differ = ", ".join(unicodedata.name(letter, f"U+{ord(letter):04X}").lower() for letter in odd[:3])
             yield (
                 f"Two classes look alike, “{shortened(twin)}” and “{shortened(name)}”; they differ in "
-                f"{differ or 'their spaces'}. Where they are one class, write it in one way."
+                f"{differ or 'their spaces'}. If they are one class, write it in one way."
             )
 
 
@@ -232,7 +232,7 @@ def _exchanged(models: Sequence[Predictions], classes: Sequence[str]) -> Iterato
         if exchanged > now + 0.1 + 2 / np.sqrt(counts.sum()):  # a weak model improves a little by chance
             pairs = [f"“{classes[j]}” for “{classes[i]}”" for i, j in enumerate(columns.tolist()) if i != j]
             yield (
-                f"{model.name} is right in {100 * now:.0f} % of the cases; were its columns exchanged, "
+                f"{model.name} is right in {100 * now:.0f} % of the cases; with columns exchanged, "
                 f"{listed(pairs, 3)}, in {100 * exchanged:.0f} %. Check which column belongs to which class."
             )
 
@@ -305,7 +305,7 @@ def with_models(study: Study, models: Sequence[Predictions]) -> Study:
     """
     called = [model.name for model in models]
     if not models:
-        raise Problem("A study needs at least one model: add another one before this one is taken out.")
+        raise Problem("A study needs at least one model: add another one before removing this one.")
     if len(set(called)) < len(called) or not all(name.strip() for name in called):
         raise Problem(f"Every model needs a name of its own; these would be {', '.join(called)}.")
     digest = study_digest(study.classes, models)

@@ -274,7 +274,7 @@ def column_map(
         found = ColumnMap(truth, (*other, *stated), tuple(column for _, column in columns), kind)
     elif guess is None or guess.truth != truth:
         remedy = "Name the column of each class, or that of the predicted labels."
-        raise file_problem(look.path, Finding("It cannot be told what the model predicts", remedy))
+        raise file_problem(look.path, Finding("It is unclear what the model predicts", remedy))
     else:
         found = ColumnMap(truth, guess.classes, guess.columns, "logits" if logits else guess.kind)
     require_usable(found)
@@ -325,7 +325,7 @@ def require_usable(columns: ColumnMap) -> None:
     k = len(columns.classes)
     if len(set(used)) < len(used):
         twice = next(name for name in used if used.count(name) > 1)
-        raise Problem(f"The column “{shortened(twice)}” is named twice: each column is one thing.")
+        raise Problem(f"The column “{shortened(twice)}” is named twice: each column has one meaning.")
     if len(set(columns.classes)) < k or k < 2:
         raise Problem(f"The classes {listed(list(columns.classes))} must be two or more, each named once.")
     wanted = (1,) if columns.kind == "labels" else (1, k) if k == 2 else (k,)

@@ -233,7 +233,7 @@ def numbers_by_class(text: str, classes: Sequence[str], option: str) -> dict[str
         name, stated, number = part.rpartition("=")
         name = name.strip()
         if not stated:
-            raise WrongOption(f"`{option}`: {part!r} says no number; write CLASS=NUMBER,...")
+            raise WrongOption(f"`{option}`: {part!r} has no number; write CLASS=NUMBER,...")
         if name not in classes:
             raise WrongOption(f"`{option}`: {name!r} is not one of the classes {', '.join(classes)}.")
         if name in found:
@@ -422,7 +422,7 @@ class Measure:
         for name in options.given():
             if name not in self.options:
                 taken = ", ".join(f"`{one}`" for one in self.options) or "no options"
-                raise WrongOption(f"`{name}` says nothing to the measure {self.name}, which takes {taken}.")
+                raise WrongOption(f"`{name}` does not apply to the measure {self.name}, which takes {taken}.")
         if options.metric is not None and options.metric.kind != self.kind:
             found, wanted = WHAT_IS_PRICED[options.metric.kind], WHAT_IS_PRICED[self.kind]
             raise WrongOption(f"`metric` prices {found}; {self.name} takes a metric that prices {wanted}.")

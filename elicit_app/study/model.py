@@ -320,11 +320,11 @@ def check_wording(wording: Wording, classes: Sequence[str]) -> None:
 def _counts(wording: Wording, k: int) -> Iterator[Finding]:
     pairs = {(i, j) for i in range(k) for j in range(k) if i != j}
     if not len(wording.class_one) == len(wording.class_many) == len(wording.any_mistake) == k:
-        yield Finding(f"there must be words for each of the {k} classes")
+        yield Finding(f"give words for each of the {k} classes")
     if len(wording.class_action) not in (0, k):
-        yield Finding(f"there must be what is done for each of the {k} classes, or for none")
+        yield Finding(f"give an action for each of the {k} classes, or for none")
     if set(wording.mistakes) != pairs:
-        yield Finding(f"there must be words for each of the {len(pairs)} kinds of mistake")
+        yield Finding(f"give words for each of the {len(pairs)} kinds of mistake")
 
 
 def _texts(wording: Wording, classes: Sequence[str]) -> Iterator[Finding]:

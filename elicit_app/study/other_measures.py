@@ -48,9 +48,7 @@ def _distribution(cases: CaseColumns, options: Options) -> tuple[Any, list[str]]
     from scipy import stats
 
     if options.distribution is None:
-        raise WrongOption(
-            "Which distribution is not known: name one of scipy.stats by `distribution`, such as laplace."
-        )
+        raise WrongOption("The distribution is not known: name one of scipy.stats by `distribution`, such as laplace.")
     family = getattr(stats, options.distribution, None)
     if not isinstance(family, stats.rv_continuous | stats.rv_discrete):
         raise WrongOption(f"`distribution`: scipy.stats has no distribution {options.distribution!r}.")
@@ -89,7 +87,7 @@ def _penalised(cases: CaseColumns, options: Options) -> PenalizedMultilabelScore
     given = options.given()
     if options.metric is not None:
         if any(name in given for name in _PENALTIES):
-            raise WrongOption("`metric` states both penalties: leave it or the others out.")
+            raise WrongOption("`metric` states both penalties: omit it or the others.")
         return options.metric.multilabel_score(true, predicted, labels=labels)
     return metrics.penalized_multilabel_score(
         true, predicted, labels=labels, **{name: given[name] for name in _PENALTIES if name in given}
@@ -116,7 +114,7 @@ def _relevance_of(cases: CaseColumns, options: Options) -> RelevanceScore:
     given = options.given()
     if options.metric is not None:
         if "alpha" in given or "beta" in given:
-            raise WrongOption("`metric` states `alpha` and `beta`: leave it or the others out.")
+            raise WrongOption("`metric` states `alpha` and `beta`: omit it or the others.")
         return options.metric.relevance_score(cases.y_true, cases.y_pred, cases.context, reference=reference)
     weights = {name: given[name] for name in ("alpha", "beta") if name in given}
     return metrics.relevance_score(cases.y_true, cases.y_pred, cases.context, reference=reference, **weights)

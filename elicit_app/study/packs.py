@@ -192,7 +192,7 @@ def _pack(path: Path, document: PackDocument) -> Pack:
                 "in this study."
             )
         if opinions.bounds and len(opinions.bounds) != len(opinions.ratios):
-            raise Problem(f"{path} has bounds that do not go with its ratios. {_REMEDY}")
+            raise Problem(f"{path} has bounds that do not match its ratios. {_REMEDY}")
         mistake = index[opinions.true], None if opinions.predicted is None else index[opinions.predicted]
         bounds = tuple(ends and (ends[0], math.inf if ends[1] is None else ends[1]) for ends in opinions.bounds)
         others.append(Opinions(mistake, opinions.ratios, opinions.reasons, bounds))

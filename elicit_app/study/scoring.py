@@ -381,7 +381,7 @@ def scores_of(
         As in `metrics.policies.judging.Judge`.
     """
     shares, notes = judged_prevalence(metric, tally.models[0].labels, prevalence)
-    notes += () if shares is None else ("Accuracy, MPCS and costs per case are of the cases as the files have them.",)
+    notes += () if shares is None else ("Accuracy, MPCS and costs per case are those of the cases in the files.",)
     judge = Judge.of(
         metric,
         tally.cases.table(),

@@ -258,7 +258,7 @@ def _read_header(path: Path) -> tuple[list[str], str]:
     except UnicodeDecodeError:
         raise file_problem(path, Finding("Line 1 is not UTF-8 text", _AS_UTF8)) from None
     if len(mark := text.strip()) == 5 and mark.startswith("sep="):
-        remedy = "Take this line out; what separates the columns is found without it."
+        remedy = "Remove this line; the separator is found without it."
         raise file_problem(path, Finding(f"Its first line is “{mark}”, not the names of the columns", remedy))
     try:
         # a class name may contain a semicolon as long as commas separate the columns

@@ -370,7 +370,9 @@ class _Errors(Family):
 
     def index(self, true: int, predicted: int | None, k: int) -> int:
         if predicted is None:
-            raise InputError(f"family 'lpm' tells the wrong answers for class {true} apart; name the predicted class.")
+            raise InputError(
+                f"family 'lpm' distinguishes the wrong answers for class {true}; name the predicted class."
+            )
         return true * (k - 1) + predicted - (predicted > true)
 
     def places(self, true: Places, predicted: Places, k: int) -> Places:

@@ -414,7 +414,7 @@ def _check_what_follows(document: MetricDocument, metric: ElicitedMetric) -> Non
     found = mean_cost(counts, metric.cost_matrix)
     if not abs(found - document.worked_example.mean_cost) <= TOLERANCE:
         raise InputError(
-            f"the worked example does not come out: by the cost matrix its counts cost {found:.6g} a case, the file "
+            f"the worked example is wrong: with this cost matrix its counts cost {found:.6g} per case, the file "
             f"says {document.worked_example.mean_cost:.6g}; the file was changed, export it again"
         )
     if set(document.class_weight) != set(document.classes):

@@ -176,7 +176,7 @@ def _provenance(metric: ElicitedMetric) -> list[tuple[str, str]]:
         ("Program", f"elicit {source.version}" if source.version else None),
         ("Seed", source.seed),
         ("Settings", ", ".join(_setting(*one) for one in source.parameters.items() if one[0] not in _SAID)),
-        ("Stated for certain", _stated_orders(source.parameters.get("never_worse"))),
+        ("Stated as certain", _stated_orders(source.parameters.get("never_worse"))),
         ("Pooled of", _pooled_of(source.pooled)),
         ("Study, SHA-256", _start(source.study_digest)),
         ("Answers, SHA-256", _start(source.answers_digest)),

@@ -361,7 +361,7 @@ def expected_calibration_error(
     if _is_flat(y_prob):
         return _binary_bins(y_true, y_prob, n_bins, pos_label, sample_weight, labels).result()
     if pos_label is not None:
-        raise InputError("pos_label: it goes with one column of probabilities; with a column per class use per_class.")
+        raise InputError("pos_label: it applies to one column of probabilities; with a column per class use per_class.")
     true, proba, classes = labelled_probabilities(y_true, y_prob, labels, "y_prob")
     try:
         result = TopLabelCalibration(classes, n_bins=n_bins).update(true, proba, sample_weight=sample_weight).result()

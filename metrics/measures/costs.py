@@ -182,7 +182,7 @@ class ExpectedCost(ProbabilityAccumulator):
             If it has none, or no case with a weight above zero was seen.
         """
         if self.cost_matrix is None:
-            raise InputError("cost_matrix: none was given; ask expected_cost(cost_matrix) instead.")
+            raise InputError("cost_matrix: none was given; call expected_cost(cost_matrix) instead.")
         return self.expected_cost(self.cost_matrix)
 
 

@@ -209,8 +209,8 @@ class ExpectedCostObjective:
         names = metric.class_index.sorted_names()
         if is_text(label_array(metric.labels, "labels")) and _sort_otherwise_as_numbers(names):
             raise InputError(
-                f"labels: {few(names)} are text here, and sort otherwise as numbers, so it is open which of them the "
-                "data's 0 to k-1 stand for; say so by metric.with_labels({label: number})."
+                f"labels: {few(names)} are text here, and sort differently as numbers, so it is unclear which of them "
+                "the data's 0 to k-1 stand for; say so with metric.with_labels({label: number})."
             )
         order = metric.class_index.indices_of(names, "labels")
         self.cost_matrix: Floats = metric.cost_matrix[np.ix_(order, order)]

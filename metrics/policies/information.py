@@ -27,7 +27,7 @@ Kind = Literal["decide", "answers", "cases"]
 # An expected loss below this share of the cost does not justify more questions or cases.
 _NEGLIGIBLE = 0.025
 _MOST_OF_IT = 0.5
-DOUBTED, DOUBTED_CASES = "what is not known", "what the cases leave open"
+DOUBTED, DOUBTED_CASES = "what is not known", "the uncertainty of the cases"
 _FURTHEST = 20
 
 

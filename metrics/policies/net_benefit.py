@@ -168,7 +168,7 @@ class DecisionCurve:
         axes.plot(self.thresholds, self.treat_all, color=QUIET, lw=1.2, ls=":", label=everybody)
         axes.axhline(0.0, color=INK, lw=1.2, label="nobody")
         if shaded is not None and shaded[0] == shaded[1]:
-            axes.axvline(shaded[0], color=SECOND, lw=1.2, ls="--", label="by the costs")
+            axes.axvline(shaded[0], color=SECOND, lw=1.2, ls="--", label="from the costs")
         elif shaded is not None:
             axes.axvspan(*shaded, color=LINE, alpha=0.5, lw=0, label="fits the answers")
         axes.set(xlabel="threshold: called from this probability", ylabel="net benefit per case")

@@ -263,7 +263,7 @@ def test_a_rehearsal_that_is_kept_is_finished_so_that_it_can_be_compared(typed, 
 
 
 @pytest.mark.parametrize(
-    ("weights", "words"), [("1,2", "wrong sign"), ("-1,x", "numbers with commas"), ("-1", "1 were given")]
+    ("weights", "words"), [("1,2", "wrong sign"), ("-1,x", "numbers separated by commas"), ("-1", "1 were given")]
 )
 def test_weights_that_are_none_are_refused(typed, tmp_path, weights, words):
     with pytest.raises(Problem, match=words):
@@ -306,7 +306,7 @@ def test_a_fraction_is_asked_about_and_its_costs_near_the_models_are_kept(typed,
 
 
 def test_a_denominator_is_of_a_simulated_expert_and_orders_say_nothing_of_a_fraction(typed, tmp_path):
-    with pytest.raises(WrongOption, match="it goes with simulate"):
+    with pytest.raises(WrongOption, match="it requires simulate"):
         typed([], tmp_path, denominator="random")
     with pytest.raises(WrongOption, match="elicited by choices alone"):
         typed([], tmp_path, family="lfpm", never_worse=(ORDER,), simulate="random")
@@ -316,12 +316,12 @@ def test_stated_orders_are_said_kept_and_held_to_by_the_simulated_expert(typed, 
     path = tmp_path / "one.session.jsonl"
     view = typed([], tmp_path, never_worse=(ORDER,), simulate="random", questions=5, session=path)
     assert (np.abs(view.metric.samples[:, 1]) <= np.abs(view.metric.samples[:, 0]) + 1e-12).all()
-    assert "Stated for certain: One " in capsys.readouterr().err
+    assert "Stated as certain: One " in capsys.readouterr().err
     with Session.open(path) as session:
         assert [str(order) for order in session.setting.never_worse] == [ORDER]
     typed(["q", "q"], tmp_path, never_worse=("malignant:benign<=benign:malignant",), session=path)
     err = capsys.readouterr().err
-    assert "Stated for certain: One " in err
+    assert "Stated as certain: One " in err
     assert "without --never-worse malignant:benign<=benign:malignant" in " ".join(err.split())
 
 

@@ -292,7 +292,7 @@ def test_present_practice_is_read_from_a_file(elicit, breast_metric, tmp_path):
     [
         (("--prevalence", "cancer=0.1"), 2, "'cancer' is not one of the classes malignant, benign"),
         (("--prevalence", "malignant=0.1,benign=0.1"), 2, "the rates add up to 0.2, not 1"),
-        (("--prevalence", "malignant"), 2, "'malignant' says no number; write CLASS=NUMBER,..."),
+        (("--prevalence", "malignant"), 2, "'malignant' has no number; write CLASS=NUMBER,..."),
         (("--prevalence", "malignant=x"), 2, "'x' is not a number"),
         (("--prevalence", "malignant=0.5,malignant=0.6"), 2, "'malignant' is named twice"),
         (("--prevalence", "malignant=1.5"), 2, "1.5 must lie between 0 and 1"),

@@ -131,7 +131,7 @@ def test_a_plot_takes_the_columns_of_its_measure_and_no_more(elicit, what):
         ("density-nll densities.csv --distribution nothing", 2, "scipy.stats has no distribution 'nothing'"),
         ("accuracy gone.csv", 1, "There is no file gone.csv"),
         ("acuracy three.csv", 2, "did you mean accuracy?"),
-        ("accuracy three.csv --alpha 2", 2, "--alpha says nothing to the measure accuracy"),
+        ("accuracy three.csv --alpha 2", 2, "--alpha does not apply to the measure accuracy"),
         ("misclassification-cost three.csv", 2, "state them by --metric or --costs"),
         ("auc three.csv --positive d", 2, "'d' is not one of a, b, c"),
         ("class-weighted-error three.csv --class-weight d=1", 2, "not one of the classes a, b, c"),

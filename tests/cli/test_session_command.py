@@ -144,7 +144,7 @@ def test_no_writer_replaces_answers_or_writes_through_a_link_and_others_only_wit
     for force in ([], ["--force"]):
         code, said = elicit("metric", "export", metric, "--format", "csv", "--out", path, *force)
         assert (code, path.read_bytes()) == (1, before)
-        assert "exists already" in said or "an expert's answers are in it" in said
+        assert "exists already" in said or "it holds an expert's answers" in said
     csv = tmp_path / "a.csv"
     csv.write_text("mine")
     assert "exists already" in elicit("metric", "export", metric, "--format", "csv", "--out", csv)[1]
@@ -171,7 +171,7 @@ def test_a_simulation_replaces_neither_answers_nor_anything_else_unasked(answere
     for taken in (path, mine, link):
         code, said = elicit("simulate", "wine", "--questions", "1", option, taken)
         assert (code, "exists already" in said) == (1, True), said
-    for protected, why in ((path, "an expert's answers are in it"), (link, "is a link")):
+    for protected, why in ((path, "it holds an expert's answers"), (link, "is a link")):
         code, said = elicit("simulate", "wine", "--questions", "1", option, protected, "--force")
         assert (code, why in said) == (1, True), said
     assert (path.read_bytes(), mine.read_text()) == (answers, "mine")

@@ -107,7 +107,7 @@ def test_the_metric_file_has_the_weights_that_are_printed(tmp_path, how):
         (("softmax-3", "--procedure", "dlpm", "--weights", "-1,1,1"), "wrong sign"),
         (("softmax-3", "--procedure", "lpm", "--weights", "1,1,1,1,1,1"), "wrong sign"),
         (("softmax-3", "--procedure", "dlpm", "--weights", "1,2"), "has 3 weights"),
-        (("softmax-3", "--procedure", "dlpm", "--weights", "1,x,2"), "numbers with commas"),
+        (("softmax-3", "--procedure", "dlpm", "--weights", "1,x,2"), "numbers separated by commas"),
         (("softmax-3", "--procedure", "dlpm", "--noise", "loud"), "--noise loud"),
         (("softmax-3", "--procedure", "lpm", "--cycles", "often"), "a number or auto"),
         (("softmax-3", "--procedure", "dlpm", "--epsilon", "2"), "--epsilon"),

@@ -152,7 +152,7 @@ def test_cells_of_a_row():
     [
         (["table9"], "There is no experiment table9"),
         ([], "name an experiment"),
-        (["post", "--page", "x.md"], "goes with the name all"),
+        (["post", "--page", "x.md"], "requires the name all"),
     ],
 )
 def test_wrong_usage_is_said(arguments, words):

@@ -80,7 +80,7 @@ def test_a_cost_display_says_what_each_mistake_costs():
     )
     assert display.cost == pytest.approx((1 + 1 / 3) / 3)
     assert texts_of(display.ax_) == ["0 %", "75 %", "25 %", "0 %"]
-    assert display.ax_.get_title() == "share of the cost; 0.444 a case"
+    assert display.ax_.get_title() == "share of the cost; 0.444 per case"
 
 
 def test_a_decision_curve_shades_the_thresholds_that_fit_the_answers():

@@ -99,7 +99,7 @@ def test_exchanged_columns_are_pointed_out(tmp_path):
     wrong = ColumnMap("label", ("cat", "dog", "bird"), ("b", "a", "c"), "logits")
     (note,) = create_study(tmp_path / "wrong", [path], columns=wrong).notes
     assert "“dog” for “cat”" in note
-    assert "right in 50 % of the cases; were its columns exchanged" in note
+    assert "right in 50 % of the cases; with columns exchanged" in note
 
 
 @pytest.mark.parametrize(("right", "notes"), [(12, 0), (3, 1)])

@@ -219,7 +219,7 @@ def test_a_study_file_cut_anywhere_is_refused_in_words(tmp_path, files):
         (b"[" * 100_000, "lists are nested too deeply"),
         (b'{"format": "elicit-study", "version": 1' + b"0" * 5000 + b"}", "a whole number of 5,001 digits"),
         (b'{"format": "elicit-study", "version": 1, "title": "\\ud800"}', "not Unicode"),
-        (b'{"format": "elicit-study", "format": "elicit-study"}', "field format stands twice"),
+        (b'{"format": "elicit-study", "format": "elicit-study"}', "field format occurs twice"),
         (b'{"format": "\xe9"}', "not UTF-8 text .byte 13."),
         (b"", "the file is empty"),
     ],

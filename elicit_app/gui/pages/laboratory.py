@@ -182,9 +182,9 @@ class LivePlot(Painted, Sized, QLabel):
             write(painter, QRectF(x + em(10), y - em(30), wide, em(20)), one.name, font(Role.NOTE), colours.ink)
 
 
-HEADS = ("person", "procedure", "answers", "judged otherwise", "range factor", "true values inside", "seconds")
+HEADS = ("person", "procedure", "answers", "judged differently", "range factor", "true values inside", "seconds")
 MOST = 3
-_STRESSED = HEADS.index("judged otherwise")
+_STRESSED = HEADS.index("judged differently")
 _RIGHT = Qt.AlignmentFlag.AlignRight
 
 
@@ -256,7 +256,7 @@ class LaboratoryPage(ScrolledPage):
         self.go = PrimaryButton("Run", self._press, keys=("Ctrl+Enter",))
         self._make_fields(studies, procedures)
         self.sentence, self.so_far = Label(_EMPTY, Role.LEAD), Label(_HOW, Role.NOTE, theme.INK2)
-        self.otherwise = LivePlot("Pairs judged otherwise", share=True)
+        self.otherwise = LivePlot("Pairs judged differently", share=True)
         self.widths = LivePlot("Width of the ranges, as a factor", share=False, wanted=2.0)
         self.rows = RowsTable()
         self.questions = LinkButton("Questions shown…", self.questions_requested)

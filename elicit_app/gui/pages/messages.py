@@ -69,7 +69,7 @@ class RecapPage(_MiddlePage):
         self.last, self.stated = (Label(role=theme.Role.FLOW) for _ in range(2))
         self.following = Label(role=theme.Role.FLOW, ink=theme.INK2)
         self.go_on = PrimaryButton("Go on", self.go_on_requested, keys=("Enter",))
-        self._certain, last = _part("What you stated for certain", self.stated), _part("Your last answer", self.last)
+        self._certain, last = _part("What you stated as certain", self.stated), _part("Your last answer", self.last)
         self._row = in_row(self.go_on, (self.following, 1), spacing=theme.M)
         card = _card(28, self.title, self.sentence, self._certain, last, Divider(), self._row)
         self.head.addWidget(self.notice)
@@ -305,7 +305,7 @@ class DamagedPage(HeadedPage):
         """Show a damaged session."""
         self._view = view
         count = f"{counted(len(view.answers), 'answer')} can be read"
-        self.header.say(view.title, f"{count}. The file is damaged and stays as it is.")
+        self.header.say(view.title, f"{count}. The file is damaged; it will not be changed.")
         self._why.setText(view.damage)
         self.model.show_rows(view.answers)
         self.notice.say("")
@@ -338,7 +338,7 @@ KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("Ctrl+S",), "Save the metric file of a result; of a study that was sent to you, your answers"),
     (("F1",), "This page"),
     (("Ctrl+,",), "Settings"),
-    (("F5",), "Read a file again that could not be used"),
+    (("F5",), "Read again a file that could not be used"),
 )
 _ABOUT = (
     "Two results of a model on the same cases stand side by side. Each is better at something. You say which you "
@@ -366,7 +366,7 @@ _LICENCES = (
     "unchanged, and you may put your own build in their place: install it into the same Python environment (pip "
     "install --no-deps YOUR_WHEEL, both of one version) and start elicit again. Their source is at code.qt.io. Reports "
     "in PDF are set by Typst, under the Apache License 2.0, which can be replaced in the same way. All other parts are "
-    "under licences that ask for their notice alone (BSD, MIT, Apache, Python), but certifi, which is under the "
+    "under licences that require only their notice (BSD, MIT, Apache, Python), except certifi, which is under the "
     "Mozilla Public License 2.0. Each package has its text in its .dist-info folder among Python's site-packages."
 )
 
@@ -434,7 +434,7 @@ class SettingsPage(HeadedPage):
     def __init__(self) -> None:
         super().__init__()
         self._settings = Settings()
-        self.header.say("Settings", "What you change here changes at once.")
+        self.header.say("Settings", "Changes take effect at once.")
         self.done = PrimaryButton("Done", self.back_requested)
         self.header.add_actions(self.done)
         self._group = QButtonGroup(self)

@@ -61,7 +61,7 @@ ROWS = (
 OF_COSTS = (COPIED, "weka", "mlr3", "csv")
 """Formats of a cost matrix."""
 
-TOO_FEW = "A metric file needs five answers to questions that could teach something. Answer more questions first."
+TOO_FEW = "A metric file needs five informative answers. Answer more questions first."
 
 
 def format_of(key: str) -> FileFormat:
@@ -94,7 +94,7 @@ class FilesCard(Card):
         for key, button in self.buttons.items():
             fits = view.metric.kind == "confusion" or key not in OF_COSTS
             button.setEnabled((view.can_export and fits) or key == ANSWERS.key)
-            tell(button, tooltip="" if fits else "What was priced here are amounts, not mistakes between classes.")
+            tell(button, tooltip="" if fits else "Amounts were priced here, not mistakes between classes.")
 
     def say_copied(self) -> None:
         """Show on its button that the scikit-learn code was copied."""
@@ -152,8 +152,8 @@ class WeightsCard(Card):
         self._grid = QGridLayout(self._weights.renew())
         self._two_level = Label(role=theme.Role.NOTE)
         note = (
-            "How much the worst mistake of each truth matters beside the other truths: 1 is average, more is graver. "
-            "Below: plausible (90 %), the values that nine in ten readings of your answers lie between."
+            "How much the worst mistake of each truth matters relative to the other truths: 1 is average, more is "
+            "graver. Below: plausible (90 %), the values that nine in ten readings of your answers lie between."
         )
         self._column = in_column(
             Label("Class weights", theme.Role.SECTION),
@@ -207,7 +207,7 @@ class CostsPane(QWidget):
         self._grid = in_grid(on=self, across=theme.M, down=theme.M)
         within = (
             "How much of the worst mistake of the same truth each one is: 1 = all of it, 0 = of no concern. MPCS, a "
-            "score of wrong answers and how firm they are, counts with them; lower is better."
+            "score of wrong answers and how confident they are, uses them; lower is better."
         )
         self.costs = MatrixCard("Cost matrix")
         self.releases = MatrixCard("Release factors for MPCS", within)

@@ -107,7 +107,7 @@ class CurvePlot(Painted, QLabel):
 
     def describe(self, sentence: str) -> None:
         """Describe the values at the line to screen readers."""
-        keys = " Left and Right move the line, Home puts it back, T shows the numbers as a table."
+        keys = " Left and Right move the line, Home resets it, T shows the numbers as a table."
         tell(self, more=sentence + (keys if self.at is not None else ""))
 
     def sizeHint(self) -> QSize:

@@ -142,8 +142,8 @@ class AskingSection(Part):
         self._warning = Label(role=theme.Role.NOTE, ink=theme.INK2)
         self.fraction = CheckRow(
             "A mistake may count differently where results are bad and where they are good",
-            "A linear-fractional metric. You choose between results and name no counts; the costs that come out hold "
-            "near what these models do.",
+            "A linear-fractional metric. You choose between results and name no counts; the resulting costs are "
+            "valid near the results of these models.",
         )
         in_column(choices, self._warning, self.fraction, on=self._more)
         self.column.addWidget(self._more)
@@ -209,7 +209,7 @@ class AskingSection(Part):
         self.fraction.setVisible(self._knows_fractions)
         self._minutes.setText(
             f"About {self.minutes} minutes. Up to {on_top} repeats and checks come on top, "
-            "further checks only where the answers leave doubt. Stop whenever you like."
+            "further checks only if the answers are unclear. Stop whenever you like."
             if not narrows
             else "The published search decides itself how many. Stop whenever you like."
         )
@@ -432,7 +432,7 @@ class OrdersSection(Part):
         try:
             constraints_of([*stated, order], study.classes, self._family)
         except Problem:
-            self._say_refused(f"{self._words(order)}: this goes round in a circle with the above. Take one out first.")
+            self._say_refused(f"{self._words(order)}: this forms a circle with the above. Take one out first.")
             return
         if order not in stated:
             stated.append(order)

@@ -106,14 +106,14 @@ def _steps(study: Study, *, piles: bool) -> list[tuple[str, str]]:
         end,
     ]
     if piles:
-        steps.insert(0, ("Piles", "You put mistakes that are about as bad together; or you skip that."))
+        steps.insert(0, ("Piles", "You group mistakes that are about equally bad, or skip this step."))
     return steps
 
 
 def _good_to_know(study: Study) -> tuple[str, ...]:
     case, cases = study.wording.case, study.wording.cases
     model = f"A model is a program that says what each {case} is."
-    used = "Whoever runs this study chooses a model, and how to use it, by your answers."
+    used = "Your answers decide which model is chosen, and how it is used."
     if study.wording.priced:
         gives = "gives labels to items" if study.wording.priced == "multilabel" else "suggests what to do next"
         model = f"A model is a program that {gives}; how it works does not matter here."
@@ -161,13 +161,13 @@ class Beginning(NamedTuple):
 
 
 _SEND = (
-    "One file holds the words and what may be asked, as it is set above, and no case. Whoever opens it with elicit "
-    "answers there and sends one file back."
+    "One file holds the words and what may be asked, as set above, but no cases. The expert opens it with elicit, "
+    "answers, and sends one file back."
 )
 _ADD = "Drop the files that come back onto this page, or choose them."
 _AGAIN = (
     "For a second round",
-    "Whoever opens it sees where the experts who have finished stand, without their names, and answers again.",
+    "The expert sees the opinions of those who have finished, without their names, and answers again.",
 )
 _BUNDLED = "To add answers that come back, the study needs a folder of its own."
 

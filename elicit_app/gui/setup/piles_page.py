@@ -77,7 +77,7 @@ class _TopCard(QGroupBox):
         alike = piles.alike(left[0])
         self.accept.setEnabled(pile is not None)
         if pile is None:
-            self._proposed.setText("No proposal yet: those that say the same will be proposed to go where this goes.")
+            self._proposed.setText("No proposal yet: cards that say the same will be proposed for the same pile.")
             return
         others = piles.mistakes_in(alike) - len(card.mistakes)
         more = f", with {others:,} more that say “{card.consequence}”" if others else ""
@@ -188,7 +188,7 @@ class PilesPage(HeadedPage):
         k = beginning.study.n_classes
         self.header.say(
             "Which mistakes are about equally bad?",
-            f"{k} classes, {k * (k - 1):,} mistakes. Put alike ones into one pile; your answers can still tell "
+            f"{k} classes, {k * (k - 1):,} mistakes. Put similar ones into one pile; your answers can still tell "
             "them apart.",
         )
         self._show()
@@ -275,7 +275,7 @@ class PilesPage(HeadedPage):
         proposed = piles.mistakes_in(list(piles.proposals()))
         if proposed and not self.notice.isVisibleTo(self):
             left = piles.mistakes_in(piles.left)
-            sentence = f"{left:,} mistakes lie in no pile; for {proposed:,} of them one is proposed."
+            sentence = f"{left:,} mistakes are in no pile; {proposed:,} of them have a proposal."
             self.notice.say(sentence, button=f"Use the proposals for {proposed:,}")
             self.go_on.setText("Go on without")
             return

@@ -71,7 +71,7 @@ class PopulationSection(StudySection):
         listed = ", ".join(f"{100 * share:.3g} % {name}" for share, name in zip(counted, names, strict=True))
         self.data.say("As common as in the data", listed)
         stated = study.stated_prevalence
-        self.stated.say("As common as stated here", "Where the data were collected otherwise than cases arrive.")
+        self.stated.say("As common as stated here", "For data that were not collected as cases arrive.")
         with QSignalBlocker(self.data.radio):
             (self.data if stated is None else self.stated).radio.setChecked(True)
         self._lay_shares(study, np.asarray(counted if stated is None else stated))
@@ -360,6 +360,6 @@ class StudyPage(HeadedPage):
             return
         typed = self.place.path.text().strip()
         if self.place.isVisible() and not typed:
-            self.say_problem(Problem("Say which folder the study is to be kept in."))
+            self.say_problem(Problem("Choose a folder for the study."))
             return
         self.save_requested.emit(EditedStudy(study, Path(typed).expanduser() if self.place.isVisible() else None))

@@ -165,7 +165,7 @@ def test_too_few_answers_switch_the_files_off_except_the_answers(qtbot, views, s
     enabled = {key for key, button in page.costs.files.buttons.items() if button.isEnabled()}
     assert enabled == {"answers"}
     assert not page.save.isEnabled()
-    assert "five answers" in tip(page.save)
+    assert "five informative answers" in tip(page.save)
 
 
 def test_a_reservation_leads_to_its_question(results, views):

@@ -79,7 +79,7 @@ def test_a_circle_and_a_mistake_against_itself_are_refused_at_once(page):
     state(page, "Barbera sold as Barolo", "Barolo sold as Barbera")
     assert page.orders.refused.isVisible()
     assert page.orders.refused.text().startswith(
-        "One Barbera sold as Barolo is never worse than one Barolo sold as Barbera: this goes round in a circle"
+        "One Barbera sold as Barolo is never worse than one Barolo sold as Barbera: this forms a circle"
     )
     state(page, "Barbera sold as Barolo", "Barbera sold as Barolo")
     assert page.orders.refused.text() == "Choose two different mistakes."

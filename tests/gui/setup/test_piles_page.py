@@ -110,7 +110,7 @@ def test_go_on_asks_once_whether_the_proposals_are_meant(page):
     press(page, Qt.Key.Key_2)
     press(page, Qt.Key.Key_Return, CTRL)
     assert page.done == []
-    assert "lie in no pile" in page.notice.sentence
+    assert "are in no pile" in page.notice.sentence
     page.notice.button.click()
     (pile,) = page.done[0].setting.piles
     assert pile.name == NAMES[5][1]

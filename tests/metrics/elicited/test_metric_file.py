@@ -130,7 +130,7 @@ def test_draws_are_written_once_and_read_however_they_are_laid_out(tmp_path):
         ("-0.5,", "NaN,", r"samples\[0\]\[1\] must be a finite number"),
         ("-0.5,", '"-0.5",', r"samples\[0\]\[1\] must be a number"),
         ("-0.5,", "[-0.5],", r"samples\[0\]\[1\] must be a number"),
-        ('"population": 1000', '"samples": []', "field samples stands twice"),
+        ('"population": 1000', '"samples": []', "field samples occurs twice"),
         ('"consequences": [', '"consequences": [nothing', "is not JSON .*line 44"),
     ],
 )
@@ -192,11 +192,8 @@ CORRUPTIONS = {
     "unscaled costs": (lambda d: d.update(cost_matrix=(2 * np.array(COSTS)).tolist()), "largest cost is 2"),
     "negative cost": (lambda d: d["cost_matrix"][1].__setitem__(0, -0.13), "a cost >= 0 was expected"),
     "cost of a hit": (lambda d: d["cost_matrix"][1].__setitem__(1, 0.1), "right answer costs 0"),
-    "worked example": (lambda d: d["worked_example"].update(mean_cost=0.5), "worked example does not come out"),
-    "worked counts": (
-        lambda d: d["worked_example"]["counts"][0].__setitem__(1, 99),
-        "worked example does not come out",
-    ),
+    "worked example": (lambda d: d["worked_example"].update(mean_cost=0.5), "worked example is wrong"),
+    "worked counts": (lambda d: d["worked_example"]["counts"][0].__setitem__(1, 99), "worked example is wrong"),
     "worked shape": (lambda d: d["worked_example"]["counts"].pop(), r"worked_example\.counts: 3 x 3"),
     "fewer than no worked cases": (
         lambda d: d["worked_example"]["counts"][0].__setitem__(1, -1),
@@ -264,7 +261,7 @@ def test_a_changed_file_is_refused_in_one_sentence(tmp_path, change, words):
         ("[1, 2]", "JSON object was expected"),
         ('{"format": "elicited-metric", "version": NaN}', "holds NaN"),
         ('{"format": "elicited-metric", "weights": [-Infinity]}', "holds -Infinity"),
-        ('{"format": 1, "format": 2}', "field format stands twice"),
+        ('{"format": 1, "format": 2}', "field format occurs twice"),
         ('{"format": elicited}', "is not JSON .*line 1, column 12"),
         ("[" * 100_000, "nested too deeply"),
         (

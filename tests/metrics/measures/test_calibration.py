@@ -104,7 +104,7 @@ def test_which_label_is_positive():
         ([0, 1], [0.1, 1.2], {}, "y_prob, row 1: a probability in"),
         ([0, 1], [0.1], {}, "y_prob: 2 cases were expected"),
         ([0, 1], [0.1, 0.2], {"n_bins": 0}, "n_bins: 1 to 1000000 was expected"),
-        ([0, 1], [[0.1, 0.9]] * 2, {"pos_label": 1}, "pos_label: it goes with one column"),
+        ([0, 1], [[0.1, 0.9]] * 2, {"pos_label": 1}, "pos_label: it applies to one column"),
         ([0, 1], [[0.1, 0.9], [1.0]], {}, "different lengths"),
     ],
 )

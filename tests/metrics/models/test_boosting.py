@@ -55,7 +55,7 @@ def test_of_numbers_read_as_text_it_is_said_which_one_comes_first():
     costs = RNG.random((12, 12)) * (1 - np.eye(12))
     metric = ElicitedMetric.from_cost_matrix(range(12), costs)
     of_file = ElicitedMetric.from_json(metric.to_json())
-    with pytest.raises(InputError, match=r"say so by metric\.with_labels"):
+    with pytest.raises(InputError, match=r"say so with metric\.with_labels"):
         ExpectedCostObjective(of_file)
     said = of_file.with_labels({str(number): number for number in range(12)})
     np.testing.assert_array_equal(ExpectedCostObjective(said).cost_matrix, metric.cost_matrix)

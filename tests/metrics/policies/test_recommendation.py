@@ -145,7 +145,7 @@ def test_of_costs_without_draws_it_is_not_said_that_what_is_not_known_hardly_mat
     table = [950, 50, 50, 950]
     known, stated = judged(table, metric(3.0, 0.01)), judged(table, metric(3.0))
     assert known.advice == "Decide now: what is not known hardly matters"
-    assert stated.advice == "Decide now, if the costs hold: what the cases leave open hardly matters"
+    assert stated.advice == "Decide now, if the costs hold: the uncertainty of the cases hardly matters"
     assert (known.information.doubted, stated.information.doubted) == (DOUBTED, DOUBTED_CASES)
 
 
