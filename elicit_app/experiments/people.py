@@ -98,7 +98,7 @@ class Person:
         if is_fraction(metric.family):
             raise WrongOption(f"`person` {self.kind} goes with the families dlpm and lpm, not with {metric.family}.")
         if self.kind in MONOTONE and metric.family != "dlpm":
-            raise WrongOption(f"`psi` {self.kind} is a function of the hits: it goes with the family dlpm.")
+            raise WrongOption(f"`psi` {self.kind} is a function of the hits: it requires the family dlpm.")
         return NonLinear(self, metric, np.asarray(prevalence, dtype=np.float64), population, np.ones(len(prevalence)))
 
 

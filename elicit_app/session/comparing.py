@@ -424,7 +424,8 @@ class Agreement:
         rest = len(self.ranking) - len(shown)
         order = ", ".join(shown) + (f", and {rest} more" if rest else "")
         kind = "Shared" if self.w >= _FAIR else "Mean"
-        return f"Their estimates rank the mistakes {word} ({number}; 1 is the same order). {kind} order, the worst first: {order}."
+        alike = f"Their estimates rank the mistakes {word} ({number}; 1 is the same order)."
+        return f"{alike} {kind} order, the worst first: {order}."
 
 
 def agreement_of(metrics: Sequence[ElicitedMetric]) -> Agreement:

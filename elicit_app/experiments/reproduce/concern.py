@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 import metrics
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.experiments.reproduce.concern_case import (
+    N_INTERVALS,
+    PAPER,
+    TOP_K,
     Data,
     bundled,
     plain_scores,
@@ -36,8 +39,6 @@ from elicit_app.experiments.reproduce.shape import (
     mean_and_error,
 )
 from metrics.measures.concern import TrueConcern
-
-PAPER = "Wang, Du and Liu, SMC 2023"
 
 # Table I: 100 cases of class 0; A is unsure and wrong in one of them, B is always right.
 _BINARY = {"A": [[0.99, 0.01]] * 99 + [[0.49, 0.51]], "B": [[0.98, 0.02]] * 100}
@@ -135,7 +136,6 @@ _TABLE_2 = {
     ("LSTM", "ADD"): (-0.9721, -0.9735, -0.9706, 0.9815, 0.9862),
     ("LSTM", "MNIST"): (-0.9757, -0.9754, -0.9760, 0.9774, 0.9763),
 }
-TOP_K, N_INTERVALS = 5, 200
 # The data sets trained on here, which ship with scikit-learn, and the published rows that they stand for.
 _OURS: dict[tuple[str, str], str] = {("MLP", "IRIS"): "breast cancer", ("MLP", "DIGITS"): "digits"}
 _OURS_WITH_TORCH = {

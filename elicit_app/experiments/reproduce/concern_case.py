@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 import metrics
 from elicit_app.elicitation.questions import Matrix
-from elicit_app.experiments.reproduce.concern import N_INTERVALS, PAPER, TOP_K
 from elicit_app.experiments.reproduce.shape import Curve, Experiment, Finding, Options, Panel, Part, Row, mean_and_error
 from metrics.models.learning import ConcernLearningRate
 
@@ -143,6 +142,8 @@ def plain_scores(true: Any, proba: Matrix) -> list[float]:
     ]
 
 
+PAPER = "Wang, Du and Liu, SMC 2023"
+TOP_K, N_INTERVALS = 5, 200
 _FACTOR, _RELEASED = 0.5, 28
 _HELD_OUT, _HIDDEN = 0.7, 10
 _RATES = (0.003, 0.01, 0.03)
