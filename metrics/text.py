@@ -116,6 +116,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share == 0 or share >= 0.095 else f"{100 * share:.1f} %"
 
 
+def accuracy_text(share: float) -> str:
+    """Return the share of cases that are right, with one decimal, at which models differ: "93.2 %"."""
+    return f"{100 * share:.1f} %"
+
+
 def threshold_text(share: float) -> str:
     """Return a threshold in percent, with two significant digits: "22 %", "0.35 %"."""
     return f"{two_digits(100 * share)} %"

@@ -9,7 +9,7 @@ from elicit_app.session.policy_words import information_texts, policy_texts
 from elicit_app.session.views import ResultView
 from elicit_app.study.model import Study
 from metrics.elicited.exchange import beside_name, called
-from metrics.text import concern, probability, total_cost, two_digits
+from metrics.text import accuracy_text, concern, probability, total_cost, two_digits
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,7 +69,7 @@ def _models(console: Console, view: ResultView) -> None:
     print_judgement(console, view.judgement)
     table = output.table(("Model as it decides now", "MPCS by class weight", "accuracy"))
     for model in view.models:
-        table.add_row(model.name, concern(model.mpcs), f"{100 * model.accuracy:.1f} %")
+        table.add_row(model.name, concern(model.mpcs), accuracy_text(model.accuracy))
     console.print(table)
 
 

@@ -337,7 +337,7 @@ def _print_heading(console: Console, metric: ElicitedMetric, reservation: str) -
 
 def _print(metric: ElicitedMetric, scores: Scores) -> None:
     from elicit_app.cli.result_text import print_judgement
-    from metrics.text import concern, total_cost
+    from metrics.text import accuracy_text, concern, total_cost
 
     console = output.console()
     _print_heading(console, metric, metric.quality.caveat)
@@ -346,7 +346,7 @@ def _print(metric: ElicitedMetric, scores: Scores) -> None:
     table = output.table(heads, left=(1,))
     for one in sorted(scores.models, key=lambda model: model.judged.cost_per_population):
         found = (total_cost(one.judged.cost_per_population), concern(one.mpcs_unweighted), concern(one.mpcs))
-        table.add_row(str(one.judged.rank), one.name, *found, f"{100 * one.accuracy:.1f} %")
+        table.add_row(str(one.judged.rank), one.name, *found, accuracy_text(one.accuracy))
     console.print(table)
 
 

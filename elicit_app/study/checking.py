@@ -205,7 +205,7 @@ class RowCheck:
         """Return class indices; negative if the label is empty or has no column."""
         import polars as pl
 
-        if column.dtype == pl.String and (column.str.len_bytes().max() or 0) > LONGEST_CELL:  # type: ignore[operator]
+        if column.dtype == pl.String and (column.str.len_chars().max() or 0) > LONGEST_CELL:  # type: ignore[operator]
             found = f"A true label is longer than {LONGEST_CELL:,} letters"
             raise file_problem(self._table.path, Finding(found, OPEN_QUOTE))
         values = column.unique().drop_nulls()

@@ -189,7 +189,7 @@ class CsvTable:
         """Reject cells too long to be numbers, which would take seconds to parse; labels are checked later."""
         for position in map(int, frame.columns):
             name = self.columns[position]
-            if name.strip() != TRUTH and (frame[str(position)].str.len_bytes().max() or 0) > LONGEST_CELL:  # type: ignore[operator]
+            if name.strip() != TRUTH and (frame[str(position)].str.len_chars().max() or 0) > LONGEST_CELL:  # type: ignore[operator]
                 found = f"A cell of column {name[:100]} is longer than {LONGEST_CELL:,} letters"
                 raise file_problem(self.path, Finding(found, OPEN_QUOTE))
 

@@ -101,6 +101,8 @@ def label_array(values: ArrayLike, name: str) -> NDArray[Any]:
         return array.astype(np.int64) if small else np.array([*map(str, array.tolist())], dtype=object)
     if array.dtype.kind == "f":
         return _of_floats(array, name)
+    if array.dtype.kind == "c":
+        raise InputError(f"{name}: labels are text, whole numbers or booleans, not complex numbers.")
     if array.dtype.kind in "mM" and np.isnat(array).any():
         raise missing_label(name, int(np.argmax(np.isnat(array))))
     return array if array.dtype.kind in "biuUO" else np.array([label_text(x) for x in array.tolist()], dtype=object)

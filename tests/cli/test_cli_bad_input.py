@@ -131,7 +131,7 @@ def test_letters_that_the_output_cannot_show_and_closed_streams_end_nothing(desk
         (["study", "new", "s", "--predictions", "good.csv", "--labels", "a\nb"], "must name at least two classes"),
         (["study", "new", "s", "--predictions", "good.csv", "--columns", ""], "must name a column for each class"),
         (["score", "ok.metric.json", "good.csv", "--prevalence", "a=0.5\nb=0.5"], "is not one of the classes"),
-        (["score", "ok.metric.json", "good.csv", "--prevalence", ""], "says no number"),
+        (["score", "ok.metric.json", "good.csv", "--prevalence", ""], "has no number"),
         (["metric", "export", "ok.metric.json", "--format", "excel"], "one of sklearn, weka, mlr3"),
         (["metric", "export", "ok.metric.json", "--out", "x.xls"], "one of sklearn, weka, mlr3"),
     ],

@@ -96,6 +96,9 @@ def test_limits_are_said_in_words(tmp_path):
     file.write_text("y_true," + "x" * (1 << 20) + "\n")
     with pytest.raises(Problem, match="first line is longer than 1 MiB"):
         read_predictions(file)
+    long_name = "\N{CJK UNIFIED IDEOGRAPH-732B}" * 900
+    file.write_text(f"y_true,proba_{long_name},proba_b\n{long_name},0.5,0.5\nb,0.5,0.5\n", encoding="utf-8")
+    assert read_predictions(file).classes == (long_name, "b")
     file.write_text("y_true,proba_a,proba_b\n" + "a" * 2000 + ",0.5,0.5\nb,0.5,0.5\n")
     with pytest.raises(Problem, match="A true label is longer than 1,000 letters"):
         read_predictions(file)

@@ -19,7 +19,7 @@ from elicit_app.session import curves as words
 from elicit_app.session.views import CurveLine, CurveSet, CurvesView, ModelView, ResultView
 from elicit_app.study.model import Study
 from metrics.drawing import LinearAxis, LogAxis
-from metrics.text import concern, threshold_text, total_cost, two_digits
+from metrics.text import accuracy_text, concern, threshold_text, total_cost, two_digits
 
 NOTHING = "This study has no models, so there is nothing to see of them."
 COMPUTING = "The curves are being computed …"
@@ -315,7 +315,7 @@ class SeenPane(QWidget):
             per = study.wording.counted(int(model.judged.counts.sum()))
             text = (
                 f"Rows: truth. Columns: what the model says now. Per {per}. "
-                f"Right: {100 * model.accuracy:.1f} %. MPCS {concern(model.mpcs)}."
+                f"Right: {accuracy_text(model.accuracy)}. MPCS {concern(model.mpcs)}."
             )
             card = MatrixCard(model.name, text)
             names = study.wording.class_one

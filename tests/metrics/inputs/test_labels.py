@@ -216,3 +216,8 @@ def test_an_argument_of_the_wrong_kind_is_one_of_the_errors_of_the_library_too(w
     for kind in (metrics.InputError, TypeError):
         with pytest.raises(kind):
             wrong()
+
+
+def test_complex_numbers_are_no_labels():
+    with pytest.raises(metrics.InputError, match="y_true: labels are text, whole numbers or booleans, not complex numbers"):
+        label_array(np.array([0j, 1j]), "y_true")
