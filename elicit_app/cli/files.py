@@ -11,6 +11,7 @@ import typer
 
 from elicit_app.cli import output
 from elicit_app.cli.output import Commands, Force, TrustedOnly, repeated, require_new, typed
+from elicit_app.cli.score import load_metric, read_metric, scores_from_files
 from elicit_app.problem import Problem
 from metrics.text import counted
 
@@ -56,7 +57,7 @@ def show(metric: MetricFile) -> None:
 
 def check(metric: MetricFile) -> None:
     """Read a metric file and recompute its worked example; exit code 1 if it is wrong."""
-    loaded, protected = _read_metric(metric)
+    loaded, protected = read_metric(metric)
     answers = f", {counted(loaded.provenance.questions, 'answer')}" if loaded.provenance.questions else ""
     about = "classes" if loaded.kind == "confusion" else "amounts"
     print(f"{metric} is in order: {len(loaded.classes)} {about}, family {loaded.family}{answers}.")
@@ -113,39 +114,10 @@ def _content(metric: ElicitedMetric, format: str, predictions: list[Path]) -> st
 
     if not predictions:
         return render(metric, format)
-    from elicit_app.cli.score import scores_from_files
     from elicit_app.session.report import report_page
 
     judgement = scores_from_files(metric, predictions).judgement
     return rendered(report_page(metric, judgement), format, metric.created)
-
-
-def load_metric(path: Path) -> ElicitedMetric:
-    """Return the metric of a file that a user named; warn on standard error if it has no digest.
-
-    Raises
-    ------
-    Problem
-        If the file is missing, damaged, of a newer version, or inconsistent.
-    """
-    loaded, protected = _read_metric(path)
-    if not protected:
-        print(f"{path} carries no digest, so a change would not be noticed.", file=sys.stderr)
-    return loaded
-
-
-def _read_metric(path: Path) -> tuple[ElicitedMetric, bool]:
-    from metrics import ElicitedMetric
-    from metrics.elicited.metric_file import metric_from_text, read_text
-
-    if path.is_dir():
-        raise Problem(f"{path} is a folder: name an elicited metric file (*.metric.json).")
-    try:
-        return metric_from_text(read_text(path), str(path), ElicitedMetric)
-    except FileNotFoundError as error:
-        raise Problem(f"There is no file {path}: name an elicited metric file (*.metric.json).") from error
-    except (OSError, ValueError) as error:
-        raise Problem(str(error)) from error
 
 
 def pool(

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from elicit_app.cli import experiments, files, output, score, study
+from elicit_app.cli import experiments, files, measure, output, score, study
 from elicit_app.cli.output import Commands, Force, show_as_text
 from elicit_app.cli.study import NeverWorseOption, StudyRef
 from elicit_app.problem import Problem
@@ -248,7 +248,14 @@ def ask(
         ask_in_terminal(options)
 
 
-for _register in (files.register_session, study.register, experiments.register, score.register, files.register_metric):
+for _register in (
+    files.register_session,
+    study.register,
+    experiments.register,
+    score.register,
+    measure.register,
+    files.register_metric,
+):
     _register(app)
 
 
