@@ -48,8 +48,10 @@ def print_result(console: Console, view: ResultView, study: Study) -> None:
 def _ratios(console: Console, view: ResultView, study: Study) -> None:
     what = "Amount" if study.wording.priced else "Mistake"
     table = output.table((what, "counts as", "plausible (90 %)"), left=(0, 2))
-    gravest = sorted(view.ratios, key=lambda one: (not one.is_yardstick, -one.ratio))[:_MOST_MISTAKES]
-    for ratio in view.ratios if len(view.ratios) <= _MOST_MISTAKES else gravest:
+    shown = view.ratios
+    if len(shown) > _MOST_MISTAKES:
+        shown = tuple(sorted(shown, key=lambda one: (not one.is_yardstick, -one.ratio))[:_MOST_MISTAKES])
+    for ratio in shown:
         name = ratio.mistake.name
         flow = "" if study.wording.priced else beside_name(name, called(study.wording.class_one, ratio.key))
         table.add_row(f"{name} ({flow})" if flow else name, *ratio.columns())

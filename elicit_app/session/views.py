@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 
 from elicit_app.elicitation.questions import Counts, Matrix, Moved, Progress, Proposal, Strength
 from elicit_app.problem import Finding
-from metrics import natural_frequencies
 from metrics.elicited.exchange import ExchangeRate
 from metrics.inputs.arguments import Floats
+from metrics.measures.confusion import natural_cases
 from metrics.models.cost_curves import CostLines
 from metrics.policies.judgement import JudgedPolicy, Judgement
 from metrics.policies.judging import Judge
@@ -292,7 +292,7 @@ class Scenarios:
     def cases(self, shares: ArrayLike | None = None) -> tuple[int, ...]:
         """Return the whole cases of each true class in the population."""
         of = self.own if shares is None else proportions(shares)
-        return tuple(map(int, np.diagonal(natural_frequencies(np.diag(of), self.population))))
+        return tuple(natural_cases(of, self.population))
 
     def _model(self, one: JudgedPolicy, shares: Matrix) -> ModelView:
         costs = self.judge.costs

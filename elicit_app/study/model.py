@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem
 from metrics.elicited.metric_parts import AnswersFor, CaseWords, Consequence
-from metrics.inputs.labels import has_line_end
+from metrics.inputs.labels import has_line_end, labels_only
 from metrics.text import capitalised, counted
 
 if TYPE_CHECKING:
@@ -36,6 +37,11 @@ class Predictions:
     name: str
     y_true: NDArray[np.int64]  # shape (n,): index of the true class
     y_proba: NDArray[np.float64]  # shape (n, k): probability of each class; rows sum to 1
+
+    @cached_property
+    def labels_only(self) -> bool:
+        """Return whether the model names a class for each case, without probabilities."""
+        return labels_only(self.y_proba)
 
 
 @dataclass(frozen=True)

@@ -241,6 +241,11 @@ def probability_array(values: ArrayLike, name: str = "y_proba", *, flat: Flat = 
     return array
 
 
+def labels_only(rows: Probabilities) -> bool:
+    """Return whether each row of probabilities (b, k) is a label: all of it is given to one class."""
+    return bool((rows.max(axis=1) == 1).all())
+
+
 def checked_rows(rows: Probabilities, name: str = "y_proba", first: int = 0) -> None:
     """Check that every row is a probability distribution.
 

@@ -416,6 +416,12 @@ def natural_frequencies(matrix: ArrayLike, population: int) -> NDArray[np.int64]
     return _apportioned(values, rows)
 
 
+def natural_cases(shares: ArrayLike, population: int) -> list[int]:
+    """Scale the shares of classes, shape (k,), to whole cases, as `natural_frequencies` scales the rows of a matrix."""
+    cases: list[int] = np.diagonal(natural_frequencies(np.diag(shares), population)).tolist()
+    return cases
+
+
 def _apportioned(shares: NDArray[np.float64], totals: NDArray[np.int64]) -> NDArray[np.int64]:
     """Split each total, (n,), in proportion to a row of `shares`, (n, k), by largest remainder; ties to the left."""
     sums = shares.sum(axis=1, keepdims=True)

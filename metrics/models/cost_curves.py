@@ -16,6 +16,7 @@ from metrics.elicited.exchange import exchange_rates
 from metrics.errors import ArgumentTypeError, InputError, require
 from metrics.inputs.arguments import Floats, case_weights, matrix_of, number_array, required_weight, same_length
 from metrics.inputs.class_index import ClassIndex
+from metrics.measures.costs import EQUAL_COST
 from metrics.text import two_digits
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class CostLines:
             Its name. Ties go to the model that remains cheapest above the ratio, then to the first.
         """
         cost = self.cost(ratio)
-        tied = np.flatnonzero(cost <= cost.min() + 1e-12 * max(1.0, float(cost.min())))
+        tied = np.flatnonzero(cost <= cost.min() + EQUAL_COST * max(1.0, float(cost.min())))
         return self.models[int(tied[np.argmin(self.slope[tied])])]
 
     def break_even_points(self) -> tuple[BreakEven, ...]:
@@ -226,10 +227,6 @@ def _shares(name: str, matrix: ArrayLike, classes: ClassIndex) -> Floats:
     if (values < 0).any() or not values.any():
         raise InputError(f"matrices, {name!r}: numbers >= 0, not all 0, were expected.")
     return np.asarray(values / values.sum())
-
-
-# Mean costs that differ by less count as equal, so that rounding never decides. The worst mistake costs 1.
-_SAME_COST = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -368,7 +365,7 @@ def operating_point(
     alarm = (1 - share) * float(metric.cost_matrix[1 - p, p])
     miss = share * float(metric.cost_matrix[p, 1 - p])
     costs = alarm * curve[0] + miss * (1 - curve[1])
-    best = int(np.argmax(costs <= costs.min() + _SAME_COST))
+    best = int(np.argmax(costs <= costs.min() + EQUAL_COST))
     false_rate, true_rate, threshold = (float(values[best]) for values in curve)
     return OperatingPoint(
         threshold=threshold,

@@ -14,6 +14,7 @@ from metrics.elicited.exchange import mistake_words
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import NOT_TO_DECIDE_BY, CaseWords, Consequence, range_of_draws
 from metrics.inputs.arguments import Floats
+from metrics.measures.costs import EQUAL_COST
 from metrics.policies.cases import Policy
 from metrics.policies.information import Information, information
 from metrics.policies.recommendation import Recommendation, difference_words, recommendation
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
 
 Range = tuple[float, float]
-
-# Costs that differ by less than this share count as equal, so that rounding never decides.
-_SAME_COST = 1e-12
 
 
 @dataclass(frozen=True)
@@ -219,7 +217,7 @@ class Judgement:
         if not self.n_draws:
             return None
         least = self.drawn.both.min(axis=1)
-        return float((self.drawn.both[:, 0] <= least + _SAME_COST * np.abs(least)).mean())
+        return float((self.drawn.both[:, 0] <= least + EQUAL_COST * np.abs(least)).mean())
 
     def named(self, name: str) -> JudgedPolicy:
         """Return the policy with a given name."""
@@ -295,7 +293,7 @@ def _may_be_no_dearer(drawn: Drawn, index: int, first: int) -> bool:
 
 
 def _slack(estimate: Floats) -> float:
-    return _SAME_COST * float(np.abs(estimate).max())
+    return EQUAL_COST * float(np.abs(estimate).max())
 
 
 def _ranges(drawn: Drawn, index: int) -> dict[str, Range]:
@@ -311,5 +309,5 @@ def _ranges(drawn: Drawn, index: int) -> dict[str, Range]:
 def share_best(draws: Floats) -> Floats:
     """Return the share of draws in which each policy is the cheapest; tied policies share a draw equally."""
     lowest = draws.min(axis=1, keepdims=True)
-    least = draws <= lowest + _SAME_COST * np.abs(lowest)
+    least = draws <= lowest + EQUAL_COST * np.abs(lowest)
     return np.asarray((least / least.sum(axis=1, keepdims=True)).mean(axis=0))

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from metrics.batches import in_threads
 from metrics.errors import require
 from metrics.inputs.arguments import Floats
+from metrics.inputs.labels import labels_only
 
 FOLDS = 5
 MOST_ROWS = 20_000
@@ -108,7 +109,7 @@ class CalibrationSample:
     def update(self, y_true: NDArray[np.int64], y_proba: NDArray[Any], first_row: int) -> None:
         """Add rows: class indices (n,), probabilities (n, k), and the number of the first row among all rows."""
         wanted = np.arange(-first_row % self._step, len(y_true), self._step)
-        self._labels_only = self._labels_only and bool((y_proba.max(axis=1) == 1).all())
+        self._labels_only = self._labels_only and labels_only(y_proba)
         self._rows.append((first_row + wanted, y_true[wanted], y_proba[wanted].astype(np.float64)))
         self._thin()
 

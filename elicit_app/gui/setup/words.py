@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
@@ -19,7 +18,7 @@ from elicit_app.gui.theme import RIGHT
 from elicit_app.session.pair_words import ARROW
 from elicit_app.study.making import keys_of, with_mistakes
 from elicit_app.study.model import LONGEST_CONSEQUENCE, Key, Mistake, Study, Wording, default_wording
-from metrics.measures.confusion import natural_frequencies
+from metrics.measures.confusion import natural_cases
 
 SEARCHED_FROM = 20
 """Number of classes from which there is a search field."""
@@ -354,5 +353,4 @@ class NounsSection(StudySection):
 
 def shown_cases(study: Study) -> list[int]:
     """Return the number of cases of each class in a question."""
-    shown: list[int] = natural_frequencies(np.diag(study.prevalence), study.population).sum(axis=1).tolist()
-    return shown
+    return natural_cases(study.prevalence, study.population)
