@@ -356,6 +356,7 @@ def ask_purpose(study: Study, questions: int | None, console: Console) -> Answer
 
 
 _MOST_GUESSES = 3  # the window asks for more
+_MOST_WEIGHTS = 90  # all of ten classes
 
 
 def ask_guesses(study: Study, family: Family, console: Console) -> tuple[Guess, ...]:
@@ -394,7 +395,9 @@ def simulated(session: Session, options: AskOptions, console: Console, *, ends: 
     truth = simulated_values(options, session.setting, session.study)
     fraction = is_fraction(truth.family)
     oracle: Oracle = UtilityOracle(truth.utility) if fraction else LinearOracle(truth.numerator)
-    weights = ", ".join(f"{one:.3g}" for one in truth.weights)
+    weights = ", ".join(f"{one:.3g}" for one in truth.weights[:_MOST_WEIGHTS])
+    if len(truth.weights) > _MOST_WEIGHTS:
+        weights += f" and {len(truth.weights) - _MOST_WEIGHTS:,} more"
     over = " in the numerator of a fraction" if fraction else ""
     console.print(f"A simulated expert answers, with the weights {weights}{over}.")
 

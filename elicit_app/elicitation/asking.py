@@ -37,7 +37,7 @@ from elicit_app.elicitation.linearity import gains_if_felt
 from elicit_app.elicitation.pairs import PairSet, PairSource
 from elicit_app.elicitation.pool import SAME
 from elicit_app.elicitation.prior import WeightPrior
-from elicit_app.elicitation.questions import Asked, Choice, Counts, Matrix, Proposal, Purpose, Question, Side
+from elicit_app.elicitation.questions import Asked, Choice, Counts, Matrix, Moved, Proposal, Purpose, Question, Side
 from elicit_app.elicitation.region import Region
 from metrics.elicited.family import is_fraction
 
@@ -196,7 +196,7 @@ class Asker:
         question, least = self._pair(pairs, at), max(proposal.least, 1)
         start = round(least * np.exp(rng.uniform(*_START) * np.log(proposal.most / least)))
         start = int(np.clip(start, least, proposal.most))
-        question = _with_count(question, proposal, start)
+        question = question.moved(Moved(proposal.side, proposal.true, proposal.predicted, start, start))
         question = replace(question, proposal=replace(proposal, start=start, at_once=True))
         on_first = sum(
             asked.question.asks_equal
@@ -305,13 +305,3 @@ def _not_asked_yet(pairs: PairSet, history: Sequence[Asked]) -> PairSet:
         apart = [np.abs(sides[near] - side) for sides, side in zip((pairs.first, pairs.second), shown[at], strict=True)]
         new[near[np.maximum(*apart).max(axis=(1, 2)) <= SAME]] = False
     return pairs if new.all() or not new.any() else pairs[np.flatnonzero(new)]
-
-
-def _with_count(question: Question, proposal: Proposal, count: int) -> Question:
-    """Return the pair with one count of one side changed and its row sum kept."""
-    side = np.array(question.first if proposal.side == "first" else question.second, dtype=np.int64)
-    cell = proposal.true, proposal.predicted
-    side[proposal.true, proposal.true] += side[cell] - count
-    side[cell] = count
-    there: Question = replace(question, first=side) if proposal.side == "first" else replace(question, second=side)
-    return there

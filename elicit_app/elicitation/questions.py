@@ -155,6 +155,13 @@ class Proposal:
         if not 0 <= self.least <= self.start <= self.most:
             raise ValueError(f"a count starts within its scale, not at {self.start} of {self.least} to {self.most}")
 
+    def at(self, count: int, first: Counts, second: Counts) -> tuple[Counts, Counts]:
+        """Return both results, shape (k, k) each, with the mistake at `count` on the side that may be moved."""
+        mistake = self.true, self.predicted
+        if self.side == "first":
+            return with_count(first, mistake, count), second
+        return first, with_count(second, mistake, count)
+
     def swapped(self) -> Proposal:
         """Return the same proposal with the two sides exchanged."""
         return replace(self, side="second" if self.side == "first" else "first")
@@ -254,9 +261,8 @@ class Question:
         """
         if self.population is None:
             raise ValueError("a count can only be moved where a question counts cases")
-        side = np.array(self.first if moved.side == "first" else self.second, dtype=np.int64)
-        side[moved.true, moved.true] += side[moved.true, moved.predicted] - moved.count
-        side[moved.true, moved.predicted] = moved.count
+        side = self.first if moved.side == "first" else self.second
+        side = with_count(np.asarray(side, dtype=np.int64), (moved.true, moved.predicted), moved.count)
         if side[moved.true, moved.true] < 0:
             raise ValueError(f"{moved.count} is more than the cases of the class that there are to move")
         return replace(self, first=side) if moved.side == "first" else replace(self, second=side)
@@ -272,6 +278,14 @@ class Question:
             np.allclose(own, theirs, rtol=0, atol=tolerance)
             for own, theirs in zip(self.rates, other.rates, strict=True)
         )
+
+
+def with_count(counts: Counts, mistake: tuple[int, int], count: int) -> Counts:
+    """Return counts, shape (k, k), with one mistake at `count`; the correct cases of its class fill the row."""
+    changed, true = counts.copy(), mistake[0]
+    changed[true, true] += changed[mistake] - count
+    changed[mistake] = count
+    return changed
 
 
 def _counts(rates: Matrix, population: int) -> Counts:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.questions import Counts, Matrix
+from elicit_app.elicitation.questions import Counts, Matrix, with_count
 from elicit_app.problem import Problem
 from metrics.elicited.family import error_cells
 
@@ -126,17 +126,14 @@ class Region:
             amounts = [round(share * abs(int(apart[cell]))) for cell in cells]
             if min(amounts) < _LEAST_AMOUNT and share < 1:
                 break
-            sides = [side.copy() for side in (first, second)]
+            one, other = first, second
             for cell, amount in zip(cells, amounts, strict=True):
-                _set(sides[int(apart[cell] < 0)], cell, amount)
-                _set(sides[int(apart[cell] > 0)], cell, 0)
+                one = with_count(one, cell, amount if apart[cell] > 0 else 0)
+                other = with_count(other, cell, amount if apart[cell] < 0 else 0)
             for cell, amount in zip(cells, amounts, strict=True):
-                for base in (times * amount for times in _BASES):
-                    if base <= min(self._room(side, cell[0]) for side in sides):
-                        one, other = sides[0].copy(), sides[1].copy()
-                        for side in (one, other):
-                            _set(side, cell, int(side[cell]) + base)
-                        found.append((one, other))
+                room = min(self._room(side, cell[0]) for side in (one, other))
+                for base in (times * amount for times in _BASES if times * amount <= room):
+                    found += [(with_count(one, cell, one[cell] + base), with_count(other, cell, other[cell] + base))]
         return found
 
     def _room(self, side: Counts, true: int) -> int:
@@ -150,10 +147,3 @@ def _with_hits(errors: Counts, sizes: Counts) -> Counts:
     each = np.arange(len(sizes))
     matrices[:, each, each] = sizes - errors.sum(axis=2)
     return matrices
-
-
-def _set(side: Counts, cell: tuple[int, int], count: int) -> None:
-    """Set the count of one mistake of a result, keeping the row sum."""
-    true = cell[0]
-    side[true, true] += side[cell] - count
-    side[cell] = count

@@ -10,7 +10,7 @@ import numpy as np
 
 from elicit_app.elicitation.agenda import FEWEST_ANSWERS, questions_left, required_left
 from elicit_app.elicitation.prior import NeverWorse
-from elicit_app.elicitation.questions import AnswersFor, Counts, Family, Moved, Progress, Proposal, Question
+from elicit_app.elicitation.questions import AnswersFor, Counts, Family, Moved, Progress, Question
 from elicit_app.session.pair_words import (
     Letter,
     PairComparison,
@@ -339,12 +339,3 @@ def move_name(row: Row, letter: Letter, count: int, least: int, most: int) -> st
 def bound_words(least: int, most: int, *, at_least: bool) -> str:
     """Return the label at an end of the scale: "Even 313 is less bad"; at the near end "Even 42 is worse"."""
     return f"Even {least:,} is worse" if at_least else f"Even {most:,} is less bad"
-
-
-def with_count(left: Counts, right: Counts, proposal: Proposal, count: int) -> tuple[Counts, Counts]:
-    """Return both results with the proposed mistake at `count`; the proposal's first side is the left one."""
-    changed = (left if proposal.side == "first" else right).copy()
-    true, predicted = proposal.true, proposal.predicted
-    changed[true, true] += changed[true, predicted] - count
-    changed[true, predicted] = count
-    return (changed, right) if proposal.side == "first" else (left, changed)

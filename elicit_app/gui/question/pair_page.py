@@ -23,7 +23,7 @@ from elicit_app.gui.question.measures import Plan, frame, plan, sizes
 from elicit_app.gui.question.row import side_width
 from elicit_app.gui.theme import Breakpoint, em
 from elicit_app.session.pair_words import PairComparison, letter_of, opposite
-from elicit_app.session.sentences import Balance, balance_of, bound_words, move_name, moved_comparison, with_count
+from elicit_app.session.sentences import Balance, balance_of, bound_words, move_name, moved_comparison
 from elicit_app.session.views import Reply
 from elicit_app.study.model import Study, Wording
 from metrics.elicited.family import linear_family
@@ -128,7 +128,7 @@ class PairPage(Page):
         self._view, self._pair, self._name, self._proposal = view, pair, name, proposal
         self._moving = None
         if proposal is not None:
-            far = with_count(pair.left, pair.right, proposal, proposal.most)
+            far = proposal.at(proposal.most, pair.left, pair.right)
             self._widest = balance_of(moved_comparison(*far, pair.wording, pair.population, pair.family, view).rows)
         self.answers.offer_level(proposal is not None)
         self._turn(moving=False)
@@ -254,7 +254,7 @@ class PairPage(Page):
         if pair is None or view is None:
             return
         self._moving = moving
-        left, right = with_count(pair.left, pair.right, moving.proposal, moving.count)
+        left, right = moving.proposal.at(moving.count, pair.left, pair.right)
         words = moved_comparison(left, right, pair.wording, pair.population, pair.family, view)
         at_least = moving.count == moving.proposal.least
         self.move_answers.say_bound(bound_words(moving.least, moving.most, at_least=at_least))
