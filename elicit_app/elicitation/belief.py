@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
-from typing import Generic, Self, TypeVar
+from typing import ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,8 @@ class Posterior(ABC):
 
     prior: WeightPrior
     response: ResponseModel
+
+    method: ClassVar[str]  # how the draws follow from the answers, with the source: sentences for a report
 
     @property
     @abstractmethod
@@ -211,6 +213,11 @@ class ParticlePosterior(Posterior):
     sweeps : int
         Moves of every draw per answer, before checking whether more are needed.
     """
+
+    method = (
+        "Costs have a Student t prior on log ratios; slips, ties and noise that grows with the amounts are learned "
+        "with them, by elliptical slice sampling (Nishihara, Murray and Adams 2014)."
+    )
 
     draws: Matrix
     effective: float

@@ -70,6 +70,11 @@ class IntervalPosterior(Posterior):
         Mean precision and precision-weighted mean of the answers' sites: the start of the next fit.
     """
 
+    method = (
+        "Log costs are normal, with shared parts for the mistakes of a class; their spreads, the errors of the answers "
+        "and slips are learned with them, by expectation propagation (Minka 2001)."
+    )
+
     drawn: _Drawn
     people: Person
     means: _Means | float

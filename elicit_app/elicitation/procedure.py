@@ -70,6 +70,8 @@ class Outcome:
     linear : True, str or None
         True if a linear metric explains the answers as well as any rival, else the name of the better rival; None if
         that was not judged.
+    method : str
+        How the weights follow from the answers, with the source: sentences for a report.
     """
 
     family: Family
@@ -87,6 +89,7 @@ class Outcome:
     lapse: float | None = None
     effective_draws: float | None = None
     linear: bool | str | None = None
+    method: str = ""
 
 
 Elicitation = Generator[Step, Answer, Outcome]

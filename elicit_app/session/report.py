@@ -79,8 +79,9 @@ class Asked:
     findings: tuple[Finding, ...]
     guesses: Mapping[MistakeKey, float]  # first guesses of ratios, by mistake
     notes: tuple[str, ...]  # notes of the result: what was bounded, stated with certainty, or interpreted
-    # how the questions were asked, and what was shown
+    # how the questions were asked, how the costs follow from the answers, and what was shown
     how: str
+    method: str
     shown: str
     answers: tuple[tuple[int, str, str], ...]  # number, answer in words, and remark
 
@@ -274,15 +275,9 @@ def _experts(view: ComparisonView) -> list[Section]:
 
 
 def _method(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | None) -> list[Section]:
-    sentences = [] if asked is None else [asked.how]
+    sentences = [] if asked is None else [asked.how, *([asked.method] if asked.method else [])]
     if metric.samples is not None:
-        sentences.append(
-            "Costs have a Student t prior on log ratios; slips, ties and noise that grows with the amounts are learned "
-            f"with them; {len(metric.samples):,} posterior draws by elliptical slice sampling (Nishihara, Murray and "
-            "Adams 2014)."
-        )
-    elif metric.provenance.procedure in ("dlpm", "lpm"):
-        sentences.append("The questions halve intervals (Hiranandani and others 2019).")
+        sentences.append(f"The ranges are those of {len(metric.samples):,} posterior draws.")
     if judgement is not None:
         if judgement.positive is not None:
             sentences.append(
@@ -347,6 +342,7 @@ def _asked(session: Session, view: ResultView) -> Asked:
         guesses=view.guesses,
         notes=view.notes,
         how=_how(answers, study),
+        method=view.method,
         shown=_shown(session),
         answers=tuple((one.number, *_in_words(one, study, family)) for one in answers),
     )

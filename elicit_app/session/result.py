@@ -113,6 +113,7 @@ def _parts_of_result(session: Session) -> Iterator[ResultView | None]:
         scenarios=scenarios,
         guesses=_guesses(state, study, outcome.family),
         practice=practice,
+        method=outcome.method,
     )
 
 

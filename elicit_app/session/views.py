@@ -357,7 +357,8 @@ class ResultView:
     `notes` are sentences on what was bounded or interpreted; `judgement` holds the policies for the models, and
     `scenarios` judges them at another prevalence; both are None if the study has no models. `models` are the models as
     they decide now; `experts` states how many experts have finished this study, empty if fewer than two; `guesses` are
-    the first guesses of ratios; `practice` is what is done today, as it was typed.
+    the first guesses of ratios; `practice` is what is done today, as it was typed; `method` tells how the costs follow
+    from the answers.
     """
 
     metric: ElicitedMetric
@@ -378,6 +379,7 @@ class ResultView:
     experts: str = ""
     guesses: Mapping[MistakeKey, float] = field(default_factory=dict)
     practice: tuple[tuple[float, ...], ...] | None = None
+    method: str = ""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from elicit_app.registry.procedures import BayesSetting
+from elicit_app.registry.procedures import BayesSetting, LpmSetting
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.report import report_of, report_page, save_report
 from elicit_app.session.result import result_view, scenarios_of
@@ -93,6 +93,22 @@ def test_no_setting_is_named(answered):
         for name in BayesSetting.model_fields:
             if "_" in name:
                 assert name not in shown
+
+
+@pytest.mark.parametrize(
+    ("study", "setting", "method"),
+    [
+        ("breast-cancer", BayesSetting(), "elliptical slice sampling"),
+        ("digits", BayesSetting(), "expectation propagation"),
+        ("traffic-light", LpmSetting(), "The questions halve intervals"),
+    ],
+)
+def test_it_names_the_method_behind_the_numbers(study, setting, method, tmp_path):
+    with Session.create(open_study(study), setting, tmp_path / "s.session.jsonl") as one:
+        one.answer("left", seconds=2.0)
+        report = said(report_of(one, result_view(one)))["markdown"]
+    methods = ("elliptical slice sampling", "expectation propagation", "The questions halve intervals")
+    assert [name for name in methods if plain(name) in report] == [method]
 
 
 @pytest.mark.parametrize("ending", [".pdf", ".html", ".md"])

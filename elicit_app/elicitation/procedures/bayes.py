@@ -193,6 +193,7 @@ class Bayes:
             linear=None if linearity is None else linearity.rival or True,
             sensitivity=float(np.median(belief.person.sensitivity)),
             lapse=float(belief.person.lapse.mean()),
+            method=belief.method,
         )
         belief.forget()
         return outcome

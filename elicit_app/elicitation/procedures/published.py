@@ -24,6 +24,7 @@ from elicit_app.elicitation.questions import (
 from elicit_app.problem import Problem
 from metrics.measures.confusion import natural_frequencies
 
+_METHOD = "The questions halve intervals (Hiranandani and others 2019)."
 _SLOPES = {Choice.FIRST: Slope.RISES, Choice.SECOND: Slope.FALLS, Choice.EQUAL: Slope.FLAT, Choice.UNSURE: None}
 # Recorded matrices may differ by this much from recomputed ones (another numpy, another processor).
 _SAME = 1e-12
@@ -48,6 +49,10 @@ class Run(ABC):
     @abstractmethod
     def outcome(self, stopped: StopReason, questions: int) -> Outcome:
         """Return what was learned."""
+
+
+def _concluded(run: Run, stopped: StopReason, questions: int) -> Outcome:
+    return replace(run.outcome(stopped, questions), method=_METHOD)
 
 
 class Published(Procedure):
@@ -117,7 +122,7 @@ class Published(Procedure):
             return finished
         finally:
             elicitation.close()
-        return run.outcome(reason, used)
+        return _concluded(run, reason, used)
 
     def _begin(self, run: Run, history: Sequence[Asked]) -> Elicitation:
         recorded, asking, used = _Recorded(history), run.asking(), 0
@@ -130,7 +135,7 @@ class Published(Procedure):
             answer, place = recorded.take(question)
             if answer is None:
                 if self.questions is not None and used >= self.questions:
-                    return run.outcome("budget", used)
+                    return _concluded(run, "budget", used)
                 answer, place = (yield Step(question, self._progress(run, used), Belief(run.weights()))), recorded.add()
             used += 1
             slope = self._slope(answer)
@@ -140,7 +145,7 @@ class Published(Procedure):
                 comparison = asking.send(slope)
             except StopIteration:
                 break
-        return run.outcome("tolerance", used)
+        return _concluded(run, "tolerance", used)
 
     def _slope(self, answer: Answer) -> Slope | None:
         """Return the slope that an answer implies; None for "cannot say"."""
