@@ -28,7 +28,7 @@ def _sentence(error: ImportError) -> str:
     """Return what to do about a failed import; empty if it is a fault of the program."""
     if error.name == "metrics":
         return str(error)
-    from metrics.errors import MissingPackage, explained
+    from metrics.errors import MissingPackage, as_missing_package
 
-    found = explained(error) if isinstance(error, ModuleNotFoundError) else error
+    found = as_missing_package(error) if isinstance(error, ModuleNotFoundError) else error
     return str(found) if isinstance(found, MissingPackage) else ""

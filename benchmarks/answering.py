@@ -34,8 +34,8 @@ from elicit_app.elicitation.questions import Answer, Choice, Moved, Question
 from elicit_app.gui import theme
 from elicit_app.gui.app import application
 from elicit_app.gui.flow.background import Bridge
-from elicit_app.gui.flow.in_session import hand_on
-from elicit_app.gui.question.answers import GivenAnswer, Pressed
+from elicit_app.gui.flow.in_session import submit_answer
+from elicit_app.gui.question.answers import AnswerChoice, GivenAnswer
 from elicit_app.gui.question.page import QuestionPage
 from elicit_app.gui.setup.asking import AskingSection
 from elicit_app.registry.procedures import BayesSetting
@@ -132,7 +132,7 @@ class Sitting(QObject):
             if counts:
                 self._page.card.field.taken.emit()
             else:
-                self._page.answers.given.emit(Pressed(REPLIES[answer.choice], answer.strength))
+                self._page.answers.given.emit(AnswerChoice(REPLIES[answer.choice], answer.strength))
             self._loop.exec()
             if isinstance(self._view, QuestionView):
                 waits.known.append(self._known_at - pressed)
@@ -174,11 +174,11 @@ class Sitting(QObject):
 
     @Slot(object)
     def _answer(self, given: GivenAnswer) -> None:
-        hand_on(self._runner, given)
+        submit_answer(self._runner, given)
 
     @Slot(int, object)
     def _consider(self, request: int, moved: Moved) -> None:
-        self._runner.consider(request, moved)
+        self._runner.prepare_count(request, moved)
 
 
 def answering(page: QuestionPage, study: Study, thought: float, answers: int, seed: int, folder: Path) -> Waits:

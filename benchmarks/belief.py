@@ -48,7 +48,7 @@ def laboratory(study: Study, seed: int, experts: Experts, **asks: object) -> Lab
     return Laboratory(study, setting_of("bayes", seed=seed, **asks), experts)
 
 
-def told(name: str, people: str, values: Sequence[float], wanted: str = "", form: str = ".3f") -> None:
+def print_row(name: str, people: str, values: Sequence[float], wanted: str = "", form: str = ".3f") -> None:
     """Print one line: mean, standard error, number of runs, and target."""
     found = np.array([value for value in values if value is not None], dtype=float)
     error = found.std(ddof=1) / np.sqrt(len(found)) if len(found) > 1 else float("nan")
@@ -86,7 +86,7 @@ def piles(open_: Callable[[str], Study | None], options: argparse.Namespace) -> 
         for name in ("agreement", "covered"):
             wanted = ">= .92 after 60" if name == "agreement" else ".84 to .96"
             found = [getattr(run, name) for run in runs]
-            told(
+            print_row(
                 f"digits (10), {questions} mixed answers, piles off by {wobble:g}: {name}", "weights:0.6", found, wanted
             )
 
@@ -106,12 +106,14 @@ def _sorted_run(study: Study, seed: int, number: int, questions: int, wobble: fl
 
 
 def _told_runs(name: str, people: str, lab: Laboratory, runs: Sequence[SimulatedRun], wanted: str) -> None:
-    told(f"{name}: covered", people, [run.covered or 0.0 for run in runs], wanted)
-    told(f"{name}: agreement", people, [run.agreement for run in runs])
-    told(f"{name}: agreement expected", people, [_expected(lab, run) for run in runs])
-    told(f"{name}: range factor", people, [run.range_factor or 0.0 for run in runs], form=".2f")
-    told(f"{name}: range factor to the best known", people, [_to_best_known(run) for run in runs], form=".2f")
-    told(f"{name}: effective draws", people, [run.outcome.effective_draws or 0.0 for run in runs], ">= 1000", ".0f")
+    print_row(f"{name}: covered", people, [run.covered or 0.0 for run in runs], wanted)
+    print_row(f"{name}: agreement", people, [run.agreement for run in runs])
+    print_row(f"{name}: agreement expected", people, [_expected(lab, run) for run in runs])
+    print_row(f"{name}: range factor", people, [run.range_factor or 0.0 for run in runs], form=".2f")
+    print_row(f"{name}: range factor to the best known", people, [_to_best_known(run) for run in runs], form=".2f")
+    print_row(
+        f"{name}: effective draws", people, [run.outcome.effective_draws or 0.0 for run in runs], ">= 1000", ".0f"
+    )
 
 
 def _to_best_known(run: SimulatedRun) -> float:
@@ -156,9 +158,11 @@ def extremes(open_: Callable[[str], Study | None], options: argparse.Namespace) 
                 inside.append(float(low <= ratio and (ratio <= high or is_open)))
                 lower.append(low)
                 open_ends.append(float(is_open))
-            told(f"1 : {ratio:g}, covered", people, inside, ">= .90")
-            told(f"1 : {ratio:g}, lower end", people, lower, f">= {least:g} (median {np.median(lower):.0f})", ".0f")
-            told(f"1 : {ratio:g}, said to be a bound", people, open_ends)
+            print_row(f"1 : {ratio:g}, covered", people, inside, ">= .90")
+            print_row(
+                f"1 : {ratio:g}, lower end", people, lower, f">= {least:g} (median {np.median(lower):.0f})", ".0f"
+            )
+            print_row(f"1 : {ratio:g}, said to be a bound", people, open_ends)
 
 
 def sphere(open_: Callable[[str], Study | None], options: argparse.Namespace) -> None:
@@ -176,8 +180,8 @@ def sphere(open_: Callable[[str], Study | None], options: argparse.Namespace) ->
         lab = laboratory(study, options.seed, experts, questions=questions, space="sphere", family="lpm")
         runs = [lab.run(number) for number in range(options.runs)]
         errors = [run.error_l2 for run in runs]
-        told(f"{name}, {questions}: error (median {np.median(errors):.4f})", noise, errors, wanted, ".4f")
-        told(f"{name}, {questions}: covered", noise, [run.covered or 0.0 for run in runs], ".84 to .96")
+        print_row(f"{name}, {questions}: error (median {np.median(errors):.4f})", noise, errors, wanted, ".4f")
+        print_row(f"{name}, {questions}: covered", noise, [run.covered or 0.0 for run in runs], ".84 to .96")
 
 
 def seeds(open_: Callable[[str], Study | None], options: argparse.Namespace) -> None:
@@ -193,8 +197,8 @@ def seeds(open_: Callable[[str], Study | None], options: argparse.Namespace) -> 
             one, other = (_bayes(lab, 1_000 + 2 * number + which) for which in (0, 1))
             asking.append(_within(one.belief(history), other.belief(history), 1.35))
             shown.append(_within(one.shown_belief(history), other.shown_belief(history), 1.15))
-        told(f"{name}, {questions}: while asking, ends within 1.35", "weights:0.6", asking, ">= .95")
-        told(f"{name}, {questions}: in the result, ends within 1.15", "weights:0.6", shown, ">= .95")
+        print_row(f"{name}, {questions}: while asking, ends within 1.35", "weights:0.6", asking, ">= .95")
+        print_row(f"{name}, {questions}: in the result, ends within 1.15", "weights:0.6", shown, ">= .95")
 
 
 def _within(one: Posterior, other: Posterior, factor: float) -> float:
@@ -220,12 +224,12 @@ def pooling(open_: Callable[[str], Study | None], options: argparse.Namespace) -
             apart = np.delete(truth - truth[place], place)
             inside.append(float(((np.delete(low, place) <= apart) & (apart <= np.delete(high, place))).mean()))
             taus.append(group.tau)
-        told(f"pooled range of 4 experts, tau {tau:g}: covered", "weights:0.6", inside, ".84 to .95")
+        print_row(f"pooled range of 4 experts, tau {tau:g}: covered", "weights:0.6", inside, ".84 to .95")
         near = [
             float(found <= 0.25 if tau == 0 else abs(np.log(max(found, 1e-9) / tau)) <= np.log(1.5)) for found in taus
         ]
         wanted = ">= .90 at most .25" if tau == 0 else ">= .80 within a factor 1.5"
-        told(f"tau {tau:g} (median {np.median(taus):.2f})", "weights:0.6", near, wanted)
+        print_row(f"tau {tau:g} (median {np.median(taus):.2f})", "weights:0.6", near, wanted)
 
 
 def _centre(study: Study, number: int, seed: int) -> Matrix:

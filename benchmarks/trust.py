@@ -22,7 +22,7 @@ from typing import TypeVar
 import numpy as np
 from elicitation import opened
 
-from elicit_app.elicitation.agenda import BEST_PROBABILITY, checks_on_top, probability_best
+from elicit_app.elicitation.agenda import BEST_PROBABILITY, count_extra_checks, probability_best
 from elicit_app.elicitation.linearity import BAYES_FACTOR_ON_BASES, BAYES_FACTORS
 from elicit_app.elicitation.oracles import LogitOracle, Matching, Oracle
 from elicit_app.elicitation.procedures.bayes import Bayes
@@ -43,7 +43,7 @@ STUDIES = ("softmax-3", "breast-cancer", "emotions")
 BINS = 10
 
 Person = Callable[[Question, Side, int], Choice | Answer]  # question, the side on the left, its number from 0
-Chance = np.random.Generator
+Rng = np.random.Generator
 Found = TypeVar("Found")
 
 
@@ -72,32 +72,32 @@ class Run:
 # --- people -----------------------------------------------------------------------------------------------------------
 
 
-def logit(truth: Metric, sensitivity: float, rng: Chance) -> Person:
+def logit(truth: Metric, sensitivity: float, rng: Rng) -> Person:
     """Return a person who answers with logistic noise."""
     oracle = LogitOracle(truth.utility, sensitivity, rng)
     return lambda question, left, number: oracle.answer(question).choice
 
 
-def right(accuracy: float, truth: Metric, pairs: JudgedPairs, rng: Chance) -> Person:
+def right(accuracy: float, truth: Metric, pairs: JudgedPairs, rng: Rng) -> Person:
     """Return a person who answers random pairs correctly with a given probability."""
     return logit(truth, pairs.sensitivity(accuracy), rng)
 
 
-def coin(truth: Metric, pairs: JudgedPairs, rng: Chance) -> Person:
+def coin(truth: Metric, pairs: JudgedPairs, rng: Rng) -> Person:
     return lambda question, left, number: (Choice.FIRST, Choice.SECOND)[int(rng.integers(2))]
 
 
-def always_left(truth: Metric, pairs: JudgedPairs, rng: Chance) -> Person:
+def always_left(truth: Metric, pairs: JudgedPairs, rng: Rng) -> Person:
     return lambda question, left, number: Choice(left)
 
 
-def backwards(truth: Metric, pairs: JudgedPairs, rng: Chance) -> Person:
+def backwards(truth: Metric, pairs: JudgedPairs, rng: Rng) -> Person:
     """Return a person who takes the worse side as reliably as one who is right 85 % of the time takes the better."""
     person = right(0.85, truth, pairs, rng)
     return lambda question, left, number: person(question, left, number).swapped()
 
 
-DETECTED: dict[str, Callable[[Metric, JudgedPairs, Chance], Person]] = {
+DETECTED: dict[str, Callable[[Metric, JudgedPairs, Rng], Person]] = {
     "honest, right 80 %": partial(right, 0.8),
     "honest, right 85 %": partial(right, 0.85),
     "honest, right 90 %": partial(right, 0.9),
@@ -142,7 +142,7 @@ MISSPECIFIED = {
 }
 
 
-def misspecified(kind: Misspecified, procedure: Bayes, rng: Chance) -> tuple[Matrix, Matrix, Person]:
+def misspecified(kind: Misspecified, procedure: Bayes, rng: Rng) -> tuple[Matrix, Matrix, Person]:
     """Draw a person outside the model: log-weights, log-sensitivity, and the person's answers."""
     prior, response = procedure.prior, procedure.response
     now, before = prior.log_weights(rng.standard_normal((2, prior.size)))
@@ -162,7 +162,7 @@ def misspecified(kind: Misspecified, procedure: Bayes, rng: Chance) -> tuple[Mat
     return now, np.log(sensitivity[0]), person
 
 
-def well_specified(procedure: Bayes, rng: Chance) -> tuple[Matrix, Matrix, Person]:
+def well_specified(procedure: Bayes, rng: Rng) -> tuple[Matrix, Matrix, Person]:
     """Draw a person from the procedure's own prior, who answers by its own response model."""
     prior, response = procedure.prior, procedure.response
     logs = prior.log_weights(rng.standard_normal((1, prior.size)))
@@ -170,8 +170,10 @@ def well_specified(procedure: Bayes, rng: Chance) -> tuple[Matrix, Matrix, Perso
 
     def person(question: Question, left: Side, number: int) -> Choice:
         latent = response.latent(np.exp(logs), manner, prior.gain(*question.rates)[None])
-        chances = response.chances(latent, manner)[:, 0, 0]
-        return (Choice.FIRST, Choice.SECOND, Choice.EQUAL)[int(rng.choice(3, p=chances / chances.sum()))]
+        answer_probabilities = response.answer_probabilities(latent, manner)[:, 0, 0]
+        return (Choice.FIRST, Choice.SECOND, Choice.EQUAL)[
+            int(rng.choice(3, p=answer_probabilities / answer_probabilities.sum()))
+        ]
 
     return logs[0], np.log(manner.sensitivity[0]), person
 
@@ -195,7 +197,7 @@ VALUES = {
 class Coin:
     """An oracle that picks either side at random, and any count of a scale, uniformly on the log scale."""
 
-    def __init__(self, rng: Chance) -> None:
+    def __init__(self, rng: Rng) -> None:
         self.rng = rng
 
     def answer(self, question: Question) -> Answer:
@@ -220,14 +222,14 @@ class Judged:
         Report on all answers.
     best_right : bool or None
         Whether the model said to be the best is; None if the choice is not settled.
-    on_top : int
+    n_extra_checks : int
         Number of checks after all other questions, asked because it was unclear whether the person looked.
     """
 
     rival: str | None
     report: TrustReport
     best_right: bool | None
-    on_top: int
+    n_extra_checks: int
 
 
 def judged(laboratory: Laboratory, is_coin: bool, number: int) -> Judged:
@@ -242,15 +244,15 @@ def judged(laboratory: Laboratory, is_coin: bool, number: int) -> Judged:
     seed = int(chance[3].integers(2**31))
     procedure = laboratory.procedure(seed)
     assert isinstance(procedure, Bayes)
-    asked, stood = sitting(procedure, lambda question, left, at: oracle.answer(question), seed)
+    asked, left_sides = sitting(procedure, lambda question, left, at: oracle.answer(question), seed)
     linearity = procedure.linearity(asked)
     assert linearity is not None
     models = procedure.asker.models
     best = linearity.probability_best(probability_best(procedure.belief(asked), models))
     utility = np.asarray(values(models))
     right = None if is_coin or best.max() < BEST_PROBABILITY else bool(utility[best.argmax()] >= utility.max() - 1e-12)
-    report = trust_report(procedure, asked, stood)
-    return Judged(linearity.rival, report, right, checks_on_top(asked, procedure.questions))
+    report = trust_report(procedure, asked, left_sides)
+    return Judged(linearity.rival, report, right, count_extra_checks(asked, procedure.questions))
 
 
 def valuing(study: Study, chosen: argparse.Namespace) -> None:
@@ -277,8 +279,8 @@ def valuing(study: Study, chosen: argparse.Namespace) -> None:
         settled += best
         print(
             f"| {name} | {len(found)} | {with_error(called)} | {right} of {sum(called)} | {with_error(flagged)} "
-            f"| {with_error(untrusted)} | {with_error([one.on_top > 0 for one in found])}, "
-            f"{np.mean([one.on_top for one in found]):.1f} | {len(best)}, {sum(best)} | {wanted} |",
+            f"| {with_error(untrusted)} | {with_error([one.n_extra_checks > 0 for one in found])}, "
+            f"{np.mean([one.n_extra_checks for one in found]):.1f} | {len(best)}, {sum(best)} | {wanted} |",
             flush=True,
         )
     print(f"Settled choices that are right: {with_error(settled)} of {len(settled)}, wanted >= .95")
@@ -298,22 +300,22 @@ def with_error(shares: Sequence[bool]) -> str:
 def sitting(procedure: Bayes, person: Person, seed: int) -> tuple[list[Asked], list[Side]]:
     """Ask a person, with sides as in a session."""
     asked: list[Asked] = []
-    stood: list[Side] = []
+    left_sides: list[Side] = []
     elicitation = procedure.begin()
     step = next(elicitation)
     while True:
         question, number = step.question, len(asked)
         left: Side = sides(seed, number + 1)[0]
         if question.purpose is Purpose.REPEAT and question.repeat_of is not None:
-            left = stood[question.repeat_of - 1]  # the sides are swapped
+            left = left_sides[question.repeat_of - 1]  # the sides are swapped
         said = person(question, left, number)
         answer = said if isinstance(said, Answer) else Answer(said)
         asked.append(Asked(question, answer))
-        stood.append(left)
+        left_sides.append(left)
         try:
             step = elicitation.send(answer)
         except StopIteration:
-            return asked, stood
+            return asked, left_sides
 
 
 def detect(laboratory: Laboratory, kind: str, number: int) -> Run:
@@ -325,9 +327,9 @@ def detect(laboratory: Laboratory, kind: str, number: int) -> Run:
     person = DETECTED[kind](truth, pairs, np.random.default_rng(chance[2]))
     procedure = laboratory.procedure(seed)
     assert isinstance(procedure, Bayes)
-    asked, stood = sitting(procedure, person, seed)
+    asked, left_sides = sitting(procedure, person, seed)
     agreement = pairs.agreement(Metric.elicited(procedure.conclude(asked)))
-    return Run(trust_report(procedure, asked, stood), agreement, np.empty(0), np.empty(0))
+    return Run(trust_report(procedure, asked, left_sides), agreement, np.empty(0), np.empty(0))
 
 
 def calibrate(laboratory: Laboratory, kind: Misspecified | None, number: int) -> Run:
@@ -338,7 +340,7 @@ def calibrate(laboratory: Laboratory, kind: Misspecified | None, number: int) ->
     assert isinstance(procedure, Bayes)
     drawn = well_specified(procedure, rng) if kind is None else misspecified(kind, procedure, rng)
     logs, log_sensitivity, person = drawn
-    asked, stood = sitting(procedure, person, seed)
+    asked, left_sides = sitting(procedure, person, seed)
     belief = procedure.belief(asked)
     draws = np.column_stack([np.log(belief.weights), np.log(belief.person.sensitivity)])
     largest = int(np.argmax(np.abs(belief.estimate)))
@@ -349,7 +351,7 @@ def calibrate(laboratory: Laboratory, kind: Misspecified | None, number: int) ->
     gains = procedure.source.random_gains(500, rng)
     agreement = float(((gains @ np.abs(belief.estimate) > 0) == (gains @ np.exp(logs) > 0)).mean())
     ranks = (draws < np.append(logs, log_sensitivity)).mean(axis=0)
-    return Run(trust_report(procedure, asked, stood), agreement, (low <= true) & (true <= high), ranks)
+    return Run(trust_report(procedure, asked, left_sides), agreement, (low <= true) & (true <= high), ranks)
 
 
 def uniform(ranks: Matrix) -> float:

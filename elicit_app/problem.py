@@ -51,7 +51,7 @@ class WrongOption(Problem):
         super().__init__(_OPTION.sub(lambda found: found[1].replace("_", " "), sentence))
         self._marked = sentence
 
-    def worded(self, name: Callable[[str], str]) -> str:
+    def with_option_names(self, name: Callable[[str], str]) -> str:
         """Return the sentence with options named as where they were given, for example on the command line."""
         return _OPTION.sub(lambda found: name(found[1]), self._marked)
 

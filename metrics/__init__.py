@@ -140,7 +140,7 @@ if not TYPE_CHECKING:  # type checkers and editors rely on the imports above and
         try:
             value = getattr(import_module(_HOME[name]), name)
         except ModuleNotFoundError as error:
-            raise import_module("metrics.errors").explained(error) from None
+            raise import_module("metrics.errors").as_missing_package(error) from None
         globals()[name] = value
         return value
 

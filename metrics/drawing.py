@@ -234,12 +234,12 @@ def _cut(ends: Sequence[float], held: Sequence[float], times: float) -> list[flo
     return [min(end, most) for end in ends]
 
 
-def line_look(index: int) -> dict[str, Any]:
+def line_style(index: int) -> dict[str, Any]:
     """Return the style of a model's or policy's line: the colours in turn, then again dashed."""
     return {"color": _HUES[index % len(_HUES)], "ls": _STYLES[index // len(_HUES) % len(_STYLES)], "lw": 1.6}
 
 
-def over_ratio(
+def set_ratio_axis(
     axes: Axes, scale: LogAxis, mistake: str, elicited: float, plausible: tuple[float, float] | None
 ) -> None:
     """Set up the ratio axis of a plot, and mark the elicited ratio and the plausible range."""

@@ -113,7 +113,7 @@ def require(*modules: str) -> None:
             raise missing_package(module)
 
 
-def explained(error: ModuleNotFoundError) -> ModuleNotFoundError:
+def as_missing_package(error: ModuleNotFoundError) -> ModuleNotFoundError:
     """Return a `MissingPackage` if an extra installs what the import lacked, otherwise the error itself."""
     module = (error.name or "").partition(".")[0]
     return error if isinstance(error, MissingPackage) or module not in EXTRAS else missing_package(module)

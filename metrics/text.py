@@ -231,10 +231,10 @@ _TWINS = str.maketrans(
 )
 
 
-def appearance(text: str) -> str:
+def confusable_key(text: str) -> str:
     """Return a key that is equal for texts which most fonts draw alike.
 
-    >>> appearance("cancer\u200b ") == appearance("c\u0430ncer")
+    >>> confusable_key("cancer\u200b ") == confusable_key("c\u0430ncer")
     True
     """
     drawn = "".join(letter for letter in text if unicodedata.category(letter) not in ("Cc", "Cf"))

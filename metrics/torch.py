@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from metrics.elicited.elicited_metric import ElicitedMetric
 from metrics.elicited.family import checked_cost_matrix
-from metrics.errors import InputError, explained
+from metrics.errors import InputError, as_missing_package
 from metrics.measures.costs import EQUAL_COST
 from metrics.models.learning import ConcernScheduler, concern_of_logits
 
@@ -29,7 +29,7 @@ try:
     import torch
     from torchmetrics import Metric
 except ModuleNotFoundError as error:
-    raise explained(error) from None
+    raise as_missing_package(error) from None
 
 __all__ = ["ConcernScheduler", "ExpectedCostLoss", "MeanCost", "concern_of_logits"]
 

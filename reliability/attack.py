@@ -59,11 +59,11 @@ class Killed:
         command = [*ELICIT, "ask", "traffic-light", "--session", str(self.path), "--questions", "60", "--seed", "5"]
         pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE, "stdout": subprocess.DEVNULL}
         with subprocess.Popen(command, **pipes) as child:
-            told = self._converse(child)
+            confirmed_answers = self._converse(child)
             child.kill()
         self.row.tried += 1
-        self.acknowledged += told - self._before
-        self._compare(told)
+        self.acknowledged += confirmed_answers - self._before
+        self._compare(confirmed_answers)
 
     def _converse(self, child: subprocess.Popen) -> int:
         """Answer until the kill; return how many answers the command confirmed by asking the next question."""
@@ -91,18 +91,18 @@ class Killed:
     def _kept(self) -> int:
         return len(answers_of(read(self.path).events)) if self.path.exists() else 0
 
-    def _compare(self, told: int) -> None:
+    def _compare(self, confirmed_answers: int) -> None:
         if not self.path.exists():
-            self.row.lost += told
+            self.row.lost += confirmed_answers
             return
         try:
             found = examine(self.path.read_bytes(), self.path)
         except Problem:
-            self.row.lost += told > 0
+            self.row.lost += confirmed_answers > 0
             return
         kept = [event for event in found.events if isinstance(event, Answered)]
         said = [_reply(event) for event in kept]
-        self.row.lost += max(told - len(said), 0) + (said != self.sent[: len(said)])
+        self.row.lost += max(confirmed_answers - len(said), 0) + (said != self.sent[: len(said)])
         self.row.silent += bool(found.damage)
 
 

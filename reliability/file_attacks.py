@@ -20,7 +20,7 @@ from pathlib import Path
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.journal.events import Answered, Event
-from elicit_app.session.journal.files import Contents, against_mark, examine, read, read_mark
+from elicit_app.session.journal.files import Contents, check_against_mark, examine, read, read_mark
 from elicit_app.session.journal.listing import list_sessions, summary
 from elicit_app.session.journal.recovery import recover_session
 from elicit_app.session.journal.writing import Journal, UnwrittenProblem, to_lines
@@ -64,7 +64,7 @@ class Sound:
     def opened(self, data: bytes) -> Contents | None:
         """Return what the program reads from changed bytes; None if it refuses all of it in words."""
         try:
-            return against_mark(examine(data, self.path), self.mark)
+            return check_against_mark(examine(data, self.path), self.mark)
         except Problem:
             return None
 

@@ -22,7 +22,7 @@ from elicit_app.registry import for_person
 from elicit_app.registry.procedures import BayesSetting, LpmSetting
 from elicit_app.session.header import begun
 from elicit_app.session.journal.events import digest_after, sealed, unsealed
-from elicit_app.session.journal.files import look_into
+from elicit_app.session.journal.files import read_up_to_damage
 from elicit_app.session.journal.listing import summary
 from elicit_app.session.journal.recovery import check_session, recover_session
 from elicit_app.session.journal.writing import to_lines
@@ -144,7 +144,7 @@ def _read_session(path: Path) -> None:
     finally:
         recover_session(path, new)
         new.unlink()
-    look_into(path)
+    read_up_to_damage(path)
 
 
 def _sealed_lines(data: bytes) -> bytes:

@@ -91,7 +91,7 @@ def studies(number: int, folder: Path) -> bool:
     from PySide6.QtTest import QTest
 
     from elicit_app.gui.app import application, make_window
-    from elicit_app.gui.flow.between_sessions import AppPaths
+    from elicit_app.gui.flow.navigation import AppPaths
 
     application()
     window = make_window(application(), AppPaths(folder / "settings.json", folder / "data"))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from metrics import ElicitedMetric, __version__
-from metrics.errors import EXTRAS, MissingPackage, explained
+from metrics.errors import EXTRAS, MissingPackage, as_missing_package
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -87,8 +87,8 @@ def test_the_command_names_the_missing_extra(
 
 def test_a_module_of_ours_that_is_missing_is_no_missing_extra() -> None:
     fault = ModuleNotFoundError("No module named 'elicit_app.nothing'", name="elicit_app.nothing")
-    assert explained(fault) is fault
-    assert isinstance(explained(ModuleNotFoundError("", name="polars.plan")), MissingPackage)
+    assert as_missing_package(fault) is fault
+    assert isinstance(as_missing_package(ModuleNotFoundError("", name="polars.plan")), MissingPackage)
 
 
 @pytest.mark.parametrize("start", ["from elicit_command import main; main()", "import elicit_app"])

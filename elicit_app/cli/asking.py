@@ -21,10 +21,10 @@ from elicit_app.registry.entries import as_packed, read_orders, stated_orders
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.journal.listing import (
     SUFFIX,
-    about_this_pack,
-    can_go_on,
-    last_name,
+    can_resume,
+    latest_expert_name,
     list_sessions,
+    matching_pack,
     new_session_path,
     sessions_folder,
     sessions_of,
@@ -108,14 +108,14 @@ def _run(options: AskOptions, study: Study, path: Path, console: Console, scratc
     try:
         view = Terminal(session, console, read, waits=options.simulate is None and sys.stdin.isatty()).run()
     except KeyboardInterrupt:
-        output.line(console, f"\nLeft. {_kept(session)}")
+        output.line(console, f"\nLeft. {_storage_sentence(session)}")
         raise
     if view is None:
-        output.line(console, f"There is no result yet. {_kept(session)}")
+        output.line(console, f"There is no result yet. {_storage_sentence(session)}")
         return None
     problem = None
     try:  # files first, because the reader of the output may stop, as `head` does
-        written = _written(options, session, view, path if scratch is None else None)
+        written = _write_result(options, session, view, path if scratch is None else None)
     except Problem as found:
         written, problem = "", found
     print_result(output.console(), view, study)
@@ -124,18 +124,18 @@ def _run(options: AskOptions, study: Study, path: Path, console: Console, scratc
     if problem is not None:
         raise problem
     if study.answered_elsewhere:
-        _tell_to_send(session, console)
+        _print_send_instructions(session, console)
         return view
     if not view.can_export:
         console.print(_TOO_FEW)
     if scratch is None and session.state.phase != "finished":
-        here = session.kept_in() == path
-        sentence = f"The session is not finished: go on with --session {path}." if here else _kept(session)
+        here = session.answers_file() == path
+        sentence = f"The session is not finished: go on with --session {path}." if here else _storage_sentence(session)
         output.line(console, sentence)
     return view
 
 
-def _written(options: AskOptions, session: Session, view: ResultView, path: Path | None) -> str:
+def _write_result(options: AskOptions, session: Session, view: ResultView, path: Path | None) -> str:
     """Write the metric file, or the answers to a packed study; return a sentence with its path, "" if none is written.
 
     `path` is that of a session that is kept.
@@ -174,15 +174,15 @@ def _is_own(metric: Path, session: Session) -> bool:
     return digest is not None and answers_behind(digest, session.events) is not None
 
 
-def _kept(session: Session) -> str:
+def _storage_sentence(session: Session) -> str:
     """Return a sentence that says where the answers are and how to resume."""
-    kept = session.kept_in()
+    kept = session.answers_file()
     if kept is None:
         return f"Another program changed, moved or deleted {session.path}, and no copy could be written beside it."
     return f"Every answer is kept in {kept}; go on with --session {kept}."
 
 
-def _tell_to_send(session: Session, console: Console) -> None:
+def _print_send_instructions(session: Session, console: Console) -> None:
     """Tell the expert to send the answers to a packed study, which are all that its coordinator needs."""
     if session.state.phase != "finished":
         output.line(
@@ -202,8 +202,8 @@ def _path(options: AskOptions, study: Study, console: Console) -> Path:
         for one in list_sessions(*([study.folder] if study.kind == "folder" and study.folder else []))
         if one.path.parent == real_path(folder)
         and one.digest in study.digests
-        and can_go_on(one)
-        and about_this_pack([one], study)
+        and can_resume(one)
+        and matching_pack([one], study)
     ]
     if open_ones:
         last = open_ones[0]
@@ -220,9 +220,9 @@ def _path(options: AskOptions, study: Study, console: Console) -> Path:
 
 def _go_on(options: AskOptions, study: Study, path: Path, console: Console) -> Session:
     session = Session.open(path, study)
-    _tell_recap(session, console)
-    _tell_left_out(options, session, console)
-    _tell_kept(path, console)
+    _print_recap(session, console)
+    _print_ignored_options(options, session, console)
+    _print_storage_note(path, console)
     return session
 
 
@@ -231,7 +231,7 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
     person = options.simulate is None and sys.stdin.isatty()
     procedure = options.procedure or "bayes"
     if person:
-        _tell_kept(path, console)
+        _print_storage_note(path, console)
     asks = person and study.pack is None and len(entry_named(procedure).families) > 1
     family = options.family or (ask_family(study, console) if asks else None)
     fixed = {} if study.pack is None else study.pack.setting
@@ -250,56 +250,56 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
     setting = as_packed(study, setting)
     # Reject invalid options before the person is asked anything.
     orders = stated_orders(setting, study.classes)
-    _tell_stated(stated_words(orders, study.wording, setting.family), console)
+    _print_stated_orders(stated_words(orders, study.wording, setting.family), console)
     if options.simulate is not None:
         simulated_values(options, setting, study)
     elif options.denominator is not None:
         raise WrongOption("`denominator` applies to a simulated expert: it requires `simulate`.")
-    _tell_others(study, console)
+    _print_other_opinions(study, console)
     guesses = ask_guesses(study, setting.family, console) if person else ()
     expert = options.expert or ("simulated expert" if options.simulate is not None else None)
     if study.answered_elsewhere and expert is None:
-        expert = last_name(sessions_of(path.parent, study.digests)) or pseudonym()
+        expert = latest_expert_name(sessions_of(path.parent, study.digests)) or pseudonym()
         output.line(console, f"Your answers are kept under the name “{expert}”; --expert sets another.")
     session = Session.create(
         study, setting, path, expert=expert, guesses=guesses, simulated=options.simulate is not None
     )
     if options.simulate is None and not person:
-        _tell_kept(path, console)
+        _print_storage_note(path, console)
     return session
 
 
-def _tell_recap(session: Session, console: Console) -> None:
+def _print_recap(session: Session, console: Console) -> None:
     """Print the state of the session: what is kept, the last answer, what is next."""
     from elicit_app.session.view_builders import recap_view
 
     view = recap_view(session)
     last = f" The last one: {view.last[0].lower()}{view.last[1:]}" if view.last else ""
     output.line(console, f"Going on: {view.kept}.{last}")
-    _tell_stated(view.stated, console)
+    _print_stated_orders(view.stated, console)
     output.line(console, view.following)
 
 
-def _tell_stated(text: str, console: Console) -> None:
+def _print_stated_orders(text: str, console: Console) -> None:
     if text:
         output.line(console, f"Stated as certain: {text}")
 
 
-def _tell_others(study: Study, console: Console) -> None:
+def _print_other_opinions(study: Study, console: Console) -> None:
     """Print the opinions of the others, in a second round."""
     found = stated_opinions(study)
     if found:
         output.line(console, INTRODUCTION)
-    for stand in found:
-        reasons = f" Reasons: {' '.join(f'“{reason}”' for reason in stand.reasons)}" if stand.reasons else ""
-        output.line(console, f"  {stand.mistake}: {stand.sentence}{reasons}")
+    for opinion in found:
+        reasons = f" Reasons: {' '.join(f'“{reason}”' for reason in opinion.reasons)}" if opinion.reasons else ""
+        output.line(console, f"  {opinion.mistake}: {opinion.sentence}{reasons}")
 
 
-def _tell_kept(path: Path, console: Console) -> None:
+def _print_storage_note(path: Path, console: Console) -> None:
     output.line(console, f"Every answer is kept in {path} as it is given. Nothing leaves this computer.")
 
 
-def _tell_left_out(options: AskOptions, session: Session, console: Console) -> None:
+def _print_ignored_options(options: AskOptions, session: Session, console: Console) -> None:
     """Print the options that a resumed session ignores."""
     begun, setting = session.state.begun, session.setting
     given = {

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from elicit_app.experiments.reproduce.shape import Experiment, Options
     from elicit_app.experiments.simulated import Simulation
-    from elicit_app.experiments.sweep import Found
+    from elicit_app.experiments.sweep import CombinationSummary
 
 
 # Options that do not describe the procedure or the expert.
@@ -154,7 +154,7 @@ def simulate(
 
     if out is not None and runs != 1:
         raise typer.BadParameter("one metric file holds one run: it needs --runs 1.", param_hint="--out")
-    with output.refusing_wrong_options():
+    with output.wrong_options_as_usage_errors():
         opened = open_study(study)
         about_asking, about_experts = split_options(
             {name: value for name, value in context.params.items() if name not in _OF_THE_COMMAND}
@@ -254,7 +254,7 @@ def _weights(found: Simulation) -> Table:
     ranges, heading = (run.bounded, "only bounded")
     if run.intervals is not None:
         ranges, heading = run.intervals, "plausible (90 %)"
-    hits = not linear_family(found.setting.family).tells_apart
+    hits = not linear_family(found.setting.family).distinguishes_errors
     heads = ("class" if hits else "true → predicted", "true weight", "elicited", heading)
     table = _table(heads, title=f"{found.study.title}: {found.setting.procedure}, rows are true classes")
     names = classes if hits else [f"{one} → {other}" for one in classes for other in classes if one != other]
@@ -305,7 +305,7 @@ def sweep(
     """Run every combination that a specification states; the same command goes on after an interruption."""
     import os
 
-    from elicit_app.experiments.sweep import found_by, plot_found, read_sweep, run_sweep, unfinished
+    from elicit_app.experiments.sweep import plot_summaries, read_sweep, run_sweep, summarise, unfinished
     from elicit_app.study.writing import write_picture
 
     if scheduler is not None and engine != "dask":
@@ -329,16 +329,16 @@ def sweep(
         except KeyboardInterrupt:
             print(f"Stopped after {done:,} of {stated.n_runs:,} runs; the same command resumes.", file=sys.stderr)
             raise
-    found = found_by(stated, rows)
+    found = summarise(stated, rows)
     of = f"{counted(len(rows), 'run')} of {counted(len(found), 'combination')}"
     print(f"Wrote {out}: {of}.", file=sys.stderr)
     if plot is not None:
-        write_picture(plot_found(found), plot)
+        write_picture(plot_summaries(found), plot)
         print(f"Wrote {plot}.", file=sys.stderr)
     _print_combinations(found)
 
 
-def _print_combinations(found: list[Found]) -> None:
+def _print_combinations(found: list[CombinationSummary]) -> None:
     from elicit_app.experiments.sweep import MEASURES
 
     shown = [name for name in MEASURES if any(name in one.means for one in found)]
@@ -349,7 +349,7 @@ def _print_combinations(found: list[Found]) -> None:
     output.console().print(table)
 
 
-def _mean(one: Found, name: str) -> str:
+def _mean(one: CombinationSummary, name: str) -> str:
     if name not in one.means:
         return ""
     mean, error = one.means[name], one.errors[name]
@@ -400,7 +400,7 @@ def reproduce(
     try:
         wanted = [*experiments().values()] if name == _EVERYTHING else [experiment_named(name)]
     except WrongOption as problem:
-        raise typer.BadParameter(problem.worded(flag), param_hint="NAME") from problem
+        raise typer.BadParameter(problem.with_option_names(flag), param_hint="NAME") from problem
     records, not_run = [], list[str]()
     for record in _records(wanted, options, out, jobs, not_run):
         records.append(record)

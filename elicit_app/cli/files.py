@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.output import Commands, Force, TrustedOnly, repeated, require_new, typed
+from elicit_app.cli.output import Commands, Force, TrustedOnly, quoted, repeated, require_new
 from elicit_app.cli.score import load_metric, read_metric, scores_from_files
 from elicit_app.problem import Problem
 from metrics.text import counted
@@ -132,7 +132,7 @@ def pool(
     """Compare experts and pool their metrics in one belief; where one has no draws, by the geometric mean of ratios."""
     from elicit_app.cli.result_text import print_comparison
     from elicit_app.session.comparing import Expert, compare
-    from elicit_app.session.pooling import Source, who_counts
+    from elicit_app.session.pooling import Source, select_sources
     from elicit_app.session.pooling import pool as pooled_of
     from elicit_app.study.writing import write_whole
 
@@ -144,7 +144,7 @@ def pool(
         # Without answers, a second copy could not be distinguished from another expert's metric.
         raise Problem(f"{same[1]} is given twice: an expert counts once.")
     given = [Source(path.name, load_metric(path)) for path in metrics]
-    sources, notes = who_counts(given, trusted_only=trusted_only)
+    sources, notes = select_sources(given, trusted_only=trusted_only)
     if len(sources) < 2 <= len(given):
         raise Problem(" ".join(["Fewer than two of these experts can be pooled.", *notes]))
     pooled = pooled_of(sources, name)
@@ -173,7 +173,7 @@ def check_session_file(
         kept = f" Its last backup is {found.backups[-1]}." if found.backups else ""
         raise Problem(
             f"{file} {found.damage}: {found.answers} of {counted(found.all_answers, 'answer')} can be read. "
-            f"`elicit session recover {typed(file)} --out NEW` saves them.{kept}"
+            f"`elicit session recover {quoted(file)} --out NEW` saves them.{kept}"
         )
     print(f"{file} is sound: {counted(found.answers, 'answer')} in {found.lines} lines. {_protection(found)}")
     if found.unfinished:
@@ -253,7 +253,7 @@ def report(
 
     require_report_name(out)
     require_new(out, force)
-    with Session.look(file, None if study is None else open_study(study)) as session:
+    with Session.open_read_only(file, None if study is None else open_study(study)) as session:
         models = session.study.models
         # In parallel with the computation on the answers, which does not need it yet.
         threading.Thread(target=lambda: [*map(calibration_of, models)], daemon=True).start()

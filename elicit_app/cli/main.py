@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 import typer
 
 from elicit_app.cli import experiments, files, measure, output, score, study
-from elicit_app.cli.output import Commands, Force, show_as_text
+from elicit_app.cli.output import Commands, Force, install_safe_streams
 from elicit_app.cli.study import NeverWorseOption, StudyRef
 from elicit_app.problem import Problem
 from metrics import __version__
@@ -70,7 +70,7 @@ def open_ref(
     _require_known(study)
     why = no_window()
     if why:
-        raise Problem(f"{why} Answer in the terminal with: elicit ask {output.typed(study)}")
+        raise Problem(f"{why} Answer in the terminal with: elicit ask {output.quoted(study)}")
     _run(study)
 
 
@@ -244,7 +244,7 @@ def ask(
     from elicit_app.cli.asking import AskOptions, ask_in_terminal
 
     options = AskOptions(**(context.params | {"never_worse": tuple(never_worse or ())}))
-    with output.refusing_wrong_options():
+    with output.wrong_options_as_usage_errors():
         ask_in_terminal(options)
 
 
@@ -284,7 +284,7 @@ def run() -> None:
     if len(sys.argv) == 2 and sys.argv[1].endswith(OPENED) and Path(sys.argv[1]).is_file():
         # A double click on a file starts the program with its name as the only argument.
         sys.argv.insert(1, "open")
-    sys.argv[1:] = [_as_meant(argument) for argument in sys.argv[1:]]
+    sys.argv[1:] = [_without_isolation_marks(argument) for argument in sys.argv[1:]]
     for argument in sys.argv[1:]:
         if not _is_text(argument):
             _fail(f"{argument!a} is not UTF-8 text: rename the file or type the text again.", _WRONG_USAGE)
@@ -325,10 +325,10 @@ def _prepare_streams() -> None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  open to the end
         elif name != "stderr" and isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    show_as_text()
+    install_safe_streams()
 
 
-def _as_meant(argument: str) -> str:
+def _without_isolation_marks(argument: str) -> str:
     """Return an argument without isolation marks, which are copied along with a name from our own output."""
     with suppress(OSError):
         if Path(argument).exists():

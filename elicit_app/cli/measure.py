@@ -87,12 +87,12 @@ def measure(
         raise typer.BadParameter("a measure and at least one file are needed; --list names the measures.")
     said = {one.name: context.params[one.name] for one in fields(Options)}
     options = Options(**said | {"metric": None if metric is None else load_metric(metric)})
-    with output.refusing_wrong_options():
+    with output.wrong_options_as_usage_errors():
         chosen = measure_named(name)
         if plot is not None:
             require_picture(plot, force)
         found = [chosen.of(file, options) for file in files]
-        output.tell(note for one in found for note in one.notes)
+        output.print_notes(note for one in found for note in one.notes)
         if plot is not None:
             _draw(chosen, files, options, plot)
     _print_json(chosen, files, found) if as_json else _print_table(chosen, files, found)
@@ -142,7 +142,7 @@ def _draw(chosen: Measure, files: list[Path], options: Options, path: Path) -> N
 
     figure = Figure(figsize=(6.4 * len(files), 4.8), layout="constrained")
     for axes, file in zip(figure.subplots(1, len(files), squeeze=False)[0], files, strict=True):
-        chosen.drawn(file, options, axes)
+        chosen.draw_on(file, options, axes)
         said = axes.get_title()
         axes.set_title(f"{file.name}: {said}" if said else file.name, parse_math=False)
     write_picture(figure, path, dpi=100)

@@ -52,7 +52,7 @@ def without_garbage_collection() -> Iterator[None]:
         gc.enable()
 
 
-def typed(argument: object) -> str:
+def quoted(argument: object) -> str:
     """Return an argument quoted for a command shown to the user, because a path may contain spaces."""
     return shlex.quote(str(argument))
 
@@ -62,16 +62,16 @@ class SafeStream:
 
     Attributes
     ----------
-    unchanged : text stream
+    wrapped : text stream
         The underlying stream, for output that is already safe.
     """
 
     def __init__(self, stream: IO[str]) -> None:
-        self.unchanged = stream
+        self.wrapped = stream
 
     def write(self, text: str) -> int:
         """Write text with control characters replaced and right-to-left names isolated."""
-        self.unchanged.write(isolated(text))
+        self.wrapped.write(isolated(text))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
@@ -80,10 +80,10 @@ class SafeStream:
             self.write(line)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.unchanged, name)
+        return getattr(self.wrapped, name)
 
 
-def show_as_text() -> None:
+def install_safe_streams() -> None:
     """Wrap standard output and standard error so that they show everything as text."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -91,15 +91,15 @@ def show_as_text() -> None:
             setattr(sys, name, SafeStream(stream))
 
 
-def _unchanged(stream: Any) -> IO[str]:
-    found: IO[str] = stream.unchanged if isinstance(stream, SafeStream) else stream
+def _wrapped_stream(stream: Any) -> IO[str]:
+    found: IO[str] = stream.wrapped if isinstance(stream, SafeStream) else stream
     return found
 
 
 def print_json(value: Any) -> None:
     """Print one JSON object to standard output, with control and direction characters escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
-    print(escaped_json(text), file=_unchanged(sys.stdout))
+    print(escaped_json(text), file=_wrapped_stream(sys.stdout))
 
 
 def console(*, errors: bool = False) -> Console:
@@ -121,12 +121,12 @@ def console(*, errors: bool = False) -> Console:
             for part in super().render(renderable, options):
                 yield part if part.control else Segment(isolated(part.text), part.style)
 
-    stream = _unchanged(sys.stderr if errors else sys.stdout)
+    stream = _wrapped_stream(sys.stderr if errors else sys.stdout)
     width = None if errors or stream.isatty() else _PIPE_WIDTH
     return TextConsole(file=stream, width=width, markup=False, highlight=False, emoji=False)
 
 
-def tell(notes: Iterable[str]) -> None:
+def print_notes(notes: Iterable[str]) -> None:
     """Print what a person should know beside the result, a line each, on standard error."""
     for note in notes:
         print(note, file=sys.stderr)
@@ -199,12 +199,12 @@ def flag(option: str) -> str:
 
 
 @contextmanager
-def refusing_wrong_options() -> Iterator[None]:
+def wrong_options_as_usage_errors() -> Iterator[None]:
     """Turn `WrongOption` into a usage error that names options as typed."""
     try:
         yield
     except WrongOption as wrong:
-        raise typer.BadParameter(wrong.worded(flag)) from wrong
+        raise typer.BadParameter(wrong.with_option_names(flag)) from wrong
 
 
 def require_all_new(paths: Iterable[Path | None], force: bool) -> None:

@@ -100,7 +100,7 @@ def score(
         _score_priced(loaded, predictions, draws, seed, as_json)
         return
     typed = None if practice is None else read_practice(practice, loaded.classes)
-    stated = None if prevalence is None else _stated(prevalence, loaded.classes)
+    stated = None if prevalence is None else _parse_shares(prevalence, loaded.classes)
     if top_k is not None and top_k > len(loaded.classes):
         raise typer.BadParameter(f"the metric has {len(loaded.classes)} classes.", param_hint="--top-k")
     (names, files), concern = _models(predictions), ConcernSettings(top_k, intervals, true_concern, release)
@@ -108,14 +108,14 @@ def score(
         tally = _tally_on_dask(loaded, names, files, concern, scheduler)
     else:
         tally = _tally(loaded, names, files, concern)
-    _tell(tally)
+    _print_notes(tally)
     cases = tally.models[0].labels
     shares = None if stated is None else _completed(stated, [int(n) for n in cases], loaded.classes)
     scores = scores_of(tally, loaded, prevalence=shares, practice=typed, draws=draws, seed=seed)
     gate = None if fail_if_worse_than is None else _named(scores.judgement, fail_if_worse_than)
     output.print_json(_as_json(loaded, scores)) if as_json else _print(loaded, scores)
     if gate is not None:
-        _demand_better(scores.judgement, gate)
+        _require_better(scores.judgement, gate)
 
 
 def load_metric(path: Path) -> ElicitedMetric:
@@ -183,7 +183,7 @@ def scores_from_files(metric: ElicitedMetric, predictions: list[Path]) -> Scores
 
     names, files = _models(predictions)
     tally = _tally(metric, names, files, AS_USUAL)
-    _tell(tally)
+    _print_notes(tally)
     return scores_of(tally, metric)
 
 
@@ -199,11 +199,11 @@ def _models(predictions: Sequence[Path]) -> tuple[list[str], list[Path]]:
     for path in given:
         found += model_files(path) if path in studies else [(path.stem, path)]
     names, files = [name for name, _ in found], [file for _, file in found]
-    _tell_repeated(files)
+    _warn_repeated(files)
     return names if studies and len(set(names)) == len(names) else distinct_names(files), files
 
 
-def _tell_repeated(files: Sequence[Path]) -> None:
+def _warn_repeated(files: Sequence[Path]) -> None:
     """Warn about files given more than once: each counts as a separate model, and these split the probabilities."""
     for file, same in repeated(files).items():
         print(f"{file.name} is given {len(same)} times and judged as {len(same)} models.", file=sys.stderr)
@@ -230,18 +230,18 @@ def _tally_on_dask(
         return tally_on_cluster(metric, parts, scheduler=scheduler, advance=advance, concern=concern)
 
 
-def _tell(tally: RowsTally) -> None:
+def _print_notes(tally: RowsTally) -> None:
     from elicit_app.study.reading import rescaling_notes
 
     for model in tally.models:
-        output.tell((*model.notes, *(note for each in model.rescaled for note in rescaling_notes(*each))))
+        output.print_notes((*model.notes, *(note for each in model.rescaled for note in rescaling_notes(*each))))
 
 
-def _stated(text: str, classes: Sequence[str]) -> dict[str, float]:
+def _parse_shares(text: str, classes: Sequence[str]) -> dict[str, float]:
     """Return the shares in an option: "malignant=0.1" or "a=0.2,b=0.3"."""
     from elicit_app.study.measuring import numbers_by_class
 
-    with output.refusing_wrong_options():
+    with output.wrong_options_as_usage_errors():
         shares = numbers_by_class(text, classes, "prevalence")
     for rate in shares.values():
         if rate > 1:
@@ -255,7 +255,7 @@ def _completed(shares: dict[str, float], cases: Sequence[int], classes: Sequence
 
     counts = dict(zip(classes, cases, strict=True))
     empty = [name for name, share in shares.items() if share > 0 and not counts[name]]
-    with output.refusing_wrong_options():
+    with output.wrong_options_as_usage_errors():
         completed = completed_prevalence(shares, counts)
     if empty:
         message = f"there are no cases of {empty[0]!r}, so nothing is known of it."
@@ -281,7 +281,7 @@ def _named(judgement: Judgement, name: str) -> JudgedPolicy:
     raise typer.BadParameter(f"{name!r} is not one of the policies: {known}.", param_hint="--fail-if-worse-than")
 
 
-def _demand_better(judgement: Judgement, gate: JudgedPolicy) -> None:
+def _require_better(judgement: Judgement, gate: JudgedPolicy) -> None:
     """Exit with 3 if every policy of another model (with one model, its every other policy) costs more than `gate`."""
     from metrics.measures.costs import EQUAL_COST
 

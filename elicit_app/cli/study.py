@@ -125,9 +125,9 @@ def new(
         population=population,
         purpose=purpose,
     )
-    output.tell(made.notes)
+    output.print_notes(made.notes)
     print(f"Made the study “{made.title}” in {folder}: {made.description}, shown per {made.population:,} cases.")
-    print(f"Next: elicit open {output.typed(folder)}")
+    print(f"Next: elicit open {output.quoted(folder)}")
 
 
 class ColumnOptions(NamedTuple):
@@ -144,37 +144,39 @@ def _columns_of(files: Sequence[Path], options: ColumnOptions) -> list[ColumnMap
 
     Predicted labels are taken from the files that have the column.
     """
-    from elicit_app.study.mapping import column_map, look_at
+    from elicit_app.study.mapping import column_map, read_first_rows
 
     if options == ColumnOptions():
-        return [_guessed(file) for file in files]
-    looks = [look_at(file) for file in files]
-    of_labels = [options.predicted in look.columns for look in looks]
+        return [_require_usual_columns(file) for file in files]
+    looks = [read_first_rows(file) for file in files]
+    of_labels = [options.predicted in first_rows.columns for first_rows in looks]
     stated = () if options.columns is None else _pairs(options.columns)
     found: list[ColumnMap | None] = []
-    for look, decided in zip(looks, of_labels, strict=True):
+    for first_rows, decided in zip(looks, of_labels, strict=True):
         # if no file has the column, that is the fault to report
         own = options if decided or not any(of_labels) else options._replace(predicted=None)
         found.append(
-            _guessed(look.path)
+            _require_usual_columns(first_rows.path)
             if own == ColumnOptions()
-            else column_map(look, truth=own.truth, columns=stated, predicted=own.predicted, logits=own.logits)
+            else column_map(first_rows, truth=own.truth, columns=stated, predicted=own.predicted, logits=own.logits)
         )
     return found
 
 
-def _guessed(file: Path) -> ColumnMap | None:
+def _require_usual_columns(file: Path) -> ColumnMap | None:
     """Return None for a file with the usual names; refuse any other and propose options."""
-    from elicit_app.study.mapping import as_options, look_at, needs_no_map
+    from elicit_app.study.mapping import as_options, has_usual_columns, read_first_rows
 
-    if needs_no_map(file):
+    if has_usual_columns(file):
         return None  # before its rows are read, which takes seconds for fifty classes
-    look = look_at(file)
-    there = f"{file} has no columns y_true and proba_<class>; it has {listed([*look.columns], 8)}."
-    if look.nameless:
+    first_rows = read_first_rows(file)
+    there = f"{file} has no columns y_true and proba_<class>; it has {listed([*first_rows.columns], 8)}."
+    if first_rows.nameless:
         raise Problem(f"{there} These seem to be values: write the names of the columns into a line above them.")
-    meant = "--truth COLUMN --columns CLASS=COLUMN,..." if look.guess is None else as_options(look.guess)
-    raise Problem(f"{there} Say which is which{'' if look.guess is None else '; it seems to be'}: {meant}")
+    suggestion = (
+        "--truth COLUMN --columns CLASS=COLUMN,..." if first_rows.guess is None else as_options(first_rows.guess)
+    )
+    raise Problem(f"{there} Say which is which{'' if first_rows.guess is None else '; it seems to be'}: {suggestion}")
 
 
 def _pairs(text: str) -> tuple[tuple[str, str], ...]:
@@ -206,7 +208,7 @@ def change(
     """Add models to a study, rename them or take them out; what was answered before still counts."""
     from elicit_app.study import open_study
     from elicit_app.study.making import change_models
-    from elicit_app.study.mapping import look_at
+    from elicit_app.study.mapping import read_first_rows
 
     opened, options = open_study(study), ColumnOptions(truth, columns, predicted, logits=logits)
     renamed = [one.partition("=") for one in rename or ()]
@@ -214,17 +216,19 @@ def change(
         raise typer.BadParameter("it takes OLD=NEW, the names of a model.", param_hint="--rename")
     known = opened.columns
     if known is None or options != ColumnOptions():
-        meant = _columns_of(add or (), options)
+        column_maps = _columns_of(add or (), options)
     else:
-        meant = [known if look_at(file).holds(known) else _guessed(file) for file in add or ()]
+        column_maps = [
+            known if read_first_rows(file).holds(known) else _require_usual_columns(file) for file in add or ()
+        ]
     changed = change_models(
         opened,
         add=add or (),
         rename={old.strip(): new.strip() for old, _, new in renamed},
         remove=remove or (),
-        columns=meant,
+        columns=column_maps,
     )
-    output.tell(changed.notes)
+    output.print_notes(changed.notes)
     print(f"“{changed.title}” has {counted(len(changed.models), 'model')}: {', '.join(changed.model_names)}.")
 
 
@@ -243,7 +247,7 @@ def _new_of_amounts(
         folder, files, name=name, noun=None if words is None else (words[0], words[1]), population=population
     )
     print(f"Made the study “{made.title}” in {folder}: {made.description}.")
-    print(f"Next: elicit ask {output.typed(folder)}")
+    print(f"Next: elicit ask {output.quoted(folder)}")
 
 
 def show_list(
@@ -358,7 +362,7 @@ def pack(
     others = ", and the experts' opinions, without their names" if round == 2 else ""
     print(f"Wrote {path}: the words of “{opened.title}” and counts of decisions, no cases{others}.")
     print("Send it. Each expert opens it with elicit (or: elicit ask), answers, and sends the saved answers back.")
-    print(f"Then: elicit study collect {output.typed(study)} FILE...")
+    print(f"Then: elicit study collect {output.quoted(study)} FILE...")
 
 
 def _setting(
@@ -371,7 +375,7 @@ def _setting(
     from elicit_app.registry import setting_of
     from elicit_app.registry.entries import read_orders, stated_orders
 
-    with output.refusing_wrong_options():
+    with output.wrong_options_as_usage_errors():
         orders = read_orders(never_worse, study.classes)
         setting = setting_of("bayes", family=family, purpose=purpose, questions=questions, never_worse=orders)
         stated_orders(setting, study.classes)
@@ -393,7 +397,7 @@ def collect(
     finished = finished_experts(sessions_of(sessions_folder(opened), opened.digests))
     print(f"{experts_in_words(finished)} {'has' if len(finished) == 1 else 'have'} finished “{opened.title}”.")
     if len(finished) > 1:
-        print(f"Next: elicit study report {output.typed(study)} --out {output.typed(opened.name + '.pdf')}")
+        print(f"Next: elicit study report {output.quoted(study)} --out {output.quoted(opened.name + '.pdf')}")
 
 
 def report(

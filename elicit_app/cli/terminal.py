@@ -143,7 +143,7 @@ class Terminal:
                 view = self._views.get()
                 if isinstance(view, ResultView):
                     return view
-                if not self._meet(view):
+                if not self._handle_view(view):
                     return None
         finally:
             self._runner.close()
@@ -153,10 +153,10 @@ class Terminal:
         session = self._session
         if session.state.phase != "finished" or session.continuation() is None:
             return False
-        self._say("m asks more questions, Enter shows the result.")
-        return self._key("m") == "m"
+        self._print("m asks more questions, Enter shows the result.")
+        return self._ask_for_key("m") == "m"
 
-    def _meet(self, view: View) -> bool:
+    def _handle_view(self, view: View) -> bool:
         """React to a view; return False to leave without a result."""
         match view:
             case QuestionView():
@@ -166,7 +166,7 @@ class Terminal:
             case SittingOverView():
                 return self._sitting_over(view)
             case ReviewView():
-                return self._look_back(view)
+                return self._review_answers(view)
             case ProblemView():
                 raise Problem(view.sentence, view.findings)
             case _:
@@ -177,14 +177,14 @@ class Terminal:
         print_question(self._console, view, study.wording, family, full_picture=self._full)
         began = time.monotonic()
         while True:
-            self._say(LINE, style="dim")
+            self._print(LINE, style="dim")
             line = self._read(view)
             if line is None:
                 return self._leave()
             typed = read_key(line)
             wrong = count_problem(view, typed)
             if wrong:
-                self._say(wrong)
+                self._print(wrong)
                 continue
             if typed.reply is not None:
                 seconds = time.monotonic() - began if self._waits else None
@@ -201,18 +201,18 @@ class Terminal:
                 self._full = not self._full
                 print_question(self._console, view, study.wording, family, full_picture=self._full)
             elif typed.command == "undo" and view.undoes == "nothing" and view.again is None:
-                self._say("There is nothing to undo.")
+                self._print("There is nothing to undo.")
             elif typed.command == "redo" and not view.can_redo:
-                self._say("There is nothing to redo.")
+                self._print("There is nothing to redo.")
             elif typed.command in ("undo", "redo", "stop"):
                 {"undo": self._runner.undo, "redo": self._runner.redo, "stop": self._runner.stop}[typed.command]()
                 return True
             else:
-                self._say(HELP)
+                self._print(HELP)
 
     def _unsaved(self, view: UnsavedView) -> bool:
-        self._say(view.sentence, style="bold")
-        self._say("Enter tries again; q leaves, and this answer is asked again next time.")
+        self._print(view.sentence, style="bold")
+        self._print("Enter tries again; q leaves, and this answer is asked again next time.")
         line = self._read(None)
         if line is None or line.strip().lower() == "q":
             return False
@@ -220,22 +220,22 @@ class Terminal:
         return True
 
     def _sitting_over(self, view: SittingOverView) -> bool:
-        self._say(view.unsaved or view.sentence, style="bold")
+        self._print(view.unsaved or view.sentence, style="bold")
         more = "m asks more questions, " if view.can_continue else ""
-        self._say(f"{more}u takes back the last answer, Enter goes on to the result.")
-        key = self._key("u", "q", *("m" if view.can_continue else ""))
+        self._print(f"{more}u takes back the last answer, Enter goes on to the result.")
+        key = self._ask_for_key("u", "q", *("m" if view.can_continue else ""))
         if key is None:
             return self._leave()
         {"m": self._runner.more, "u": self._runner.undo}.get(key, self._runner.stop)()
         return True
 
-    def _look_back(self, view: ReviewView) -> bool:
-        self._say(view.unsaved or view.sentence, style="bold")
+    def _review_answers(self, view: ReviewView) -> bool:
+        self._print(view.unsaved or view.sentence, style="bold")
         wording, family = self._session.study.wording, self._session.procedure().family
         if view.contradictions:
             first, second = (view.answers[index] for index in view.contradictions[0])
             print_contradiction(self._console, first, second, wording, family)
-            key = self._key("1", "2", "0", "k")
+            key = self._ask_for_key("1", "2", "0", "k")
             if key is not None:
                 kept = {"1": "first", "2": "second", "0": "equal"}.get(key, "both")
                 self._runner.resolve((first.number, second.number), cast("Kept", kept))
@@ -244,11 +244,11 @@ class Terminal:
         finish = "Enter shows the result" if view.can_finish else "q leaves; every answer is kept"
         more = ", m asks more questions" if view.can_continue else ""
         undo = "" if view.undoes == "nothing" else f", u takes back the last {view.undoes}"
-        self._say(f"{finish}{more}, l 4 looks at answer 4 again, t 4 takes it out{undo}.")
+        self._print(f"{finish}{more}, l 4 looks at answer 4 again, t 4 takes it out{undo}.")
         line = self._read(None)
-        return self._looked_back(view, line)
+        return self._handle_review_line(view, line)
 
-    def _looked_back(self, view: ReviewView, line: str | None) -> bool:
+    def _handle_review_line(self, view: ReviewView, line: str | None) -> bool:
         key, _, rest = (line or "").strip().lower().partition(" ")
         number = int(rest) if rest.strip().isdigit() else 0
         if key == "m" and view.can_continue:
@@ -263,11 +263,11 @@ class Terminal:
             return False
         else:
             if key:
-                self._say("That was not understood.")
+                self._print("That was not understood.")
             self._runner.review()
         return True
 
-    def _key(self, *keys: str) -> str | None:
+    def _ask_for_key(self, *keys: str) -> str | None:
         """Return the key that was typed, "" for Enter alone, or None at the end of the input.
 
         A person is asked again after any other line; in a pipe, which may never end, any other line counts as Enter.
@@ -278,7 +278,7 @@ class Terminal:
                 return key
             if not self._waits:
                 return ""
-            self._say(f"“{key[:20]}” is not one of {', '.join(keys)} or Enter.")
+            self._print(f"“{key[:20]}” is not one of {', '.join(keys)} or Enter.")
         return None
 
     def _leave(self) -> bool:
@@ -288,7 +288,7 @@ class Terminal:
         self._runner.result()
         return True
 
-    def _say(self, text: str, style: str = "") -> None:
+    def _print(self, text: str, style: str = "") -> None:
         self._console.print(text, style=style)
 
 

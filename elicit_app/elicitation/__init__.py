@@ -21,7 +21,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from metrics.errors import explained
+from metrics.errors import as_missing_package
 
 if TYPE_CHECKING:
     from elicit_app.elicitation.cases import Cases as Cases
@@ -80,4 +80,4 @@ def __getattr__(name: str) -> Any:
     try:
         return getattr(import_module(_HOME[name]), name)
     except ModuleNotFoundError as error:
-        raise explained(error) from None
+        raise as_missing_package(error) from None

@@ -41,7 +41,7 @@ _EXTRAS: tuple[tuple[float, Purpose], ...] = (
     (0.8, Purpose.REPEAT),
     (0.95, Purpose.REPEAT),
 )  # the share of a sitting after which each is due
-MORE_CHECKS = 5  # at most, after all questions, while it is unclear whether the expert looked
+MAX_EXTRA_CHECKS = 5  # at most, after all questions, while it is unclear whether the expert looked
 _LATER = 4  # questions between "cannot say" and asking again
 _LATEST = 100  # latest answers from which a repeat is chosen
 
@@ -64,12 +64,12 @@ class Item(NamedTuple):
     place: int | None = None
 
 
-def informative(history: Sequence[Asked]) -> int:
+def n_informative(history: Sequence[Asked]) -> int:
     """Count the informative questions that were asked."""
     return sum(asked.question.purpose is Purpose.INFORMATIVE for asked in history)
 
 
-def informative_before(history: Sequence[Asked]) -> list[int]:
+def n_informative_before(history: Sequence[Asked]) -> list[int]:
     """Return, for each question, how many informative questions were asked before it."""
     return list(accumulate((asked.question.purpose is Purpose.INFORMATIVE for asked in history), initial=0))[:-1]
 
@@ -90,11 +90,11 @@ def extras(asked: int, questions: int) -> list[Purpose]:
     return due
 
 
-def _still(due: Sequence[Purpose], history: Sequence[Asked]) -> list[Purpose]:
+def _outstanding(due: Sequence[Purpose], history: Sequence[Asked]) -> list[Purpose]:
     """Return the repeats and checks of `due` that have not been asked yet, in order."""
-    anew = zip(history, _asked_again(history), strict=True)
+    anew = zip(history, _are_retries(history), strict=True)
     done = Counter(asked.question.purpose for asked, again in anew if not again)
-    done[Purpose.CHECK] -= len(_checks_again(history)[0])
+    done[Purpose.CHECK] -= len(_check_retries(history)[0])
     left = []
     for purpose in due:
         if done[purpose]:
@@ -116,13 +116,13 @@ def next_item(history: Sequence[Asked], questions: int, checks: bool) -> Item | 
     checks : bool
         Whether repeats and checks are added.
     """
-    asked = informative(history)
-    for wanted in _still(extras(asked, questions), history) if checks else ():
+    asked = n_informative(history)
+    for wanted in _outstanding(extras(asked, questions), history) if checks else ():
         if wanted is Purpose.CHECK:
             return Item("check")
         if repeatable_answers(history):
             return Item("repeat")
-    failed = _checks_again(history)[1] if checks else None
+    failed = _check_retries(history)[1] if checks else None
     if failed is not None and (len(history) - failed > _LATER or asked >= questions):
         return Item("check")
     last = asked + 1 >= questions
@@ -139,34 +139,34 @@ def required_item(history: Sequence[Asked]) -> Item | None:
     purposes = {asked.question.purpose for asked in history}
     if Purpose.REPEAT not in purposes and repeatable_answers(history):
         return Item("repeat")
-    return None if Purpose.CHECK in purposes and _checks_again(history)[1] is None else Item("check")
+    return None if Purpose.CHECK in purposes and _check_retries(history)[1] is None else Item("check")
 
 
 def required_left(history: Sequence[Asked]) -> int:
     """Return how many questions `required_item` still asks for, assuming that there is an answer to repeat."""
     purposes = {asked.question.purpose for asked in history}
-    failed = _checks_again(history)[1] is not None
+    failed = _check_retries(history)[1] is not None
     return (Purpose.REPEAT not in purposes) + (Purpose.CHECK not in purposes or failed)
 
 
 def questions_left(history: Sequence[Asked], questions: int, checks: bool) -> int:
     """Return how many questions remain until the informative ones are used up, including repeats and checks."""
-    left = max(questions - informative(history), 0)
+    left = max(questions - n_informative(history), 0)
     again = sum(history[n].question.purpose is not Purpose.INFORMATIVE for n in _unsure(history))
     if not checks:
         return left + again
-    again += _checks_again(history)[1] is not None
-    extra = _still(extras(questions, questions), history)
+    again += _check_retries(history)[1] is not None
+    extra = _outstanding(extras(questions, questions), history)
     repeats = extra.count(Purpose.REPEAT)
     repeatable = len(repeatable_answers(history)) + (left if history else left - 1)  # never the very first question
     return left + again + len(extra) - repeats + min(repeats, max(repeatable, 0))
 
 
-def checks_on_top(history: Sequence[Asked], questions: int) -> int:
+def count_extra_checks(history: Sequence[Asked], questions: int) -> int:
     """Count the checks asked after the last of `questions` informative questions."""
     return sum(
         asked.question.purpose is Purpose.CHECK and before >= questions
-        for asked, before in zip(history, informative_before(history), strict=True)
+        for asked, before in zip(history, n_informative_before(history), strict=True)
     )
 
 
@@ -203,7 +203,7 @@ def tradable_answers(history: Sequence[Asked]) -> list[int]:
     ]
 
 
-def _checks_again(history: Sequence[Asked]) -> tuple[list[int], int | None]:
+def _check_retries(history: Sequence[Asked]) -> tuple[list[int], int | None]:
     """Return the indices of checks that follow a failed one, and that of a failed one which none has followed yet."""
     second: list[int] = []
     failed = None
@@ -218,7 +218,7 @@ def _checks_again(history: Sequence[Asked]) -> tuple[list[int], int | None]:
     return second, failed
 
 
-def never_asked(history: Sequence[Asked], family: Family, n_classes: int) -> tuple[MistakeKey, ...]:
+def unasked_mistakes(history: Sequence[Asked], family: Family, n_classes: int) -> tuple[MistakeKey, ...]:
     """Return the mistakes that no answered question involved; their weights rest on the other answers alone.
 
     Parameters
@@ -247,7 +247,7 @@ def better_side(a: Matrix, b: Matrix) -> Choice | None:
     return Choice.FIRST if (more <= 0).all() else Choice.SECOND if (more >= 0).all() else None
 
 
-def dominated(
+def check_question(
     matrices: Matrix,
     population: int | None,
     region: Region | None,
@@ -292,7 +292,7 @@ def dominated(
 def _worse_within(
     region: Region, rng: np.random.Generator, loss: Callable[[Matrix, Matrix], Matrix] | None
 ) -> tuple[Counts, Counts]:
-    """Return a result of a region, and the same with as many more of some mistakes as allowed; see `dominated`."""
+    """Return a result of a region, and the same with as many more of some mistakes as allowed; see `check_question`."""
     accurate = int(np.argmax(np.trace(region.bases, axis1=1, axis2=2)))
     better = region.bases[accurate if loss is None else int(rng.integers(len(region.bases)))]
     cells = rng.permutation(np.argwhere(error_cells(len(better))))
@@ -320,26 +320,26 @@ def _unsure(history: Sequence[Asked]) -> list[int]:
     last = {(question.purpose, question.repeat_of): n for n, (question, _) in enumerate(history)}
     return [
         n
-        for n, ((question, answer), again) in enumerate(zip(history, _asked_again(history), strict=True))
+        for n, ((question, answer), again) in enumerate(zip(history, _are_retries(history), strict=True))
         if answer.choice is Choice.UNSURE
         and question.purpose is not Purpose.CHECK
         and not again
-        and last.get(_if_again(question, n), -1) <= n
+        and last.get(_retry_key(question, n), -1) <= n
     ]
 
 
-def _asked_again(history: Sequence[Asked]) -> list[bool]:
+def _are_retries(history: Sequence[Asked]) -> list[bool]:
     """Return, for each question, whether it asks again what was answered "cannot say"."""
     unsure: set[tuple[Purpose, int | None]] = set()
     found = []
     for n, (question, answer) in enumerate(history):
         found.append((question.purpose, question.repeat_of) in unsure)
         if answer.choice is Choice.UNSURE and question.purpose is not Purpose.CHECK:
-            unsure.add(_if_again(question, n))
+            unsure.add(_retry_key(question, n))
     return found
 
 
-def _if_again(question: Question, place: int) -> tuple[Purpose, int | None]:
+def _retry_key(question: Question, place: int) -> tuple[Purpose, int | None]:
     """Return the purpose and number of a question that asks this one again; a repeat keeps what it repeats."""
     return question.purpose, place + 1 if question.purpose is Purpose.INFORMATIVE else question.repeat_of
 
@@ -361,13 +361,13 @@ def probability_best(belief: Posterior, models: Matrix) -> Matrix:
     return shares_of_best(belief.utilities(models))
 
 
-def enough(
+def early_stop_reason(
     belief: Posterior,
     models: Matrix,
     answers: int,
     linearity: Callable[[], tuple[Linearity, Matrix] | None] = lambda: None,
     purpose: AnswersFor | None = None,
-    stays: Callable[[], float] = lambda: 1.0,
+    policy_stability: Callable[[], float] = lambda: 1.0,
 ) -> Literal["known", "best-model"] | None:
     """Return why the answers are enough, or None if they are not.
 
@@ -387,7 +387,7 @@ def enough(
         Called last, where linear costs alone would decide, because it takes longer than the question itself.
     purpose : {"choose", "costs", "both"} or None
         Purpose of the answers; None stops for either reason.
-    stays : callable
+    policy_stability : callable
         Returns the probability that the choice would stay the same if the values were known and every option were
         tuned to them. Called only where linear costs settle the choice among `models`.
     """
@@ -399,7 +399,7 @@ def enough(
     if len(models) < 2 or purpose == "costs" or (purpose == "both" and not known):
         return None
     best = probability_best(belief, models)
-    if best.max() < BEST_PROBABILITY or stays() < BEST_PROBABILITY:
+    if best.max() < BEST_PROBABILITY or policy_stability() < BEST_PROBABILITY:
         return None
     judged = linearity()
     if judged is not None:
@@ -409,7 +409,7 @@ def enough(
     return "known" if purpose == "both" else "best-model"
 
 
-def still_needed(belief: Posterior, answers: int, most: int) -> tuple[int, int]:
+def answers_until_known(belief: Posterior, answers: int, most: int) -> tuple[int, int]:
     """Estimate the fewest and the most informative answers until all ratios are known.
 
     Parameters
@@ -427,7 +427,7 @@ def still_needed(belief: Posterior, answers: int, most: int) -> tuple[int, int]:
     return fewest, min(most, max(fewest, int(np.ceil(1.4 * likely)) + 1))
 
 
-def still_to_settle(best: Matrix, answers: int, most: int) -> tuple[int, int]:
+def answers_until_settled(best: Matrix, answers: int, most: int) -> tuple[int, int]:
     """Estimate the fewest and the most informative answers until a choice is settled.
 
     Parameters

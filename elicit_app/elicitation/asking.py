@@ -13,9 +13,9 @@ from elicit_app.elicitation.agenda import (
     PLAIN_REPEATS,
     SITTING,
     Item,
-    dominated,
-    informative,
-    informative_before,
+    check_question,
+    n_informative,
+    n_informative_before,
     not_just_asked,
     repeatable_answers,
     tradable_answers,
@@ -25,12 +25,12 @@ from elicit_app.elicitation.choosing import (
     Chooser,
     EqualCandidates,
     Goal,
-    Row,
+    MovedMistake,
     best_equal_point,
     best_pair,
-    equal_points,
-    most_different,
-    most_different_count,
+    equal_candidates,
+    most_discriminating_count,
+    most_discriminating_pair,
     worth,
 )
 from elicit_app.elicitation.linearity import gains_if_felt
@@ -115,7 +115,7 @@ class Asker:
             # One slip proves little: a further check adds the mistakes that matter most to this person.
             checked = any(asked.question.purpose is Purpose.CHECK for asked in history)
             loss = partial(self._loss, belief) if checked else None
-            return dominated(self.models, self.source.population, self.source.region, rng, loss)
+            return check_question(self.models, self.source.population, self.source.region, rng, loss)
         return self._new(history, belief, rng)
 
     def _loss(self, belief: Posterior, better: Matrix, worse: Matrix) -> Matrix:
@@ -127,7 +127,7 @@ class Asker:
         pairs = self._candidates(history, belief, rng)
         # A person who graded one answer will grade others.
         graded = self.graded or any(asked.answer.strength for asked in history)
-        wanted = self._wanted_row(history)
+        wanted = self._mistake_to_move(history)
         counts = self._counts(belief, pairs, wanted)
         best = None
         if counts is not None and self._may_ask_equal(history):
@@ -142,18 +142,22 @@ class Asker:
         return self._choice(pairs, chosen, history, belief, wanted, rng)
 
     @property
-    def _room(self) -> Region | None:
+    def _movable_region(self) -> Region | None:
         """Return where a count may be moved or a base added; None for a fraction, where both change its two parts."""
         return None if is_fraction(self.prior.family) else self.source.region
 
-    def _counts(self, belief: Posterior, pairs: PairSet, row: Row) -> EqualCandidates | None:
+    def _counts(self, belief: Posterior, pairs: PairSet, moved_mistake: MovedMistake) -> EqualCandidates | None:
         """Return the counts that could be asked for; None where the sides are not in whole cases."""
-        region, population = self._room, self.source.population
-        return None if region is None or population is None else equal_points(belief, pairs, region, population, row)
+        region, population = self._movable_region, self.source.population
+        return (
+            None
+            if region is None or population is None
+            else equal_candidates(belief, pairs, region, population, moved_mistake)
+        )
 
     def _candidates(self, history: Sequence[Asked], belief: Posterior, rng: np.random.Generator) -> PairSet:
         pairs = _not_asked_yet(self.source.candidates(belief.weights, rng), history)
-        asked = informative(history)
+        asked = n_informative(history)
         if asked < FAR_AFTER:
             near = np.flatnonzero(~pairs.far)
             pairs = pairs[near] if 0 < len(near) < len(pairs) else pairs
@@ -168,7 +172,7 @@ class Asker:
         return pairs
 
     def _may_ask_equal(self, history: Sequence[Asked]) -> bool:
-        if self.answers == "choice" or self._room is None:
+        if self.answers == "choice" or self._movable_region is None:
             return False
         if self.answers == "equal":
             return True
@@ -185,7 +189,7 @@ class Asker:
         logs = [np.log(_SECONDS[kind])] * _SECONDS_KNOWN + [np.log(one) for one in taken]
         return float(np.exp(np.mean(logs)))
 
-    def _wanted_row(self, history: Sequence[Asked]) -> Row:
+    def _mistake_to_move(self, history: Sequence[Asked]) -> MovedMistake:
         """Return whether to move the count of the graver or of the slighter mistake; the two alternate."""
         return "grave" if sum(asked.question.asks_equal for asked in history) % 2 else "slight"
 
@@ -209,14 +213,20 @@ class Asker:
         return question if proposal.side == side else question.swapped()
 
     def _choice(
-        self, pairs: PairSet, n: int, history: Sequence[Asked], belief: Posterior, row: Row, rng: np.random.Generator
+        self,
+        pairs: PairSet,
+        n: int,
+        history: Sequence[Asked],
+        belief: Posterior,
+        moved_mistake: MovedMistake,
+        rng: np.random.Generator,
     ) -> Question:
         """Return a choice; the side that has won less often so far is more likely to show the expected winner."""
         question = self._pair(pairs, n)
-        counts = self._counts(belief, pairs[np.array([n])], row)
+        counts = self._counts(belief, pairs[np.array([n])], moved_mistake)
         if counts is not None and len(counts):
             question = replace(question, proposal=counts.proposal(0))
-        first, second = belief.chances(pairs.gains[[n]])[:2].mean(axis=1)[:, 0]
+        first, second = belief.answer_probabilities(pairs.gains[[n]])[:2].mean(axis=1)[:, 0]
         won = [asked.answer.choice for asked in history if asked.question.purpose is Purpose.INFORMATIVE]
         lead = won.count(Choice.FIRST) - won.count(Choice.SECOND)
         winner_first = bool(rng.random() < 1 / (1 + np.exp(lead)))
@@ -233,11 +243,11 @@ class Asker:
 
         Some repeats add a common base of one of the two mistakes; a person with linear values answers them alike.
         """
-        if self._room is not None and self._plain_repeats(history) >= PLAIN_REPEATS:
+        if self._movable_region is not None and self._plain_repeats(history) >= PLAIN_REPEATS:
             based = self._with_common_base(history, belief, rng)
             if based is not None:
                 return based
-        place = self._undecided(repeatable_answers(history), history, belief)[0]
+        place = self._by_closeness(repeatable_answers(history), history, belief)[0]
         return replace(history[place].question.swapped(), purpose=Purpose.REPEAT, repeat_of=place + 1)
 
     def _with_common_base(
@@ -247,7 +257,7 @@ class Asker:
 
         It asks for a count, which discriminates better than a choice, unless only choices are asked for.
         """
-        region, population = self._room, self.source.population
+        region, population = self._movable_region, self.source.population
         assert region is not None
         found = []
         for place in not_just_asked(tradable_answers(history), history):
@@ -261,31 +271,31 @@ class Asker:
         gains, plain = self.prior.gain(first, second), np.ones(len(first), dtype=bool)
         pairs, felt = PairSet(first, second, gains, plain, ~plain), gains_if_felt(first, second, self.prior)
         counts = None if self.answers == "choice" else self._counts(belief, pairs, "bare")
-        best = None if counts is None else most_different_count(belief, counts, felt)
+        best = None if counts is None else most_discriminating_count(belief, counts, felt)
         if counts is not None and best is not None:
             at = int(counts.pairs[best])
             question = self._equal_question(pairs, at, counts.proposal(best), history, rng)
         else:
-            at = most_different(belief, gains, felt)
+            at = most_discriminating_pair(belief, gains, felt)
             question = self._pair(pairs, at)
             question = question if rng.integers(2) else question.swapped()
         return replace(question, purpose=Purpose.REPEAT, repeat_of=int(places[at]) + 1, common_base=True)
 
-    def _undecided(self, places: Sequence[int], history: Sequence[Asked], belief: Posterior) -> list[int]:
+    def _by_closeness(self, places: Sequence[int], history: Sequence[Asked], belief: Posterior) -> list[int]:
         """Return the given places of the history, those first where the belief expects the closest decision."""
         if not places:
             return []
         gains = np.array([self.prior.gain(*history[n].shown.rates) for n in places])
-        first, second = belief.chances(gains)[:2].mean(axis=1)
+        first, second = belief.answer_probabilities(gains)[:2].mean(axis=1)
         return [places[n] for n in np.argsort(np.round(np.abs(first - second), 9), kind="stable")]
 
     @staticmethod
     def _plain_repeats(history: Sequence[Asked]) -> int:
         """Count the repeats of this sitting that had no common base."""
-        before = (informative(history) - 1) // SITTING * SITTING
+        before = (n_informative(history) - 1) // SITTING * SITTING
         return sum(
             asked.question.purpose is Purpose.REPEAT and not asked.question.common_base and number > before
-            for asked, number in zip(history, informative_before(history), strict=True)
+            for asked, number in zip(history, n_informative_before(history), strict=True)
         )
 
 

@@ -14,7 +14,7 @@ from typing import ClassVar, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.prior import WeightPrior, positive
+from elicit_app.elicitation.prior import WeightPrior, relative_weights
 from elicit_app.elicitation.questions import Asked, Belief, Matrix
 from elicit_app.elicitation.response import N_PARAMETERS, Evidence, Person, ResponseModel
 from elicit_app.elicitation.sampler import LogDensity, annealed, assimilated, gathered, moved
@@ -98,14 +98,14 @@ class Posterior(ABC):
         """Return, less exactly, the belief after only some of the answers."""
 
     @abstractmethod
-    def only(self, rows: NDArray[np.intp], effective: float) -> Self:
+    def subset(self, rows: NDArray[np.intp], effective: float) -> Self:
         """Return the belief restricted to some of the draws, which are worth `effective` independent ones."""
 
     def thinned(self, step: int) -> Self:
         """Return the belief by every `step`-th draw."""
         if step == 1:
             return self
-        return self.only(np.arange(0, len(self.log_weights), step), self.effective_draws / step)
+        return self.subset(np.arange(0, len(self.log_weights), step), self.effective_draws / step)
 
     def condensed(self, most: int) -> Self:
         """Return the belief reduced to at most `most` draws that keep the medians and ranges of all draws."""
@@ -113,11 +113,11 @@ class Posterior(ABC):
         if n <= most:
             return self
         rows = ((np.arange(most) + 0.5) * n / most).astype(np.intp)
-        logs = self.ratio_logs
+        logs = self.ratio_log_weights
         others = np.delete(np.arange(logs.shape[1]), self.yardstick)
         some = others[:: -(-len(others) // _BALANCED)]
         rows = _balanced(logs[:, some] - logs[:, [self.yardstick]], rows)
-        return self.only(rows, min(self.effective_draws, float(most)))
+        return self.subset(rows, min(self.effective_draws, float(most)))
 
     def forget(self) -> None:
         """Drop cached values that the draws determine."""
@@ -127,7 +127,7 @@ class Posterior(ABC):
     @cached_property
     def weights(self) -> Matrix:
         """Return the draws of the positive weights, shape (n, m), in any unit."""
-        return positive(self.log_weights)
+        return relative_weights(self.log_weights)
 
     @cached_property
     def samples(self) -> Matrix:
@@ -141,7 +141,7 @@ class Posterior(ABC):
         Ratios are taken to the weight with the largest median, so that estimates and the middles of the intervals
         describe the same quantity.
         """
-        return self.prior.normalised(middle_weights(self.log_weights))
+        return self.prior.normalised(median_weights(self.log_weights))
 
     @property
     def middle(self) -> Matrix:
@@ -154,14 +154,14 @@ class Posterior(ABC):
         return int(np.argmax(np.abs(self.estimate)))
 
     @property
-    def ratio_logs(self) -> Matrix:
+    def ratio_log_weights(self) -> Matrix:
         """Return the draws of the logarithms that ratios are formed from, shape (n, m): the log-weights."""
         return self.log_weights
 
     @cached_property
     def log_ratios(self) -> Matrix:
         """Return the draws of log weight over log yardstick, shape (n, m)."""
-        return np.asarray(self.ratio_logs - self.ratio_logs[:, [self.yardstick]])
+        return np.asarray(self.ratio_log_weights - self.ratio_log_weights[:, [self.yardstick]])
 
     @cached_property
     def intervals(self) -> Matrix:
@@ -171,7 +171,7 @@ class Posterior(ABC):
     @cached_property
     def ratio_ends(self) -> Matrix:
         """Return the ends of 90 % intervals of weight over yardstick, shape (2, m)."""
-        return ends_of_ratios(self.ratio_logs, self.yardstick)
+        return ends_of_ratios(self.ratio_log_weights, self.yardstick)
 
     def on_mistakes(self, ends: Matrix) -> Matrix:
         """Place ends of intervals, shape (2, m), in the cells of the cost matrix, shape (k, k, 2)."""
@@ -181,9 +181,9 @@ class Posterior(ABC):
         """Return the latent preferences for the first side, shape (n, pairs), given gains (pairs, m)."""
         return self.response.latent(self.weights, self.person, gains)
 
-    def chances(self, gains: Matrix, graded: bool = False) -> Matrix:
-        """Return the probability of every choice, shape (choices, n, pairs), see `ResponseModel.chances`."""
-        return self.response.chances(self.latent(gains), self.person, graded)
+    def answer_probabilities(self, gains: Matrix, graded: bool = False) -> Matrix:
+        """Return the probability of every choice, shape (choices, n, pairs); see the method of `ResponseModel`."""
+        return self.response.answer_probabilities(self.latent(gains), self.person, graded)
 
     def agreement(self, gains: Matrix) -> float:
         """Return the expected share of pairs, given by gains (pairs, m), that the estimate orders correctly."""
@@ -295,7 +295,7 @@ class ParticlePosterior(Posterior):
             draws = moved(draws, self._log_likelihood(answers), rng, _REFIT_SWEEPS)
         return self._with(draws, float(len(draws)))
 
-    def only(self, rows: NDArray[np.intp], effective: float) -> Self:
+    def subset(self, rows: NDArray[np.intp], effective: float) -> Self:
         """Return the belief restricted to some of the draws, which are worth `effective` independent ones."""
         return self._with(self.draws[rows], effective)
 
@@ -326,7 +326,7 @@ class ParticlePosterior(Posterior):
                 return np.concatenate(parts)
             logs = self.prior.log_weights(draws[:, :m])
             person = self.response.person(draws[:, m:])
-            fit = self.response.log_likelihood(positive(logs), person, answers).sum(axis=1)
+            fit = self.response.log_likelihood(relative_weights(logs), person, answers).sum(axis=1)
             if len(self.prior.order):
                 fit = np.where(self.prior.allowed(logs), fit, -np.inf)
             return np.asarray(fit)
@@ -344,7 +344,7 @@ def ends_of_ratios(logs: Matrix, yardstick: int) -> Matrix:
     return by_columns(logs.shape, ends)
 
 
-def middle_weights(log_weights: Matrix) -> Matrix:
+def median_weights(log_weights: Matrix) -> Matrix:
     """Return the weights, shape (m,), whose ratios to the largest of them are medians of the draws (n, m)."""
 
     def middle_above(level: Matrix) -> Matrix:
@@ -366,7 +366,7 @@ def _middle(in_order: Matrix) -> Matrix:
     return np.asarray(0.5 * (in_order[(n - 1) // 2] + in_order[n // 2]))
 
 
-def at_a_time(n: int, each: int) -> Iterator[slice]:
+def memory_slices(n: int, each: int) -> Iterator[slice]:
     """Yield slices over n items of `each` numbers, small enough that a copy of one slice takes a few megabytes."""
     step = max(1, _COPIED_AT_ONCE // max(each, 1))
     return (slice(start, start + step) for start in range(0, n, step))
@@ -374,7 +374,7 @@ def at_a_time(n: int, each: int) -> Iterator[slice]:
 
 def by_columns(shape: tuple[int, ...], of: Callable[[slice], Matrix]) -> Matrix:
     """Apply `of` to slices of the columns of an (n, m) array, and concatenate the results."""
-    return np.concatenate([of(some) for some in at_a_time(shape[1], shape[0])], axis=-1)
+    return np.concatenate([of(some) for some in memory_slices(shape[1], shape[0])], axis=-1)
 
 
 def _balanced(log_ratios: Matrix, rows: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -399,7 +399,7 @@ def _balanced(log_ratios: Matrix, rows: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.flatnonzero(inside)
 
 
-def builds_on(n: int, stride: int = 1) -> int:
+def parent_length(n: int, stride: int = 1) -> int:
     """Return the number of answers known to the belief from which the belief after `n` >= 1 answers is built.
 
     Every update uses all answers so far, so updating at each answer takes quadratic time. That is done for as many
@@ -407,9 +407,9 @@ def builds_on(n: int, stride: int = 1) -> int:
     from the last of those after 125, 156, 195, ... answers, so that the number of updates grows with the logarithm of
     the session's length.
 
-    >>> [builds_on(n) for n in (1, 100, 101, 125, 126, 1_000)]
+    >>> [parent_length(n) for n in (1, 100, 101, 125, 126, 1_000)]
     [0, 99, 100, 100, 125, 921]
-    >>> [builds_on(n, 5) for n in (1, 5, 6, 100, 101)]
+    >>> [parent_length(n, 5) for n in (1, 5, 6, 100, 101)]
     [0, 0, 5, 95, 100]
     """
     known = _ONE_BY_ONE
@@ -435,7 +435,7 @@ class LRUCache(Generic[Value]):
                 self._values.move_to_end(key)
             return self._values.get(key)
 
-    def recall(self, history: Sequence[Asked], make: Callable[[], Value]) -> Value:
+    def get_or_compute(self, history: Sequence[Asked], make: Callable[[], Value]) -> Value:
         """Return the value of a whole history, computed if it is not stored."""
         key = prefix_digests(history)[-1]
         with self._lock:

@@ -137,14 +137,14 @@ class Cases:
         """Return the decisions argmin_j sum_i eta_i C[i, j], shape (n,); ties go to the lower class."""
         cost = np.asarray(cost_matrix, dtype=np.float64)
         if self.n_classes <= _SUMMED_IN_ORDER:
-            return first_smallest(_in_order(cost, self.eta_by_class))
+            return column_argmin(_in_order(cost, self.eta_by_class))
         # Matrix products are ten times as fast, but their rounding varies between machines: close sums are recomputed.
         near = cost.T @ self.eta_by_class
-        decided = first_smallest(near)
+        decided = column_argmin(near)
         doubt = 4 * self.n_classes**2 * np.finfo(np.float64).eps * np.abs(cost).max()
         clear = near > near[decided, np.arange(len(decided))] + doubt
         close = np.flatnonzero(clear.sum(axis=0) < self.n_classes - 1)
-        decided[close] = first_smallest(_in_order(cost, self.eta_by_class[:, close]))
+        decided[close] = column_argmin(_in_order(cost, self.eta_by_class[:, close]))
         return decided
 
     def least_cost(self, cost_matrix: ArrayLike) -> Matrix:
@@ -292,7 +292,7 @@ def _in_order(cost: Matrix, eta_by_class: Matrix) -> Matrix:
     return expected
 
 
-def first_smallest(values: NDArray[np.float64]) -> Decisions:
+def column_argmin(values: NDArray[np.float64]) -> Decisions:
     """Return, per column of a (k, n) array, the first row with the smallest value; faster than argmin(axis=0)."""
     best = values[0].copy()
     where = np.zeros(values.shape[1], dtype=np.intp)

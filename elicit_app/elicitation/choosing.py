@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from elicit_app.elicitation.belief import Posterior, at_a_time
+from elicit_app.elicitation.belief import Posterior, memory_slices
 from elicit_app.elicitation.pairs import PairSet
 from elicit_app.elicitation.questions import ROUND_STEPS, Answer, Asked, Choice, Matrix, Moved, Proposal, Question, Side
 from elicit_app.elicitation.region import Region
@@ -18,7 +18,8 @@ from elicit_app.elicitation.response import EqualPoints, evidence
 from metrics.elicited.family import error_cells, family_of
 
 Goal = Literal["order", "closeness"]
-Row = Literal["grave", "slight", "bare"]  # which of two mistakes, as believed; bare: the one without a common base
+# Which of two mistakes, as believed; bare: the one without a common base.
+MovedMistake = Literal["grave", "slight", "bare"]
 Chooser = Callable[[Posterior, PairSet, Goal, Matrix, bool], int]  # same signature as `best_pair`
 
 LIKELY_COUNTS = 6  # for which the next step is prepared while a person looks for one
@@ -51,7 +52,7 @@ def information(belief: Posterior, gains: Matrix, graded: bool = False) -> Matri
     step = max(1, _BLOCK // len(belief.log_weights))
     for start in range(0, len(gains), step):
         block = slice(start, start + step)
-        bits[block] = _information(belief.chances(gains[block], graded))
+        bits[block] = _information(belief.answer_probabilities(gains[block], graded))
     return bits
 
 
@@ -84,17 +85,21 @@ def best_pair(belief: Posterior, pairs: PairSet, goal: Goal, targets: Matrix, gr
     if goal == "closeness":
         bits = bits / effort[close]
         nearly = close[bits >= _NEARLY * bits.max()]
-        return int(nearly[_first_best(_spread_explained(belief.chances(pairs.gains[nearly], graded), belief.samples))])
-    shortlist = close[_most(bits / effort[close], _SHORTLIST)]
+        return int(
+            nearly[
+                _first_best(_spread_explained(belief.answer_probabilities(pairs.gains[nearly], graded), belief.samples))
+            ]
+        )
+    shortlist = close[_top_indices(bits / effort[close], _SHORTLIST)]
     order = belief.weights @ targets.T > 0
-    worth = _predictive(belief.chances(pairs.gains[shortlist], graded), order) / effort[shortlist]
+    worth = _order_information(belief.answer_probabilities(pairs.gains[shortlist], graded), order) / effort[shortlist]
     return int(shortlist[_first_best(worth)])
 
 
 def worth(belief: Posterior, pairs: PairSet, chosen: int, targets: Matrix, graded: bool = False) -> float:
     """Return the expected information, in bits, of a choice on one pair about the order of the targets."""
     order = belief.weights @ targets.T > 0
-    return float(_predictive(belief.chances(pairs.gains[[chosen]], graded), order)[0])
+    return float(_order_information(belief.answer_probabilities(pairs.gains[[chosen]], graded), order)[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +138,7 @@ class EqualCandidates:
         side: Side = "first" if self.on_first[place] else "second"
         return Proposal(side, *self.mistakes[:, place].tolist(), *self.scale[:, place].tolist())
 
-    def roomy(self) -> tuple[NDArray[np.intp], Matrix]:
+    def long_scales(self) -> tuple[NDArray[np.intp], Matrix]:
         """Return the indices of candidates whose scale is long enough, and the logarithms of the scale lengths."""
         lengths = self.scale[2] - self.scale[1]
         places = np.flatnonzero(lengths >= _LEAST_SCALE)
@@ -148,7 +153,9 @@ class BestEqualPoint(NamedTuple):
     worth: float
 
 
-def equal_points(belief: Posterior, pairs: PairSet, region: Region, population: int, row: Row) -> EqualCandidates:
+def equal_candidates(
+    belief: Posterior, pairs: PairSet, region: Region, population: int, moved_mistake: MovedMistake
+) -> EqualCandidates:
     """Return the counts that could be asked for, from the pairs that trade one mistake for one other.
 
     Parameters
@@ -161,7 +168,7 @@ def equal_points(belief: Posterior, pairs: PairSet, region: Region, population: 
         Limits how far a count may be moved.
     population : int
         Population that the pairs' rates are shown for.
-    row : {"grave", "slight", "bare"}
+    moved_mistake : {"grave", "slight", "bare"}
         Which count is moved: that of the graver mistake, of the slighter one, or of the one without a common base.
     """
     two = np.flatnonzero(pairs.cells == 2)
@@ -178,11 +185,11 @@ def equal_points(belief: Posterior, pairs: PairSet, region: Region, population: 
         return EqualCandidates(two, np.empty(0, bool), nothing[:2], nothing, none, population)
     weights = np.stack([_weight_index(belief, true[:, c], predicted[:, c]) for c in (0, 1)], axis=1)
     each = np.arange(len(two))
-    if row == "bare":
+    if moved_mistake == "bare":
         moved = np.minimum(first, second)[each[:, None], true, predicted].argmin(axis=1)
     else:
         graver = np.median(belief.log_weights, axis=0)[weights].argmax(axis=1)
-        moved = graver if row == "grave" else 1 - graver
+        moved = graver if moved_mistake == "grave" else 1 - graver
     if region.fixed is not None:
         moved = np.where(region.fixed[true[each, moved]], 1 - moved, moved)
     i, j = true[each, moved], predicted[each, moved]
@@ -201,7 +208,7 @@ def equal_points(belief: Posterior, pairs: PairSet, region: Region, population: 
 def _whole_cases(rates: Matrix, some: NDArray[np.intp], population: int) -> NDArray[np.int32]:
     """Return the selected matrices of rates (n, k, k) as counts."""
     counts = np.empty((len(some), *rates.shape[1:]), dtype=np.int32)
-    for part in at_a_time(len(some), rates[0].size if len(rates) else 1):
+    for part in memory_slices(len(some), rates[0].size if len(rates) else 1):
         counts[part] = np.rint(rates[some[part]] * population)
     return counts
 
@@ -223,8 +230,8 @@ def best_equal_point(belief: Posterior, found: EqualCandidates, targets: Matrix)
     BestEqualPoint or None
         None if no count can be asked for.
     """
-    roomy, top = found.roomy()
-    if not len(roomy):
+    long_scales, top = found.long_scales()
+    if not len(long_scales):
         return None
     few, some = belief.thinned(_GLANCE), belief.thinned(-(-len(belief.log_weights) // _POINT_DRAWS))
 
@@ -233,20 +240,20 @@ def best_equal_point(belief: Posterior, found: EqualCandidates, targets: Matrix)
         return np.asarray(exact + np.log(found.population))
 
     def promise(part: slice) -> Matrix:
-        logs = expected(few, roomy[part])
+        logs = expected(few, long_scales[part])
         inside = ((logs > 0) & (logs < top[part])).mean(axis=0)
         return np.asarray(np.log1p(logs.var(axis=0) / np.mean(few.person.error**2)) * inside)
 
-    promising = _most(_in_parts(promise, len(roomy)), _POINT_SHORTLIST)
+    promising = _top_indices(_in_parts(promise, len(long_scales)), _POINT_SHORTLIST)
     person = some.person
     edges = top[promising] * np.linspace(1 / _BINS, 1.0, _BINS)[:, None]
-    below = ndtr((edges[:, None, :] - expected(some, roomy[promising])[None]) / person.error[None, :, None])
-    chances = np.diff(below, axis=0, prepend=0.0, append=1.0)
+    below = ndtr((edges[:, None, :] - expected(some, long_scales[promising])[None]) / person.error[None, :, None])
+    answer_probabilities = np.diff(below, axis=0, prepend=0.0, append=1.0)
     lapse = person.lapse[None, :, None]
-    chances = chances + lapse * (1 / len(chances) - chances)
-    bits = _predictive(chances, some.weights @ targets.T > 0)
+    answer_probabilities = answer_probabilities + lapse * (1 / len(answer_probabilities) - answer_probabilities)
+    bits = _order_information(answer_probabilities, some.weights @ targets.T > 0)
     best = _first_best(bits)
-    place = int(roomy[promising[best]])
+    place = int(long_scales[promising[best]])
     return BestEqualPoint(int(found.pairs[place]), found.proposal(place), float(bits[best]))
 
 
@@ -255,7 +262,7 @@ def _in_parts(score: Callable[[slice], Matrix], n: int) -> Matrix:
     return np.concatenate([score(slice(at, at + _COUNTS_AT_ONCE)) for at in range(0, n, _COUNTS_AT_ONCE)])
 
 
-def most_different_count(belief: Posterior, found: EqualCandidates, felt: Matrix) -> int | None:
+def most_discriminating_count(belief: Posterior, found: EqualCandidates, felt: Matrix) -> int | None:
     """Return the count that best discriminates between two hypotheses about the gains; None if there is none.
 
     Parameters
@@ -267,14 +274,14 @@ def most_different_count(belief: Posterior, found: EqualCandidates, felt: Matrix
     felt : ndarray of shape (pairs, m)
         Gains under the rival, of all pairs that `found` was made from.
     """
-    roomy, top = found.roomy()
-    if not len(roomy):
+    long_scales, top = found.long_scales()
+    if not len(long_scales):
         return None
     person = belief.person
 
     def worth_asking(part: slice) -> Matrix:
-        points = _some_points(found.points, roomy[part])
-        rest = np.abs(felt[found.pairs[roomy[part]]])
+        points = _some_points(found.points, long_scales[part])
+        rest = np.abs(felt[found.pairs[long_scales[part]]])
         rest[np.arange(len(rest)), points.cell] = 0.0
         shift = np.log(rest.sum(axis=1)) - points.log_amount
         straight = belief.response.equal_points(belief.weights, person, points) + np.log(found.population)
@@ -283,15 +290,15 @@ def most_different_count(belief: Posterior, found: EqualCandidates, felt: Matrix
         apart = shift**2 / (straight.var(axis=0) + np.mean(person.error**2))
         return np.asarray(apart * inside**2)
 
-    return int(roomy[_first_best(_in_parts(worth_asking, len(roomy)))])
+    return int(long_scales[_first_best(_in_parts(worth_asking, len(long_scales)))])
 
 
-def most_different(belief: Posterior, gains: Matrix, rival: Matrix) -> int:
+def most_discriminating_pair(belief: Posterior, gains: Matrix, rival: Matrix) -> int:
     """Return the pair whose choice best discriminates between two hypotheses about the gains, each (pairs, m).
 
     It has the greatest Jensen-Shannon divergence between the two predictions.
     """
-    one, other = (belief.chances(each).mean(axis=1) for each in (gains, rival))
+    one, other = (belief.answer_probabilities(each).mean(axis=1) for each in (gains, rival))
 
     def entropy(p: Matrix) -> Matrix:
         p = np.maximum(p, 1e-12)
@@ -314,17 +321,17 @@ def _promising(belief: Posterior, gains: Matrix, effort: Matrix, graded: bool) -
     """Return the indices of the pairs worth evaluating with every draw, in order."""
     if len(gains) <= _LOOKED_INTO:
         return np.arange(len(gains))
-    return _most(information(belief.thinned(_GLANCE), gains, graded) / effort, _LOOKED_INTO)
+    return _top_indices(information(belief.thinned(_GLANCE), gains, graded) / effort, _LOOKED_INTO)
 
 
-def _most(scores: Matrix, n: int) -> NDArray[np.intp]:
+def _top_indices(scores: Matrix, n: int) -> NDArray[np.intp]:
     """Return the indices of the n largest scores, in order; ties go to the first."""
     return np.sort(np.argsort(-np.round(scores, _DECIMALS), kind="stable")[:n])
 
 
-def _information(chances: Matrix) -> Matrix:
-    total = np.zeros(chances.shape[2])
-    for chance in chances:
+def _information(answer_probabilities: Matrix) -> Matrix:
+    total = np.zeros(answer_probabilities.shape[2])
+    for chance in answer_probabilities:
         chance = np.maximum(chance, 1e-12)
         expected = chance.mean(axis=0)
         bits = np.log2(chance)
@@ -333,22 +340,22 @@ def _information(chances: Matrix) -> Matrix:
     return total
 
 
-def _predictive(chances: Matrix, order: NDArray[np.bool_]) -> Matrix:
+def _order_information(answer_probabilities: Matrix, order: NDArray[np.bool_]) -> Matrix:
     """Return the expected bits that an answer, chances (answers, n, pairs), tells about the order (n, targets)."""
     before, n = order.mean(axis=0), len(order)
-    bits = np.zeros(chances.shape[2])
-    for chance in chances:
+    bits = np.zeros(answer_probabilities.shape[2])
+    for chance in answer_probabilities:
         share = np.maximum(chance.mean(axis=0), 1e-12)
         after = (chance.T @ order) / (n * share[:, None])
         bits += share * (_entropy(before) - _entropy(after)).mean(axis=1)
     return bits
 
 
-def _spread_explained(chances: Matrix, samples: Matrix) -> Matrix:
+def _spread_explained(answer_probabilities: Matrix, samples: Matrix) -> Matrix:
     """Return the expected relative reduction in the squared error of the samples' mean, shape (pairs,)."""
     centred = samples - samples.mean(axis=0)
-    lowered = np.zeros(chances.shape[2])
-    for chance in chances:
+    lowered = np.zeros(answer_probabilities.shape[2])
+    for chance in answer_probabilities:
         share = np.maximum(chance.mean(axis=0), 1e-12)
         shift = (chance.T @ centred) / (len(centred) * share[:, None])
         lowered += share * (shift**2).sum(axis=1)
@@ -384,9 +391,11 @@ def likely_counts(belief: Posterior, question: Question, most: int = LIKELY_COUN
     at = Moved(proposal.side, proposal.true, proposal.predicted, proposal.start, proposal.start)
     named = [replace(at, count=count) for count in scale]
     points = [evidence([Asked(question, Answer(Choice.EQUAL, moved=one))], belief.prior).points for one in named]
-    chances = [
-        float(np.exp(belief.response.of_points(belief.weights, belief.person, one)).mean()) if len(one.cell) else 0.0
+    answer_probabilities = [
+        float(np.exp(belief.response.point_log_likelihood(belief.weights, belief.person, one)).mean())
+        if len(one.cell)
+        else 0.0
         for one in points
     ]
-    order = np.argsort(-np.round(chances, _DECIMALS), kind="stable")[:most]
+    order = np.argsort(-np.round(answer_probabilities, _DECIMALS), kind="stable")[:most]
     return tuple(named[place] for place in order)

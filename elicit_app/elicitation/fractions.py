@@ -20,10 +20,10 @@ from typing import Self, cast
 
 import numpy as np
 
-from elicit_app.elicitation.belief import ParticlePosterior, ends_of_ratios, middle_weights
+from elicit_app.elicitation.belief import ParticlePosterior, ends_of_ratios, median_weights
 from elicit_app.elicitation.pairs import FrontierPairs, PairSet
 from elicit_app.elicitation.plausible import PlausiblePairs
-from elicit_app.elicitation.prior import WeightPrior, heavy_tailed, positive
+from elicit_app.elicitation.prior import WeightPrior, heavy_tailed, relative_weights
 from elicit_app.elicitation.procedure import Outcome
 from elicit_app.elicitation.questions import Belief, Family, Matrix, StopReason
 from elicit_app.elicitation.utilities import Fraction
@@ -57,7 +57,7 @@ class FractionPrior(WeightPrior):
     """
 
     @classmethod
-    def over(cls, linear: WeightPrior) -> Self:
+    def from_linear(cls, linear: WeightPrior) -> Self:
         """Return the prior of the fractions over what a linear prior weighs.
 
         Raises
@@ -103,7 +103,7 @@ class FractionPrior(WeightPrior):
         family = linear_family(self.family)
         first, second = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
         gained = family.sign * family.coordinates(first - second)
-        perfect, worst = (family.sign * family.coordinates(one) for one in ends(first))
+        perfect, worst = (family.sign * family.coordinates(one) for one in perfect_and_worst(first))
         short = perfect - family.sign * family.coordinates((first + second) / 2)
         left = perfect - worst - short
         lifted = gained[..., :, None] * short[..., None, :] + left[..., :, None] * gained[..., None, :]
@@ -115,7 +115,7 @@ def products(bad: Matrix, good: Matrix) -> Matrix:
     return np.asarray((bad[..., :, None] + good[..., None, :]).reshape(*bad.shape[:-1], -1))
 
 
-def ends(matrix: Matrix) -> tuple[Matrix, Matrix]:
+def perfect_and_worst(matrix: Matrix) -> tuple[Matrix, Matrix]:
     """Return, for the given row sums, the perfect matrices and those with every answer wrong, spread evenly."""
     sums, k = matrix.sum(axis=-1), matrix.shape[-1]
     return sums[..., None] * np.eye(k), sums[..., None] * error_cells(k) / (k - 1)
@@ -159,14 +159,14 @@ class FractionPosterior(ParticlePosterior):
         return self.prior.halves(self.draws[:, : self.prior.size])
 
     @property
-    def ratio_logs(self) -> Matrix:
+    def ratio_log_weights(self) -> Matrix:
         """Return the log-weights of the numerator without a constant: v for hits, w for errors."""
         return self._halves[0] if self.prior.family == "dlfpm" else self._halves[1]
 
     @cached_property
     def samples(self) -> Matrix:
         """Return the draws of the numerator in its normalisation, shape (n, m)."""
-        logs = self.ratio_logs
+        logs = self.ratio_log_weights
         family = linear_family(self.prior.family)
         return family.normalise(family.sign * np.exp(logs - logs.max(axis=1, keepdims=True)))
 
@@ -174,20 +174,20 @@ class FractionPosterior(ParticlePosterior):
     def estimate(self) -> Matrix:
         """Return the point estimate of the numerator, shape (m,): medians of ratios."""
         family = linear_family(self.prior.family)
-        return family.normalise(family.sign * middle_weights(self.ratio_logs))
+        return family.normalise(family.sign * median_weights(self.ratio_log_weights))
 
     @property
     def middle(self) -> Matrix:
         """Return the point estimate of the products, shape (m^2,)."""
-        bad, good = (np.log(middle_weights(half)) for half in self._halves)
+        bad, good = (np.log(median_weights(half)) for half in self._halves)
         return np.exp(products(bad, good))
 
     def fraction(self, prevalence: Matrix) -> Fraction:
         """Return the estimated utility, at most 1 in absolute value, for matrices of a prevalence, shape (k,)."""
         family = linear_family(self.prior.family)
-        perfect, worst = ends(np.diag(prevalence))
+        perfect, worst = perfect_and_worst(np.diag(prevalence))
         whole = family.sign * family.coordinates(perfect - worst)
-        bad, good = (middle / (middle @ whole) for middle in map(middle_weights, self._halves))
+        bad, good = (middle / (middle @ whole) for middle in map(median_weights, self._halves))
         if self.prior.family == "dlfpm":
             return Fraction("dlfpm", bad, 0.0, bad - good, 1.0)
         return Fraction("lfpm", -good, 0.0, good - bad, 1.0)
@@ -195,9 +195,9 @@ class FractionPosterior(ParticlePosterior):
     def near(self, matrix: Matrix) -> Matrix:
         """Return draws of the linear weights, shape (n, m), that judge pairs around a matrix (k, k)."""
         family = linear_family(self.prior.family)
-        perfect, worst = (family.sign * family.coordinates(one) for one in ends(matrix))
+        perfect, worst = (family.sign * family.coordinates(one) for one in perfect_and_worst(matrix))
         short = perfect - family.sign * family.coordinates(matrix)
-        bad, good = map(positive, self._halves)
+        bad, good = map(relative_weights, self._halves)
         # A result may be worse than the "worst" one, which spreads wrong answers evenly: no mistake may become a gain.
         left = np.maximum(bad @ (perfect - worst - short), 0.0)
         weights = (good @ short)[:, None] * bad + left[:, None] * good
@@ -206,8 +206,8 @@ class FractionPosterior(ParticlePosterior):
     def utilities(self, matrices: Matrix) -> Matrix:
         """Return the utility of matrices (models, k, k) under each draw, (n, models), at most 1 in absolute value."""
         family = linear_family(self.prior.family)
-        perfect, worst = (family.sign * family.coordinates(one) for one in ends(matrices))
-        bad, good = map(positive, self._halves)
+        perfect, worst = (family.sign * family.coordinates(one) for one in perfect_and_worst(matrices))
+        bad, good = map(relative_weights, self._halves)
         whole = (perfect - worst)[0]
         bad, good = (one / (one @ whole)[:, None] for one in (bad, good))
         reached = family.sign * family.coordinates(matrices)
@@ -223,7 +223,7 @@ class FractionPosterior(ParticlePosterior):
         family = linear_family(self.prior.family)
         draws = self.near(around)
         logs = np.log(draws)
-        middle = middle_weights(logs)
+        middle = median_weights(logs)
         tails = ends_of_ratios(logs, int(np.argmax(middle)))
         return replace(
             self.outcome(stopped, questions, around.sum(axis=1)),

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.belief import KEPT, Posterior, at_a_time, by_columns
+from elicit_app.elicitation.belief import KEPT, Posterior, by_columns, memory_slices
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.propagation import FEWEST_SETS, LEAST, Intervals, Sites, product, propagated
 from elicit_app.elicitation.questions import Matrix
@@ -88,8 +88,8 @@ class IntervalPosterior(Posterior):
         h = _POPULATION
         hyper = rng.standard_normal((h, len(prior.parts) + len(_CENTRES)))
         nothing = Sites(np.zeros((h, 0)), np.zeros((h, 0)), np.zeros(h), np.zeros((h, 0, 0)))
-        chance = _Chance.of(prior, 0, n, rng)
-        return cls._of(prior, np.zeros((0, prior.size)), hyper, np.full(h, 1.0 / h), nothing, chance)
+        randomness = _Randomness.of(prior, 0, n, rng)
+        return cls._of(prior, np.zeros((0, prior.size)), hyper, np.full(h, 1.0 / h), nothing, randomness)
 
     @property
     def log_weights(self) -> Matrix:
@@ -119,7 +119,7 @@ class IntervalPosterior(Posterior):
 
     def refined(self, answers: Evidence, rng: Generator) -> Self:
         """Fit with more hyperparameters and draws; repeat from there while too few of them explain the answers."""
-        n, fits = _so_many(*_DRAWS_TO_SHOW, self.prior.size), [self]
+        n, fits = _scaled_draws(*_DRAWS_TO_SHOW, self.prior.size), [self]
         for _ in range(_FITS_TO_SHOW if self.prior.size <= FEW_ENOUGH else 1):
             fits.append(fits[-1]._fitted(answers, rng, _POPULATION_TO_SHOW, n, fits[-1].site))
             if fits[-1].effective_draws >= KEPT:
@@ -130,10 +130,10 @@ class IntervalPosterior(Posterior):
         """Fit some of the answers from scratch."""
         return self._fitted(answers, rng, _POPULATION // 2, _DRAWS[0] // 2, None)
 
-    def only(self, rows: NDArray[np.intp], effective: float) -> Self:
+    def subset(self, rows: NDArray[np.intp], effective: float) -> Self:
         """Return the belief restricted to some of the draws, which are worth `effective` independent ones."""
         drawn = _Drawn(self.prior, self.log_weights[rows], None)
-        return replace(self, drawn=drawn, people=self.people.only(rows), means=effective)
+        return replace(self, drawn=drawn, people=self.people.subset(rows), means=effective)
 
     def _start(self, answers: Evidence, newest: Evidence) -> Matrix | None:
         """Return the current sites, with empty ones inserted for the newest answers at the end of their kinds."""
@@ -154,18 +154,18 @@ class IntervalPosterior(Posterior):
             )
         h = max(2 * FEWEST_SETS, round(h * min(1.0, (_WEIGHED_FULLY / max(answers.n_answers, 1)) ** 3)))
         hyper, log_proposal = self._proposed(h, rng)
-        at, about = np.zeros(self.prior.size), answers.about
-        at[about] = self.log_weights_of(about).mean(axis=0)
+        at, involved = np.zeros(self.prior.size), answers.involved
+        at[involved] = self.log_weights_of(involved).mean(axis=0)
         answered = as_intervals(answers, self.prior, hyper, at)
         if start is None:
             passes = _FIRST_PASSES
             start = np.repeat([[LEAST], [0.0]], len(answered.share), axis=1)
-        squares = squares_of(answered.projection, self.prior)
-        chance = _Chance.of(self.prior, len(answered.share), n, rng)
+        squares = prior_covariances(answered.projection, self.prior)
+        randomness = _Randomness.of(self.prior, len(answered.share), n, rng)
         sites = propagated(answered, spreads_of(self.prior, hyper), squares, start, passes)
         logs = np.round(sites.evidence - 0.5 * (hyper**2).sum(axis=1) - log_proposal, 9)
         shares = np.exp(logs - logs.max())
-        return self._of(self.prior, answered.projection, hyper, shares / shares.sum(), sites, chance)
+        return self._of(self.prior, answered.projection, hyper, shares / shares.sum(), sites, randomness)
 
     def _proposed(self, h: int, rng: Generator) -> tuple[Matrix, Matrix]:
         """Draw hyperparameters from a t fitted to their current posterior; return them with their log-densities."""
@@ -181,11 +181,17 @@ class IntervalPosterior(Posterior):
 
     @classmethod
     def _of(
-        cls, prior: WeightPrior, projection: Matrix, hyper: Matrix, shares: Matrix, sites: Sites, chance: _Chance
+        cls,
+        prior: WeightPrior,
+        projection: Matrix,
+        hyper: Matrix,
+        shares: Matrix,
+        sites: Sites,
+        randomness: _Randomness,
     ) -> Self:
         """Draw from the mixture over sets of hyperparameters that the sites define."""
         spreads = spreads_of(prior, hyper)
-        chosen, drawn, means = _conditional_draws(prior, projection, spreads, sites, shares, chance)
+        chosen, drawn, means = _conditional_draws(prior, projection, spreads, sites, shares, randomness)
         site = np.stack([(shares[:, None] * one).sum(axis=0) for one in (sites.precision, sites.weighted)])
         people = _people(hyper[chosen, len(prior.parts) :])
         return cls(prior, ResponseModel.of_ratios(), drawn, people, means, hyper, sites.evidence, site)
@@ -208,7 +214,7 @@ class _Normals:
         return found.T
 
 
-class _Chance(NamedTuple):
+class _Randomness(NamedTuple):
     """Standard normal numbers behind n draws: for the labels of shared parts, for the weights and for the answers."""
 
     tick: float
@@ -217,7 +223,7 @@ class _Chance(NamedTuple):
     noise: Matrix
 
     @classmethod
-    def of(cls, prior: WeightPrior, n_answers: int, n: int, rng: Generator) -> _Chance:
+    def of(cls, prior: WeightPrior, n_answers: int, n: int, rng: Generator) -> _Randomness:
         tick = rng.random()
         shared = [rng.standard_normal((n, int(part.labels.max()) + 1)) for part in prior.parts[:-1]]
         return cls(tick, shared, _Normals(n, rng), rng.standard_normal((n, n_answers)))
@@ -232,7 +238,7 @@ class _Parts(NamedTuple):
         Random numbers, in units of `spread`.
     spread : ndarray of shape (n, 1)
         Spread of the weights' own parts.
-    about, told : ndarray of shape (c,) and (n, c)
+    involved, conditioned : ndarray of shape (c,) and (n, c)
         Indices of the weights that were asked about, and their own parts.
     shared : list of ndarray of shape (n, labels)
         Values of the shared parts.
@@ -240,15 +246,15 @@ class _Parts(NamedTuple):
 
     normals: _Normals
     spread: Matrix
-    about: NDArray[np.intp]
-    told: Matrix
+    involved: NDArray[np.intp]
+    conditioned: Matrix
     shared: Sequence[Matrix]
 
     def of(self, some: NDArray[np.intp], prior: WeightPrior) -> Matrix:
         """Return the draws of some of the weights, shape (n, c)."""
         logs = self.normals.of(some) * self.spread
-        _, known, places = np.intersect1d(self.about, some, return_indices=True)
-        logs[:, places] = self.told[:, known]
+        _, known, places = np.intersect1d(self.involved, some, return_indices=True)
+        logs[:, places] = self.conditioned[:, known]
         for part, value in zip(prior.parts, self.shared, strict=False):
             logs += np.ascontiguousarray(value.T)[part.labels[some]].T  # in the order of the memory of `logs`
         return logs
@@ -277,7 +283,7 @@ class _Drawn:
                 assert self._parts is not None
                 n, everything = len(self._parts.spread), np.arange(self._prior.size)
                 logs = np.empty((len(everything), n)).T
-                for some in at_a_time(len(everything), n):
+                for some in memory_slices(len(everything), n):
                     np.round(self._parts.of(everything[some], self._prior), 9, out=logs[:, some])
                 if len(self._prior.order):
                     logs = self._prior.in_order(logs)
@@ -293,21 +299,21 @@ class _Means:
     ----------
     shares : ndarray of shape (h,)
         Sum 1.
-    about, own : ndarray of shape (c,) and (h, c)
+    involved, own : ndarray of shape (c,) and (h, c)
         Indices of the weights that were asked about, and the means of their own parts.
     shared : list of ndarray of shape (h, labels)
         Means of the shared parts.
     """
 
     shares: Matrix
-    about: NDArray[np.intp]
+    involved: NDArray[np.intp]
     own: Matrix
     shared: Sequence[Matrix]
 
     def effective(self, logs: Matrix, prior: WeightPrior) -> float:
         """Return what draws (n, m) are worth: few sets of hyperparameters inflate the error of a mean."""
         means = np.zeros((len(self.shares), prior.size))
-        means[:, self.about] = self.own
+        means[:, self.involved] = self.own
         for part, value in zip(prior.parts, self.shared, strict=False):
             means += part.on_weights(value)
         means -= means.mean(axis=1, keepdims=True)
@@ -322,10 +328,10 @@ class _Means:
 
 def draws_while_asking(size: int) -> int:
     """Return the number of draws used while asking, for a number of weights."""
-    return _so_many(*_DRAWS, size)
+    return _scaled_draws(*_DRAWS, size)
 
 
-def _so_many(fewest: int, most: int, size: int) -> int:
+def _scaled_draws(fewest: int, most: int, size: int) -> int:
     return max(fewest, most * FEW_ENOUGH // max(size, FEW_ENOUGH))
 
 
@@ -389,7 +395,7 @@ def _linear_logs(amounts: Matrix, at: Matrix) -> tuple[Matrix, Matrix]:
         return shares, np.asarray(np.log(total) + at.max() - (shares * at).sum(axis=1))
 
 
-def _one_each(places: NDArray[np.intp], m: int) -> Matrix:
+def _one_hot(places: NDArray[np.intp], m: int) -> Matrix:
     """Return rows (n, m) of zeros with a single one each; the identity itself takes 46 MiB for fifty classes."""
     rows = np.zeros((len(places), m))
     rows[np.arange(len(places)), places] = 1.0
@@ -408,13 +414,13 @@ def as_intervals(answers: Evidence, prior: WeightPrior, hyper: Matrix, at: Matri
     low = cuts @ choices.near.T - shift
     high = np.where(choices.open_, np.inf, cuts @ choices.far.T - shift)
     rest, constant = _linear_logs(np.maximum(points.rest, 0.0), at)
-    toward = rest - _one_each(points.cell, prior.size)
+    toward = rest - _one_hot(points.cell, prior.size)
     # Undo the pull towards the start and the power of ratios, to recover the interval that the person stated.
     pull = np.where(np.isnan(points.start), 0.0, _PULL)
     start, amount = np.nan_to_num(points.start), points.log_amount
     slope = people.shrinkage[:, None]
     ends = [((end - pull * start) / (1 - pull) - amount) / slope + amount - constant for end in points[2:4]]
-    order = _one_each(prior.order[:, 1], prior.size) - _one_each(prior.order[:, 0], prior.size)
+    order = _one_hot(prior.order[:, 1], prior.size) - _one_hot(prior.order[:, 0], prior.size)
     h, n_choices, n_points, n_orders = len(hyper), len(shift), len(pull), len(order)
     of_choices = np.repeat((LOGISTIC / people.sensitivity)[:, None], n_choices, axis=1)
     of_points = people.error[:, None] / (slope * (1 - pull))
@@ -435,47 +441,47 @@ def _on_labels(projection: Matrix, prior: WeightPrior) -> tuple[list[Matrix], ND
 
     Also return the indices of the few weights that were asked about, shape (c,), and the projections on them, (n, c).
     """
-    about = np.flatnonzero(projection.any(axis=0))
-    return [part.sums(projection) for part in prior.parts[:-1]], about, projection[:, about]
+    involved = np.flatnonzero(projection.any(axis=0))
+    return [part.sums(projection) for part in prior.parts[:-1]], involved, projection[:, involved]
 
 
-def squares_of(projection: Matrix, prior: WeightPrior) -> Matrix:
+def prior_covariances(projection: Matrix, prior: WeightPrior) -> Matrix:
     """Return the prior covariance of the projections due to each part of the log-weights at a spread of 1."""
     sums, _, few = _on_labels(projection, prior)
     return np.stack([product(one, one.T) for one in (*sums, few)])
 
 
 def _conditional_draws(
-    prior: WeightPrior, projection: Matrix, spreads: Matrix, sites: Sites, shares: Matrix, chance: _Chance
+    prior: WeightPrior, projection: Matrix, spreads: Matrix, sites: Sites, shares: Matrix, randomness: _Randomness
 ) -> tuple[NDArray[np.intp], _Drawn, _Means]:
     """Draw log-weights from the mixture; return the set of hyperparameters of each draw, the draws, and all means.
 
     A draw from the prior is corrected by what the answers say about its projections (Matheron's rule).
     """
-    n = len(chance.noise)
-    ticks = (chance.tick + np.arange(n)) / n
+    n = len(randomness.noise)
+    ticks = (randomness.tick + np.arange(n)) / n
     chosen = np.minimum(np.searchsorted(np.cumsum(shares), ticks), len(shares) - 1)
     variance = spreads**2
-    values = [spreads[chosen, place][:, None] * value for place, value in enumerate(chance.shared)]
-    on_labels, about, few = _on_labels(projection, prior)
+    values = [spreads[chosen, place][:, None] * value for place, value in enumerate(randomness.shared)]
+    on_labels, involved, few = _on_labels(projection, prior)
     spread = spreads[chosen, -1:]
-    told = chance.own.of(about) * spread
+    conditioned = randomness.own.of(involved) * spread
     wanted = off = np.zeros((len(spreads), 0))
     if len(projection):
-        projected = product(told, few.T)
+        projected = product(conditioned, few.T)
         for value, one in zip(values, on_labels, strict=True):
             projected += product(value, one.T)
         root = np.sqrt(sites.precision)
         wanted = sites.weighted / root
-        off = wanted[chosen] - root[chosen] * projected - chance.noise
+        off = wanted[chosen] - root[chosen] * projected - randomness.noise
         # Draws from one set of hyperparameters are adjacent.
         ends = np.searchsorted(chosen, np.arange(len(spreads) + 1))
         for h, (start, stop) in enumerate(pairwise(ends)):
             for some in (off[start:stop], wanted[h : h + 1]):  # times the inverse of I + root covariance root, and root
-                some[:] = (some - product(some * root[h], sites.left[h]) * root[h]) * root[h]
-        told += product(off, few) * variance[chosen, -1:]
+                some[:] = (some - product(some * root[h], sites.posterior_covariance[h]) * root[h]) * root[h]
+        conditioned += product(off, few) * variance[chosen, -1:]
         for place, one in enumerate(on_labels):
             values[place] += product(off, one) * variance[chosen, place][:, None]
     shared = [product(wanted, one) * variance[:, place][:, None] for place, one in enumerate(on_labels)]
-    means = _Means(shares, about, product(wanted, few) * variance[:, -1:], shared)
-    return chosen, _Drawn(prior, None, _Parts(chance.own, spread, about, told, values)), means
+    means = _Means(shares, involved, product(wanted, few) * variance[:, -1:], shared)
+    return chosen, _Drawn(prior, None, _Parts(randomness.own, spread, involved, conditioned, values)), means

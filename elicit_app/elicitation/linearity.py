@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtr
 
 from elicit_app.elicitation.belief import ParticlePosterior, shares_of_best
-from elicit_app.elicitation.prior import WeightPrior, positive
+from elicit_app.elicitation.prior import WeightPrior, relative_weights
 from elicit_app.elicitation.questions import Asked, Choice, Matrix
 from elicit_app.elicitation.response import (
     N_PARAMETERS,
@@ -65,18 +65,18 @@ class Linearity:
     log_bayes_factors : dict of str to float
         Natural logarithm of the evidence for each rival over that for linear costs; for a rival without weights, over
         that for equal costs if those explain the answers better.
-    best : dict of str to ndarray of shape (models,)
+    best_probabilities : dict of str to ndarray of shape (models,)
         Under each rival, the probability that each model of the study is the best.
-    bases : int
+    n_common_bases : int
         Number of answers to questions with a common base, which are designed to detect felt counts.
-    kept : float
+    limit_kept_probability : float
         Under "threshold", the probability that any result shown keeps the limit; if none does, one class alone counted.
     """
 
     log_bayes_factors: dict[Rival, float]
-    best: dict[Rival, Matrix]
-    bases: int = 0
-    kept: float = 1.0
+    best_probabilities: dict[Rival, Matrix]
+    n_common_bases: int = 0
+    limit_kept_probability: float = 1.0
 
     @property
     def rival(self) -> Rival | None:
@@ -85,8 +85,8 @@ class Linearity:
         return max(clear, key=clear.__getitem__, default=None)
 
     def _needed(self, name: Rival) -> float:
-        on_bases = name == "concave" and self.bases >= ENOUGH_BASES
-        if name == "threshold" and self.kept <= MOSTLY_KEPT:  # linear costs of one class say as much
+        on_bases = name == "concave" and self.n_common_bases >= ENOUGH_BASES
+        if name == "threshold" and self.limit_kept_probability <= MOSTLY_KEPT:  # linear costs of one class say as much
             return float("inf")
         return float(np.log(BAYES_FACTOR_ON_BASES if on_bases else BAYES_FACTORS[name]))
 
@@ -114,7 +114,10 @@ class Linearity:
     def probability_best(self, of_linear: Matrix) -> Matrix:
         """Return the probability that each model is the best, given that under linear costs, shape (models,)."""
         share = self.probabilities
-        return np.asarray(share["linear"] * of_linear + sum(share[name] * best for name, best in self.best.items()))
+        return np.asarray(
+            share["linear"] * of_linear
+            + sum(share[name] * best_probabilities for name, best_probabilities in self.best_probabilities.items())
+        )
 
 
 class _Pairs(NamedTuple):
@@ -220,9 +223,9 @@ class _Answered:
         choices, points = self.evidence
         fit = np.zeros(len(person.lapse))
         if len(choices.gain):
-            fit += response.of_latent(latent * choices.sign, person, choices).sum(axis=1)
+            fit += response.choice_log_likelihood(latent * choices.sign, person, choices).sum(axis=1)
         if len(points.cell):
-            fit += response.of_exact(exact, person, points).sum(axis=1)
+            fit += response.exact_point_log_likelihood(exact, person, points).sum(axis=1)
         return fit
 
 
@@ -255,23 +258,23 @@ def check_linearity(
     usual = _Pairs(*typical[rng.integers(len(typical), size=(2, _USUAL))])
     weighted = _Weighted(prior, belief.response)
     found: dict[Rival, float] = {}
-    best: dict[Rival, Matrix] = {}
+    best_probabilities: dict[Rival, Matrix] = {}
     felt = weighted.felt(answered, _felt_points(history, prior))
     found["concave"], draws = bridged(belief.draws, weighted.straight(answered), felt, rng)
-    weights = positive(POWER * prior.log_weights(draws[:, : prior.size]))
-    best["concave"] = shares_of_best(weights @ _gains_of_each(models, prior, POWER).T)
+    weights = relative_weights(POWER * prior.log_weights(draws[:, : prior.size]))
+    best_probabilities["concave"] = shares_of_best(weights @ _gains_of_each(models, prior, POWER).T)
     limited = _Limited(prior, belief.response, usual)
     evidence_of_limit, draws = limited.limited_evidence(answered, rng)
     found["threshold"] = evidence_of_limit - log_evidence
-    best["threshold"] = shares_of_best(limited.utilities(draws, models))
-    kept = limited.kept(draws, _pairs_of(history, models.shape[1:]))
+    best_probabilities["threshold"] = shares_of_best(limited.utilities(draws, models))
+    limit_kept_probability = limited.limit_kept_probability(draws, _pairs_of(history, models.shape[1:]))
     scores: tuple[tuple[Rival, Utilities], ...] = (("minimax", _worst_recall), ("f1", macro_f1))
     of_equal = _evidence_of_a_score(partial(_equal_costs, prior), answered, usual, rng) + np.log(EQUAL_COSTS)
     for name, score in scores:
         found[name] = _evidence_of_a_score(score, answered, usual, rng) - max(log_evidence, of_equal)
-        best[name] = shares_of_best(score(models)[None])
-    bases = sum(one.question.common_base and one.answer.choice is not Choice.UNSURE for one in history)
-    return Linearity(found, best, bases, kept)
+        best_probabilities[name] = shares_of_best(score(models)[None])
+    n_common_bases = sum(one.question.common_base and one.answer.choice is not Choice.UNSURE for one in history)
+    return Linearity(found, best_probabilities, n_common_bases, limit_kept_probability)
 
 
 def _pairs_of(shown: Sequence[Asked], shape: tuple[int, ...]) -> _Pairs:
@@ -374,7 +377,7 @@ class _Weighted:
 
         def log_likelihood(draws: Matrix) -> Matrix:
             logs, person = self.prior.log_weights(draws[:, :m]), self.response.person(draws[:, m:])
-            weights = positive(logs)
+            weights = relative_weights(logs)
             exact = log_amounts(weights, points)
             fit = answered.log_likelihood(self.response, person, latent(weights, person), exact)
             return np.asarray(np.where(self.prior.allowed(logs), fit, -1e9))
@@ -393,7 +396,7 @@ class _Limited:
     def limits(self, draws: Matrix) -> tuple[Matrix, NDArray[np.intp]]:
         """Return the limit, shape (n,), and the gravest class (largest weight) of draws (n, m + 9)."""
         top = np.argmax(self.prior.log_weights(draws[:, : self.prior.size]), axis=1)
-        gravest = top // (self.prior.n_classes - 1) if family_of(self.prior.family).tells_apart else top
+        gravest = top // (self.prior.n_classes - 1) if family_of(self.prior.family).distinguishes_errors else top
         return np.asarray(_LEAST_LIMIT * np.exp(np.log(_MOST_LIMIT / _LEAST_LIMIT) * ndtr(draws[:, -1]))), gravest
 
     def limited_evidence(self, answered: _Answered, rng: np.random.Generator) -> tuple[float, Matrix]:
@@ -403,7 +406,7 @@ class _Limited:
 
         def log_likelihood(draws: Matrix) -> Matrix:
             logs, person = self.prior.log_weights(draws[:, :m]), self.response.person(draws[:, m:-1])
-            weights, (limit, gravest) = positive(logs), self.limits(draws)
+            weights, (limit, gravest) = relative_weights(logs), self.limits(draws)
             over_first, over_second = (np.maximum(one[:, gravest].T - limit[:, None], 0.0) for one in misses)
             beyond = (over_first > 0) | (over_second > 0)
             worse = np.clip((over_second - over_first) / self.unit, -1, 1)
@@ -421,7 +424,7 @@ class _Limited:
             log_evidence -= float(np.log(max(within, 1.0 / _DRAWS)))
         return log_evidence, draws
 
-    def kept(self, draws: Matrix, shown: _Pairs) -> float:
+    def limit_kept_probability(self, draws: Matrix, shown: _Pairs) -> float:
         """Return the share of draws whose limit is kept by some side that was shown."""
         limit, gravest = self.limits(draws)
         least = np.minimum(_miss_rates(shown.first), _miss_rates(shown.second))
@@ -432,7 +435,7 @@ class _Limited:
         limit, gravest = self.limits(draws)
         over = np.maximum(_miss_rates(matrices)[:, gravest].T - limit[:, None], 0.0)
         logs = self.prior.log_weights(draws[:, : self.prior.size])
-        linear = positive(logs) @ _gains_of_each(matrices, self.prior, 1.0).T
+        linear = relative_weights(logs) @ _gains_of_each(matrices, self.prior, 1.0).T
         return np.asarray(np.where(over > 0, linear.min() - 1.0 - over, linear))
 
 

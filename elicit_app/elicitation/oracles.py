@@ -91,7 +91,7 @@ class JudgingOracle(ABC):
         self._matching_rng = rng or np.random.default_rng(0)
 
     @abstractmethod
-    def feeling(self) -> Judgement:
+    def noisy_judgement(self) -> Judgement:
         """Return the judgement behind one answer: the perceived difference u(first) - u(second) of rates."""
 
     @abstractmethod
@@ -102,7 +102,7 @@ class JudgingOracle(ABC):
         """Return the answer to a question."""
         if question.asks_equal:
             return self._equal_point(question)
-        return preference(self.feeling()(*question.rates), self.clear)
+        return preference(self.noisy_judgement()(*question.rates), self.clear)
 
     def _equal_point(self, question: Question) -> Answer:
         proposal = question.proposal
@@ -110,7 +110,7 @@ class JudgingOracle(ABC):
         ends = (_moved_answer(proposal, count, Choice.EQUAL) for count in (proposal.least, proposal.most))
         if all(self.values()(*Asked(question, end).shown.rates) == 0 for end in ends):
             return Answer(Choice.EQUAL)  # neither mistake matters: no count is the one that makes both equally bad
-        judgement = self.feeling() if self.matching.error is None else self.values()
+        judgement = self.noisy_judgement() if self.matching.error is None else self.values()
         base, other = _trade(question, proposal)
         found = _equal_count(question, proposal, judgement)
         amount = found - base
@@ -149,7 +149,7 @@ class UtilityOracle(JudgingOracle):
         """Return the difference of the utilities."""
         return lambda first, second: self.utility(first) - self.utility(second)
 
-    def feeling(self) -> Judgement:
+    def noisy_judgement(self) -> Judgement:
         """Return the difference of the utilities, without noise."""
         return self.values()
 
@@ -194,7 +194,7 @@ class WobblingOracle(UtilityOracle):
         super().__init__(utility, clear, matching, rng)
         self.wobbled = wobbled
 
-    def feeling(self) -> Judgement:
+    def noisy_judgement(self) -> Judgement:
         """Return the difference of utilities under values drawn for this answer."""
         utility = self.wobbled()
         return lambda first, second: utility(first) - utility(second)
@@ -228,7 +228,7 @@ class LogitOracle(UtilityOracle):
         super().__init__(utility, clear, matching, rng)
         self.sensitivity, self.rng = sensitivity, rng
 
-    def feeling(self) -> Judgement:
+    def noisy_judgement(self) -> Judgement:
         """Return the difference of utilities with logistic noise on their scale."""
         # Logistic noise on the scale of the utilities gives exactly this probability, and a strength as well.
         noise = self.rng.logistic() / self.sensitivity
@@ -263,7 +263,7 @@ class BoundedNoiseOracle(UtilityOracle):
         super().__init__(utility, clear, matching, rng)
         self.bound, self.rng = bound, rng
 
-    def feeling(self) -> Judgement:
+    def noisy_judgement(self) -> Judgement:
         """Return the difference of utilities with an error of at most the bound, for equal points."""
         noise = self.rng.uniform(-self.bound, self.bound)
         return lambda first, second: self.utility(first) - self.utility(second) + noise
@@ -328,7 +328,7 @@ class PopulationOracle:
     def answer(self, question: Question) -> Answer:
         """Return the answer of the majority, or the median count; "cannot say" if nobody can."""
         answers = [one.answer(question) for one in self.individuals]
-        return middle(answers) if question.asks_equal else majority(answers)
+        return median_answer(answers) if question.asks_equal else majority(answers)
 
 
 class MajorityOracle(PopulationOracle):
@@ -405,7 +405,7 @@ def majority(answers: Sequence[Answer]) -> Answer:
     return Answer(winner, Strength.CLEARLY if clearly else Strength.SLIGHTLY)
 
 
-def middle(answers: Sequence[Answer]) -> Answer:
+def median_answer(answers: Sequence[Answer]) -> Answer:
     """Return the equal point with the lower median count; finding none on the scale counts as beyond its end."""
     found = [answer for answer in answers if answer.moved is not None]
     if not found:

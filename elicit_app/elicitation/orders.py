@@ -99,7 +99,7 @@ def constraints_of(orders: Sequence[StatedOrder], classes: Sequence[str], family
         constraint = NeverWorse(
             _indices(order.mistake, order, classes, family), _indices(order.than, order, classes, family)
         )
-        apart = family_of(family).tells_apart
+        apart = family_of(family).distinguishes_errors
         same = 2 if apart else 1
         if constraint.mistake[:same] == constraint.than[:same]:
             why = ": in this family all wrong answers for the same truth are equally bad" if not apart else ""
@@ -110,7 +110,7 @@ def constraints_of(orders: Sequence[StatedOrder], classes: Sequence[str], family
     return tuple(found)
 
 
-def broken(
+def violated_order(
     weights: Matrix, orders: Sequence[StatedOrder], classes: Sequence[str], family: Family
 ) -> StatedOrder | None:
     """Return the first stated order that weights in their family's normalisation violate; None if they keep all.
@@ -141,7 +141,7 @@ def _mistakes(text: str, classes: Sequence[str]) -> Iterator[StatedMistake]:
 def _indices(mistake: StatedMistake, order: StatedOrder, classes: Sequence[str], family: Family) -> tuple[int, int]:
     true = _index(mistake.true, order, classes)
     if mistake.predicted is None:
-        if family_of(family).tells_apart:
+        if family_of(family).distinguishes_errors:
             raise Problem(
                 f"The order {order} leaves open what {mistake.true} is taken for: write {mistake.true}:PREDICTED, "
                 "because in the family lpm wrong answers for the same truth differ."

@@ -14,10 +14,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.belief import at_a_time
+from elicit_app.elicitation.belief import memory_slices
 from elicit_app.elicitation.cases import Decider, Tally
 from elicit_app.elicitation.pairs import FrontierPairs, PairSet
-from elicit_app.elicitation.pool import POOL_SEED, SAME, Pool, as_they_are
+from elicit_app.elicitation.pool import POOL_SEED, SAME, Pool, argmax_confusions
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Counts, Matrix
 from elicit_app.elicitation.region import WORST_ERROR, Region
@@ -105,7 +105,9 @@ class PlausiblePairs:
         true, predicted = self._cells.T
         possible = self.region.most[true] >= 1
         spread = np.abs(self.pool.matrices - self.pool.matrices.mean(axis=0)).mean(axis=0)
-        used = spread[true, predicted] if family_of(self.prior.family).tells_apart else spread.sum(axis=1)[true]
+        used = (
+            spread[true, predicted] if family_of(self.prior.family).distinguishes_errors else spread.sum(axis=1)[true]
+        )
         used = np.where(possible, used, 0.0)
         even = possible / max(possible.sum(), 1)
         return np.asarray(_USED * used / used.sum() + (1 - _USED) * even if used.sum() > 0 else even)
@@ -142,7 +144,7 @@ class PlausiblePairs:
                 pair[each, side, true, predicted] -= freed
                 pair[each, side, true, true] += freed
 
-        def room(c: int) -> Counts:
+        def capacity(c: int) -> Counts:
             true, _, on = traded[c]
             rows = pair[each, sides[:, c], true]
             free = region.most[true] - (rows.sum(axis=1) - rows[each, true])
@@ -153,13 +155,13 @@ class PlausiblePairs:
             pair[each, sides[:, c], true, predicted] += amount
             pair[each, sides[:, c], true, true] -= amount
 
-        rooms = np.stack([room(0), room(1)], axis=1)
-        amounts = _any_size(rooms, rng)
+        capacities = np.stack([capacity(0), capacity(1)], axis=1)
+        amounts = _any_size(capacities, rng)
         as_large = rng.random(n) < self._as_large
-        amounts[as_large] = _as_large_as_can_be(amounts[as_large], rooms[as_large])
+        amounts[as_large] = _as_large_as_can_be(amounts[as_large], capacities[as_large])
         put(0, amounts[:, 0])
         put(1, amounts[:, 1])
-        third = _any_size(room(2), rng)
+        third = _any_size(capacity(2), rng)
         put(2, third)
         enough = (amounts >= 1).all(axis=1)
         enough &= amounts.max(axis=1) >= np.minimum(CLEAR, region.most.max() // 2)
@@ -172,7 +174,7 @@ class PlausiblePairs:
         """Return the `kept` trades of counts (n, 2, k, k); `beyond` marks those far from the models."""
         first, second = np.empty((2, len(kept), *pair.shape[2:]))
         gains = np.empty((len(kept), self.prior.size))
-        for some in at_a_time(len(kept), self.prior.n_classes**2):
+        for some in memory_slices(len(kept), self.prior.n_classes**2):
             first[some], second[some] = pair[kept[some]].swapaxes(0, 1) / self.population
             gains[some] = self.prior.gain(first[some], second[some])
         return PairSet(first, second, gains, np.ones(len(kept), dtype=bool), beyond[kept], _READING)
@@ -203,23 +205,23 @@ def _distinct(likely: Matrix, n: int, rng: np.random.Generator) -> NDArray[np.in
     return np.asarray(order if order.shape[1] == 3 else np.concatenate([order, order[:, :1]], axis=1))
 
 
-def _any_size(room: Counts, rng: np.random.Generator) -> Counts:
+def _any_size(capacity: Counts, rng: np.random.Generator) -> Counts:
     """Draw amounts from 1 to the room there is: half of them uniformly, half uniformly on the log scale."""
-    most = np.maximum(room, 1)
+    most = np.maximum(capacity, 1)
     even = rng.integers(1, most + 1)
     logarithmic = np.floor(np.exp(rng.random(most.shape) * np.log(most + 1.0))).astype(np.int64)
     drawn = np.where(rng.random(most.shape) < 0.5, even, np.clip(logarithmic, 1, most))
-    return np.where(room >= 1, drawn, 0)
+    return np.where(capacity >= 1, drawn, 0)
 
 
-def _as_large_as_can_be(amounts: Counts, rooms: Counts) -> Counts:
+def _as_large_as_can_be(amounts: Counts, capacities: Counts) -> Counts:
     """Return the trades, shape (n, 2), enlarged as far as there is room at the same exchange rate."""
-    times = (rooms / np.maximum(amounts, 1)).min(axis=1)
+    times = (capacities / np.maximum(amounts, 1)).min(axis=1)
     return np.asarray(np.floor(amounts * times[:, None]).astype(np.int64))
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _PairsKey:
     """What the pairs of a study depend on; two instances are equal if their digests are."""
 
     digest: bytes
@@ -261,16 +263,16 @@ def pairs_of_study(
     for model in cases:
         for column in model.content():
             content.update(np.ascontiguousarray(column).tobytes())
-    return _made(_Asked(content.digest(), cases, population, prior, max_cells, worst_error))
+    return _cached_pairs(_PairsKey(content.digest(), cases, population, prior, max_cells, worst_error))
 
 
 @lru_cache(maxsize=_POOLS)
-def _made(asked: _Asked) -> FrontierPairs | PlausiblePairs:
+def _cached_pairs(asked: _PairsKey) -> FrontierPairs | PlausiblePairs:
     cases, population, prior = asked.cases, asked.population, asked.prior
     rng = np.random.default_rng([POOL_SEED, 0])
     if population is None:
         return FrontierPairs(Pool.of(cases, None, rng), prior, asked.max_cells)
-    models = np.rint(as_they_are(cases, population) * population).astype(np.int64)
+    models = np.rint(argmax_confusions(cases, population) * population).astype(np.int64)
     good = next((one.good for one in cases if isinstance(one, Tally)), None)
     region = Region.around(models, asked.worst_error, None if good is None else np.array(good))
     if asked.worst_error == 1:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.belief import at_a_time
+from elicit_app.elicitation.belief import memory_slices
 from elicit_app.elicitation.cases import Cases, Decider, Tally
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
@@ -84,7 +84,7 @@ class Pool:
             If mixtures of decisions are wanted but there are only tallies.
         """
         k = cases[0].n_classes
-        real, tallies = _told_apart(cases)
+        real, tallies = _split_deciders(cases)
         found = [cases[0].constant(j) for j in range(k)] + [model.usual() for model in cases]
         fixed = len(found)
         if tallies:
@@ -146,7 +146,7 @@ def tallies_of(cases: Sequence[Cases], stated: tuple[float, ...] | None) -> tupl
     return tuple(tallies)
 
 
-def _told_apart(cases: Sequence[Decider]) -> tuple[list[Cases], list[Tally]]:
+def _split_deciders(cases: Sequence[Decider]) -> tuple[list[Cases], list[Tally]]:
     real = [one for one in cases if isinstance(one, Cases)]
     tallies = [one for one in cases if isinstance(one, Tally)]
     if real and tallies:
@@ -154,7 +154,7 @@ def _told_apart(cases: Sequence[Decider]) -> tuple[list[Cases], list[Tally]]:
     return real, tallies
 
 
-def as_they_are(cases: Sequence[Decider], population: int | None) -> Matrix:
+def argmax_confusions(cases: Sequence[Decider], population: int | None) -> Matrix:
     """Return the matrices of the models' most probable classes, shape (n, k, k), as a person sees them."""
     matrices = [model.usual() for model in cases]
     if population is None:
@@ -277,7 +277,7 @@ def _few_cells(
         a = natural_frequencies(a, population).astype(np.float64)
         b = natural_frequencies(b, population).astype(np.float64)
     sums = a.sum(axis=1)
-    if not family_of(prior.family).tells_apart:
+    if not family_of(prior.family).distinguishes_errors:
         rows = np.isin(np.arange(k), cells)
         b = np.where(rows[:, None], b, a)
     else:
@@ -300,7 +300,7 @@ def _stacked(pairs: list[tuple[Matrix, Matrix]], k: int) -> Tradeoffs:
 def widest_rate(gains: Matrix) -> float:
     """Return the largest exchange rate of the pairs, gains (n, m), that trade two mistakes; 0 if none does."""
     widest = 0.0
-    for some in at_a_time(*gains.shape):
+    for some in memory_slices(*gains.shape):
         amounts = np.abs(gains[some])
         traded = amounts > SAME
         two = traded.sum(axis=1) == 2

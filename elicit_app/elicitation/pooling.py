@@ -73,7 +73,7 @@ def pooled(experts: Sequence[Matrix], prior_covariance: Matrix, rng: np.random.G
     m = len(prior_covariance)
     contrasts = np.asarray(helmert(m), dtype=np.float64)  # (m - 1, m): removes the common shift
     prior_precision = np.asarray(np.linalg.inv(contrasts @ prior_covariance @ contrasts.T), dtype=np.float64)
-    estimates = [_what_was_said(expert @ contrasts.T, prior_precision) for expert in experts]
+    estimates = [_likelihood_moments(expert @ contrasts.T, prior_precision) for expert in experts]
     logs, centres, spreads, counted = [], [], [], []
     for tau in _TAUS:
         precision, weighted = prior_precision.copy(), np.zeros(m - 1)
@@ -106,7 +106,7 @@ def pooled(experts: Sequence[Matrix], prior_covariance: Matrix, rng: np.random.G
     return Group(draws @ contrasts, middle, (low, high), share @ np.array(counted))
 
 
-def left_out(
+def leave_one_out(
     experts: Sequence[Matrix], prior_covariance: Matrix, rng: np.random.Generator, n: int = 2_000
 ) -> tuple[Group, ...]:
     """Return the group without each expert in turn; needs at least two experts."""
@@ -122,7 +122,7 @@ def _width(tau: float) -> float:
     return float(edges[place + 1] - edges[place])
 
 
-def _what_was_said(values: Matrix, prior_precision: Matrix) -> tuple[Matrix, Matrix]:
+def _likelihood_moments(values: Matrix, prior_precision: Matrix) -> tuple[Matrix, Matrix]:
     """Return the precision, shape (d, d), and precision-weighted mean of the answers alone, from draws (n, d)."""
     n, d = values.shape
     # Wishart: the inverse covariance of n draws is too large by n / (n - d - 2).

@@ -39,7 +39,7 @@ def normal_scores(t: Matrix) -> Matrix:
     return np.asarray(np.sign(t) * np.sqrt(np.log1p(t * t / DEGREES) / _BEND))
 
 
-def positive(log_weights: Matrix) -> Matrix:
+def relative_weights(log_weights: Matrix) -> Matrix:
     """Return weights, shape (..., m), scaled so that the largest of every draw is 1."""
     return np.asarray(np.exp(log_weights - log_weights.max(axis=-1, keepdims=True)))
 
@@ -144,7 +144,7 @@ class WeightPrior:
         m = family_of(family).n_weights(n_classes)
         parts = []
         own = SPREAD
-        if family_of(family).tells_apart and (
+        if family_of(family).distinguishes_errors and (
             structure == "structured" or (structure == "auto" and n_classes > STRUCTURED_ABOVE)
         ):
             true, predicted = np.nonzero(error_cells(n_classes))
@@ -155,7 +155,7 @@ class WeightPrior:
             own = OWN_SPREAD
         parts.append(SharedPart(np.arange(m), own))
         pairs = [(_index(c.mistake, family, n_classes), _index(c.than, family, n_classes)) for c in constraints]
-        if not family_of(family).tells_apart:
+        if not family_of(family).distinguishes_errors:
             pairs = [(small, large) for small, large in pairs if small != large]  # the same weight
         order = np.array(pairs, dtype=np.intp).reshape(-1, 2)
         _require_no_circle(order, m)

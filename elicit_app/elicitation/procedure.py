@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.elicitation.belief import Posterior
-from elicit_app.elicitation.foretelling import AgainstChance, Foretold
 from elicit_app.elicitation.linearity import Linearity
+from elicit_app.elicitation.predictive import EvidenceAgainstChance, PredictiveScores
 from elicit_app.elicitation.questions import Answer, Asked, Family, Matrix, Step, StopReason
 from elicit_app.elicitation.utilities import Fraction, Quadratic
 
@@ -124,11 +124,11 @@ class Procedure(Protocol):
         """Return the belief after `history`; None for a procedure without one."""
         return None
 
-    def foretold(self, history: Sequence[Asked]) -> Foretold | None:
+    def predictive_scores(self, history: Sequence[Asked]) -> PredictiveScores | None:
         """Return how each answer was predicted before it was given; None for a procedure without a belief."""
         return None
 
-    def against_chance(self, history: Sequence[Asked]) -> AgainstChance | None:
+    def evidence_against_chance(self, history: Sequence[Asked]) -> EvidenceAgainstChance | None:
         """Return the evidence that the answers depend on what was shown; None for a procedure without a belief."""
         return None
 

@@ -65,7 +65,7 @@ class Sites(NamedTuple):
     precision: Matrix
     weighted: Matrix  # precision times mean
     evidence: Matrix
-    left: Matrix  # (h, n, n), the covariance of the projections after the answers
+    posterior_covariance: Matrix  # (h, n, n), the covariance of the projections after the answers
 
 
 def product(one: Matrix, other: Matrix) -> Matrix:
@@ -73,7 +73,7 @@ def product(one: Matrix, other: Matrix) -> Matrix:
     return one @ other if one.size * other.shape[1] > _STEPS else np.einsum("ij,jk->ik", one, other)
 
 
-def propagated(answered: Intervals, spreads: Matrix, squares: Matrix, start: Matrix, passes: int) -> Sites:
+def propagated(answered: Intervals, spreads: Matrix, prior_covariances: Matrix, start: Matrix, passes: int) -> Sites:
     """Fit the sites for every set of hyperparameters, in parallel batches that fit in memory.
 
     If the passes oscillate, more strongly damped ones follow. Fits that still do not settle get no evidence (-inf).
@@ -84,7 +84,7 @@ def propagated(answered: Intervals, spreads: Matrix, squares: Matrix, start: Mat
         The answers.
     spreads : ndarray of shape (h, parts)
         Spread of each part of the projections, under each set.
-    squares : ndarray of shape (parts, n, n)
+    prior_covariances : ndarray of shape (parts, n, n)
         Covariance of the projections due to each part at a spread of 1.
     start : ndarray of shape (2, n)
         Precisions and precision-weighted means of the initial sites.
@@ -96,7 +96,7 @@ def propagated(answered: Intervals, spreads: Matrix, squares: Matrix, start: Mat
     parts = (slice(first, first + at_once) for first in range(0, h, at_once))
 
     def fitted(own: slice) -> tuple[Sites, NDArray[np.bool_]]:
-        return _until_settled(answered.of(own), spreads[own], squares, start, passes)
+        return _until_settled(answered.of(own), spreads[own], prior_covariances, start, passes)
 
     # Sums in order are many small steps, between which threads would only wait for each other.
     fits = in_threads(fitted, parts) if n > IN_ORDER else [fitted(own) for own in parts]
@@ -108,16 +108,16 @@ def propagated(answered: Intervals, spreads: Matrix, squares: Matrix, start: Mat
 
 
 def _until_settled(
-    answered: Intervals, spreads: Matrix, squares: Matrix, start: Matrix, passes: int
+    answered: Intervals, spreads: Matrix, prior_covariances: Matrix, start: Matrix, passes: int
 ) -> tuple[Sites, NDArray[np.bool_]]:
     """Fit the sites from `start` (2, n), with stronger damping if they oscillate; return which fits have settled."""
     empty = np.repeat(start[:, None], len(spreads), axis=1)
-    sites, fine = _after_passes(answered, spreads, squares, empty, passes, _DAMPING)
+    sites, fine = _after_passes(answered, spreads, prior_covariances, empty, passes, _DAMPING)
     if not fine.all():
         swinging = np.flatnonzero(~fine)
         stand_ins = np.stack([sites.precision[swinging], sites.weighted[swinging]])
         again, fine[swinging] = _after_passes(
-            answered.of(swinging), spreads[swinging], squares, stand_ins, _GENTLE_PASSES, _GENTLE_DAMPING
+            answered.of(swinging), spreads[swinging], prior_covariances, stand_ins, _GENTLE_PASSES, _GENTLE_DAMPING
         )
         for of_all, of_some in zip(sites, again, strict=True):
             of_all[swinging] = of_some
@@ -125,18 +125,20 @@ def _until_settled(
 
 
 def _after_passes(
-    answered: Intervals, spreads: Matrix, squares: Matrix, start: Matrix, passes: int, damping: float
+    answered: Intervals, spreads: Matrix, prior_covariances: Matrix, start: Matrix, passes: int, damping: float
 ) -> tuple[Sites, NDArray[np.bool_]]:
     """Fit the sites by parallel expectation propagation from `start` (2, h, n); return which fits have settled."""
     h, n = answered.low.shape
-    covariance = sum(spread[:, None, None] ** 2 * square for spread, square in zip(spreads.T, squares, strict=True))
+    covariance = sum(
+        spread[:, None, None] ** 2 * square for spread, square in zip(spreads.T, prior_covariances, strict=True)
+    )
     precision, weighted = np.maximum(start[0], LEAST), start[1]
     if not n:
         return Sites(precision, weighted, np.zeros(h), np.zeros((h, 0, 0))), np.ones(h, dtype=bool)
     for turn in range(passes + 1):
-        left, log_factor = _after_answers(covariance, precision)
-        mean = np.einsum("hij,hj->hi", left, weighted)
-        spread = np.maximum(np.diagonal(left, axis1=1, axis2=2), 1e-12)
+        posterior_covariance, log_factor = _after_answers(covariance, precision)
+        mean = np.einsum("hij,hj->hi", posterior_covariance, weighted)
+        spread = np.maximum(np.diagonal(posterior_covariance, axis1=1, axis2=2), 1e-12)
         # Remove the answer's own site.
         cavity = np.maximum(1.0 / spread - precision, 1e-9)
         cavity_weighted = mean / spread - weighted
@@ -146,7 +148,7 @@ def _after_passes(
             evidence = _evidence(log_factor, mean, precision, weighted, cavity, cavity_weighted, log_chance)
             settled = (np.abs(centre + slope / cavity - mean) <= _SETTLED * np.sqrt(spread)).all(axis=1)
             settled &= evidence <= 0.0  # a log-probability; a positive value shows that the passes diverged
-            return Sites(precision, weighted, evidence, left), settled
+            return Sites(precision, weighted, evidence, posterior_covariance), settled
         step = damping if turn else 1.0
         new = np.maximum(-curve / np.maximum(1.0 + curve / cavity, 1e-6), LEAST)
         new_weighted = (slope - centre * curve) / np.maximum(1.0 + curve / cavity, 1e-6)

@@ -131,12 +131,12 @@ class Region:
                 one = with_count(one, cell, amount if apart[cell] > 0 else 0)
                 other = with_count(other, cell, amount if apart[cell] < 0 else 0)
             for cell, amount in zip(cells, amounts, strict=True):
-                room = min(self._room(side, cell[0]) for side in (one, other))
+                room = min(self._capacity(side, cell[0]) for side in (one, other))
                 for base in (times * amount for times in _BASES if times * amount <= room):
                     found += [(with_count(one, cell, one[cell] + base), with_count(other, cell, other[cell] + base))]
         return found
 
-    def _room(self, side: Counts, true: int) -> int:
+    def _capacity(self, side: Counts, true: int) -> int:
         """Return how many more cases of a class may be wrong."""
         return int(self.most[true] - (side[true].sum() - side[true, true]))
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from elicit_app.elicitation.prior import WeightPrior, positive
+from elicit_app.elicitation.prior import WeightPrior, relative_weights
 from elicit_app.elicitation.questions import Asked, Choice, Matrix, Moved, Question, Strength, rounding_cell
 
 N_PARAMETERS = 8  # of a person, see `Person`
@@ -127,13 +127,13 @@ class Evidence(NamedTuple):
         return len(self.choices.gain) + len(self.points.cell)
 
     @property
-    def about(self) -> NDArray[np.intp]:
+    def involved(self) -> NDArray[np.intp]:
         """Return the indices of the weights that the answers involve, in order."""
         asked: NDArray[np.bool_] = np.logical_or(self.choices.gain.any(axis=0), self.points.rest.any(axis=0))
         asked[self.points.cell] = True
         return np.flatnonzero(asked)
 
-    def on(self, weights: NDArray[np.intp]) -> Evidence:
+    def restricted_to(self, weights: NDArray[np.intp]) -> Evidence:
         """Return the same answers restricted to these weights, in order, which must include all that they involve."""
         points = self.points
         cell = np.searchsorted(weights, points.cell)
@@ -251,7 +251,7 @@ class Person(NamedTuple):
     error: Matrix
     pull: Matrix
 
-    def only(self, rows: NDArray[np.intp]) -> Person:
+    def subset(self, rows: NDArray[np.intp]) -> Person:
         """Return the selected draws."""
         return Person(*(column[rows] for column in self))
 
@@ -388,9 +388,9 @@ class ResponseModel:
         parts = []
         if len(answers.choices.gain):
             latent = self.latent(weights, person, answers.choices.gain)
-            parts.append(self.of_latent(latent, person, answers.choices))
+            parts.append(self.choice_log_likelihood(latent, person, answers.choices))
         if len(answers.points.cell):
-            parts.append(self.of_points(weights, person, answers.points))
+            parts.append(self.point_log_likelihood(weights, person, answers.points))
         return np.concatenate(parts, axis=1) if parts else np.zeros((len(weights), 0))
 
     def equal_points(self, weights: Matrix, person: Person, points: EqualPoints) -> Matrix:
@@ -408,7 +408,7 @@ class ResponseModel:
         expected, error = self.equal_points(weights, person, points), person.error[:, None]
         return np.stack([ndtr((points.high - expected) / error), ndtr((expected - points.low) / error)])
 
-    def chances(self, latent: Matrix, person: Person, graded: bool = False) -> Matrix:
+    def answer_probabilities(self, latent: Matrix, person: Person, graded: bool = False) -> Matrix:
         """Return the probability of every possible choice, shape (choices, draws, pairs).
 
         Parameters
@@ -426,17 +426,17 @@ class ResponseModel:
         if graded:
             clear_first, clear_second = sigmoid(latent - clear), sigmoid(-latent - clear)
             parts = [first - clear_first, clear_first, second - clear_second, clear_second, parts[-1]]
-        chances = np.empty((len(parts), *latent.shape))
-        for chance, part, kind in zip(chances, parts, _GRADED if graded else _PLAIN, strict=True):
+        answer_probabilities = np.empty((len(parts), *latent.shape))
+        for chance, part, kind in zip(answer_probabilities, parts, _GRADED if graded else _PLAIN, strict=True):
             np.subtract(_READINGS[kind].lapse, part, out=chance)
             chance *= lapse
             chance += part
-        return chances
+        return answer_probabilities
 
     def _typical(self, weights: Matrix) -> Matrix:
         return np.asarray(np.sqrt(((weights @ self.moments) * weights).sum(axis=1)))
 
-    def of_latent(self, latent: Matrix, person: Person, choices: Choices) -> Matrix:
+    def choice_log_likelihood(self, latent: Matrix, person: Person, choices: Choices) -> Matrix:
         """Return log P(choice), shape (draws, choices), from latent preferences with the sign of the answers."""
         cuts = np.stack([person.tie, person.gap], axis=1)
         chance = sigmoid(latent - cuts @ choices.near.T)
@@ -446,11 +446,11 @@ class ResponseModel:
         chance += person.lapse[:, None] * (choices.lapse - chance)
         return np.asarray(np.log(np.maximum(chance, _TINY)))
 
-    def of_points(self, weights: Matrix, person: Person, points: EqualPoints) -> Matrix:
+    def point_log_likelihood(self, weights: Matrix, person: Person, points: EqualPoints) -> Matrix:
         """Return log P(count), shape (draws, points), of equal points."""
-        return self.of_exact(log_amounts(weights, points), person, points)
+        return self.exact_point_log_likelihood(log_amounts(weights, points), person, points)
 
-    def of_exact(self, exact: Matrix, person: Person, points: EqualPoints) -> Matrix:
+    def exact_point_log_likelihood(self, exact: Matrix, person: Person, points: EqualPoints) -> Matrix:
         """Return log P(count), shape (draws, points), where `exact`, broadcast to it, is log D at true equality."""
         expected, error = self.felt(exact, person, points), person.error[:, None]
         inside = ndtr((points.high - expected) / error) - ndtr((points.low - expected) / error)
@@ -471,7 +471,7 @@ def point_lapse(points: EqualPoints) -> Matrix:
 
 def _units(prior: WeightPrior, gains: Matrix, rhos: Matrix, rng: np.random.Generator) -> Matrix:
     """Return U(rho): the median latent preference, at s = 1, over random pairs and weights from the prior."""
-    weights = positive(prior.log_weights(rng.standard_normal((300, prior.size))))
+    weights = relative_weights(prior.log_weights(rng.standard_normal((300, prior.size))))
     pairs = gains[:300]
     plain = ResponseModel(gains.T @ gains / len(gains), np.ones(len(_RHO_GRID)))
     units = []

@@ -290,10 +290,10 @@ def moved(particles: Matrix, log_likelihood: LogDensity, rng: np.random.Generato
     angle, low, high = np.empty(n), np.empty(n), np.empty(n)
     fresh = going = everyone
     while len(going):
-        chance = rng.random((3, n))
+        uniforms = rng.random((3, n))
         ellipse[fresh] = stand_ins.partners(normals[done[fresh], fresh], gammas[done[fresh], fresh], x[fresh])
-        level[fresh] = np.round(now[fresh] + np.log(chance[0, fresh]), 9)
-        high[fresh] = 2 * np.pi * chance[2, fresh]
+        level[fresh] = np.round(now[fresh] + np.log(uniforms[0, fresh]), 9)
+        high[fresh] = 2 * np.pi * uniforms[2, fresh]
         low[fresh] = high[fresh] - 2 * np.pi
         angle[fresh] = high[fresh]
         at = angle[going]
@@ -307,7 +307,7 @@ def moved(particles: Matrix, log_likelihood: LogDensity, rng: np.random.Generato
         at = angle[missed]
         low[missed] = np.where(at < 0, at, low[missed])
         high[missed] = np.where(at < 0, high[missed], at)
-        angle[missed] = low[missed] + chance[1, missed] * (high[missed] - low[missed])
+        angle[missed] = low[missed] + uniforms[1, missed] * (high[missed] - low[missed])
         fresh = fresh[done[fresh] < sweeps]
         going = np.flatnonzero(done < sweeps)
     return np.asarray(np.round(stand_ins.outer(x, everyone), _DECIMALS))

@@ -11,9 +11,9 @@ import numpy as np
 
 from elicit_app.elicitation.agenda import better_side
 from elicit_app.elicitation.belief import Posterior
-from elicit_app.elicitation.far_apart import FarApart, far_apart
-from elicit_app.elicitation.foretelling import AgainstChance, accuracies, random_pairs
+from elicit_app.elicitation.conflicting_counts import ConflictingCounts, conflicting_counts
 from elicit_app.elicitation.linearity import macro_f1
+from elicit_app.elicitation.predictive import EvidenceAgainstChance, accuracies, random_pairs
 from elicit_app.elicitation.procedure import Outcome, Procedure
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Purpose, Side
 from elicit_app.elicitation.response import evidence
@@ -121,7 +121,7 @@ class TrustReport:
         Expected probability of a correct answer to a random pair, given all answers; None without a belief.
     held_out : HeldOut or None
         None without a belief, or if there are too few answers.
-    apart : FarApart or None
+    conflict : ConflictingCounts or None
         The two most distant counts, apart from surprises; None if no counts differ so much.
     verdict : {"trusted", "reservations", "untrusted"}
         Untrusted if a grave suspicion is flagged; reservations if any is, if counts lie far apart, or if nothing was
@@ -137,7 +137,7 @@ class TrustReport:
     suspicions: tuple[Suspicion, ...]
     accuracy: float | None
     held_out: HeldOut | None
-    apart: FarApart | None
+    conflict: ConflictingCounts | None
     verdict: Verdict
 
     def suspicion(self, name: Name) -> Suspicion | None:
@@ -167,37 +167,39 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
     worse = sum(history[n].answer.choice in PREFERENCES for n in failed)
     suspicions = [_same_side(history, sides)]
     surprises: tuple[Surprise, ...] = ()
-    accuracy = bits = kept_aside = None
+    accuracy = bits = held_out_counts = None
     n_answered = sum(asked.answer.choice is not Choice.UNSURE for asked in history)
-    belief, at_first = procedure.belief(history), procedure.belief([])
-    if belief is not None and at_first is not None and n_answered:
+    belief, prior_belief = procedure.belief(history), procedure.belief([])
+    if belief is not None and prior_belief is not None and n_answered:
         surprises = surprises_among(history, belief)
         gains, rng = random_pairs(procedure.random_gains)
-        bits = procedure.against_chance(history)
+        bits = procedure.evidence_against_chance(history)
         accuracy = None if gains is None else float(accuracies(belief, gains).mean())
-        kept_aside = held_out(belief, history, rng)
-        suspicions += _of_belief(belief, at_first, history, accuracy, rng)
-        if kept_aside is not None:
-            better = kept_aside.learned - kept_aside.f1
+        held_out_counts = held_out(belief, history, rng)
+        suspicions += _of_belief(belief, prior_belief, history, accuracy, rng)
+        if held_out_counts is not None:
+            better = held_out_counts.learned - held_out_counts.f1
             # Accuracy is a linear metric: a person who goes by it is learned only later than the metric can be guessed.
-            poor = better < _NO_BETTER and kept_aside.f1 > kept_aside.accuracy
+            poor = better < _NO_BETTER and held_out_counts.f1 > held_out_counts.accuracy
             suspicions.append(Suspicion("no_better", poor, float(better)))
-    suspicions += _of_checks(repeats, checks, worse, bits)
+    suspicions += _check_suspicions(repeats, checks, worse, bits)
     odd = _misfits(history, surprises) if belief is not None else misfits(procedure, history) if n_answered else ()
     explained = Count(n_answered - len(odd), n_answered)
     share = len(odd) / max(n_answered, 1)
     suspicions.append(Suspicion("surprises", share > 0.25, share))
     found = tuple(suspicions)
-    apart = far_apart(procedure, history, odd)
-    verdict = _verdict(found, apart, n_answered)
-    return TrustReport(repeats, checks, failed, explained, odd, surprises, found, accuracy, kept_aside, apart, verdict)
+    conflict = conflicting_counts(procedure, history, odd)
+    verdict = _verdict(found, conflict, n_answered)
+    return TrustReport(
+        repeats, checks, failed, explained, odd, surprises, found, accuracy, held_out_counts, conflict, verdict
+    )
 
 
-def _verdict(suspicions: Sequence[Suspicion], apart: FarApart | None, n_answered: int) -> Verdict:
+def _verdict(suspicions: Sequence[Suspicion], conflict: ConflictingCounts | None, n_answered: int) -> Verdict:
     flagged = [one for one in suspicions if one.flagged]
     if any(one.grave for one in flagged):
         return "untrusted"
-    return "reservations" if flagged or apart is not None or not n_answered else "trusted"
+    return "reservations" if flagged or conflict is not None or not n_answered else "trusted"
 
 
 def _repeats(history: Sequence[Asked]) -> Count:
@@ -212,12 +214,14 @@ def _repeats(history: Sequence[Asked]) -> Count:
             continue
         same_order = question.same_as(first.question)
         total += 1
-        said = zip((answer.choice, _of_the_pair(history[n])), (first.answer.choice, _of_the_pair(first)), strict=True)
+        said = zip(
+            (answer.choice, _implied_choice(history[n])), (first.answer.choice, _implied_choice(first)), strict=True
+        )
         right += any(again is (before if same_order else before.swapped()) for again, before in said)
     return Count(right, total)
 
 
-def _of_the_pair(asked: Asked) -> Choice:
+def _implied_choice(asked: Asked) -> Choice:
     """Return what an answer says about the pair as it was asked.
 
     Where it took fewer of a mistake to make both sides equal, the side that had more of it was the worse one.
@@ -244,10 +248,10 @@ def _checks(history: Sequence[Asked]) -> tuple[Count, tuple[int, ...]]:
 
 def _same_side(history: Sequence[Asked], sides: Sequence[Side] | None) -> Suspicion:
     """Suspect a side that a fair coin would rarely give so often; the value is that probability."""
-    stood = ["first"] * len(history) if sides is None else sides
+    left_sides = ["first"] * len(history) if sides is None else sides
     left = [
         answer.choice == side
-        for (_, answer), side in zip(history, stood, strict=True)
+        for (_, answer), side in zip(history, left_sides, strict=True)
         if answer.choice in PREFERENCES and answer.moved is None
     ]
     n, most = len(left), max(sum(left), len(left) - sum(left))
@@ -255,20 +259,20 @@ def _same_side(history: Sequence[Asked], sides: Sequence[Side] | None) -> Suspic
     return Suspicion("same_side", chance < _SAME_SIDE, chance, grave=chance < _SAME_SIDE_GRAVE)
 
 
-def _of_checks(repeats: Count, checks: Count, worse: int, bits: AgainstChance | None) -> list[Suspicion]:
+def _check_suspicions(repeats: Count, checks: Count, worse: int, bits: EvidenceAgainstChance | None) -> list[Suspicion]:
     """Distinguish a person who steadily takes the worse side, in `worse` checks, from one who does not look."""
     wrong = checks.total - checks.right
     # With a belief, its predictions show whether the answers are steady; without one, the repeats do.
-    steady = 2 * repeats.right >= repeats.total if bits is None else not bits.by_chance(bits.others)
+    steady = 2 * repeats.right >= repeats.total if bits is None else not bits.looks_random(bits.others)
     always = worse == checks.total and 0 < repeats.total == repeats.right
     # The worse side is meant only if some pair was answered twice, and more than one slip shows it.
     backwards = worse >= min(2, checks.total) > 0 and 2 * worse >= checks.total and repeats.total > 0
     backwards = backwards and (steady or always)
-    careless = not backwards and (wrong > 0 or not steady if bits is None else bits.by_chance(bits.total))
-    foretold = bits.total if bits is not None else float(repeats.right - repeats.total)
+    careless = not backwards and (wrong > 0 or not steady if bits is None else bits.looks_random(bits.total))
+    evidence_bits = bits.total if bits is not None else float(repeats.right - repeats.total)
     return [
         Suspicion("reversed", backwards, worse / max(checks.total, 1), grave=True),
-        Suspicion("random", careless, foretold, grave=True),
+        Suspicion("random", careless, evidence_bits, grave=True),
     ]
 
 
@@ -306,7 +310,7 @@ def _unlikely_side(asked: Asked, belief: Posterior) -> tuple[bool, float]:
     A tie is odd only if one side clearly outweighs the other, because "about equal" need not be exact.
     """
     answer, gain = asked.answer, belief.prior.gain(*asked.shown.rates)
-    first, second, equal = belief.chances(gain[None])[:, :, 0]
+    first, second, equal = belief.answer_probabilities(gain[None])[:, :, 0]
     if answer.choice is Choice.EQUAL:
         share = balance(belief.weights, gain)
         against = max((first * (share > _EQUAL)).mean(), (second * (share < -_EQUAL)).mean())
@@ -316,13 +320,17 @@ def _unlikely_side(asked: Asked, belief: Posterior) -> tuple[bool, float]:
 
 
 def _of_belief(
-    belief: Posterior, at_first: Posterior, history: Sequence[Asked], accuracy: float | None, rng: np.random.Generator
+    belief: Posterior,
+    prior_belief: Posterior,
+    history: Sequence[Asked],
+    accuracy: float | None,
+    rng: np.random.Generator,
 ) -> list[Suspicion]:
     found = [] if accuracy is None else [Suspicion("insensitive", accuracy < _INSENSITIVE, accuracy)]
     change = _change(belief, history, rng)
     if change is not None:
         found.append(Suspicion("changed", change > _CHANGED, change))
-    edge = _at_the_edge(belief, at_first, rng)
+    edge = _at_the_edge(belief, prior_belief, rng)
     return [*found, Suspicion("lexicographic", edge > _EDGE, edge)]
 
 
@@ -339,13 +347,15 @@ def _change(belief: Posterior, history: Sequence[Asked], rng: np.random.Generato
         sides = [asked for asked in other if asked.answer.choice in PREFERENCES and asked.answer.moved is None]
         fitted = refitted(belief, mine, rng)
         for asked in sides:
-            first, second, _ = fitted.chances(belief.prior.gain(*asked.question.rates)[None]).mean(axis=1)[:, 0]
+            first, second, _ = fitted.answer_probabilities(belief.prior.gain(*asked.question.rates)[None]).mean(axis=1)[
+                :, 0
+            ]
             chosen = first if asked.answer.choice is Choice.FIRST else second
             lost -= float(np.log2(2 * chosen / (first + second)))
     return lost / 2
 
 
-def _at_the_edge(belief: Posterior, at_first: Posterior, rng: np.random.Generator) -> float:
+def _at_the_edge(belief: Posterior, prior_belief: Posterior, rng: np.random.Generator) -> float:
     """Return the probability that the largest weight leads the next by more than in 95 % of the prior.
 
     With few weights the prior is sampled again, often enough to know its tail; with many its draws are reused.
@@ -359,7 +369,7 @@ def _at_the_edge(belief: Posterior, at_first: Posterior, rng: np.random.Generato
 
     m = belief.prior.size
     few = m <= _FEW_WEIGHTS
-    beforehand = belief.prior.log_weights(rng.standard_normal((2000, m))) if few else at_first.log_weights
+    beforehand = belief.prior.log_weights(rng.standard_normal((2000, m))) if few else prior_belief.log_weights
     usual = np.quantile(lead(beforehand), 0.95)
     return float((lead(np.log(belief.weights)) > usual).mean())
 
@@ -396,16 +406,16 @@ def held_out(belief: Posterior, history: Sequence[Asked], rng: np.random.Generat
     subjects = [
         n if asked.question.repeat_of is None else asked.question.repeat_of - 1 for n, asked in enumerate(history)
     ]
-    aside = [
+    preference_places = [
         n
         for n, (question, answer) in enumerate(history)
         if question.purpose is Purpose.INFORMATIVE and answer.choice in PREFERENCES
     ]
-    if len(aside) < _FEWEST:
+    if len(preference_places) < _FEWEST:
         return None
     right = np.zeros(3, dtype=int)
     # Every fifth preference, so that each fold holds early and late questions.
-    for fold in (aside[start::_FOLDS] for start in range(_FOLDS)):
+    for fold in (preference_places[start::_FOLDS] for start in range(_FOLDS)):
         out = {subjects[n] for n in fold}
         kept = [asked for subject, asked in zip(subjects, history, strict=True) if subject not in out]
         weights = refitted(belief, kept, rng).middle
@@ -415,7 +425,7 @@ def held_out(belief: Posterior, history: Sequence[Asked], rng: np.random.Generat
             first, second = question.rates
             accuracy = float(np.trace(first) - np.trace(second))
             right += np.array([learned, accuracy, float(macro_f1(first) - macro_f1(second))]) * sign > 1e-12
-    return HeldOut(int(right[0]), int(right[1]), int(right[2]), len(aside))
+    return HeldOut(int(right[0]), int(right[1]), int(right[2]), len(preference_places))
 
 
 def misfits(procedure: Procedure, history: Sequence[Asked]) -> tuple[int, ...]:

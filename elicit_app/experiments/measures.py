@@ -125,7 +125,7 @@ class ModelDecisions:
 
     def __init__(self, cases: Sequence[Cases]) -> None:
         self.cases = tuple(cases)
-        self._stretches = tuple(Stretches.of(one) for one in self.cases)
+        self._row_groups = tuple(RowGroups.of(one) for one in self.cases)
 
     def draw(self, n: int, rng: np.random.Generator) -> Matrix:
         """Return n matrices of rates, shape (n, k, k)."""
@@ -137,9 +137,9 @@ class ModelDecisions:
         for index, cases in enumerate(self.cases):
             chosen = np.flatnonzero(which == index)
             if len(chosen):
-                stretches = self._stretches[index]
+                row_groups = self._row_groups[index]
                 some = costs[chosen]
-                matrices[chosen] = least_costs(cases, some) if stretches is None else stretches.least_costs(some)
+                matrices[chosen] = least_costs(cases, some) if row_groups is None else row_groups.least_costs(some)
         return matrices
 
 
@@ -205,7 +205,7 @@ _ENOUGH_ROWS, _NARROW = 2_000, 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Stretches:
+class RowGroups:
     """Rows divided into stretches of similar neighbours, most of which get one answer as a whole.
 
     The matrices equal those of `least_costs` up to rounding: a stretch is decided as a whole only if its answer is the
@@ -222,7 +222,7 @@ class Stretches:
     total: float  # as in `Cases`
 
     @classmethod
-    def of(cls, cases: Cases) -> Stretches | None:
+    def of(cls, cases: Cases) -> RowGroups | None:
         """Return the stretches of cases, or None if there are few rows or neighbours differ."""
         n, k = cases.eta.shape
         if n < _ENOUGH_ROWS:

@@ -261,12 +261,12 @@ class Voters:
 
     def oracle(self, values: Values, pairs: JudgedPairs | None, rng: np.random.Generator, **how: Any) -> Oracle:
         """Return the voters as one oracle; parameters as in `Noise.oracle`."""
-        chance = rng.spawn(self.number)
+        rngs = rng.spawn(self.number)
         if self.noise.kind != "weights":
-            return PopulationOracle([self.noise.oracle(values, pairs, one, **how) for one in chance])
-        lasting = [values.wobbled(self.noise.amount, one) for one in chance]
+            return PopulationOracle([self.noise.oracle(values, pairs, one, **how) for one in rngs])
+        lasting = [values.wobbled(self.noise.amount, one) for one in rngs]
         return PopulationOracle(
-            [NO_NOISE.oracle(own, pairs, one, **how) for own, one in zip(lasting, chance, strict=True)]
+            [NO_NOISE.oracle(own, pairs, one, **how) for own, one in zip(lasting, rngs, strict=True)]
         )
 
 

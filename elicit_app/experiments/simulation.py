@@ -105,7 +105,7 @@ class Experts:
         )
 
     @property
-    def err_by_pairs(self) -> bool:
+    def noise_needs_pairs(self) -> bool:
         """Return whether their errors depend on the pairs on which a metric is judged."""
         noise = self.noise if self.voters is None else self.voters.noise
         return self.strength or noise.kind == "logit"
@@ -127,7 +127,7 @@ class Experts:
         }
 
     @property
-    def answers_a_question(self) -> int:
+    def answers_per_question(self) -> int:
         """Return the number of answers that one question gets."""
         return self.votes if self.voters is None else self.voters.number
 
@@ -202,11 +202,11 @@ class Laboratory:
         """
         return _Sitting(self, number, judged=judged).run
 
-    def watched(self, number: int, every: int) -> list[SimulatedRun]:
+    def run_with_snapshots(self, number: int, every: int) -> list[SimulatedRun]:
         """Simulate run `number`, and return what was known after each `every` answers; the last is the whole run."""
         sitting = _Sitting(self, number)
         earlier = range(every, len(sitting.asked), every)
-        return [*(sitting.after(answers) for answers in earlier), sitting.run]
+        return [*(sitting.snapshot(answers) for answers in earlier), sitting.run]
 
 
 class _Sitting:
@@ -214,21 +214,21 @@ class _Sitting:
 
     def __init__(self, laboratory: Laboratory, number: int, *, judged: bool = True) -> None:
         self._laboratory, self._judged = laboratory, judged
-        chance = np.random.SeedSequence([laboratory.setting.seed, number]).spawn(4)
-        self._truth = laboratory.truth(np.random.default_rng(chance[_TRUTH]))
+        seeds = np.random.SeedSequence([laboratory.setting.seed, number]).spawn(4)
+        self._truth = laboratory.truth(np.random.default_rng(seeds[_TRUTH]))
         self._values = laboratory.values(self._truth)
         self._pairs = None
-        if judged or laboratory.experts.err_by_pairs:
-            self._pairs = JudgedPairs.draw(self._values, laboratory.achievable, np.random.default_rng(chance[_PAIRS]))
-        oracle = laboratory.experts.oracle(self._values, self._pairs, np.random.default_rng(chance[_ORACLE]))
-        self._procedure = laboratory.procedure(int(chance[_PROCEDURE].generate_state(1)[0]))
+        if judged or laboratory.experts.noise_needs_pairs:
+            self._pairs = JudgedPairs.draw(self._values, laboratory.achievable, np.random.default_rng(seeds[_PAIRS]))
+        oracle = laboratory.experts.oracle(self._values, self._pairs, np.random.default_rng(seeds[_ORACLE]))
+        self._procedure = laboratory.procedure(int(seeds[_PROCEDURE].generate_state(1)[0]))
         started = time.perf_counter()
         outcome, asked = drive(self._procedure, oracle)
         self._seconds = time.perf_counter() - started
         self.asked = tuple(asked)
         self.run = self._judged_run(outcome, self.asked)
 
-    def after(self, answers: int) -> SimulatedRun:
+    def snapshot(self, answers: int) -> SimulatedRun:
         """Return what was known after a number of answers, as if the expert had stopped there."""
         return self._judged_run(self._procedure.conclude(self.asked[:answers], "expert"), self.asked[:answers])
 
@@ -241,7 +241,7 @@ class _Sitting:
             true_weights=tuple(map(float, self._truth.weights)),
             elicited_weights=tuple(map(float, outcome.weights)),
             bounded=outcome.bounded,
-            questions=len(asked) * self._laboratory.experts.answers_a_question,
+            questions=len(asked) * self._laboratory.experts.answers_per_question,
             stopped=outcome.stopped,
             error_l1=l1,
             error_l2=l2,

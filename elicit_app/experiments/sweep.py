@@ -27,7 +27,7 @@ from elicit_app.registry.entries import read_orders
 from elicit_app.study.model import Study
 from elicit_app.study.opening import open_study
 from elicit_app.study.writing import append_lines, require_writable, whole_lines, write_whole
-from metrics.drawing import line_look
+from metrics.drawing import line_style
 from metrics.errors import InputError
 from metrics.files import read_regular_file, real_path
 
@@ -363,7 +363,7 @@ _QUESTIONS = "questions"
 
 
 @dataclass(frozen=True)
-class Found:
+class CombinationSummary:
     """Summary of the runs of one combination."""
 
     label: str  # what distinguishes the combination from the others of the sweep; everything if it is the only one
@@ -374,7 +374,7 @@ class Found:
     errors: dict[str, float]
 
 
-def found_by(sweep: Sweep, rows: Sequence[Row]) -> list[Found]:
+def summarise(sweep: Sweep, rows: Sequence[Row]) -> list[CombinationSummary]:
     """Return the summary of every combination, in the order of the specification."""
     stated = [one.as_dict() for one in sweep.combinations]
     names = list(dict.fromkeys(name for one in stated for name in one))
@@ -383,14 +383,14 @@ def found_by(sweep: Sweep, rows: Sequence[Row]) -> list[Found]:
     return [_found(stated[index], varied, list(of_one)) for index, of_one in by_place]
 
 
-def _found(stated: dict[str, object], varied: Sequence[str], rows: Sequence[Row]) -> Found:
+def _found(stated: dict[str, object], varied: Sequence[str], rows: Sequence[Row]) -> CombinationSummary:
     means, errors = {}, {}
     for name in MEASURES:
         values = np.array([row[name] for row in rows if row[name] is not None], dtype=np.float64)
         if len(values):
             means[name] = float(values.mean())
             errors[name] = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
-    return Found(
+    return CombinationSummary(
         _label(stated, varied), _label(stated, [x for x in varied if x != _QUESTIONS]), len(rows), means, errors
     )
 
@@ -400,7 +400,7 @@ def _label(stated: dict[str, object], names: Sequence[str]) -> str:
     return ", ".join(str(stated[x]) if x in bare else f"{x} {stated[x]}" for x in names if x in stated)
 
 
-def plot_found(found: Sequence[Found]) -> Figure:
+def plot_summaries(found: Sequence[CombinationSummary]) -> Figure:
     """Plot error, agreement and, with a belief, range factor against questions; bars span two standard errors."""
     from matplotlib.figure import Figure
 
@@ -416,7 +416,7 @@ def plot_found(found: Sequence[Found]) -> Figure:
     return figure
 
 
-def _draw(panel: Axes, found: Sequence[Found], name: str, lines: Sequence[str]) -> None:
+def _draw(panel: Axes, found: Sequence[CombinationSummary], name: str, lines: Sequence[str]) -> None:
     for index, line in enumerate(lines):
         points = sorted((one for one in found if one.line == line), key=lambda one: one.means[_QUESTIONS])
         if not points:
@@ -426,7 +426,7 @@ def _draw(panel: Axes, found: Sequence[Found], name: str, lines: Sequence[str]) 
             [one.means[name] for one in points],
             yerr=np.nan_to_num([one.errors[name] for one in points]),
             label=line,
-            **line_look(index),
+            **line_style(index),
             marker=_MARKS[index % len(_MARKS)],
             ms=4,
             capsize=2,

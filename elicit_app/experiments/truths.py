@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.elicitation.oracles import Utility
-from elicit_app.elicitation.orders import broken
+from elicit_app.elicitation.orders import violated_order
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.procedure import Outcome
 from elicit_app.elicitation.questions import Family, Matrix
@@ -151,7 +151,7 @@ def true_metric(
         return _fractional(setting, prevalence, rng, stated, denominator, kind)
     if stated is not None:
         metric = stated_metric(stated, setting.family, study.n_classes)
-        order = broken(metric.weights, setting.orders, study.classes, setting.family)
+        order = violated_order(metric.weights, setting.orders, study.classes, setting.family)
         if order is not None:
             raise WrongOption(f"The true weights violate the stated order {order}: change one of the two.")
         return metric
@@ -224,7 +224,7 @@ def random_metric(
     k = len(prevalence)
     if kind == "structured" and family != "lpm":
         raise WrongOption("`truth` structured applies only to the family lpm.")
-    if not linear_family(family).tells_apart:
+    if not linear_family(family).distinguishes_errors:
         weights = rng.dirichlet(np.ones(k))
     else:
         weights = LPM.normalise(-_sizes(k, rng, on_the_sphere, kind))

@@ -112,7 +112,7 @@ class SimulatedPerson:
 
     settings: LabSettings  # the settings used
     number: int  # number of the person, from 1
-    looks: tuple[Snapshot, ...]  # after every few answers; the last is the end
+    snapshots: tuple[Snapshot, ...]  # after every few answers; the last is the end
     run: SimulatedRun
     study: Study  # what the questions were about
 
@@ -141,9 +141,9 @@ def watch(settings: LabSettings) -> Iterator[SimulatedPerson]:
     """
     laboratory = settings.laboratory()
     for number in range(settings.people):
-        runs = laboratory.watched(number, EVERY) if settings.steerable else [laboratory.run(number)]
-        looks = tuple(Snapshot(one.questions, 1 - one.agreement, one.range_factor) for one in runs)
-        yield SimulatedPerson(settings, number + 1, looks, runs[-1], laboratory.study)
+        runs = laboratory.run_with_snapshots(number, EVERY) if settings.steerable else [laboratory.run(number)]
+        snapshots = tuple(Snapshot(one.questions, 1 - one.agreement, one.range_factor) for one in runs)
+        yield SimulatedPerson(settings, number + 1, snapshots, runs[-1], laboratory.study)
 
 
 _QUARTERS = 4  # with fewer people there is no middle half
@@ -151,9 +151,9 @@ _QUARTERS = 4  # with fewer people there is no middle half
 
 def width_sentence(people: Sequence[SimulatedPerson]) -> tuple[str, str]:
     """Return how wide the ranges will be, and on how many people, all with the same settings, that is based."""
-    asked = round(float(np.median([one.looks[-1].answers for one in people])))
-    factors = [one.looks[-1].range_factor for one in people if one.looks[-1].range_factor is not None]
-    values = np.array(factors or [100 * one.looks[-1].otherwise for one in people])
+    asked = round(float(np.median([one.snapshots[-1].answers for one in people])))
+    factors = [one.snapshots[-1].range_factor for one in people if one.snapshots[-1].range_factor is not None]
+    values = np.array(factors or [100 * one.snapshots[-1].otherwise for one in people])
     few = len(values) < _QUARTERS
     low, middle, high = (f"{end:.1f}" for end in np.quantile(values, [0, 0.5, 1] if few else [0.25, 0.5, 0.75]))
     so_far = f"So far {counted(len(people), 'person', 'people')}"
@@ -193,8 +193,8 @@ def rows_csv(people: Sequence[SimulatedPerson]) -> str:
     writer.writerow(_COLUMNS)
     for one in people:
         settings = one.settings
-        for look in one.looks:
-            last = look is one.looks[-1]
+        for look in one.snapshots:
+            last = look is one.snapshots[-1]
             asked = (
                 csv_cell(settings.study),
                 settings.procedure,

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QStyle
 
 from elicit_app.gui import theme
 from elicit_app.gui.flow.background import Dialogs
-from elicit_app.gui.flow.between_sessions import AppPaths, Flow
+from elicit_app.gui.flow.navigation import AppPaths, Flow
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.settings import Settings, load_settings, save_settings
 
@@ -32,15 +32,15 @@ class Window(QMainWindow):
 
     settings_changed = Signal(object)
 
-    def __init__(self, places: AppPaths, settings: Settings, dialogs: Dialogs | None = None) -> None:
+    def __init__(self, paths: AppPaths, settings: Settings, dialogs: Dialogs | None = None) -> None:
         super().__init__()
         self.setWindowTitle("elicit")
-        self._places = places
+        self._paths = paths
         self.at_rest = True
         self._stack = QStackedWidget()
         self.setCentralWidget(self._stack)
         self.pages = Pages(self._stack)
-        self.flow = Flow(self.pages, places, settings, dialogs or Dialogs(), self)
+        self.flow = Flow(self.pages, paths, settings, dialogs or Dialogs(), self)
         self.flow.settings_changed.connect(self._keep)
         for keys, act in (
             ("F1", self.flow.show_help),
@@ -88,7 +88,7 @@ class Window(QMainWindow):
         assert isinstance(settings, Settings)
         geometry = bytes(self.saveGeometry().toBase64().data()).decode()
         self.flow.settings = replace(settings, geometry=geometry)
-        save_settings(self.flow.settings, self._places.settings)
+        save_settings(self.flow.settings, self._paths.settings)
         self.settings_changed.emit(self.flow.settings)
 
 
@@ -119,25 +119,25 @@ def apply_settings(app: QApplication, settings: Settings) -> None:
     theme.apply(app, dark=dark, scale=settings.font_percent / 100)
 
 
-def make_window(app: QApplication, places: AppPaths, dialogs: Dialogs | None = None) -> Window:
+def make_window(app: QApplication, paths: AppPaths, dialogs: Dialogs | None = None) -> Window:
     """Return the window, not yet shown; it follows its settings and the system's light or dark appearance."""
-    settings = load_settings(places.settings)
+    settings = load_settings(paths.settings)
     apply_settings(app, settings)
-    window = Window(places, settings, dialogs)
+    window = Window(paths, settings, dialogs)
     window.settings_changed.connect(lambda changed: apply_settings(app, changed))
     app.styleHints().colorSchemeChanged.connect(lambda: apply_settings(app, window.flow.settings))
     return window
 
 
-def run(ref: str | None = None, places: AppPaths | None = None) -> int:
+def run(ref: str | None = None, paths: AppPaths | None = None) -> int:
     """Open the window, stay until it is closed, and return the exit code.
 
     `ref` is a study's name, a study folder, a predictions file or a session to open. Without it the window resumes the
-    session that was open when it was closed, or shows the start page. `places` are the locations of settings and
+    session that was open when it was closed, or shows the start page. `paths` are the locations of settings and
     sessions.
     """
     app = application()
-    window = make_window(app, places or app_paths())
+    window = make_window(app, paths or app_paths())
     opened = OpenedFiles(window)
     app.installEventFilter(opened)
     if ref is None:

@@ -22,8 +22,8 @@ from elicit_app.elicitation.questions import Question
 from elicit_app.gui import theme
 from elicit_app.gui.app import Window, application, make_window
 from elicit_app.gui.flow.background import save_pixels
-from elicit_app.gui.flow.between_sessions import AppPaths
-from elicit_app.gui.question.answers import GivenAnswer, Pressed
+from elicit_app.gui.flow.navigation import AppPaths
+from elicit_app.gui.question.answers import AnswerChoice, GivenAnswer
 from elicit_app.gui.setup.begin_page import PILES_FROM
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting
@@ -96,7 +96,7 @@ def take(folder: Path, variants: Sequence[Variant] = VARIANTS, progress: Progres
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Problem(f"{folder} cannot be made ({error.strerror or error}). Choose another folder.") from error
-    before = qInstallMessageHandler(_tell_but_for_size_hints)
+    before = qInstallMessageHandler(_print_except_size_hints)
     with TemporaryDirectory(prefix="elicit-") as scratch:
         script = Script(Path(scratch))
         try:
@@ -110,7 +110,7 @@ def take(folder: Path, variants: Sequence[Variant] = VARIANTS, progress: Progres
             qInstallMessageHandler(before)
 
 
-def _tell_but_for_size_hints(kind: QtMsgType, context: QMessageLogContext, message: str | None) -> None:
+def _print_except_size_hints(kind: QtMsgType, context: QMessageLogContext, message: str | None) -> None:
     """Print Qt's messages, except the one that its offscreen platform issues for every window shown."""
     if message and "propagateSizeHints" not in message:
         print(message, file=sys.stderr)
@@ -167,7 +167,7 @@ class Script:
         self._flow, self._pages = self._window.flow, self._window.pages
         self._rng = np.random.default_rng(np.random.SeedSequence(_SEED))
         self._flow.preparation.draw_seed = lambda: _SEED
-        self._flow.looks_ahead = False
+        self._flow.look_ahead = False
         self._window.show()
 
     def close(self) -> None:
@@ -234,7 +234,7 @@ class Script:
         yield from self._equal_and_far()
         self._answer(truth, lambda view: view.offer_break)
         yield
-        pages.question.break_card.go_on.click()
+        pages.question.break_card.proceed.click()
         self._answer(truth, lambda view: view.proposal is not None and view.proposal.at_once)
         yield
         self._answer(truth)
@@ -255,11 +255,11 @@ class Script:
     def _results(self) -> Iterator[None]:
         pages = self._pages
         self._until(lambda: pages.shown is pages.results)
-        seen = pages.results.seen
+        details = pages.results.details
         for tab in range(pages.results.tabs.count()):
             pages.results.tabs.setCurrentIndex(tab)
             pages.results.prevalence.shares.box.setValue(_COMMON_REDS)
-            self._until(lambda: not seen.isVisible() or seen.curves is not None)
+            self._until(lambda: not details.isVisible() or details.curves is not None)
             yield
         pages.results.compare.click()
         self._until(lambda: pages.shown is pages.compare)
@@ -269,10 +269,10 @@ class Script:
         pages = self._pages
         self._until(lambda: pages.shown is pages.practice)
         yield
-        pages.practice.answers.given.emit(Pressed("right"))
+        pages.practice.answers.given.emit(AnswerChoice("right"))
         yield
         pages.practice.feedback.next.click()
-        pages.practice.answers.given.emit(Pressed("equal"))
+        pages.practice.answers.given.emit(AnswerChoice("equal"))
         pages.practice.feedback.next.click()
         pages.practice.card.field.step(7)
         self._until(pages.practice.move_answers.equal.isEnabled)
@@ -312,7 +312,7 @@ class Script:
         for classes in _NAMES:
             self._open(str(self._made_up(classes)))
             if len(classes) >= PILES_FROM:
-                pages.piles.go_on.click()
+                pages.piles.proceed.click()
             self._skip_practice()
             self._answer(self._some_costs(len(classes)), partial(_is_number, 2))
             yield
@@ -348,10 +348,10 @@ class Script:
         """Put the first twelve mistakes into piles, and continue without the others."""
         page = self._pages.piles
         for pile in (0, 1, 2, 3, 4, 4, 4, 3, 3, 0, 1, 2):
-            page.columns[pile].dropped.emit(page.piles.left[0])
+            page.columns[pile].dropped.emit(page.piles.remaining[0])
         yield
-        page.go_on.click()
-        page.go_on.click()
+        page.proceed.click()
+        page.proceed.click()
 
     def _last_pages(self) -> Iterator[None]:
         pages = self._pages
@@ -395,7 +395,7 @@ class Script:
         )
         answered = 0
         while True:
-            self._until(partial(self._stands_after, answered))
+            self._until(partial(self._question_after, answered))
             view = self._question()
             if view is None or until(view):
                 return
@@ -417,7 +417,7 @@ class Script:
                 session.answer("left" if (((a - b) * truth).sum() < 0) == (asking.left == "first") else "right")
             session.finish()
 
-    def _stands_after(self, request: int) -> bool:
+    def _question_after(self, request: int) -> bool:
         view = self._question()
         return self._pages.shown is self._pages.sitting_over or (view is not None and view.request > request)
 

@@ -131,7 +131,9 @@ def _build(study: Study, setting: BayesSetting) -> Procedure:
         worst_error=WORST_ERROR if taken.worst_error is None else taken.worst_error,
         answers=taken.answers or "choice",
         constraints=stated_orders(setting, study.classes),
-        piles=piles_of(setting.piles or (), study.classes) if linear_family(setting.family).tells_apart else (),
+        piles=piles_of(setting.piles or (), study.classes)
+        if linear_family(setting.family).distinguishes_errors
+        else (),
         purpose=setting.purpose,
         local=setting.person,
     )

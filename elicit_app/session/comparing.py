@@ -20,7 +20,16 @@ from elicit_app.session.journal.listing import (
     sessions_folder,
     sessions_of,
 )
-from elicit_app.session.pooling import ONE_BELIEF, Source, aligned, doubts, of_one_mind, pool, untrusted, who_counts
+from elicit_app.session.pooling import (
+    ONE_BELIEF,
+    Source,
+    aligned,
+    doubts,
+    experts_agree,
+    pool,
+    select_sources,
+    untrusted,
+)
 from elicit_app.session.result import result_view, scenarios_of
 from elicit_app.session.session import Session
 from elicit_app.study.model import Key, Mistake, Study, Wording, default_wording
@@ -28,7 +37,7 @@ from metrics import ElicitedMetric, exchange_rates
 from metrics.elicited.exchange import ExchangeRate
 from metrics.elicited.metric_parts import range_of_draws
 from metrics.policies.judgement import Judgement
-from metrics.policies.recommendation import in_short
+from metrics.policies.recommendation import short_recommendation
 from metrics.text import counted, day, in_zone, series, two_digits
 
 BY_MEAN = "Pooled by the geometric mean of the ratios: where one expert says 2 and another 8, the pooled ratio is 4."
@@ -61,7 +70,7 @@ def compare(
     """
     sources = aligned([expert.source for expert in experts])
     metrics = [source.metric for source in sources]
-    names = told_apart([expert.name for expert in experts])
+    names = numbered_names([expert.name for expert in experts])
     pooled = pooled or pool(sources)
     wording = wording or wording_of(sources[0].metric)
     mistakes = _mistakes(sources, pooled, wording)
@@ -89,7 +98,7 @@ def _how(pooled: ElicitedMetric, mistakes: Sequence[MistakeRates]) -> str:
     """Explain the pooling method, and how far the experts are from the pooled ratios."""
     in_one_belief = pooled.provenance.parameters.get("pooled_by") == ONE_BELIEF
     sentences = [IN_ONE_BELIEF if in_one_belief else BY_MEAN, spread_words(mistakes)]
-    if of_one_mind(pooled) and not any(one.apart for one in mistakes):
+    if experts_agree(pooled) and not any(one.disjoint for one in mistakes):
         sentences.append("These answers do not rule out that the experts agree.")
     return " ".join(filter(None, sentences))
 
@@ -116,7 +125,7 @@ def spread_words(mistakes: Sequence[MistakeRates]) -> str:
     return f"{near}; the furthest is off by a factor of {most}."
 
 
-def told_apart(names: Sequence[str]) -> tuple[str, ...]:
+def numbered_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names, numbered if some are equal."""
     counts = {name: sum(other == name for other in names) for name in names}
     return tuple(
@@ -159,7 +168,7 @@ def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str]) -> tupl
     """
     yardstick = next(one for one in mistakes if one.is_yardstick).mistake
     others = [one for one in mistakes if not one.is_yardstick]
-    clear = [one for one in others if one.apart]
+    clear = [one for one in others if one.disjoint]
     widest = max(clear or others, key=lambda one: one.factor)
     if widest.factor < _SAME:
         return "They agree", "No mistake counts more for one of them than for another."
@@ -168,10 +177,10 @@ def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str]) -> tupl
     unit = yardstick.one if counts[0].endswith(" 1") else yardstick.many
     text = f"For {names[most]} one {widest.mistake.one} counts {counts[0]} {unit}, for {names[least]} {counts[1]}"
     times = f": {widest.times}." if widest.times else "."
-    if widest.apart:
+    if widest.disjoint:
         unlike = "Their plausible ranges do not meet, so this is a difference of opinion, not a lack of answers."
         return f"They disagree most about {widest.mistake.many}", f"{text}{times} {unlike}"
-    if widest.apart is None:
+    if widest.disjoint is None:
         return (
             f"They differ most about {widest.mistake.many}",
             f"{text}{times} Without ranges, it is unknown how certain that is.",
@@ -193,7 +202,7 @@ def choice(judgements: Sequence[Judgement | None], names: Sequence[str], pooled:
     known = [one for one in judgements if one is not None]
     if len(known) < len(judgements):
         return ""
-    found, of_all = [in_short(one) for one in known], in_short(pooled) if pooled else ""
+    found, of_all = [short_recommendation(one) for one in known], short_recommendation(pooled) if pooled else ""
     text = "; ".join(f"for {name}: {one}" for name, one in zip(names, found, strict=True))
     return f"Best {text}{f'; pooled: {of_all}' if of_all else ''}."
 
@@ -241,7 +250,7 @@ class MistakeRates:
         return ratios.index(max(ratios)), ratios.index(min(ratios))
 
     @property
-    def apart(self) -> bool | None:
+    def disjoint(self) -> bool | None:
         """Return whether the ranges of those two are disjoint; None if one has no range."""
         most, least = (self.rates[index] for index in self.ends)
         if most.low is None or least.high is None:
@@ -251,7 +260,7 @@ class MistakeRates:
 
 def furthest(mistakes: Sequence[MistakeRates], most: int) -> tuple[MistakeRates, ...]:
     """Return `most` mistakes in their original order, preferring disjoint ranges and then larger factors."""
-    order = sorted(range(len(mistakes)), key=lambda index: (not mistakes[index].apart, -mistakes[index].factor))
+    order = sorted(range(len(mistakes)), key=lambda index: (not mistakes[index].disjoint, -mistakes[index].factor))
     return tuple(mistakes[index] for index in sorted(order[:most]))
 
 
@@ -316,7 +325,7 @@ def compare_study(study: Study, folder: Path | None = None, *, trusted_only: boo
     again = sum(one.round > 1 for one in found)
     if again:
         notes.append(f"{again} of {len(found)} answered again after seeing the other experts' positions.")
-    kept, left_out = who_counts([expert.source for expert in experts], trusted_only=trusted_only)
+    kept, left_out = select_sources([expert.source for expert in experts], trusted_only=trusted_only)
     notes += left_out
     if len(kept) < 2:
         raise Problem(" ".join(["Fewer than two of these experts can be compared.", *notes]))
@@ -330,7 +339,7 @@ def _programs(sessions: Sequence[SessionSummary], found: Sequence[SessionSummary
 
 
 def _expert(one: SessionSummary, study: Study) -> Expert:
-    session = Session.look(one.path, study)
+    session = Session.open_read_only(one.path, study)
     if not session.can_export:
         raise Problem(f"{named(one)} has too few answers.")
     view = result_view(session)

@@ -275,7 +275,7 @@ def _opinions(view: ComparisonView, one: MistakeRates, study: Study, reasons: tu
     stands = []
     for rate, of in zip(one.rates, unit.rates, strict=True):
         if of.ratio > 0:
-            ends = rate.ninety
+            ends = rate.range_90
             stands.append((float(rate.ratio / of.ratio), ends and (ends[0] / of.ratio, ends[1] / of.ratio)))
     stands.sort(key=lambda stand: stand[0])
     bounds = tuple(ends for _, ends in stands)

@@ -274,7 +274,7 @@ def all_rows(
     rows = []
     for i, total in enumerate(totals.tolist()):
         truth, truths = wording.class_one[i], wording.class_one[i] if total == 1 else wording.class_many[i]
-        if not linear_family(family).tells_apart:
+        if not linear_family(family).distinguishes_errors:
             wrong = (total - int(left[i, i]), total - int(right[i, i]))
             called = wording.class_one[1 - i] if len(totals) == 2 else SOMETHING_ELSE
             rows.append(Row(i, None, wording.any_mistake[i], truth, truths, called, total, *wrong))

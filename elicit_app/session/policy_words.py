@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from metrics.policies.information import DOUBTED, More
-from metrics.policies.recommendation import difference_words, doubt_in, what_one_does
+from metrics.policies.recommendation import difference_words, main_doubt, name_and_manner
 from metrics.text import amount, capitalised, probability, total_cost
 
 if TYPE_CHECKING:
@@ -62,14 +62,14 @@ def policy_texts(judgement: Judgement, counts_as: str = "") -> PolicyTexts:
 
 
 def _row(judgement: Judgement, one: JudgedPolicy, heads: tuple[str, ...], shared: bool) -> PolicyRow:
-    name, manner = what_one_does(one, judgement.words, judgement.positive)
+    name, manner = name_and_manner(one, judgement.words, judgement.positive)
     counts = tuple(f"{count:,}" for count in _counts(judgement, one))
     return PolicyRow(
         judged=one,
         shared=shared,
         name=name,
         manner=manner,
-        short_manner=what_one_does(one, judgement.words, judgement.positive, ranges=False)[1],
+        short_manner=name_and_manner(one, judgement.words, judgement.positive, ranges=False)[1],
         counts=counts,
         sentence=_sentence(one, f"{name}, {manner}", dict(zip(heads, counts, strict=True)), shared),
     )
@@ -110,7 +110,7 @@ def _shared_note(judgement: Judgement) -> str:
         return ""
     times = _TIMES[len(tied)] if len(tied) < len(_TIMES) else f"{len(tied)} times"
     cases = f"{judgement.n_cases:,} {judgement.words.cases}"
-    doubt = doubt_in(tied[1:])
+    doubt = main_doubt(tied[1:])
     if doubt == "none":
         return f"Rank 1 {times}: these cost the same."
     whose = {"cases": cases, "answers": "the answers", "both": f"the answers and {cases} together"}[doubt]

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import elicit_app
-from elicit_app.elicitation.belief import middle_weights
-from elicit_app.elicitation.pooling import Group, left_out, pooled
+from elicit_app.elicitation.belief import median_weights
+from elicit_app.elicitation.pooling import Group, leave_one_out, pooled
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
@@ -57,8 +57,12 @@ def one_belief(metrics: Sequence[ElicitedMetric]) -> OneBelief | None:
     if experts is None:
         return None
     group = pooled(experts, _covariance(metrics[0]), np.random.default_rng(_SEED), _DRAWS)
-    weigh, logs = family_of(metrics[0].family), group.log_weights
-    return OneBelief(group, weigh.costs(weigh.sign * middle_weights(logs)), weigh.costs(weigh.sign * np.exp(logs)))
+    metric_family, logs = family_of(metrics[0].family), group.log_weights
+    return OneBelief(
+        group,
+        metric_family.costs(metric_family.sign * median_weights(logs)),
+        metric_family.costs(metric_family.sign * np.exp(logs)),
+    )
 
 
 def _experts(metrics: Sequence[ElicitedMetric]) -> list[Matrix] | None:
@@ -75,7 +79,7 @@ def _covariance(metric: ElicitedMetric) -> Matrix:
     return WeightPrior.of(family_of(metric.family).name, len(metric.classes)).covariance
 
 
-def of_one_mind(pooled: ElicitedMetric) -> bool:
+def experts_agree(pooled: ElicitedMetric) -> bool:
     """Return whether the experts of a pooled metric differ no more than their answering errors explain."""
     spread = pooled.provenance.parameters.get(SPREAD)
     return spread is not None and spread[0] < _OF_ONE_MIND
@@ -109,7 +113,7 @@ def _matters_most(metrics: Sequence[ElicitedMetric], names: Sequence[str]) -> tu
     experts, belief = _experts(metrics), one_belief(metrics)
     if experts is None or belief is None or len(experts) < 3:
         return ()
-    others = left_out(experts, _covariance(metrics[0]), np.random.default_rng(_SEED), _DRAWS)
+    others = leave_one_out(experts, _covariance(metrics[0]), np.random.default_rng(_SEED), _DRAWS)
     factors = [_moved(belief.group, group) for group in others]
     most = int(np.argmax(factors))
     if factors[most] < _MOVED:
@@ -199,7 +203,7 @@ class Source:
         return self.metric.provenance.expert or self.name
 
 
-def who_counts(sources: Sequence[Source], *, trusted_only: bool = False) -> tuple[list[Source], tuple[str, ...]]:
+def select_sources(sources: Sequence[Source], *, trusted_only: bool = False) -> tuple[list[Source], tuple[str, ...]]:
     """Return the metrics to compare and pool, and sentences on who is left out and why.
 
     If people answered, programs do not count; with `trusted_only`, neither do experts whose answers are inconsistent.
@@ -240,9 +244,9 @@ def aligned(sources: Sequence[Source]) -> tuple[Source, ...]:
                 "classes can be compared or pooled."
             )
     _refuse_twice(sources)
-    apart = any(family_of(source.metric.family).tells_apart for source in sources)
+    apart = any(family_of(source.metric.family).distinguishes_errors for source in sources)
     family = (LPM if apart else DLPM).name
-    turned = [_turned(source.metric, first.metric.classes, family) for source in sources]
+    turned = [_converted(source.metric, first.metric.classes, family) for source in sources]
     yardstick = _yardstick(turned)
     named = [replace(metric, yardstick=yardstick) for metric in turned]
     return tuple(Source(source.name, metric) for source, metric in zip(sources, named, strict=True))
@@ -259,23 +263,23 @@ def _refuse_twice(sources: Sequence[Source]) -> None:
         seen[digest] = source.name
 
 
-def _turned(metric: ElicitedMetric, classes: tuple[str, ...], family: str) -> ElicitedMetric:
+def _converted(metric: ElicitedMetric, classes: tuple[str, ...], family: str) -> ElicitedMetric:
     """Return a metric with its classes reordered, and in the family that distinguishes mistakes if that is given."""
     if metric.classes == classes and metric.family == family:
         return metric
     order = [metric.classes.index(name) for name in classes]
-    cells, weigh = np.ix_(order, order), family_of(family)
+    cells, metric_family = np.ix_(order, order), family_of(family)
     draws = metric.cost_samples
-    weights = weigh.normalise(weigh.sign * weigh.of_errors(metric.cost_matrix[cells]))
+    weights = metric_family.normalise(metric_family.sign * metric_family.of_errors(metric.cost_matrix[cells]))
     return replace(
         metric,
         classes=classes,
         labels=classes,
         family=family,
         weights=weights,
-        cost_matrix=weigh.costs(weights),
+        cost_matrix=metric_family.costs(weights),
         intervals=None if metric.intervals is None else metric.intervals[cells],
-        samples=None if draws is None else weigh.sign * weigh.of_errors(draws[:, order][:, :, order]),
+        samples=None if draws is None else metric_family.sign * metric_family.of_errors(draws[:, order][:, :, order]),
         prevalence=None if metric.prevalence is None else metric.prevalence[order],
     )
 
@@ -312,20 +316,20 @@ def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
     sources = aligned(sources)
     metrics = [source.metric for source in sources]
     first, family = metrics[0], metrics[0].family
-    weigh = family_of(family)
+    metric_family = family_of(family)
     belief = one_belief(metrics) if told_apart_by_all else None
     costs = _geometric_mean([metric.cost_matrix for metric in metrics]) if belief is None else belief.costs
     draws = None if belief is None else belief.draws
     experts = [source.who for source in sources]
     return ElicitedMetric.from_weights(
         first.classes,
-        weigh.sign * weigh.of_errors(costs),
+        metric_family.sign * metric_family.of_errors(costs),
         family,
         kind=first.kind,
         name=name or f"Pooled: {', '.join(experts)}",
         created=max(metric.created for metric in metrics),
         intervals=None if draws is None else _intervals(draws, costs, metrics),
-        samples=None if draws is None else weigh.sign * weigh.of_errors(draws),
+        samples=None if draws is None else metric_family.sign * metric_family.of_errors(draws),
         prevalence=_common_prevalence(metrics),
         population=first.population if len({metric.population for metric in metrics}) == 1 else None,
         consequences=next((metric.consequences for metric in metrics if metric.consequences), ()),

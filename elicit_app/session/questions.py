@@ -34,7 +34,7 @@ Count = TypeVar("Count", Proposal | None, Moved | None)
 
 
 @dataclass(frozen=True, eq=False)
-class Asking:
+class CurrentQuestion:
     """The current question: its number, the pair, its layout, and the progress of the procedure."""
 
     number: int
@@ -46,7 +46,7 @@ class Asking:
 
 
 # The meaning of a reply when the first matrix was on the left.
-_MEANT: dict[Reply, Choice] = {
+_CHOICE_OF_REPLY: dict[Reply, Choice] = {
     "left": Choice.FIRST,
     "right": Choice.SECOND,
     "equal": Choice.EQUAL,
@@ -56,14 +56,14 @@ _MEANT: dict[Reply, Choice] = {
 
 def to_choice(left: Side, reply: Reply) -> Choice:
     """Return the choice that a reply means in the pair's own order, given the matrix on the left."""
-    choice = _MEANT[reply]
+    choice = _CHOICE_OF_REPLY[reply]
     return choice if left == "first" else choice.swapped()
 
 
 def to_reply(left: Side, choice: Choice) -> Reply:
     """Return the reply that stands for a choice, given the matrix on the left."""
     shown = choice if left == "first" else choice.swapped()
-    return next(reply for reply, meant in _MEANT.items() if meant is shown)
+    return next(reply for reply, meant in _CHOICE_OF_REPLY.items() if meant is shown)
 
 
 def on_screen(left: Side, count: Count) -> Count:
@@ -71,7 +71,7 @@ def on_screen(left: Side, count: Count) -> Count:
     return count if count is None or left == "first" else count.swapped()
 
 
-def stand(state: SessionState, pair: Pair, progress: Progress, winner: Side | None = None) -> Asking:
+def lay_out(state: SessionState, pair: Pair, progress: Progress, winner: Side | None = None) -> CurrentQuestion:
     """Lay out a new question: random sides, rows and subject; a repeat swaps the sides of the original.
 
     `winner` is the side expected to be chosen. If one side of the screen has been chosen more often, the winner goes to
@@ -82,13 +82,13 @@ def stand(state: SessionState, pair: Pair, progress: Progress, winner: Side | No
     if pair.repeat_of is not None and pair.purpose is Purpose.REPEAT:
         left, subject = sides_of_repeat(state.entries[pair.repeat_of - 1].event, pair, subject)
     elif pair.proposal is not None and pair.proposal.at_once:
-        left = _evened(left, pair.proposal.side, _lead_of_left(state, counts=True))
+        left = _balanced_left(left, pair.proposal.side, _lead_of_left(state, counts=True))
     elif winner is not None:
-        left = _evened(left, winner, _lead_of_left(state, counts=False))
-    return Asking(number, pair, left, subject, rows_reversed(state.begun.seed, number), progress)
+        left = _balanced_left(left, winner, _lead_of_left(state, counts=False))
+    return CurrentQuestion(number, pair, left, subject, rows_reversed(state.begun.seed, number), progress)
 
 
-def favoured(step: Step, family: Family) -> Side | None:
+def predicted_winner(step: Step, family: Family) -> Side | None:
     """Return the side expected to be chosen; None if unknown, because a search predicts nothing."""
     if step.belief.agreement is None or is_fraction(family):
         return None
@@ -97,7 +97,7 @@ def favoured(step: Step, family: Family) -> Side | None:
     return None if better == 0.0 else "first" if better > 0 else "second"
 
 
-def _evened(left: Side, wanted: Side, lead: int) -> Side:
+def _balanced_left(left: Side, wanted: Side, lead: int) -> Side:
     """Return the matrix on the left: as drawn or, if left leads or trails by enough, so that `wanted` evens it out."""
     if abs(lead) < _MOST_AHEAD:
         return left
@@ -156,7 +156,7 @@ _REMEMBERED = 64
 
 
 @dataclass(frozen=True)
-class Over:
+class EndOfQuestions:
     """The end of the questions, and its reason."""
 
     stopped: StopReason
@@ -168,7 +168,7 @@ class Steps:
     def __init__(self, study: Study, setting: Setting) -> None:
         self._study, self._setting = study, setting
         self._procedures: dict[tuple[int | None, bool], Procedure] = {}  # at most one, because its caches take memory
-        self._steps: dict[object, Step | Over] = {}
+        self._steps: dict[object, Step | EndOfQuestions] = {}
 
     def procedure(self, state: SessionState) -> Procedure:
         """Return the procedure with the number of questions that the expert asked for."""
@@ -177,25 +177,25 @@ class Steps:
             self._procedures = {key: procedure_for(self._study, self._setting.with_budget(*key))}
         return self._procedures[key]
 
-    def after(self, state: SessionState) -> Step | Over:
+    def after(self, state: SessionState) -> Step | EndOfQuestions:
         """Return the next step after a state, or why there is no further question."""
         key = _key(state)
         if key not in self._steps:
             while len(self._steps) >= _REMEMBERED:
                 del self._steps[next(iter(self._steps))]
-            self._steps[key] = self._made(state)
+            self._steps[key] = self._compute_step(state)
         return self._steps[key]
 
-    def over(self, state: SessionState) -> Over | None:
+    def over(self, state: SessionState) -> EndOfQuestions | None:
         """Return why there is no further question; None where there is one, which only a search has to make."""
         procedure = self.procedure(state)
         if _key(state) in self._steps or procedure.belief(state.history) is None:
             step = self.after(state)
-            return step if isinstance(step, Over) else None
+            return step if isinstance(step, EndOfQuestions) else None
         reason = procedure.stops(state.history)
-        return None if reason is None else Over(reason)
+        return None if reason is None else EndOfQuestions(reason)
 
-    def ahead(self, state: SessionState) -> Iterator[None]:
+    def prepare(self, state: SessionState) -> Iterator[None]:
         """Prepare the step after a state, in parts that take some hundredths of a second each."""
         procedure = self.procedure(state)
         procedure.belief(state.history)
@@ -204,11 +204,11 @@ class Steps:
         yield
         self.after(state)
 
-    def _made(self, state: SessionState) -> Step | Over:
+    def _compute_step(self, state: SessionState) -> Step | EndOfQuestions:
         procedure = self.procedure(state)
         reason = procedure.stops(state.history)  # the outcome takes longer than a question, and can wait
-        step = Over(reason) if reason is not None else first_step(procedure, state.history)
-        return Over(step.stopped) if isinstance(step, Outcome) else step
+        step = EndOfQuestions(reason) if reason is not None else first_step(procedure, state.history)
+        return EndOfQuestions(step.stopped) if isinstance(step, Outcome) else step
 
 
 def _key(state: SessionState) -> object:
@@ -234,11 +234,11 @@ def first_step(procedure: Procedure, history: Sequence[Asked]) -> Step | Outcome
         elicitation.close()
 
 
-def note_about(setting: Setting, step: Step | Over) -> str:
+def procedure_note(setting: Setting, step: Step | EndOfQuestions) -> str:
     """Return how many questions a published search needs, or why more than planned are asked; else nothing."""
     if isinstance(step, Step) and step.progress.beyond_plan:
         return "One question more than planned, to be sure of your answers."
-    if isinstance(step, Over) or not entry_named(setting.procedure).narrows:
+    if isinstance(step, EndOfQuestions) or not entry_named(setting.procedure).narrows:
         return ""
     total = step.progress.asked + step.progress.most
     return f"This procedure asks roughly {total:,} questions; the later ones look alike."

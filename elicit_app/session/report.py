@@ -12,7 +12,7 @@ from elicit_app.elicitation.questions import Purpose
 from elicit_app.session.policy_words import information_texts, policy_texts
 from elicit_app.session.sentences import preference_of
 from elicit_app.session.session import Session
-from elicit_app.session.trusting import contradictions
+from elicit_app.session.trust_findings import contradictions
 from elicit_app.session.view_builders import answered_views
 from elicit_app.session.views import AnsweredView, ResultView
 from elicit_app.study.model import Study
@@ -68,7 +68,7 @@ _FITS = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class SessionFacts:
     """What a session adds to a metric and a judgement, in words."""
 
     title: str
@@ -111,7 +111,7 @@ def save_report(page: Page, metric: ElicitedMetric, path: Path) -> Path:
 def report_page(
     metric: ElicitedMetric,
     judgement: Judgement | None,
-    asked: Asked | None = None,
+    asked: SessionFacts | None = None,
     experts: ComparisonView | None = None,
 ) -> Page:
     """Return the report: two sheets and, for a session, every answer.
@@ -141,7 +141,7 @@ def _models(judgement: Judgement) -> list[str]:
     return list(dict.fromkeys(one.policy.model for one in judgement.policies if one.policy.model is not None))
 
 
-def _head(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | None) -> list[Section]:
+def _head(metric: ElicitedMetric, judgement: Judgement | None, asked: SessionFacts | None) -> list[Section]:
     """Return who was asked, when, about what and for what purpose; then the recommendation."""
     number, quality = metric.provenance.questions, metric.quality
     who = metric.provenance.expert or "one person"
@@ -213,7 +213,7 @@ def _doubts(judgement: Judgement) -> tuple[tuple[str, str], ...]:
     assert found is not None
     head = headline_of(exchange_rates(judgement.metric))
     answers = counted(judgement.metric.provenance.questions, "answer")
-    if head.rate.ninety is None:
+    if head.rate.range_90 is None:
         first = "The metric has no ranges, so the doubt from the answers is not included."
     else:
         first = (
@@ -227,7 +227,7 @@ def _doubts(judgement: Judgement) -> tuple[tuple[str, str], ...]:
     return ("Doubt from the answers", first), ("Doubt from the cases", second)
 
 
-def _costs(metric: ElicitedMetric, asked: Asked | None) -> list[Section]:
+def _costs(metric: ElicitedMetric, asked: SessionFacts | None) -> list[Section]:
     """Return what the answers say: the exchange rates, beside the first guesses."""
     rates = exchange_rates(metric)
     head = headline_of(rates, metric.quality.provisional)
@@ -254,7 +254,7 @@ def _costs(metric: ElicitedMetric, asked: Asked | None) -> list[Section]:
     return [Section("What the answers say", blocks, whole=True)]
 
 
-def _trust(asked: Asked) -> Section:
+def _trust(asked: SessionFacts) -> Section:
     return Section("Can the answers be trusted?", (Paragraph(asked.trust_sentence), Findings(asked.findings)))
 
 
@@ -274,7 +274,7 @@ def _experts(view: ComparisonView) -> list[Section]:
     return [Section("The experts", blocks), pooled]
 
 
-def _method(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | None) -> list[Section]:
+def _method(metric: ElicitedMetric, judgement: Judgement | None, asked: SessionFacts | None) -> list[Section]:
     sentences = [] if asked is None else [asked.how, *([asked.method] if asked.method else [])]
     if metric.samples is not None:
         sentences.append(f"The ranges are those of {len(metric.samples):,} posterior draws.")
@@ -295,7 +295,9 @@ def _method(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | 
     return [*sections, Section("To do it again", (Facts(_again(metric, judgement, asked)),))]
 
 
-def _again(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | None) -> tuple[tuple[str, str], ...]:
+def _again(
+    metric: ElicitedMetric, judgement: Judgement | None, asked: SessionFacts | None
+) -> tuple[tuple[str, str], ...]:
     source, quality = metric.provenance, metric.quality
     study = asked.about if asked is not None else "" if judgement is None else f"{judgement.n_cases:,} cases"
     answers = f"{source.questions}, digest {_start(source.answers_digest)}" if source.answers_digest else "none"
@@ -318,13 +320,13 @@ def _again(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | N
     return tuple(row for row in rows if row[1])
 
 
-def _answers(asked: Asked) -> Section:
+def _answers(asked: SessionFacts) -> Section:
     rows = tuple((Cell(str(number)), Cell(text), Cell(remark)) for number, text, remark in asked.answers)
     table = Table(("Number", "Answer", "Remark"), rows, frozenset({0}), widest=1)
     return Section("Every answer, in words", (table,), new_sheet=True)
 
 
-def _asked(session: Session, view: ResultView) -> Asked:
+def _asked(session: Session, view: ResultView) -> SessionFacts:
     study, family = session.study, session.procedure().family
     answers = answered_views(session, contradictions(session.state))
     findings = [Finding(found.good, found.headline, found.detail) for found in view.trust]
@@ -333,7 +335,7 @@ def _asked(session: Session, view: ResultView) -> Asked:
         findings = [
             replace(one, detail=f"{one.detail} {text}.") if one.detail.endswith(":") else one for one in findings
         ]
-    return Asked(
+    return SessionFacts(
         title=study.title,
         about=_about(study),
         day=view.date,

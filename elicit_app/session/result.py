@@ -22,7 +22,7 @@ from elicit_app.session.journal.events import Event
 from elicit_app.session.journal.state import SessionState, fold
 from elicit_app.session.sentences import stated_words
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
-from elicit_app.session.trusting import trust_of
+from elicit_app.session.trust_findings import trust_of
 from elicit_app.session.views import ResultView, Scenarios
 from elicit_app.study.model import Predictions, Study
 from elicit_app.study.writing import write_problem
@@ -37,18 +37,18 @@ from metrics.policies.recommendation import UNSURE
 from metrics.text import day, in_zone, probability
 
 
-class ResultInParts:
+class ResultBuilder:
     """A result made in parts, each of which takes a fraction of a second, so that other work can come between."""
 
     def __init__(self, session: Session) -> None:
         self._state, self._parts = session.state, _parts_of_result(session)
         self._view: ResultView | None = None
 
-    def is_of(self, state: SessionState) -> bool:
+    def is_current_for(self, state: SessionState) -> bool:
         """Return whether this is also the result of `state`: the same answers, with only the phase changed."""
         return replace(self._state, phase=state.phase).same_as(state)
 
-    def go_on(self) -> bool:
+    def build_next(self) -> bool:
         """Make the next part, and return whether it was the last.
 
         Raises
@@ -61,8 +61,8 @@ class ResultInParts:
         return self._view is not None
 
     def completed(self) -> ResultView:
-        """Make the remaining parts, and return everything the result pages show; raises as `go_on`."""
-        while not self.go_on():
+        """Make the remaining parts, and return everything the result pages show; raises as `build_next`."""
+        while not self.build_next():
             pass
         assert self._view is not None
         return self._view
@@ -76,7 +76,7 @@ def result_view(session: Session) -> ResultView:
     Problem
         If there is no answer yet.
     """
-    return ResultInParts(session).completed()
+    return ResultBuilder(session).completed()
 
 
 def _parts_of_result(session: Session) -> Iterator[ResultView | None]:
@@ -139,11 +139,11 @@ def models_under_prices(study: Study, outcome: Outcome) -> tuple[str, ...]:
 def _guesses(state: SessionState, study: Study, family: str) -> dict[MistakeKey, float]:
     """Return the first guesses by the mistakes that the family distinguishes."""
     guessed = {MistakeKey(guess.true, guess.predicted): guess.ratio for guess in state.guesses}
-    weigh = linear_family(family)
+    metric_family = linear_family(family)
     return {
-        key: guessed.get(key, guessed.get(MistakeKey(*weigh.cell(key)), 0.0))
-        for key in weigh.mistakes(study.n_classes)
-        if key in guessed or MistakeKey(*weigh.cell(key)) in guessed
+        key: guessed.get(key, guessed.get(MistakeKey(*metric_family.cell(key)), 0.0))
+        for key in metric_family.mistakes(study.n_classes)
+        if key in guessed or MistakeKey(*metric_family.cell(key)) in guessed
     }
 
 
@@ -188,7 +188,7 @@ def elicited(
         samples=outcome.samples,
         prevalence=None if study.wording.priced else study.prevalence,
         population=None if study.wording.priced else study.population,
-        consequences=consequences(study, not family_of(outcome.family).tells_apart),
+        consequences=consequences(study, not family_of(outcome.family).distinguishes_errors),
         words=study.wording.of_cases,
         yardstick=(study.classes[true], study.classes[predicted]),
         provenance=replace(

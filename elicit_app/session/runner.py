@@ -22,8 +22,8 @@ from elicit_app.problem import Problem
 from elicit_app.session.journal.events import Kept
 from elicit_app.session.journal.listing import experts_in_words, finished_experts, sessions_of
 from elicit_app.session.journal.writing import UnwrittenProblem
-from elicit_app.session.questions import Asking
-from elicit_app.session.session import Said, Session
+from elicit_app.session.questions import CurrentQuestion
+from elicit_app.session.session import ReplyDetails, Session
 from elicit_app.session.view_builders import (
     looking_again_view,
     question_view,
@@ -45,10 +45,10 @@ from elicit_app.session.views import (
 )
 
 if TYPE_CHECKING:
-    from elicit_app.session.result import ResultInParts
+    from elicit_app.session.result import ResultBuilder
 
 Listener = Callable[[View], None]
-Act = Callable[[], None]
+Task = Callable[[], None]
 
 _REPLIES: Final[tuple[tuple[Reply, Strength | None], ...]] = (
     ("left", None),
@@ -79,14 +79,14 @@ class SessionRunner:
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="session")
         self._requests = itertools.count(1)
         self._view: View | None = None
-        self._pending: tuple[Act, Callable[[], View]] | None = None
+        self._pending: tuple[Task, Callable[[], View]] | None = None
         self._break_at: int | None = None
         self._to_calibrate = list(session.study.models)
-        self._looking_at: int | None = None
-        self._ahead: ResultInParts | None = None
+        self._reviewed_answer: int | None = None
+        self._result_builder: ResultBuilder | None = None
         # The number of expert actions, and the work to do until the next one. Guarded by the lock.
         self._turn = 0
-        self._meanwhile: deque[Act] = deque()
+        self._idle_tasks: deque[Task] = deque()
         self._request_came = threading.Event()
         # The turn that the worker is at; only the worker uses it.
         self._working_on = 0
@@ -105,7 +105,7 @@ class SessionRunner:
 
     def go_on(self) -> None:
         """Show the question after the recap."""
-        self._submit(lambda: self._show(self._where()))
+        self._submit(lambda: self._show(self._current_view()))
 
     def answer(
         self,
@@ -114,16 +114,16 @@ class SessionRunner:
         strength: Strength | None = None,
         *,
         full_picture: bool = False,
-        **said: Unpack[Said],
+        **details: Unpack[ReplyDetails],
     ) -> None:
         """Answer the question of `request`; dropped if another question is current. See `Session.answer`."""
-        self._submit(lambda: self._answer(request, reply, strength, full_picture, said))
+        self._submit(lambda: self._answer(request, reply, strength, full_picture, details))
 
-    def consider(self, request: int, moved: Moved) -> None:
+    def prepare_count(self, request: int, moved: Moved) -> None:
         """Prepare the next question for the count on the screen, should it be taken; its first side is the left one."""
         with self._lock:
             turn = self._turn
-        self._later(lambda: self._look_at_count(request, moved), turn, first=True)
+        self._queue_idle(lambda: self._look_at_count(request, moved), turn, first=True)
 
     def undo(self) -> None:
         """Take back the last action; during another look at an answer, leave it unchanged."""
@@ -131,15 +131,15 @@ class SessionRunner:
 
     def redo(self) -> None:
         """Redo the last undone action."""
-        self._submit(lambda: self._act(self._session.redo, self._where))
+        self._submit(lambda: self._change_session(self._session.redo, self._current_view))
 
     def stop(self) -> None:
         """Stop answering and show the review."""
-        self._submit(lambda: self._act(self._session.stop, self._review))
+        self._submit(lambda: self._change_session(self._session.stop, self._review))
 
     def more(self) -> None:
         """Ask for more questions."""
-        self._submit(lambda: self._act(self._session.more, self._where))
+        self._submit(lambda: self._change_session(self._session.more, self._current_view))
 
     def review(self) -> None:
         """Show the review again."""
@@ -151,7 +151,7 @@ class SessionRunner:
 
     def state_practice(self, table: Sequence[Sequence[float]] | None) -> None:
         """Record present practice, and show the result with it; None removes it."""
-        self._submit(lambda: self._act(lambda: self._session.state_practice(table), self._result))
+        self._submit(lambda: self._change_session(lambda: self._session.state_practice(table), self._result))
 
     def curves(self) -> None:
         """Compute the curves of the current result."""
@@ -159,7 +159,7 @@ class SessionRunner:
 
     def take_out(self, number: int) -> None:
         """Exclude answer `number`."""
-        self._submit(lambda: self._act(lambda: self._session.take_out(number), self._review))
+        self._submit(lambda: self._change_session(lambda: self._session.take_out(number), self._review))
 
     def look_again(self, number: int) -> None:
         """Show question `number` again; a reply changes the answer, and the review follows."""
@@ -167,11 +167,11 @@ class SessionRunner:
 
     def resolve(self, pair: tuple[int, int], kept: Kept) -> None:
         """Record which of two answers was meant; `pair` holds their numbers."""
-        self._submit(lambda: self._act(lambda: self._session.resolve(*pair, kept), self._review))
+        self._submit(lambda: self._change_session(lambda: self._session.resolve(*pair, kept), self._review))
 
     def finish(self) -> None:
         """Finish, and show the result."""
-        self._submit(lambda: self._act(self._session.finish, self._result))
+        self._submit(lambda: self._change_session(self._session.finish, self._result))
 
     def retry(self) -> None:
         """Try again to write what could not be written."""
@@ -193,44 +193,44 @@ class SessionRunner:
 
     # --- the worker's side
 
-    def _submit(self, work: Act) -> None:
+    def _submit(self, work: Task) -> None:
         with self._lock:
             if self._closed.is_set():
                 return
             self._turn += 1
-            self._meanwhile.clear()
+            self._idle_tasks.clear()
             self._request_came.set()
             self._worker.submit(self._guarded, work, self._turn)
 
-    def _guarded(self, work: Act, turn: int) -> None:
+    def _guarded(self, work: Task, turn: int) -> None:
         """Run a piece of work; the listener is told of any failure in words."""
         self._worker_id, self._working_on = threading.get_ident(), turn
         try:
             work()
         except Problem as problem:
-            self._tell(ProblemView(problem.sentence, problem.findings))
+            self._notify_listener(ProblemView(problem.sentence, problem.findings))
         except Exception as error:
             _log.exception("unexpected failure in a session")
-            self._tell(
+            self._notify_listener(
                 ProblemView(
                     f"Something went wrong inside elicit ({type(error).__name__}: {error}). "
                     f"Everything answered so far is kept in {self._session.path}."
                 )
             )
 
-    def _tell(self, view: View) -> None:
+    def _notify_listener(self, view: View) -> None:
         if not self._closed.is_set():
             self._listener(view)
 
     def _show(self, view: View) -> None:
         self._view = view
-        self._looking_at = view.again if isinstance(view, QuestionView) else None
+        self._reviewed_answer = view.again if isinstance(view, QuestionView) else None
         if isinstance(view, QuestionView):
-            self._ahead = None  # it takes memory
+            self._result_builder = None  # it takes memory
         self._prepare()
-        self._tell(view)
+        self._notify_listener(view)
 
-    def _act(self, act: Act, then: Callable[[], View]) -> None:
+    def _change_session(self, act: Task, then: Callable[[], View]) -> None:
         """Change the session and show what follows; if the change cannot be written, the old view stays."""
         self._pending = None
         try:
@@ -247,58 +247,62 @@ class SessionRunner:
     def _unsaved(self, sentence: str) -> None:
         view = self._view
         if isinstance(view, QuestionView):
-            self._tell(UnsavedView(sentence, view))
+            self._notify_listener(UnsavedView(sentence, view))
         elif view is not None and not isinstance(view, UnsavedView | ProblemView | RecapView | CurvesView):
-            self._tell(replace(view, unsaved=sentence))
+            self._notify_listener(replace(view, unsaved=sentence))
         else:
-            self._tell(ProblemView(sentence))
+            self._notify_listener(ProblemView(sentence))
 
     def _retry(self) -> None:
         if self._pending is not None:
-            self._act(*self._pending)
+            self._change_session(*self._pending)
         elif self._view is not None:
-            self._tell(self._view)
+            self._notify_listener(self._view)
         else:
-            self._show(self._where())
+            self._show(self._current_view())
 
     def _start(self, recap: bool) -> None:
-        view = self._where()
+        view = self._current_view()
         if recap and isinstance(view, QuestionView) and self._session.state.entries:
             view = recap_view(self._session)
         self._show(view)
-        self._later(self._verify)
+        self._queue_idle(self._verify)
 
     def _verify(self) -> None:
         # If the note cannot be written, the next answer reports that.
         with suppress(UnwrittenProblem):
             self._session.verify()
 
-    def _answer(self, request: int, reply: Reply, strength: Strength | None, full_picture: bool, said: Said) -> None:
+    def _answer(
+        self, request: int, reply: Reply, strength: Strength | None, full_picture: bool, details: ReplyDetails
+    ) -> None:
         view = self._view
         if not isinstance(view, QuestionView) or view.request != request:
             # A late second press must not discard what was prepared for the next question.
             self._prepare()
             return
-        if self._looking_at is not None:
-            self._act(partial(self._session.change, self._looking_at, reply, strength, **said), self._review)
+        if self._reviewed_answer is not None:
+            self._change_session(
+                partial(self._session.change, self._reviewed_answer, reply, strength, **details), self._review
+            )
         else:
-            answer = partial(self._session.answer, reply, strength, full_picture=full_picture, **said)
-            self._act(answer, self._after_answer)
+            answer = partial(self._session.answer, reply, strength, full_picture=full_picture, **details)
+            self._change_session(answer, self._after_answer)
 
     def _undo(self) -> None:
-        if self._looking_at is not None:
+        if self._reviewed_answer is not None:
             self._show(self._review())
         else:
-            self._act(self._session.undo, self._where)
+            self._change_session(self._session.undo, self._current_view)
 
     # --- views
 
     def _after_answer(self) -> View:
         answered = len(self._session.state.entries)
         self._break_at = answered if answered % 12 == 0 else None
-        return self._where()
+        return self._current_view()
 
-    def _where(self) -> View:
+    def _current_view(self) -> View:
         """Return the view of the session's current state."""
         session = self._session
         if session.state.phase == "finished":
@@ -313,9 +317,9 @@ class SessionRunner:
         return review_view(self._session)
 
     def _result(self) -> View:
-        ahead = self._ahead_or_new()
-        view = ahead.completed()
-        self._ahead = ahead
+        builder = self._take_result_builder()
+        view = builder.completed()
+        self._result_builder = builder
         sessions = sessions_of(self._session.path.parent, self._session.study.digests)
         experts = finished_experts(sessions)
         return replace(view, experts=experts_in_words(experts) if len(experts) > 1 else "")
@@ -326,7 +330,7 @@ class SessionRunner:
         if isinstance(self._view, ResultView):
             found = curves_of(self._session.study, self._view)
             if found is not None:
-                self._tell(found)
+                self._notify_listener(found)
 
     # --- the next question, before the click
 
@@ -336,59 +340,63 @@ class SessionRunner:
             return
         view = self._view
         if isinstance(view, SittingOverView):
-            self._later(self._session.look_further)
+            self._queue_idle(self._session.look_further)
         if isinstance(view, SittingOverView | ReviewView) and self._session.state.informative:
-            self._later(self._prepare_result)
+            self._queue_idle(self._prepare_result)
         if isinstance(view, RecapView) or (isinstance(view, QuestionView) and view.again is None):
             self._prepare_next()
-        self._later(self._calibrate)
+        self._queue_idle(self._calibrate)
 
     def _prepare_result(self) -> None:
         """Make the result ahead of the request, one part per piece of work."""
-        ahead = self._ahead_or_new()
+        builder = self._take_result_builder()
         with suppress(Problem):  # reported when the result is requested
-            if not ahead.go_on():
-                self._later(self._prepare_result)
-            self._ahead = ahead
+            if not builder.build_next():
+                self._queue_idle(self._prepare_result)
+            self._result_builder = builder
 
-    def _ahead_or_new(self) -> ResultInParts:
+    def _take_result_builder(self) -> ResultBuilder:
         """Return the result as far as it is made; if it failed or is outdated, start a new one."""
         # Imported here because judging models pulls in more than the first question needs.
-        from elicit_app.session.result import ResultInParts
+        from elicit_app.session.result import ResultBuilder
 
-        ahead, self._ahead = self._ahead, None
-        return ahead if ahead is not None and ahead.is_of(self._session.state) else ResultInParts(self._session)
+        builder, self._result_builder = self._result_builder, None
+        return (
+            builder
+            if builder is not None and builder.is_current_for(self._session.state)
+            else ResultBuilder(self._session)
+        )
 
     def _prepare_next(self) -> None:
         asking = self._session.asking()
         if asking is None:
             return
-        self._later(self._give_way)
+        self._queue_idle(self._wait_for_painting)
         if asking.pair.proposal is not None and asking.pair.proposal.at_once:
-            self._later(partial(self._prepare_counts, asking))
+            self._queue_idle(partial(self._prepare_counts, asking))
         else:
             self._prepare_choices(asking)
 
-    def _give_way(self) -> None:
+    def _wait_for_painting(self) -> None:
         """Wait until the question is painted, or answered, because doing both at once takes longer."""
         self._request_came.clear()
         self._request_came.wait(_PAINTING)
 
-    def _prepare_choices(self, asking: Asking) -> None:
+    def _prepare_choices(self, asking: CurrentQuestion) -> None:
         for reply, strength in _REPLIES:
-            self._later(partial(self._look_ahead, self._session.look_ahead(asking, reply, strength)))
+            self._queue_idle(partial(self._prepare_part, self._session.look_ahead(asking, reply, strength)))
 
-    def _prepare_counts(self, asking: Asking) -> None:
+    def _prepare_counts(self, asking: CurrentQuestion) -> None:
         """Prepare the likely counts first; choices are what a person falls back to."""
         for moved in self._session.likely_counts(asking):
-            self._later(partial(self._look_ahead, self._session.look_ahead(asking, "equal", moved=moved)))
+            self._queue_idle(partial(self._prepare_part, self._session.look_ahead(asking, "equal", moved=moved)))
         self._prepare_choices(asking)
 
-    def _look_ahead(self, parts: Iterator[None]) -> None:
+    def _prepare_part(self, parts: Iterator[None]) -> None:
         """Do one part; an answer that arrives meanwhile waits for no more than that."""
         with suppress(StopIteration):
             next(parts)
-            self._later(partial(self._look_ahead, parts), first=True)
+            self._queue_idle(partial(self._prepare_part, parts), first=True)
 
     def _calibrate(self) -> None:
         """Calibrate one model after another, which a result needs whatever the answers are."""
@@ -396,7 +404,7 @@ class SessionRunner:
 
         if self._to_calibrate:
             calibration_of(self._to_calibrate.pop())
-            self._later(self._calibrate)
+            self._queue_idle(self._calibrate)
 
     def _look_at_count(self, request: int, moved: Moved) -> None:
         """Compute what follows a count on the screen, unless another question is current."""
@@ -404,9 +412,9 @@ class SessionRunner:
         if not isinstance(view, QuestionView) or view.request != request or view.again is not None or asking is None:
             return
         with suppress(Problem):  # a count that cannot be named is reported when it is named
-            self._look_ahead(self._session.look_ahead(asking, "equal", moved=moved))
+            self._prepare_part(self._session.look_ahead(asking, "equal", moved=moved))
 
-    def _later(self, work: Act, turn: int | None = None, *, first: bool = False) -> None:
+    def _queue_idle(self, work: Task, turn: int | None = None, *, first: bool = False) -> None:
         """Queue idle work, before or after what is waiting already.
 
         It is dropped as soon as the expert does anything after `turn`. The default turn is the worker's current one,
@@ -415,12 +423,12 @@ class SessionRunner:
         turn = self._working_on if turn is None else turn
         with self._lock:
             if turn == self._turn and not self._closed.is_set():
-                (self._meanwhile.appendleft if first else self._meanwhile.append)(work)
-                self._worker.submit(self._guarded, partial(self._next_of_meanwhile, turn), turn)
+                (self._idle_tasks.appendleft if first else self._idle_tasks.append)(work)
+                self._worker.submit(self._guarded, partial(self._run_next_idle_task, turn), turn)
 
-    def _next_of_meanwhile(self, turn: int) -> None:
+    def _run_next_idle_task(self, turn: int) -> None:
         with self._lock:
             if turn != self._turn or self._closed.is_set():
                 return
-            work = self._meanwhile.popleft()
+            work = self._idle_tasks.popleft()
         work()

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from elicit_app.elicitation.agenda import MOST_QUESTIONS, SITTING, informative
+from elicit_app.elicitation.agenda import MOST_QUESTIONS, SITTING, n_informative
 from elicit_app.elicitation.choosing import likely_counts
 from elicit_app.elicitation.procedure import Outcome, Procedure
 from elicit_app.elicitation.questions import PREFERENCES, Moved, Progress, Side, Step, Strength
@@ -41,18 +41,18 @@ from elicit_app.session.journal.events import (
     TakenOut,
     Undone,
 )
-from elicit_app.session.journal.files import DamagedProblem, look_into, read
+from elicit_app.session.journal.files import DamagedProblem, read, read_up_to_damage
 from elicit_app.session.journal.state import OutOfPlaceError, apply
 from elicit_app.session.journal.writing import ChangedElsewhereProblem, Journal, UnwrittenProblem, write_copy
 from elicit_app.session.questions import (
-    Asking,
-    Over,
+    CurrentQuestion,
+    EndOfQuestions,
     Steps,
-    favoured,
     first_step,
-    note_about,
+    lay_out,
     on_screen,
-    stand,
+    predicted_winner,
+    procedure_note,
     to_choice,
 )
 from elicit_app.session.views import Reply
@@ -62,7 +62,7 @@ FEWEST_TO_EXPORT = 5
 _MORE_AFTER = ("budget", "known", "best-model")
 
 
-class Said(TypedDict, total=False):
+class ReplyDetails(TypedDict, total=False):
     """What may accompany a reply."""
 
     seconds: float | None  # duration of the answer
@@ -138,7 +138,7 @@ class Session:
             raise
 
     @classmethod
-    def look(cls, path: Path, study: Study | None = None, *, damaged: bool = False) -> Session:
+    def open_read_only(cls, path: Path, study: Study | None = None, *, damaged: bool = False) -> Session:
         """Open a session read-only; it may be open elsewhere. See `open`.
 
         With `damaged`, a damaged session is shown up to the damage, which `damage` then names.
@@ -150,7 +150,7 @@ class Session:
         Problem
             If the file is newer, or about another study; in one sentence.
         """
-        contents = look_into(path) if damaged else read(path)
+        contents = read_up_to_damage(path) if damaged else read(path)
         study = study or study_of(contents.begun.study, path)
         check_study(contents.begun.study, study, path)
         session = cls(study, read_setting(contents.begun, path), Journal.closed(path, contents), contents.events)
@@ -171,14 +171,14 @@ class Session:
     @property
     def note(self) -> str:
         """Return a remark about the procedure, or an empty string."""
-        return note_about(self.setting, self.next())
+        return procedure_note(self.setting, self.next())
 
     @property
     def can_export(self) -> bool:
         """Return whether there are enough answers for a metric file."""
         return len(self.state.informative) >= FEWEST_TO_EXPORT
 
-    def kept_in(self) -> Path | None:
+    def answers_file(self) -> Path | None:
         """Return the file that holds every answer.
 
         If another program changed, moved or deleted the session's file, that is a copy beside it; None if even the copy
@@ -208,37 +208,37 @@ class Session:
         """Return the procedure with the number of questions that the expert asked for."""
         return self._steps.procedure(self.state)
 
-    def next(self) -> Step | Over:
+    def next(self) -> Step | EndOfQuestions:
         """Return the next step of the procedure, or why there is no further question."""
         return self._steps.after(self.state)
 
-    def over(self) -> Over | None:
+    def over(self) -> EndOfQuestions | None:
         """Return why the procedure has no further question, or None where it has one."""
         return self._steps.over(self.state)
 
-    def asking(self) -> Asking | None:
+    def asking(self) -> CurrentQuestion | None:
         """Return the current question, or None if the procedure has no further one.
 
         After an undo it is the undone question, exactly as it was recorded.
         """
         number = len(self.state.entries) + 1
         step = self.next()
-        back = self.state.undone[-1] if self.state.undone else None
+        back = self.state.redo_stack[-1] if self.state.redo_stack else None
         if isinstance(back, Answered):
             progress = step.progress if isinstance(step, Step) else Progress(number - 1, 1, 1)
-            return Asking(number, back.pair, back.left, back.subject, back.reversed_rows, progress)
-        if isinstance(step, Over):
+            return CurrentQuestion(number, back.pair, back.left, back.subject, back.reversed_rows, progress)
+        if isinstance(step, EndOfQuestions):
             return None
         pair = Pair.of(step.question, tuple(index + 1 for index in self.state.used))
-        return stand(self.state, pair, step.progress, favoured(step, self.setting.family))
+        return lay_out(self.state, pair, step.progress, predicted_winner(step, self.setting.family))
 
     def look_ahead(
-        self, asking: Asking, reply: Reply, strength: Strength | None = None, *, moved: Moved | None = None
+        self, asking: CurrentQuestion, reply: Reply, strength: Strength | None = None, *, moved: Moved | None = None
     ) -> Iterator[None]:
-        """Compute what follows a reply before it is given, so that the answer finds it ready; see `Steps.ahead`."""
-        yield from self._steps.ahead(apply(self.state, self._answered(asking, reply, strength, {"moved": moved})))
+        """Compute what follows a reply before it is given, so that the answer finds it ready; see `Steps.prepare`."""
+        yield from self._steps.prepare(apply(self.state, self._answered(asking, reply, strength, {"moved": moved})))
 
-    def likely_counts(self, asking: Asking) -> tuple[Moved, ...]:
+    def likely_counts(self, asking: CurrentQuestion) -> tuple[Moved, ...]:
         """Return the counts that this person is likely to name, in the order of the screen, likeliest first."""
         belief = self.procedure().belief(self.state.history)
         if belief is None:
@@ -260,7 +260,12 @@ class Session:
     # --- what the expert does
 
     def answer(
-        self, reply: Reply, strength: Strength | None = None, *, full_picture: bool = False, **said: Unpack[Said]
+        self,
+        reply: Reply,
+        strength: Strength | None = None,
+        *,
+        full_picture: bool = False,
+        **details: Unpack[ReplyDetails],
     ) -> None:
         """Answer the current question; when this returns, the answer is on the disk.
 
@@ -269,10 +274,16 @@ class Session:
         asking = self.asking()
         if asking is None or self.state.phase != "asking":
             raise Problem("There is no question to answer now. Ask for more questions first.")
-        self._do(self._answered(asking, reply, strength, said, full_picture=full_picture))
+        self._do(self._answered(asking, reply, strength, details, full_picture=full_picture))
 
     def _answered(
-        self, asking: Asking, reply: Reply, strength: Strength | None, said: Said, *, full_picture: bool = False
+        self,
+        asking: CurrentQuestion,
+        reply: Reply,
+        strength: Strength | None,
+        details: ReplyDetails,
+        *,
+        full_picture: bool = False,
     ) -> Answered:
         return Answered(
             at=self._clock(),
@@ -282,7 +293,7 @@ class Session:
             reversed_rows=asking.reversed_rows,
             full_picture=full_picture,
             still=Remaining(fewest=asking.progress.fewest, most=asking.progress.most),
-            **_given(asking.pair, asking.left, reply, strength, said),
+            **_given(asking.pair, asking.left, reply, strength, details),
         )
 
     def undo(self) -> None:
@@ -298,11 +309,13 @@ class Session:
         self._require_answer(number, "take out")
         self._do(TakenOut(at=self._clock(), number=number))
 
-    def change(self, number: int, reply: Reply, strength: Strength | None = None, **said: Unpack[Said]) -> None:
+    def change(
+        self, number: int, reply: Reply, strength: Strength | None = None, **details: Unpack[ReplyDetails]
+    ) -> None:
         """Answer question `number` again with the original sides; parameters as in `answer`."""
         self._require_answer(number, "change")
         event = self.state.entries[number - 1].event
-        given = _given(event.pair, event.left, reply, strength, said)
+        given = _given(event.pair, event.left, reply, strength, details)
         self._do(Changed(at=self._clock(), number=number, **given))
 
     def resolve(self, first: int, second: int, kept: Kept) -> None:
@@ -345,7 +358,7 @@ class Session:
         state, over = self.state, self.over()
         if over is None:
             return Continued(at=self._clock(), questions=state.questions, early_stop=state.early_stop)
-        questions = informative(state.history) + SITTING
+        questions = n_informative(state.history) + SITTING
         if self.setting.questions is None or over.stopped not in _MORE_AFTER or questions > MOST_QUESTIONS:
             return None
         # Where the budget ended the sitting, it may end earlier again; where the answers did, only the expert ends it.
@@ -381,7 +394,7 @@ class Session:
         try:
             self._journal.append(event)
         except ChangedElsewhereProblem as problem:
-            kept = self.kept_in()
+            kept = self.answers_file()
             if kept is None:
                 raise
             more = f"Or go on in {kept}, which holds everything before it."
@@ -390,13 +403,13 @@ class Session:
         self._events.append(event)
 
 
-def _given(pair: Pair, left: Side, reply: Reply, strength: Strength | None, said: Said) -> dict[str, Any]:
+def _given(pair: Pair, left: Side, reply: Reply, strength: Strength | None, details: ReplyDetails) -> dict[str, Any]:
     """Return the fields of an answer: only a preference has a strength, and a count moves as the question allows."""
     choice = to_choice(left, reply)
-    fields: dict[str, Any] = {"choice": choice, "seconds": said.get("seconds")}
+    fields: dict[str, Any] = {"choice": choice, "seconds": details.get("seconds")}
     if choice in PREFERENCES:
         fields["strength"] = strength
-    if (given := said.get("moved")) is not None:
+    if (given := details.get("moved")) is not None:
         may, moved = pair.proposal, on_screen(left, given)
         assert moved is not None
         if may is None or (moved.side, moved.true, moved.predicted) != (may.side, may.true, may.predicted):
@@ -404,6 +417,6 @@ def _given(pair: Pair, left: Side, reply: Reply, strength: Strength | None, said
         if not may.least <= moved.count <= may.most:
             raise Problem(f"The count must lie between {may.least:,} and {may.most:,}, not at {moved.count:,}.")
         fields["moved"] = moved
-    if reason := said.get("reason", "").strip():
+    if reason := details.get("reason", "").strip():
         fields["reason"] = reason[:LONGEST_REASON]
     return fields

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from elicit_app.elicitation.agenda import BEST_PROBABILITY, KNOWN_FACTOR, better_side
-from elicit_app.elicitation.far_apart import far_apart
+from elicit_app.elicitation.conflicting_counts import conflicting_counts
 from elicit_app.elicitation.questions import Choice, Counts, Progress, Purpose, Side
 from elicit_app.elicitation.trust import misfits
 from elicit_app.problem import Problem
@@ -20,10 +20,10 @@ from elicit_app.registry.entries import stated_orders
 from elicit_app.session.journal.events import Answered, Pair, as_counts
 from elicit_app.session.journal.state import Entry, StateBuilder, is_merged_repeat
 from elicit_app.session.pair_words import nothing_traded
-from elicit_app.session.questions import Asking, on_screen, to_reply
+from elicit_app.session.questions import CurrentQuestion, on_screen, to_reply
 from elicit_app.session.sentences import last_words, progress_words, stated_words, with_moved
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
-from elicit_app.session.trusting import contradictions, far_apart_words, misfit_numbers
+from elicit_app.session.trust_findings import conflicting_counts_words, contradictions, misfit_numbers
 from elicit_app.session.views import AnsweredView, Fit, QuestionView, RecapView, ReviewView, SittingOverView
 from elicit_app.study.writing import write_whole
 from metrics.files import csv_cell
@@ -47,7 +47,7 @@ def shown(pair: Pair, left: Side) -> tuple[Counts, Counts]:
     return as_counts(first), as_counts(second)
 
 
-def after(progress: Progress) -> Progress:
+def remaining_after(progress: Progress) -> Progress:
     """Return the progress with the questions that remain after the current one, as a page shows it."""
     return replace(progress, fewest=max(progress.fewest - 1, 0), most=max(progress.most - 1, 0))
 
@@ -62,18 +62,18 @@ def question_view(session: Session, request: int, *, offer_break: bool = False) 
         asking,
         request=request,
         number=asking.number,
-        progress=after(asking.progress),
+        progress=remaining_after(asking.progress),
         last=asking.progress.most <= 1,
         offer_break=offer_break,
         previous=last_answer(session),
-        can_redo=bool(state.undone),
+        can_redo=bool(state.redo_stack),
         note=session.note,
         undoes=_undoes(session),
         full_picture=state.full_picture,
     )
 
 
-def _as_asked(question: Asking | Answered, **more: Any) -> QuestionView:
+def _as_asked(question: CurrentQuestion | Answered, **more: Any) -> QuestionView:
     """Return the view of a question as it is or was shown."""
     pair = question.pair
     left, right = shown(pair, question.left)
@@ -91,7 +91,7 @@ def _as_asked(question: Asking | Answered, **more: Any) -> QuestionView:
 
 
 def _undoes(session: Session) -> Literal["answer", "change", "nothing"]:
-    done = session.state.done
+    done = session.state.undo_stack
     if not done:
         return "nothing"
     return "answer" if isinstance(done[-1].event, Answered) else "change"
@@ -153,8 +153,12 @@ def answered_views(session: Session, pairs: tuple[tuple[int, int], ...]) -> tupl
     """Return every answer with its fit; `pairs` holds the numbers of contradicting answers."""
     state = session.state
     wrong = misfits(session.procedure(), state.history)
-    odd, apart = misfit_numbers(state, wrong), far_apart(session.procedure(), state.history, wrong)
-    far = set() if apart is None else {state.used[place] + 1 for place in (apart.more, apart.fewer)}
+    odd, conflict = misfit_numbers(state, wrong), conflicting_counts(session.procedure(), state.history, wrong)
+    far = (
+        set()
+        if conflict is None
+        else {state.used[place] + 1 for place in (conflict.higher_answer, conflict.lower_answer)}
+    )
     doubled = {number for pair in pairs for number in pair}
     views = []
     for number, entry in enumerate(state.entries, start=1):
@@ -241,9 +245,9 @@ def _review_sentence(session: Session, answers: tuple[AnsweredView, ...], double
         which = "one calls" if level == 1 else f"{level} call"
         parts.append(f"{which} two results equal although one was plainly better")
     state, procedure = session.state, session.procedure()
-    apart = far_apart(procedure, state.history, misfits(procedure, state.history))
-    if apart is not None:
-        parts.append(far_apart_words(apart, state))
+    conflict = conflicting_counts(procedure, state.history, misfits(procedure, state.history))
+    if conflict is not None:
+        parts.append(conflicting_counts_words(conflict, state))
     total = f"{counted(len(answers), 'answer')}."
     found = f" {', and '.join(parts).capitalize()}." if parts else ""
     missing = FEWEST_TO_EXPORT - len(session.state.informative)

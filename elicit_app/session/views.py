@@ -239,7 +239,7 @@ class Scenarios:
         return counted if self.stated is None else proportions(np.array(self.stated) * (counted > 0))
 
     @property
-    def known(self) -> tuple[int, ...]:
+    def classes_with_cases(self) -> tuple[int, ...]:
         """Return the true classes that have cases; nothing is known about the models on the others."""
         return tuple(int(i) for i in np.flatnonzero(self.judge.costs.cases))
 
@@ -271,7 +271,9 @@ class Scenarios:
             changed *= (1 - share) / rest
         else:
             # All cases were of this class, so that the others have no proportions to keep.
-            changed[[i for i in self.known if i != true]] = (1 - share) / (len(self.known) - 1)
+            changed[[i for i in self.classes_with_cases if i != true]] = (1 - share) / (
+                len(self.classes_with_cases) - 1
+            )
         changed[true] = share
         return changed
 

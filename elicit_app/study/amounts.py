@@ -107,7 +107,7 @@ def read_amounts(files: Sequence[Path], names: Sequence[str]) -> ReadAmounts:
 
 def _require_same_items(first: CaseColumns, other: CaseColumns, kind: Kind) -> None:
     """Check that a file with as many items has the same true labels, outcomes or contexts as the first one."""
-    ours, theirs = _what_is_true(first, kind), _what_is_true(other, kind)
+    ours, theirs = _truth_columns(first, kind), _truth_columns(other, kind)
     if ours.keys() != theirs.keys():
         raise Problem(
             f"{other.path} has {listed(sorted(theirs), 8)}, {first.path} has {listed(sorted(ours), 8)}: all files of "
@@ -121,7 +121,7 @@ def _require_same_items(first: CaseColumns, other: CaseColumns, kind: Kind) -> N
         )
 
 
-def _what_is_true(columns: CaseColumns, kind: Kind) -> dict[str, NDArray[Any]]:
+def _truth_columns(columns: CaseColumns, kind: Kind) -> dict[str, NDArray[Any]]:
     """Return the columns of a file that do not depend on a model, by name."""
     if kind == "multilabel":
         return {TRUE_LABEL + label: columns.bits.true[:, j] for j, label in enumerate(columns.bits.labels)}

@@ -255,7 +255,7 @@ class RowCheck:
         return f"Row {row}: {name} is {'NaN' if number != number else f'{number:.7g}'}, {ends[kind]}"
 
     def _empty_message(self, row: int, name: str) -> str:
-        return self._table.why_empty(row) or f"Row {row}: {name} is empty"
+        return self._table.row_fault(row) or f"Row {row}: {name} is empty"
 
 
 def require_comparable(path: Path, classes: Sequence[str], cases: NDArray[np.int64]) -> None:

@@ -13,11 +13,11 @@ from elicit_app.problem import Problem, WrongOption
 from elicit_app.study import other_measures
 from elicit_app.study.measuring import (
     CaseColumns,
+    Compute,
     Draw,
     Measure,
     Measurement,
     Options,
-    Take,
     completed_prevalence,
     numbers_by_class,
     read_class_table,
@@ -106,27 +106,27 @@ def _positive(cases: CaseColumns, options: Options) -> str:
     return cases.classes[1]
 
 
-def _of_decisions(name: str, **fixed: Any) -> Take:
+def _of_decisions(name: str, **fixed: Any) -> Compute:
     """Return the computation of a measure of true and predicted labels, by its name in `metrics`.
 
     Scikit-learn, which provides many of them, takes a second to import.
     """
 
-    def take(cases: CaseColumns, options: Options) -> Measurement:
+    def compute(cases: CaseColumns, options: Options) -> Measurement:
         weight, function = _weights_of_cases(cases, options), getattr(metrics, name)
         return Measurement(float(function(cases.y_true, cases.y_pred, sample_weight=weight, **fixed)), {})
 
-    return take
+    return compute
 
 
-def _of_probabilities(function: Callable[..., float]) -> Take:
+def _of_probabilities(function: Callable[..., float]) -> Compute:
     """Return the computation of a measure of true labels and all probabilities."""
 
-    def take(cases: CaseColumns, options: Options) -> Measurement:
+    def compute(cases: CaseColumns, options: Options) -> Measurement:
         true, proba, weight = _table(cases, options)
         return Measurement(float(function(true, proba, labels=cases.classes, sample_weight=weight)), {})
 
-    return take
+    return compute
 
 
 def _weighted_error(cases: CaseColumns, options: Options) -> Measurement:
@@ -150,10 +150,10 @@ def _expected_cost(cases: CaseColumns, options: Options) -> Measurement:
     return Measurement(float(value), {"cost_matrix": costs.tolist(), "classes": [*cases.classes]})
 
 
-def _by_class(name: str) -> Take:
+def _by_class(name: str) -> Compute:
     """Return the computation of precision, recall or F1: for the positive class, or averaged over the classes."""
 
-    def take(cases: CaseColumns, options: Options) -> Measurement:
+    def compute(cases: CaseColumns, options: Options) -> Measurement:
         weight = _weights_of_cases(cases, options)
         classes = [*cases.classes]
         each = getattr(metrics, name)(
@@ -165,7 +165,7 @@ def _by_class(name: str) -> Take:
         positive = _positive(cases, options)
         return Measurement(found[positive], {"positive": positive, "by class": found})
 
-    return take
+    return compute
 
 
 def _true_positive_rate(cases: CaseColumns, options: Options) -> Measurement:
@@ -291,12 +291,14 @@ def _plotted(of: Callable[[CaseColumns, Options], Any]) -> Draw:
     return lambda cases, options, axes: of(cases, options).plot(axes)
 
 
-def _decisions(name: str, title: str, take: Take, better: Any = "lower", *options: str) -> Measure:
-    return Measure(name, title, "decisions", better, take, _draw_confusion, options)
+def _decisions(name: str, title: str, compute: Compute, better: Any = "lower", *options: str) -> Measure:
+    return Measure(name, title, "decisions", better, compute, _draw_confusion, options)
 
 
-def _probabilities(name: str, title: str, take: Take, draw: Draw, *options: str, better: Any = "lower") -> Measure:
-    return Measure(name, title, "probabilities", better, take, draw, options)
+def _probabilities(
+    name: str, title: str, compute: Compute, draw: Draw, *options: str, better: Any = "lower"
+) -> Measure:
+    return Measure(name, title, "probabilities", better, compute, draw, options)
 
 
 _ANY = "prevalence"

@@ -22,7 +22,7 @@ from elicit_app.study.scoring import (
     ModelRows,
     Piece,
     RowsTally,
-    demand_same_cases,
+    require_same_cases,
     tally_rows,
 )
 from metrics import ElicitedMetric
@@ -125,7 +125,7 @@ def _pieces(files: Sequence[tuple[Path, int | None]], start: int, stop: int) -> 
         before += here
 
 
-How = tuple[ElicitedMetric, Sequence[Calibration] | None, ConcernSettings]  # settings of a tally
+TallySettings = tuple[ElicitedMetric, Sequence[Calibration] | None, ConcernSettings]
 
 
 def tally_part(
@@ -177,7 +177,7 @@ def tally_on_cluster(
     bare = replace(metric, samples=None)  # a tally does not need the draws, of which there may be many
     with cluster(scheduler) as finished:
         tally = _merged(finished, parts, (bare, None, concern), advance)
-        demand_same_cases(_whole(parts), tally)
+        require_same_cases(_whole(parts), tally)
         found = tally.calibrations()
         if found is not None:
             tally = _merged(finished, parts, (bare, found, concern), None)
@@ -191,14 +191,14 @@ def _whole(parts: Sequence[Part]) -> list[ModelRows]:
     ]
 
 
-def _merged(finished: Finished, parts: Sequence[Part], how: How, advance: Advance | None) -> RowsTally:
+def _merged(finished: Finished, parts: Sequence[Part], settings: TallySettings, advance: Advance | None) -> RowsTally:
     """Return the tally of all parts, merged in order, so that the result does not depend on timing."""
     done: dict[int, RowsTally] = {}
-    for position, tally in finished(tally_part, [(part, *how) for part in parts]):
+    for position, tally in finished(tally_part, [(part, *settings) for part in parts]):
         done[position] = tally
         if advance is not None:
             advance(1)
-    metric, calibrations, concern = how
+    metric, calibrations, concern = settings
     whole = RowsTally(metric, [model.name for model in parts[0].models], calibrations, concern)
     for position in range(len(parts)):
         whole.merge(done[position])

@@ -51,7 +51,7 @@ def _on_one_line(name: str) -> str:
 
 
 ClassName = Annotated[Text, AfterValidator(_on_one_line)]
-Document = TypeVar("Document", bound="Described")
+Document = TypeVar("Document", bound="StudyDescription")
 Pair = tuple[Text, Text]
 
 _REMEDY = "Put a backup copy in its place, or make a new study with `elicit study new`."
@@ -100,7 +100,7 @@ class ModelEntry(StrictPart):
     file: Annotated[str, Field(pattern=r"^[^/\\]+\.(parquet|csv|npz)$")]
 
 
-class Described(StrictPart):
+class StudyDescription(StrictPart):
     """The fields that a study and its pack share. Rows of every matrix are true classes, columns predicted ones.
 
     `digest` is that of the predictions from which the study was made.
@@ -119,7 +119,7 @@ class Described(StrictPart):
     digest: str
 
 
-class StudyDocument(Described):
+class StudyDocument(StudyDescription):
     """The content of `study.json`."""
 
     format: Literal["elicit-study"] = "elicit-study"
@@ -218,7 +218,7 @@ def _stated_words(wording: Wording, classes: tuple[str, ...]) -> Words:
     return Words(case=wording.case, cases=wording.cases, classes=words, mistakes=mistakes)
 
 
-def study_fields(path: Path, document: Described) -> dict[str, Any]:
+def study_fields(path: Path, document: StudyDescription) -> dict[str, Any]:
     """Return the fields of a study that a study file and its pack share, by name.
 
     Raises
@@ -238,7 +238,7 @@ def study_fields(path: Path, document: Described) -> dict[str, Any]:
     }
 
 
-def _wording_of(path: Path, document: Described) -> Wording:
+def _wording_of(path: Path, document: StudyDescription) -> Wording:
     """Return the complete wording of a study: the stated words, and generic ones for the rest.
 
     Raises
@@ -265,7 +265,7 @@ def _wording_of(path: Path, document: Described) -> Wording:
     return replace(named, class_one=tuple(one), class_many=tuple(many), class_action=done)
 
 
-def _yardstick_of(path: Path, document: Described) -> tuple[int, int]:
+def _yardstick_of(path: Path, document: StudyDescription) -> tuple[int, int]:
     """Return the yardstick as true and predicted class.
 
     Raises

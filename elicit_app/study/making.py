@@ -14,7 +14,7 @@ import numpy as np
 
 from elicit_app.problem import Finding, Problem, listed, shortened
 from elicit_app.study.folder import check_study, read_folder, rewrite_folder, write_folder
-from elicit_app.study.mapping import look_at
+from elicit_app.study.mapping import read_first_rows
 from elicit_app.study.model import (
     ColumnMap,
     Distribution,
@@ -41,7 +41,7 @@ from metrics.elicited.metric_parts import AnswersFor
 from metrics.errors import InputError
 from metrics.files import cell_text, csv_cell, read_regular_file, real_path
 from metrics.measures.confusion import confusion_matrix
-from metrics.text import appearance, capitalised, counted
+from metrics.text import capitalised, confusable_key, counted
 
 
 def create_study(
@@ -142,8 +142,8 @@ def study_of(
     """Return a study with defaults from predictions files; parameters as in `create_study`."""
     if not files:
         raise Problem("A study needs at least one predictions file.")
-    meant = _maps(files, columns)
-    reads = _read_models(files, labels, meant)
+    column_maps = _maps(files, columns)
+    reads = _read_models(files, labels, column_maps)
     classes = reads[0].classes
     names = distinct_names(files)
     predictions = tuple(replace(read.predictions, name=called) for read, called in zip(reads, names, strict=True))
@@ -157,16 +157,16 @@ def study_of(
         notes=(
             *(note for read in reads for note in read.notes),
             *_look_alikes(classes),
-            *_exchanged(predictions, classes),
+            *_swapped_column_notes(predictions, classes),
         ),
-        columns=next((one for one in meant if one is not None), None),
+        columns=next((one for one in column_maps if one is not None), None),
     )
     check_study(study)
     return study
 
 
 def with_defaults(
-    classes: tuple[str, ...], models: tuple[Predictions, ...], distribution: Distribution | None = None, **said: Any
+    classes: tuple[str, ...], models: tuple[Predictions, ...], distribution: Distribution | None = None, **details: Any
 ) -> Study:
     """Return a study with the default words, population and yardstick."""
     study = Study(
@@ -178,7 +178,7 @@ def with_defaults(
         wording=default_wording(classes),
         yardstick=(0, 1),
         digest=study_digest(classes, models, distribution),
-        **said,
+        **details,
     )
     return replace(study, population=population_for(study.prevalence), yardstick=yardstick_for(study))
 
@@ -191,7 +191,7 @@ def _maps(
         return (None,) * len(files)
     if not isinstance(columns, ColumnMap):
         return tuple(columns)
-    looks = [look_at(file) for file in files]
+    looks = [read_first_rows(file) for file in files]
     return tuple(None if look.fits and not look.holds(columns) else columns for look in looks)
 
 
@@ -201,7 +201,7 @@ def _read_models(
     require_askable(files[0], len(open_predictions(files[0], columns=columns[0]).classes))
     first = read_predictions(files[0], labels=labels, columns=columns[0])
     later = zip(files[1:], columns[1:], strict=True)
-    reads = [first, *(read_predictions(file, labels=first.classes, columns=meant) for file, meant in later)]
+    reads = [first, *(read_predictions(file, labels=first.classes, columns=column_map) for file, column_map in later)]
     for file, other in zip(files[1:], reads[1:], strict=True):
         _require_same_cases(files[0], first, file, other)
     return reads
@@ -211,7 +211,7 @@ def _look_alikes(classes: Sequence[str]) -> Iterator[str]:
     """Yield notes on classes that look alike and may be one class spelt in two ways."""
     first: dict[str, str] = {}
     for name in classes:
-        twin = first.setdefault(appearance(name), name)
+        twin = first.setdefault(confusable_key(name), name)
         if twin != name:
             odd = [letter for letter in dict.fromkeys(name + twin) if (letter in name) != (letter in twin)]
             differ = ", ".join(unicodedata.name(letter, f"U+{ord(letter):04X}").lower() for letter in odd[:3])
@@ -221,7 +221,7 @@ def _look_alikes(classes: Sequence[str]) -> Iterator[str]:
             )
 
 
-def _exchanged(models: Sequence[Predictions], classes: Sequence[str]) -> Iterator[str]:
+def _swapped_column_notes(models: Sequence[Predictions], classes: Sequence[str]) -> Iterator[str]:
     """Yield notes on models that would be right much more often with their class names exchanged."""
     from scipy.optimize import linear_sum_assignment
 
@@ -336,8 +336,8 @@ def _read_more(
     if not files:
         return []
     reads = [
-        read_predictions(file, labels=study.classes, columns=meant)
-        for file, meant in zip(files, _maps(files, columns or study.columns), strict=True)
+        read_predictions(file, labels=study.classes, columns=column_map)
+        for file, column_map in zip(files, _maps(files, columns or study.columns), strict=True)
     ]
     for file, read in zip(files, reads, strict=True):
         if not np.array_equal(read.predictions.y_true, study.models[0].y_true):
@@ -378,17 +378,17 @@ def keys_of(study: Study) -> tuple[Key, ...]:
     """Return every mistake that has words: by true class, then by predicted class, then the "any wrong answer" ones."""
     k = study.n_classes
     pairs: list[Key] = [(i, j) for i in range(k) for j in range(k) if i != j]
-    return tuple(pairs) if _one_wrong_answer(study) else (*pairs, *((i, None) for i in range(k)))
+    return tuple(pairs) if _single_mistake_per_class(study) else (*pairs, *((i, None) for i in range(k)))
 
 
-def _one_wrong_answer(study: Study) -> bool:
+def _single_mistake_per_class(study: Study) -> bool:
     """Return whether "any wrong answer" is the same as the only mistake for a truth, and shares its words."""
     return study.n_classes == 2 and study.wording.priced is None
 
 
 def with_mistakes(study: Study, words: dict[Key, Mistake]) -> Study:
     """Return the study with other words for some mistakes."""
-    if _one_wrong_answer(study):
+    if _single_mistake_per_class(study):
         words = words | {(true, None): mistake for (true, _), mistake in words.items()}
     return replace(study, wording=study.wording.with_mistakes(words))
 

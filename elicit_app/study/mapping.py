@@ -72,7 +72,7 @@ class FirstRows:
         return {columns.truth, *columns.columns} <= set(self.columns)
 
 
-def look_at(path: Path) -> FirstRows:
+def read_first_rows(path: Path) -> FirstRows:
     """Read the first rows of a file and guess the meaning of its columns.
 
     Raises
@@ -93,7 +93,7 @@ def look_at(path: Path) -> FirstRows:
     return FirstRows(path, names, tuple(rows), labels, _guess(names, filled, labels), _are_usual(names), filled)
 
 
-def needs_no_map(path: Path) -> bool:
+def has_usual_columns(path: Path) -> bool:
     """Return whether the header has the usual names, `y_true` and `proba_<class>`.
 
     Raises
@@ -232,7 +232,7 @@ def _kind(scores: Sequence[NDArray[np.float64]]) -> Any:
 
 
 def column_map(
-    look: FirstRows,
+    first_rows: FirstRows,
     *,
     truth: str | None = None,
     columns: Sequence[tuple[str, str]] = (),
@@ -243,7 +243,7 @@ def column_map(
 
     Parameters
     ----------
-    look : FirstRows
+    first_rows : FirstRows
         The file's first rows.
     truth : str, optional
         The column of true labels.
@@ -259,30 +259,34 @@ def column_map(
     Problem
         If the meaning is unclear or inconsistent.
     """
-    guess = look.guess
-    truth = truth or (guess.truth if guess else TRUTH if TRUTH in look.columns else None)
-    if truth not in look.columns:
+    guess = first_rows.guess
+    truth = truth or (guess.truth if guess else TRUTH if TRUTH in first_rows.columns else None)
+    if truth not in first_rows.columns:
         fault = f"no column “{shortened(truth)}”" if truth else "no column that seems to be the true class"
-        raise file_problem(look.path, Finding(f"There is {fault}", f"The columns are {listed([*look.columns], 8)}."))
+        raise file_problem(
+            first_rows.path, Finding(f"There is {fault}", f"The columns are {listed([*first_rows.columns], 8)}.")
+        )
     if predicted is not None:
-        names = [*look.values.get(truth, ()), *look.values.get(predicted, ())]
+        names = [*first_rows.values.get(truth, ()), *first_rows.values.get(predicted, ())]
         found = ColumnMap(truth, ClassIndex(_sorted(names)).names, (predicted,), "labels")
     elif columns:
         stated = tuple(name for name, _ in columns)
-        other = tuple(name for name in look.values.get(truth, ()) if name not in stated) if len(stated) == 1 else ()
+        other = (
+            tuple(name for name in first_rows.values.get(truth, ()) if name not in stated) if len(stated) == 1 else ()
+        )
         kind: Any = "logits" if logits else "probabilities"
         found = ColumnMap(truth, (*other, *stated), tuple(column for _, column in columns), kind)
     elif guess is None or guess.truth != truth:
         remedy = "Name the column of each class, or that of the predicted labels."
-        raise file_problem(look.path, Finding("It is unclear what the model predicts", remedy))
+        raise file_problem(first_rows.path, Finding("It is unclear what the model predicts", remedy))
     else:
         found = ColumnMap(truth, guess.classes, guess.columns, "logits" if logits else guess.kind)
     require_usable(found)
-    scores = [_numbers(name, look.filled.get(name, [])) for name in found.columns]
+    scores = [_numbers(name, first_rows.filled.get(name, [])) for name in found.columns]
     known = [own for own in scores if own is not None]
     if found.kind == "logits" and len(scores) > 1 and len(known) == len(scores) and _kind(known) == "probabilities":
         fault = "The columns are probabilities already, which add up to 1: they are not raw scores (logits)"
-        raise file_problem(look.path, Finding(fault, "Take them as they are."))
+        raise file_problem(first_rows.path, Finding(fault, "Take them as they are."))
     return found
 
 
@@ -363,9 +367,9 @@ class MappedTable:
             yield made.insert_column(0, truth.alias("0"))[:, list(wanted)]
             row += frame.height
 
-    def why_empty(self, row: int) -> str | None:
+    def row_fault(self, row: int) -> str | None:
         """Return the fault in the shape of a row; see `tables.Table`."""
-        return self._table.why_empty(row)
+        return self._table.row_fault(row)
 
     def _one_hot(self, given: pl.Series, before: int) -> pl.DataFrame:
         """Return probability 1 for the predicted label; null if there is none."""

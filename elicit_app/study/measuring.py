@@ -376,7 +376,7 @@ class Measurement(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-Take = Callable[[CaseColumns, Options], Measurement]
+Compute = Callable[[CaseColumns, Options], Measurement]
 Draw = Callable[[CaseColumns, Options, "Axes"], object]
 
 
@@ -388,7 +388,7 @@ class Measure:
     title: str  # a short description
     needs: Needs  # the content that the file must have; a key of `COLUMNS`
     better: Literal["lower", "higher"]  # which values are better
-    take: Take  # computes it
+    compute: Compute  # computes it
     draw: Draw  # draws it on axes
     options: tuple[str, ...] = field(default=())  # the fields of `Options` that it takes
     kind: KindName = "confusion"  # the required kind of an elicited metric
@@ -404,14 +404,14 @@ class Measure:
             If the file is invalid.
         """
         self._require_known(options)
-        with _in_terms_of(path, options):
+        with _reworded_errors(path, options):
             cases = self._cases(path, options)
-            return self.take(cases, options)._replace(notes=cases.notes)
+            return self.compute(cases, options)._replace(notes=cases.notes)
 
-    def drawn(self, path: Path, options: Options, axes: Axes) -> None:
+    def draw_on(self, path: Path, options: Options, axes: Axes) -> None:
         """Draw the result for a file; raises the same errors as `of`."""
         self._require_known(options)
-        with _in_terms_of(path, options):
+        with _reworded_errors(path, options):
             self.draw(self._cases(path, options), options, axes)
 
     def _cases(self, path: Path, options: Options) -> CaseColumns:
@@ -429,7 +429,7 @@ class Measure:
 
 
 @contextmanager
-def _in_terms_of(file: Path, options: Options) -> Iterator[None]:
+def _reworded_errors(file: Path, options: Options) -> Iterator[None]:
     """Reword errors in terms of the option, or of the row of the file, counted from 1."""
     try:
         yield

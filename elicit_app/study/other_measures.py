@@ -8,7 +8,7 @@ import numpy as np
 
 import metrics
 from elicit_app.problem import WrongOption
-from elicit_app.study.measuring import CaseColumns, Measure, Measurement, Options, Take
+from elicit_app.study.measuring import CaseColumns, Compute, Measure, Measurement, Options
 from metrics.drawing import FIRST, QUIET, SECOND, tidy
 from metrics.inputs.arguments import Floats
 from metrics.text import percent
@@ -25,14 +25,14 @@ _FREE = Options(false_positive_penalty=0.0, false_negative_penalty=0.0)
 _SHARES = np.linspace(0, 1, 21)  # shares of alpha in the plot
 
 
-def _of_numbers(name: str) -> Take:
+def _of_numbers(name: str) -> Compute:
     """Return how a measure of numbers is taken, named as in `metrics`: only then is scikit-learn imported."""
 
-    def take(cases: CaseColumns, options: Options) -> Measurement:
+    def compute(cases: CaseColumns, options: Options) -> Measurement:
         cases.require("y_true", "mean")
         return Measurement(float(getattr(metrics, name)(cases.numbers("y_true"), cases.numbers("mean"))), {})
 
-    return take
+    return compute
 
 
 def _gaussian(cases: CaseColumns, options: Options) -> Measurement:

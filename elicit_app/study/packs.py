@@ -22,7 +22,15 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from elicit_app.problem import Problem
-from elicit_app.study.folder import Described, StrictPart, Text, check_study, description_of, document_of, study_fields
+from elicit_app.study.folder import (
+    StrictPart,
+    StudyDescription,
+    Text,
+    check_study,
+    description_of,
+    document_of,
+    study_fields,
+)
 from elicit_app.study.model import MOST_CLASSES, Opinions, Pack, Study, TalliedModel
 from elicit_app.study.tables import require_regular_file
 from elicit_app.study.writing import file_name
@@ -61,7 +69,7 @@ class EarlierOpinions(StrictPart):
     )
 
 
-class PackDocument(Described):
+class PackDocument(StudyDescription):
     """The content of a pack."""
 
     format: Literal["elicit-pack"] = "elicit-pack"

@@ -238,7 +238,7 @@ def tally_models(
         tally.update(batches, start)
         numbers += sum(batch.y_proba.size for batch in batches)
         few = [*few, (start, batches)] if numbers <= _KEPT else []
-    demand_same_cases(models, tally)
+    require_same_cases(models, tally)
     found = tally.calibrations()
     if found is None:
         return tally
@@ -301,7 +301,7 @@ def _side_by_side(streams: Sequence[Iterator[Batch]]) -> Iterator[list[Batch]]:
             pass
 
 
-def demand_same_cases(models: Sequence[ModelRows], tally: RowsTally) -> None:
+def require_same_cases(models: Sequence[ModelRows], tally: RowsTally) -> None:
     """Check that there is something to compare and that the models were tried on the same cases.
 
     Raises

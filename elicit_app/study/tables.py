@@ -87,7 +87,7 @@ class Table(Protocol):
         """
         ...
 
-    def why_empty(self, row: int) -> str | None:
+    def row_fault(self, row: int) -> str | None:
         """Return the fault in the shape of a row (from 1) with an empty cell; None if only the cell is at fault."""
         ...
 
@@ -193,7 +193,7 @@ class CsvTable:
                 found = f"A cell of column {name[:100]} is longer than {LONGEST_CELL:,} letters"
                 raise file_problem(self.path, Finding(found, OPEN_QUOTE))
 
-    def why_empty(self, row: int) -> str | None:
+    def row_fault(self, row: int) -> str | None:
         """Return the fault in the number of fields; see `Table`."""
         found = next((count for number, count in self._field_counts() if number == row), len(self.columns))
         return None if found == len(self.columns) else self._shape(row, found)
@@ -320,7 +320,7 @@ class ParquetTable:
         if expected:
             raise self._damaged("It was changed while it was read")
 
-    def why_empty(self, row: int) -> str | None:
+    def row_fault(self, row: int) -> str | None:
         """Return None: every row has a cell for every column."""
         return None
 
@@ -350,7 +350,7 @@ class NpzTable:
         """Yield frames; see `Table`."""
         yield from self._frame[start:stop, list(wanted)].iter_slices(BATCH_ROWS)
 
-    def why_empty(self, row: int) -> str | None:
+    def row_fault(self, row: int) -> str | None:
         """Return None: every row has a cell for every column."""
         return None
 

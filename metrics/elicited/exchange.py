@@ -85,29 +85,29 @@ class ExchangeRate:
         return np.asarray(cells & error_cells(k))
 
     @property
-    def ninety(self) -> tuple[float, float] | None:
+    def range_90(self) -> tuple[float, float] | None:
         """Return the 90 % range; None for the yardstick, and if there is no range."""
         return None if self.low is None or self.high is None or self.is_yardstick else (self.low, self.high)
 
     @property
     def bounded(self) -> bool:
         """Return whether the answers leave one end of the range open."""
-        return self.ninety is not None and (self.ninety[0] == 0 < self.ninety[1] or math.isinf(self.ninety[1]))
+        return self.range_90 is not None and (self.range_90[0] == 0 < self.range_90[1] or math.isinf(self.range_90[1]))
 
     @property
     def shown(self) -> tuple[float, ...]:
         """Return the numbers that must fit on a plot: the estimate, or both ends of a range that is only bounded."""
-        return (self.ninety or ()) if self.bounded else (self.ratio,)
+        return (self.range_90 or ()) if self.bounded else (self.ratio,)
 
     @property
     def ends(self) -> tuple[float, ...]:
         """Return the ends of an estimate's range, which a plot may cut off."""
-        return () if self.bounded else (self.ninety or ())
+        return () if self.bounded else (self.range_90 or ())
 
     @property
     def wide(self) -> bool:
         """Return whether the range is closed but too wide to be stated as one number."""
-        return self.ninety is not None and not self.bounded and self.ninety[1] > _WIDE * self.ninety[0]
+        return self.range_90 is not None and not self.bounded and self.range_90[1] > _WIDE * self.range_90[0]
 
     def marks(self, guess: float | None = None) -> tuple[RateMark, ...]:
         """Return the marks of a plot, lowest layer first.
@@ -122,15 +122,19 @@ class ExchangeRate:
         diamond = () if guess is None else (RateMark("diamond", guess, guess),)
         if self.is_yardstick:
             return (RateMark("square", 1.0, 1.0), *diamond)
-        if self.bounded and self.ninety is not None:
-            return (RateMark("bound", *self.ninety), *diamond)
-        line = () if self.ninety is None else (RateMark("line", *self.ninety),)
+        if self.bounded and self.range_90 is not None:
+            return (RateMark("bound", *self.range_90), *diamond)
+        line = () if self.range_90 is None else (RateMark("line", *self.range_90),)
         bar = () if self.half is None else (RateMark("bar", *self.half),)
         return (*line, *bar, RateMark("dot", self.ratio, self.ratio), *diamond)
 
     def in_words(self) -> str:
         """Return the number, "7.5", or a bound or wide range: "at most 0.2", "at least 40", "0.1 to 7.1"."""
-        return span(*self.ninety) if self.ninety is not None and (self.bounded or self.wide) else two_digits(self.ratio)
+        return (
+            span(*self.range_90)
+            if self.range_90 is not None and (self.bounded or self.wide)
+            else two_digits(self.ratio)
+        )
 
     def columns(self) -> tuple[str, str]:
         """Return the texts of a table's columns for the estimate and the 90 % range.
@@ -145,23 +149,23 @@ class ExchangeRate:
         """
         if self.is_yardstick:
             return "1", "the yardstick"
-        if self.ninety is None:
+        if self.range_90 is None:
             return two_digits(self.ratio), ""
         if self.bounded:
-            return "–", span(*self.ninety)
-        return two_digits(self.ratio), span(*self.ninety) if self.ninety[0] < self.ninety[1] else ""
+            return "–", span(*self.range_90)
+        return two_digits(self.ratio), span(*self.range_90) if self.range_90[0] < self.range_90[1] else ""
 
     def range_in_words(self) -> str:
         """Return the text beneath the number: "5 to 12", "only bounded", "the yardstick"; "" without intervals."""
         if self.is_yardstick:
             return "the yardstick"
-        if self.ninety is None:
+        if self.range_90 is None:
             return ""
         if self.bounded:
             return "only bounded" if self.in_words() != NOT_KNOWN else ""
         if self.wide:
             return "90 % plausible"
-        return span(*self.ninety) if self.ninety[0] < self.ninety[1] else ""
+        return span(*self.range_90) if self.range_90[0] < self.range_90[1] else ""
 
 
 @dataclass(frozen=True)
@@ -309,9 +313,9 @@ def headline_of(rates: Sequence[ExchangeRate], provisional: str | None = None) -
 
 def _headline_number(rate: ExchangeRate) -> float:
     """Return the number stated for a rate; -1 if it is unknown."""
-    if not rate.bounded or rate.ninety is None:
+    if not rate.bounded or rate.range_90 is None:
         return rate.ratio
-    low, high = rate.ninety
+    low, high = rate.range_90
     return (low if low > 0 else -1.0) if math.isinf(high) else high
 
 

@@ -76,7 +76,7 @@ class Family(ABC):
         Sign of the weights: hits have value (1), errors have a cost (-1).
     rule : str
         The assumption of the family, in an expert's words.
-    tells_apart : bool
+    distinguishes_errors : bool
         Whether it distinguishes wrong answers for the same truth.
     normalised : str
         The normalisation, as a verb phrase about the weights: "sum to 1".
@@ -85,7 +85,7 @@ class Family(ABC):
     name: FamilyName
     sign: Literal[1, -1]
     rule: str
-    tells_apart: bool
+    distinguishes_errors: bool
     normalised: str
 
     @abstractmethod

@@ -324,7 +324,7 @@ def metric_from_text(text: str, source: str, make: type[Metric]) -> tuple[Metric
         raw = strict_json(_without(text, draws))
         document = _checked_document(raw, text)
         metric = make(**_fields(document))
-        _check_what_follows(document, metric)
+        _check_derived_values(document, metric)
         _check_intervals(metric)
         if document.digest is not None and not _digest_fits(document.digest, raw, text, draws):
             raise InputError("digest: does not fit the rest of the file; the file was changed, export it again")
@@ -405,7 +405,7 @@ def _fields(document: MetricDocument) -> dict[str, Any]:
     }
 
 
-def _check_what_follows(document: MetricDocument, metric: ElicitedMetric) -> None:
+def _check_derived_values(document: MetricDocument, metric: ElicitedMetric) -> None:
     """Check that the other numbers of the document follow from its weights and costs."""
     k = len(document.classes)
     counts = frozen(document.worked_example.counts, "worked_example.counts", (k, k))

@@ -299,11 +299,13 @@ def frozen(values: ArrayLike, name: str, shape: tuple[int | None, ...]) -> Float
 def checked_weights(weights: ArrayLike, family: str, k: int) -> Floats:
     """Return the weights, read-only, after checking their number, signs and normalisation."""
     values = np.array(weights, dtype=np.float64)
-    weigh = family_of(family)
-    if values.shape != (weigh.n_weights(k),):
-        raise InputError(f"weights: {weigh.n_weights(k)} numbers were expected for {k} classes of family {family!r}")
-    if np.abs(weigh.normalise(values) - values).max() > TOLERANCE:
-        raise InputError(f"weights: the weights of family {family!r} must {weigh.normalised}")
+    metric_family = family_of(family)
+    if values.shape != (metric_family.n_weights(k),):
+        raise InputError(
+            f"weights: {metric_family.n_weights(k)} numbers were expected for {k} classes of family {family!r}"
+        )
+    if np.abs(metric_family.normalise(values) - values).max() > TOLERANCE:
+        raise InputError(f"weights: the weights of family {family!r} must {metric_family.normalised}")
     values.flags.writeable = False
     return values
 

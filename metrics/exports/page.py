@@ -286,9 +286,9 @@ _MARGIN = 12  # keeps numbers and marks at the ends of an axis inside
 def rate_mark(rate: ExchangeRate, axis: LogAxis, guess: float | None = None) -> Picture:
     """Draw one exchange rate on an axis, with its first guess; see `ExchangeRate.marks`."""
     middle = HEIGHT / 2
-    parts = [_upright(_at(axis, x), strong=x == 1) for x in axis.ticks()]
+    parts = [_upright(_log_x(axis, x), strong=x == 1) for x in axis.ticks()]
     for shape, *ends in rate.marks(guess):
-        low, high = (_at(axis, end) for end in ends)
+        low, high = (_log_x(axis, end) for end in ends)
         match shape:
             case "square":
                 parts.append(_bar(low - 4, low + 4, middle - 4, 8, 'fill="currentColor"'))
@@ -309,15 +309,15 @@ def rate_mark(rate: ExchangeRate, axis: LogAxis, guess: float | None = None) -> 
 def log_numbers(axis: LogAxis) -> Picture:
     """Draw the numbers of a logarithmic axis."""
     ticks = axis.ticks()
-    parts = [_written(_at(axis, x), 11, two_digits(x)) for x in ticks]
+    parts = [_written(_log_x(axis, x), 11, two_digits(x)) for x in ticks]
     return _picture(parts, f"Axis from {two_digits(ticks[0])} to {two_digits(ticks[-1])}", _NUMBERS)
 
 
 def difference_mark(one: JudgedPolicy, axis: LinearAxis) -> Picture:
     """Draw a policy's extra cost: a line for the total uncertainty, a bar above for answers, one below for cases."""
-    parts, middle = [_upright(_across(axis, 0), strong=True)], HEIGHT / 2
+    parts, middle = [_upright(_linear_x(axis, 0), strong=True)], HEIGHT / 2
     if one.difference_to_best > axis.high:
-        end = _across(axis, axis.high)
+        end = _linear_x(axis, axis.high)
         text = f"+{total_cost(one.difference_to_best)}"
         parts += [_line(end - 34, end, middle, ' stroke-dasharray="3 3"'), _head(end, 1)]
         parts.append(_written(end - 40, middle + 4, text, "end"))
@@ -327,18 +327,18 @@ def difference_mark(one: JudgedPolicy, axis: LinearAxis) -> Picture:
             (one.difference_cases, middle + 4, 'fill="none" stroke="currentColor" stroke-width="0.8"'),
         ):
             if range_ is not None and range_[0] < range_[1]:
-                parts.append(_bar(_across(axis, range_[0]), _across(axis, range_[1]), top, 4, look))
+                parts.append(_bar(_linear_x(axis, range_[0]), _linear_x(axis, range_[1]), top, 4, look))
         if one.difference_interval is not None:
-            low, high = (_across(axis, end) for end in one.difference_interval)
+            low, high = (_linear_x(axis, end) for end in one.difference_interval)
             parts += [_line(low, high, middle), *_heads(axis, one.difference_interval, low, high)]
-        parts.append(_dot(_across(axis, one.difference_to_best), middle))
+        parts.append(_dot(_linear_x(axis, one.difference_to_best), middle))
     return _picture(parts, difference_words(one) or "the first", width=NARROW)
 
 
 def difference_numbers(axis: LinearAxis) -> Picture:
     """Draw the numbers of an axis of differences."""
     ticks = [x for x in axis.ticks(_MOST_NUMBERS) if x >= 0]
-    parts = [_written(_across(axis, x), 11, f"+{total_cost(x)}" if x else "0") for x in ticks]
+    parts = [_written(_linear_x(axis, x), 11, f"+{total_cost(x)}" if x else "0") for x in ticks]
     return _picture(parts, f"Axis from 0 to {total_cost(ticks[-1])}", _NUMBERS, NARROW)
 
 
@@ -353,11 +353,11 @@ def _picture(parts: Sequence[str], alt: str, height: int = HEIGHT, width: int = 
     return Picture(svg, alt, width)
 
 
-def _at(axis: LogAxis, value: float) -> float:
+def _log_x(axis: LogAxis, value: float) -> float:
     return _MARGIN + axis.position(value) * (WIDTH - 2 * _MARGIN)
 
 
-def _across(axis: LinearAxis, value: float) -> float:
+def _linear_x(axis: LinearAxis, value: float) -> float:
     return _MARGIN + axis.position(value) * (NARROW - 2 * _MARGIN)
 
 

@@ -183,7 +183,7 @@ class ClassIndex:
             found[row] = self.place(texts[row])
         return found
 
-    def hold(self, values: NDArray[Any]) -> bool:
+    def contains_all(self, values: NDArray[Any]) -> bool:
         """Return whether every label of an array from `label_array` means one of the classes."""
         return bool((self.search(distinct(values)) >= 0).all())
 
@@ -315,7 +315,7 @@ def column_classes(
         if len(classes) != n_columns:
             raise InputError(f"labels: {what} has {n_columns} {unit}, found {len(classes)} labels; one each is needed.")
         return classes
-    if named is not None and len(named) == n_columns and named.hold(y_true):
+    if named is not None and len(named) == n_columns and named.contains_all(y_true):
         return named
     if y_true.dtype.kind == "b" or (
         y_true.dtype.kind in "iu" and int(y_true.min()) >= 0 and int(y_true.max()) < n_columns

@@ -414,15 +414,15 @@ def release_matrix(releases: Sequence[Sequence[int]], factor: float, n_classes: 
 def _intervals(n_intervals: int, confidence_threshold: float | None) -> int:
     if confidence_threshold is None:
         return n_intervals
-    meant = round(1 / (1 - real_number(confidence_threshold, "confidence_threshold", 0, 1, ends=False)))
-    if meant < 2:
+    implied = round(1 / (1 - real_number(confidence_threshold, "confidence_threshold", 0, 1, ends=False)))
+    if implied < 2:
         raise InputError(f"confidence_threshold: {confidence_threshold} leaves one interval; at least 0.34 is needed.")
-    if n_intervals not in (_INTERVALS, meant):
+    if n_intervals not in (_INTERVALS, implied):
         raise InputError(
-            f"n_intervals: confidence_threshold={confidence_threshold} means {meant} intervals, found {n_intervals}; "
+            f"n_intervals: confidence_threshold={confidence_threshold} means {implied} intervals, found {n_intervals}; "
             "pass one of the two."
         )
-    return meant
+    return implied
 
 
 def most_probable_set(columns: NDArray[Any], size: int) -> NDArray[np.bool_]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.drawing import FIRST, INK, LINE, QUIET, SECOND, LogAxis, axes_for, line_look, over_ratio, tidy
+from metrics.drawing import FIRST, INK, LINE, QUIET, SECOND, LogAxis, axes_for, line_style, set_ratio_axis, tidy
 from metrics.elicited.exchange import exchange_rates
 from metrics.errors import ArgumentTypeError, InputError, require
 from metrics.inputs.arguments import Floats, case_weights, matrix_of, number_array, required_weight, same_length
@@ -152,8 +152,8 @@ class CostCurve(CostLines):
         scale = LogAxis.over([self.elicited, *(self.plausible or ()), *(point.ratio for point in points)], 3)
         ratios = np.geomspace(scale.low, scale.high, 200)
         for index, (name, cost) in enumerate(zip(self.models, self.cost(ratios), strict=True)):
-            axes.plot(ratios, cost, **line_look(index), label=name)
-        over_ratio(axes, scale, self.mistake, self.elicited, self.plausible)
+            axes.plot(ratios, cost, **line_style(index), label=name)
+        set_ratio_axis(axes, scale, self.mistake, self.elicited, self.plausible)
         for point in points:
             at = (point.ratio, float(self.cost(point.ratio).min()))
             axes.plot(*at, "o", mfc="white", mec=INK, ms=7, zorder=3)
@@ -217,7 +217,7 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
         fixed=np.array([(share * others).sum() for share in shares]),
         slope=np.array([(share * varied).sum() for share in shares]),
         elicited=rate.ratio,
-        plausible=rate.ninety,
+        plausible=rate.range_90,
         mistake=rate.mistake.name,
     )
 

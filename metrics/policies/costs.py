@@ -128,11 +128,11 @@ class PolicyCosts:
 
     def drawn_from_both(self, shares: Floats) -> Floats:
         """Return draws of all policies' cost per case, shape (b, p), with both uncertainties, at shares (b, k)."""
-        return self._drawn(self.both, shares, self.unit_costs.draws)
+        return self._cost_draws(self.both, shares, self.unit_costs.draws)
 
     def drawn_from_cases(self, shares: Floats) -> Floats:
         """Return draws of the cost per case with the uncertainty of the cases alone; otherwise as `drawn_from_both`."""
-        return self._drawn(self.from_cases, shares, None)
+        return self._cost_draws(self.from_cases, shares, None)
 
     def drawn_from_answers(self, shares: Floats) -> Floats | None:
         """Return draws of the cost per case of all policies, shape (b, p), with the uncertainty of the costs alone.
@@ -145,7 +145,7 @@ class PolicyCosts:
         often = (shares[:, None, None] * self.rates).transpose(0, 2, 1).reshape(-1, len(self.policies))
         return np.asarray((draws.reshape(len(draws), -1) @ often)[self.order])
 
-    def _drawn(self, doubted: Floats, shares: Floats, draws: Floats | None) -> Floats:
+    def _cost_draws(self, doubted: Floats, shares: Floats, draws: Floats | None) -> Floats:
         found = np.empty((len(shares), len(self.policies)))
         exact = len(self.policies) - doubted.shape[2]
         rates = self.rates[:, :exact]

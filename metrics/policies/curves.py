@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.drawing import LogAxis, axes_for, line_look, over_ratio, tidy
+from metrics.drawing import LogAxis, axes_for, line_style, set_ratio_axis, tidy
 from metrics.elicited.exchange import ExchangeRate, exchange_rates
 from metrics.errors import InputError
 from metrics.inputs.arguments import Floats, number_array, whole_number
@@ -82,8 +82,8 @@ class PolicyCurves:
     def _over_ratio(self, values: Floats, ax: Axes | None) -> Axes:
         axes, scale = axes_for(ax), LogAxis(float(self.ratios[0]), float(self.ratios[-1]))
         for index, (policy, line) in enumerate(zip(self.policies, values, strict=True)):
-            axes.plot(self.ratios, line, **line_look(index), label=policy.name)
-        over_ratio(axes, scale, self.mistake, self.elicited, self.plausible)
+            axes.plot(self.ratios, line, **line_style(index), label=policy.name)
+        set_ratio_axis(axes, scale, self.mistake, self.elicited, self.plausible)
         return axes
 
 

@@ -99,10 +99,10 @@ def information(
     n_answers, n_cases : int
         Numbers behind the draws; without answers, nothing can be said about more of them.
     """
-    loss = _spared(both, recommended)
+    loss = _expected_loss(both, recommended)
     # at most the loss by Jensen's inequality; finitely many draws may exceed it
-    of_cases = min(_spared(cases, recommended), loss)
-    of_values = 0.0 if values is None else min(_spared(values, recommended), loss)
+    of_cases = min(_expected_loss(cases, recommended), loss)
+    of_values = 0.0 if values is None else min(_expected_loss(values, recommended), loss)
     more = [*_more("cases", cases, recommended, n_cases, of_cases)]
     if values is not None and n_answers:
         more = [*_more("answers", values, recommended, n_answers, of_values), *more]
@@ -111,7 +111,7 @@ def information(
     return Information(loss, of_values, of_cases, kind, advice, tuple(more), doubted)
 
 
-def _spared(draws: Floats, recommended: int) -> float:
+def _expected_loss(draws: Floats, recommended: int) -> float:
     return float((draws[:, recommended] - draws.min(axis=1)).mean())
 
 
@@ -121,7 +121,7 @@ def _more(
     """Yield savings for round numbers up to `_FURTHEST` times those at hand, until most of `perfect` is reached."""
     mean = draws.mean(axis=0)
     for number in _round_numbers(max(1, behind // 10), _FURTHEST * behind):
-        spares = _spared(mean + math.sqrt(number / (behind + number)) * (draws - mean), recommended)
+        spares = _expected_loss(mean + math.sqrt(number / (behind + number)) * (draws - mean), recommended)
         yield More(of, number, min(spares, perfect))
         if perfect == 0 or spares >= _MOST_OF_IT * perfect:
             return

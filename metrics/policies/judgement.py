@@ -83,7 +83,7 @@ class JudgedPolicy:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class CostDraws:
     """Costs of p policies per population: the estimate (p,), and paired draws (b, p) with both uncertainties or one.
 
     `answers` is None if the metric has no draws; `worth` (b,) is that of `UnitCosts`.
@@ -95,11 +95,11 @@ class Drawn:
     cases: Floats
     worth: Floats
 
-    def of(self, places: Sequence[int]) -> Drawn:
+    def of(self, places: Sequence[int]) -> CostDraws:
         """Return the costs of some of the policies."""
         at = list(places)
         answers = None if self.answers is None else self.answers[:, at]
-        return Drawn(self.estimate[at], self.both[:, at], answers, self.cases[:, at], self.worth)
+        return CostDraws(self.estimate[at], self.both[:, at], answers, self.cases[:, at], self.worth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +147,7 @@ class Judgement:
     n_draws: int
     policies: tuple[JudgedPolicy, ...]
     information: Information | None
-    drawn: Drawn
+    drawn: CostDraws
     grouped: bool
     notes: tuple[str, ...] = ()
 
@@ -236,13 +236,13 @@ class Judgement:
         return replace(self, **compared(policies, self.drawn.of(kept), self.n_cases, self.metric.provenance.questions))
 
 
-def compared(policies: Sequence[JudgedPolicy], drawn: Drawn, n_cases: int, n_answers: int) -> Mapping[str, Any]:
+def compared(policies: Sequence[JudgedPolicy], drawn: CostDraws, n_cases: int, n_answers: int) -> Mapping[str, Any]:
     """Rank and compare policies; return the fields `policies`, `drawn` and `information` of a `Judgement`.
 
     The cheapest comes first, then those that may be no dearer, then the others, each group ordered by cost.
     """
     order = _by_cost(drawn.estimate)
-    tied = [index for index in order if _may_be_no_dearer(drawn, index, order[0])]
+    tied = [index for index in order if _may_cost_no_more(drawn, index, order[0])]
     order = [*tied, *(index for index in order if index not in tied)]
     drawn, policies, n_draws = drawn.of(order), [policies[index] for index in order], len(drawn.both)
     best = share_best(drawn.both) if n_draws else None
@@ -261,7 +261,7 @@ def compared(policies: Sequence[JudgedPolicy], drawn: Drawn, n_cases: int, n_ans
     return {"policies": tuple(judged), "information": loss, "drawn": drawn}
 
 
-def _information(drawn: Drawn, n_answers: int, n_cases: int) -> Information:
+def _information(drawn: CostDraws, n_answers: int, n_cases: int) -> Information:
     """Return the value of information about the first policy.
 
     If the yardstick may be a slight mistake, the few draws in which it is dominate a mean of ratios to it. Means are
@@ -284,7 +284,7 @@ def _by_cost(estimate: Floats) -> list[int]:
     return [int(index) for index in order]
 
 
-def _may_be_no_dearer(drawn: Drawn, index: int, first: int) -> bool:
+def _may_cost_no_more(drawn: CostDraws, index: int, first: int) -> bool:
     """Return whether the cost may be no higher than the first's; without draws, whether it is no higher."""
     slack = _slack(drawn.estimate)
     if not len(drawn.both):
@@ -296,7 +296,7 @@ def _slack(estimate: Floats) -> float:
     return EQUAL_COST * float(np.abs(estimate).max())
 
 
-def _ranges(drawn: Drawn, index: int) -> dict[str, Range]:
+def _ranges(drawn: CostDraws, index: int) -> dict[str, Range]:
     parts = {"": drawn.both, "answers": drawn.answers, "cases": drawn.cases}
     found = {}
     for name, draws in parts.items():

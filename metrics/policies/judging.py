@@ -17,7 +17,7 @@ from metrics.measures.confusion import natural_frequencies
 from metrics.measures.costs import cost_sensitive_decisions
 from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always, case_table, of_model
 from metrics.policies.costs import DRAWS, PolicyCosts, UnitCosts, policy_costs
-from metrics.policies.judgement import Drawn, JudgedPolicy, Judgement, Threshold, compared
+from metrics.policies.judgement import CostDraws, JudgedPolicy, Judgement, Threshold, compared
 from metrics.policies.recalibration import UNKNOWN, Calibration, calibration
 from metrics.text import series, two_digits
 
@@ -241,11 +241,11 @@ class Judge:
             **compared(policies, drawn, n_cases, self.metric.provenance.questions),
         )
 
-    def _drawn(self, own: Floats, shares: Floats) -> Drawn:
+    def _drawn(self, own: Floats, shares: Floats) -> CostDraws:
         """Return the costs per population at the shares `own`, (k,), with draws at the drawn `shares`, (b, k)."""
         costs = self.costs
         answers = costs.drawn_from_answers(own)
-        return Drawn(
+        return CostDraws(
             estimate=self.population * (own @ costs.estimate),
             both=self.population * costs.drawn_from_both(shares),
             answers=None if answers is None else self.population * answers,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.drawing import INK, LINE, QUIET, SECOND, axes_for, line_look, tidy
+from metrics.drawing import INK, LINE, QUIET, SECOND, axes_for, line_style, tidy
 from metrics.errors import InputError
 from metrics.inputs.arguments import (
     Floats,
@@ -163,7 +163,7 @@ class DecisionCurve:
         """
         axes = axes_for(ax)
         for index, (name, benefit) in enumerate(zip(self.models, self.net_benefit, strict=True)):
-            axes.plot(self.thresholds, benefit, **line_look(index), label=name)
+            axes.plot(self.thresholds, benefit, **line_style(index), label=name)
         everybody = f"everybody called {self.positive}"
         axes.plot(self.thresholds, self.treat_all, color=QUIET, lw=1.2, ls=":", label=everybody)
         axes.axhline(0.0, color=INK, lw=1.2, label="nobody")
@@ -317,7 +317,7 @@ def _of_positive(values: ArrayLike, name: str, true: NDArray[Any], pos_label: ob
         raise InputError(f"{name}: one probability per case was expected, or two columns, the shape is {proba.shape}.")
     checked_rows(proba, name)
     found, named = distinct(true), named_classes(values)
-    if named is None or not named.hold(true):
+    if named is None or not named.contains_all(true):
         named = ClassIndex(found if len(found) == 2 else 2)
     column = named.place(pos_label if pos_label is not None else found[1] if len(found) == 2 else 1)
     if column < 0:

@@ -142,10 +142,10 @@ class CalibrationSample:
         proba = np.concatenate([part[2] for part in parts])
         logs = _logarithms(proba)
         folds = numbers % FOLDS
-        fitted = in_threads(lambda fold: _fitted(logs[folds != fold], true[folds != fold]), range(FOLDS))
+        fitted = in_threads(lambda fold: _fit_fold(logs[folds != fold], true[folds != fold]), range(FOLDS))
         slope, bias = (np.array([one[at] for one in fitted]) for at in (0, 1))
         before, after = np.exp(logs), _softmax(slope[folds] * logs + bias[folds])
-        gain = np.log(np.maximum(_of(after, true), _SMALLEST)) - _of(logs, true)
+        gain = np.log(np.maximum(_at_true_class(after, true), _SMALLEST)) - _at_true_class(logs, true)
         return Recalibration(
             slope=slope,
             bias=bias,
@@ -170,7 +170,7 @@ def calibration(y_true: NDArray[np.int64], y_proba: NDArray[Any]) -> Calibration
     return sample.calibration()
 
 
-def _fitted(logs: Floats, true: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def _fit_fold(logs: Floats, true: NDArray[np.int64]) -> tuple[Floats, Floats]:
     """Return the slopes and biases of least log loss, with a ridge penalty towards 1 and 0."""
     require("scipy")
     from scipy.optimize import minimize
@@ -186,11 +186,11 @@ def _fitted(logs: Floats, true: NDArray[np.int64]) -> tuple[Floats, Floats]:
         np.subtract(scores, scores.max(axis=1, keepdims=True), out=scores)
         total = np.exp(scores, out=off).sum(axis=1)
         away = np.concatenate([slope - 1, bias])
-        value = (np.log(total) - _of(scores, true)).sum() + 0.5 * _RIDGE * (away @ away)
+        value = (np.log(total) - _at_true_class(scores, true)).sum() + 0.5 * _RIDGE * (away @ away)
         np.divide(off, total[:, None], out=off)
         off[rows, true] -= 1.0
-        uphill = np.concatenate([np.einsum("ij,ij->j", off, logs), off.sum(axis=0)])
-        return value / n, (uphill + _RIDGE * away) / n
+        gradient = np.concatenate([np.einsum("ij,ij->j", off, logs), off.sum(axis=0)])
+        return value / n, (gradient + _RIDGE * away) / n
 
     start = np.concatenate([np.ones(k), np.zeros(k)])
     bounds = [(0.0, None)] * k + [(None, None)] * k
@@ -202,7 +202,7 @@ def _logarithms(y_proba: NDArray[Any]) -> Floats:
     return np.log(np.maximum(np.asarray(y_proba, dtype=np.float64), _SMALLEST))
 
 
-def _of(values: Floats, true: NDArray[np.int64]) -> Floats:
+def _at_true_class(values: Floats, true: NDArray[np.int64]) -> Floats:
     return np.asarray(np.take_along_axis(values, true[:, None], axis=1)[:, 0])
 
 

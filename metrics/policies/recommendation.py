@@ -69,7 +69,9 @@ def recommendation(judgement: Judgement) -> Recommendation:
     return Recommendation(pieces, _spares(judgement), _sureness(judgement), _reservation(judgement))
 
 
-def what_one_does(one: JudgedPolicy, words: CaseWords, positive: int | None, *, ranges: bool = True) -> tuple[str, str]:
+def name_and_manner(
+    one: JudgedPolicy, words: CaseWords, positive: int | None, *, ranges: bool = True
+) -> tuple[str, str]:
     """Return a policy's name and manner for a table: "Size and texture", "cancer from 22 % (16 to 29)"."""
     policy = one.policy
     if policy.decides == "practice":
@@ -99,9 +101,9 @@ def difference_words(one: JudgedPolicy) -> str:
     return f"{text}, plausible {' to '.join(ends)}"
 
 
-def in_short(judgement: Judgement) -> str:
+def short_recommendation(judgement: Judgement) -> str:
     """Return the recommendation in a few words: "Lamp position, as it decides now (61 % sure)"."""
-    does = _what(judgement, judgement.best)
+    does = _action_text(judgement, judgement.best)
     return does if judgement.sure is None else f"{does} ({_sure(judgement.sure).lower()} sure)"
 
 
@@ -194,7 +196,7 @@ def _whose(judgement: Judgement) -> str:
     cases = f"the {judgement.n_cases:,} {judgement.words.cases}"
     if rival.difference_answers is None:
         return f"The doubt comes from {cases}; that from the answers is unknown."
-    match doubt_in([rival]):
+    match main_doubt([rival]):
         case "cases":
             return f"The doubt comes from {cases}, hardly from the answers."
         case "answers":
@@ -202,7 +204,7 @@ def _whose(judgement: Judgement) -> str:
     return f"The doubt comes from the answers and from {cases}."
 
 
-def doubt_in(policies: Sequence[JudgedPolicy]) -> Literal["none", "cases", "answers", "both"]:
+def main_doubt(policies: Sequence[JudgedPolicy]) -> Literal["none", "cases", "answers", "both"]:
     """Return the source of the uncertainty in the differences to the best policy."""
     of_cases = max(_width(one.difference_cases) for one in policies)
     of_answers = max(_width(one.difference_answers) for one in policies)
@@ -294,17 +296,17 @@ def _other_values(judgement: Judgement) -> str:
     below, above = turning_points(judgement, rate)
     parts = []
     if above is not None:
-        parts.append(f"above about {two_digits(above[0])} {many} for one {one}: {_what(judgement, above[1])}")
+        parts.append(f"above about {two_digits(above[0])} {many} for one {one}: {_action_text(judgement, above[1])}")
     if below is not None:
         for_one = "" if parts else f" {many} for one {one}"
-        parts.append(f"below about {two_digits(below[0])}{for_one}: {_what(judgement, below[1])}")
+        parts.append(f"below about {two_digits(below[0])}{for_one}: {_action_text(judgement, below[1])}")
     if not parts:
         return f"However many {many} one {one} counts for, nothing else in the list is cheaper."
     return f"Another choice is cheaper {'; '.join(parts)}."
 
 
-def _what(judgement: Judgement, one: JudgedPolicy) -> str:
-    name, manner = what_one_does(one, judgement.words, judgement.positive, ranges=False)
+def _action_text(judgement: Judgement, one: JudgedPolicy) -> str:
+    name, manner = name_and_manner(one, judgement.words, judgement.positive, ranges=False)
     if one.policy.model is None:
         return name[:1].lower() + name[1:]
     return f"{name}, {manner}"

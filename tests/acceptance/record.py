@@ -56,7 +56,7 @@ def observe(names: Iterable[str] = ()) -> Iterator[tuple[str, str]]:
         shutil.copytree(INPUTS, folder)
         shutil.copytree(DATASETS, folder / "datasets")
         stack.enter_context(contextlib.chdir(folder))
-        stack.enter_context(_surroundings(folder.parent / "home"))
+        stack.enter_context(_controlled_environment(folder.parent / "home"))
         for name in _with_needed(commands, list(names) or list(commands)):
             yield name, _seen(commands[name], folder)
 
@@ -102,7 +102,7 @@ def _with_needed(commands: dict[str, dict], names: list[str]) -> list[str]:
 
 
 @contextlib.contextmanager
-def _surroundings(home: Path) -> Iterator[None]:
+def _controlled_environment(home: Path) -> Iterator[None]:
     """No display, no colours, 80 columns, a home of its own, and a clock that measures no seconds."""
     environment = {key: value for key, value in os.environ.items() if key not in _LEFT_OUT}
     homes = dict.fromkeys(("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"), str(home))

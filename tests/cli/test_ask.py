@@ -211,9 +211,9 @@ def test_which_of_two_answers_was_meant_is_asked_until_it_is_said(tmp_path):
         return next(keys, None)
 
     terminal = Terminal(session, console, read, waits=True)
-    assert terminal._key("1", "2", "0", "k") == "1"
+    assert terminal._ask_for_key("1", "2", "0", "k") == "1"
     assert "“nonsense” is not one of 1, 2, 0, k or Enter." in console.file.getvalue()
-    assert terminal._key("1") is None
+    assert terminal._ask_for_key("1") is None
     terminal._runner.close()
 
 
@@ -249,7 +249,7 @@ def test_a_simulated_expert_leaves_nothing_among_the_sessions(typed, tmp_path, c
     assert list_sessions(data=tmp_path) == ()
     other = next(view for view in result.ratios if not view.is_yardstick)
     expected = 3.0 if other.true == 0 else 1 / 3
-    assert other.ninety[0] <= expected <= other.ninety[1]
+    assert other.range_90[0] <= expected <= other.range_90[1]
     assert "A simulated expert answers" in capsys.readouterr().err
 
 

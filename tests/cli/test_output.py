@@ -96,7 +96,7 @@ def test_a_name_copied_from_the_terminal_is_the_name(elicit, hostile, tmp_path) 
 def test_tables_know_no_markup_and_isolate_names(monkeypatch) -> None:
     out = io.StringIO()
     monkeypatch.setattr(sys, "stdout", out)
-    output.show_as_text()
+    output.install_safe_streams()
     table = Table("Class")
     for name in NAMES:
         table.add_row(name)

@@ -116,7 +116,7 @@ def test_the_report_of_a_session_has_the_recommendation_and_every_answer(answere
     answered(path)
     assert elicit("session", "report", path, "--out", tmp_path / "r.md") == (0, f"Wrote {tmp_path / 'r.md'}.")
     told = (tmp_path / "r.md").read_text()
-    session = Session.look(path)
+    session = Session.open_read_only(path)
     assert one_line(result_view(session).judgement.recommendation.sentence) in told.replace("**", "")
     assert told.count("\n| ", told.index("Every answer, in words")) == 7 + 2
     assert "exists already" in elicit("session", "report", path, "--out", tmp_path / "r.md")[1]

@@ -11,7 +11,7 @@ from elicit_app.elicitation.oracles import run
 
 
 @pytest.fixture(scope="session")
-def ending_of():
+def run_without_result():
     """Return why a sitting ended and what was answered, without the result, which costs as much as ten questions."""
 
     def of(procedure, oracle):
@@ -25,9 +25,9 @@ def ending_of():
 
 
 @pytest.fixture(scope="session")
-def answers_of(ending_of):
+def simulated_answers(run_without_result):
     """Return what somebody answers, without the result."""
-    return lambda procedure, oracle: ending_of(procedure, oracle)[1]
+    return lambda procedure, oracle: run_without_result(procedure, oracle)[1]
 
 
 @cache

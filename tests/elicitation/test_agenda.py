@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from elicit_app.elicitation.agenda import (
     SITTING,
     extras,
-    informative,
     n_answered,
-    never_asked,
+    n_informative,
     next_item,
     questions_left,
     repeatable_answers,
     required_item,
     required_left,
+    unasked_mistakes,
 )
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Purpose, Question
 
@@ -61,7 +61,7 @@ class TestBudget:
     @given(st.integers(1, 60), st.booleans(), st.integers(0, 2**20))
     def test_exactly_so_many_informative_questions_whatever_is_answered(self, questions, checks, seed):
         history, kinds = sat(questions, checks, at_random(seed))
-        assert informative(history) == questions == count(history, Purpose.INFORMATIVE)
+        assert n_informative(history) == questions == count(history, Purpose.INFORMATIVE)
         assert n_answered(history) == sum(
             asked.answer.choice is not Choice.UNSURE
             for asked in history
@@ -160,7 +160,7 @@ class TestCannotSay:
         for n, place in again:
             assert history[place].answer.choice is Choice.UNSURE
             assert history[place].question.repeat_of is None
-            assert n - place - 1 >= LATER or informative(history[:n]) == questions - 1
+            assert n - place - 1 >= LATER or n_informative(history[:n]) == questions - 1
 
     @settings(deadline=None, max_examples=40)
     @given(st.integers(8, 40), st.data())
@@ -212,10 +212,10 @@ class TestNeverAsked:
     def test_mistakes_that_no_answer_was_about(self):
         question = Question(self.FIRST, self.SECOND, 30)
         history = [Asked(question, Answer(Choice.FIRST))]
-        left = never_asked(history, "lpm", 3)
+        left = unasked_mistakes(history, "lpm", 3)
         assert {(key.true, key.predicted) for key in left} == {(0, 2), (1, 2), (2, 0), (2, 1)}
-        assert [key.true for key in never_asked(history, "dlpm", 3)] == [2]
-        assert len(never_asked([Asked(question, Answer(Choice.UNSURE))], "lpm", 3)) == 6
+        assert [key.true for key in unasked_mistakes(history, "dlpm", 3)] == [2]
+        assert len(unasked_mistakes([Asked(question, Answer(Choice.UNSURE))], "lpm", 3)) == 6
 
 
 class TestOwed:

@@ -9,8 +9,8 @@ import pytest
 from elicit_app.elicitation import belief
 from elicit_app.elicitation.agenda import better_side
 from elicit_app.elicitation.cases import Cases
-from elicit_app.elicitation.foretelling import foretold
 from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, LogitOracle, run
+from elicit_app.elicitation.predictive import predictive_scores
 from elicit_app.elicitation.prior import NeverWorse
 from elicit_app.elicitation.procedure import Outcome
 from elicit_app.elicitation.procedures.bayes import Bayes
@@ -45,13 +45,13 @@ def bayes(k: int = 3, **options) -> Bayes:
 
 
 @pytest.fixture(scope="module")
-def truthful(answers_of):
+def truthful(simulated_answers):
     """Return what makes a procedure and the answers of a person who answers by `COSTS`, once for all tests."""
 
     @cache
     def sitting(**options) -> tuple[Bayes, tuple[Asked, ...]]:
         procedure = bayes(**options)
-        return procedure, tuple(answers_of(procedure, LinearOracle(-COSTS)))
+        return procedure, tuple(simulated_answers(procedure, LinearOracle(-COSTS)))
 
     return sitting
 
@@ -119,10 +119,10 @@ class TestKinds:
         assert outcome.sensitivity > 0
         assert 0 < outcome.lapse < 1
 
-    def test_a_person_who_uses_all_of_them_is_understood(self, answers_of):
+    def test_a_person_who_uses_all_of_them_is_understood(self, simulated_answers):
         procedure = bayes(questions=20, strength=True, checks=True)
         person = Taking(-COSTS, tie=0.004, silent=7)
-        asked = answers_of(procedure, person)
+        asked = simulated_answers(procedure, person)
         used = {(answer.choice, answer.strength) for _, answer in asked}
         assert used >= {(answer.choice, answer.strength) for name, answer in KINDS.items() if " " in name}
         gains = procedure.source.random_gains(500, np.random.default_rng(1))
@@ -155,13 +155,13 @@ class TestSaysNothing:
         assert widths == sorted(widths, reverse=True)
         assert widths[2] < widths[0] / 4
 
-    def test_what_no_question_touches_stays_wide(self, answers_of):
+    def test_what_no_question_touches_stays_wide(self, simulated_answers):
         # Class 2 never occurs: its errors cannot be learned about.
         rng = np.random.default_rng(1)
         proba = rng.dirichlet(np.ones(3), 150)
         cases = Cases.counted([rng.choice(2, p=row[:2] / row[:2].sum()) for row in proba], proba)
         procedure = Bayes([cases], family="lpm", seed=1, population=1000, questions=12)
-        asked = answers_of(procedure, LinearOracle(-COSTS))
+        asked = simulated_answers(procedure, LinearOracle(-COSTS))
         assert not any(question.first[2].any() or question.second[2].any() for question, _ in asked)
         spreads, before = (np.log(np.abs(procedure.belief(so_far).samples)).std(axis=0) for so_far in (asked, []))
         assert (spreads[4:] > 0.6 * before[4:]).all()
@@ -177,34 +177,34 @@ class TestTruth:
         assert ((gains @ weights > 0) == (gains @ truth > 0)).mean() > 0.9
 
     @pytest.mark.parametrize(("family", "k"), [("dlpm", 2), ("dlpm", 3), ("lpm", 2)])
-    def test_it_is_found_by_true_answers(self, answers_of, family, k):
+    def test_it_is_found_by_true_answers(self, simulated_answers, family, k):
         procedure = bayes(k, family=family, questions=10)
         rng = np.random.default_rng(k)
         truth = procedure.prior.normalised(
             np.exp(procedure.prior.log_weights(rng.standard_normal(procedure.prior.size)))
         )
-        asked = answers_of(procedure, LinearOracle(family_of(family).weight_matrix(truth)))
+        asked = simulated_answers(procedure, LinearOracle(family_of(family).weight_matrix(truth)))
         weights = np.abs(procedure.belief(asked).estimate)
         gains = procedure.source.random_gains(1000, rng)
         agreement = ((gains @ weights > 0) == (gains @ np.abs(truth) > 0)).mean()
         assert agreement > 0.97
 
-    def test_one_wrong_answer_in_ten_does_not_ruin_it(self, answers_of):
+    def test_one_wrong_answer_in_ten_does_not_ruin_it(self, simulated_answers):
         agreed = []
         for seed in range(3):
             procedure = bayes(2, questions=12, seed=seed)
             expert = FlipOracle(LinearOracle(-COSTS[:2, :2]), 0.1, np.random.default_rng(seed))
-            weights = np.abs(procedure.belief(answers_of(procedure, expert)).estimate)
+            weights = np.abs(procedure.belief(simulated_answers(procedure, expert)).estimate)
             gains = procedure.source.random_gains(1000, np.random.default_rng(1))
             agreed.append(((gains @ weights > 0) == (gains @ [1.0, 0.2] > 0)).mean())
         assert np.median(agreed) > 0.9
 
-    def test_rare_mistakes_of_the_person_show_in_the_sensitivity(self, answers_of):
+    def test_rare_mistakes_of_the_person_show_in_the_sensitivity(self, simulated_answers):
         sharp = LinearOracle(-COSTS[:2, :2])
         found = []
         for person in (sharp, LogitOracle(sharp.utility, 5.0, np.random.default_rng(1))):
             procedure = bayes(2, questions=16, answers="choice")
-            found.append(np.median(procedure.belief(answers_of(procedure, person)).person.sensitivity))
+            found.append(np.median(procedure.belief(simulated_answers(procedure, person)).person.sensitivity))
         assert found[1] < found[0] / 10
 
     def test_the_order_of_two_sides_does_not_matter(self, truthful):
@@ -267,24 +267,24 @@ class TestQuestions:
         assert abs(sides.count("first") - sides.count("second")) <= 1
 
     @pytest.mark.parametrize(("answers", "share"), [("choice", 0.0), ("equal", 1.0)])
-    def test_only_one_kind_of_answer_where_that_is_wanted(self, answers_of, answers, share):
-        asked = answers_of(bayes(questions=6, answers=answers), LinearOracle(-COSTS))
+    def test_only_one_kind_of_answer_where_that_is_wanted(self, simulated_answers, answers, share):
+        asked = simulated_answers(bayes(questions=6, answers=answers), LinearOracle(-COSTS))
         assert np.mean([question.asks_equal for question, _ in asked]) == share
 
-    def test_a_pair_that_could_not_be_judged_comes_back_as_it_was(self, answers_of):
+    def test_a_pair_that_could_not_be_judged_comes_back_as_it_was(self, simulated_answers):
         procedure = bayes(questions=10)
-        asked = answers_of(procedure, Saying(KINDS["cannot say"], *[KINDS["a"]] * 30))
+        asked = simulated_answers(procedure, Saying(KINDS["cannot say"], *[KINDS["a"]] * 30))
         again = [n for n, one in enumerate(asked) if one.question.repeat_of == 1]
         assert len(again) == 1
         assert again[0] > 4
         assert asked[again[0]].question.same_as(asked[0].question, 0.0)
         assert asked[again[0]].question.purpose is Purpose.INFORMATIVE
 
-    def test_sides_are_balanced(self, answers_of):
+    def test_sides_are_balanced(self, simulated_answers):
         for_a = [
             answer.choice is Choice.FIRST
             for seed in range(4)
-            for _, answer in answers_of(
+            for _, answer in simulated_answers(
                 bayes(2, seed=seed, questions=10, answers="choice"), LinearOracle(-COSTS[:2, :2])
             )
         ]
@@ -295,24 +295,26 @@ class TestQuestions:
         likeliest = []
         for n, (question, _) in enumerate(asked[:12]):
             belief = procedure.belief(asked[:n])
-            chances = belief.chances(belief.prior.gain(*question.rates)[None])[:, :, 0].mean(axis=1)
-            likeliest.append(chances.max())
+            answer_probabilities = belief.answer_probabilities(belief.prior.gain(*question.rates)[None])[:, :, 0].mean(
+                axis=1
+            )
+            likeliest.append(answer_probabilities.max())
         assert np.mean(likeliest) < 0.68
         assert max(likeliest) < 0.9
 
 
 class TestSeeds:
-    def test_the_same_seed_gives_the_same_questions_and_another_seed_others(self, answers_of):
+    def test_the_same_seed_gives_the_same_questions_and_another_seed_others(self, simulated_answers):
         (one, asked), (again, repeated) = (run(bayes(questions=6, checks=True), LinearOracle(-COSTS)) for _ in range(2))
         assert same(asked, repeated)
         np.testing.assert_array_equal(one.samples, again.samples)
         np.testing.assert_array_equal(one.intervals, again.intervals)
-        other = answers_of(bayes(questions=6, checks=True, seed=2), LinearOracle(-COSTS))
+        other = simulated_answers(bayes(questions=6, checks=True, seed=2), LinearOracle(-COSTS))
         assert not same(asked, other)
 
-    def test_undo_and_looking_ahead_ask_what_a_fresh_procedure_would(self, answers_of):
+    def test_undo_and_looking_ahead_ask_what_a_fresh_procedure_would(self, simulated_answers):
         used = bayes(questions=8, checks=True)
-        asked = answers_of(used, LinearOracle(-COSTS))
+        asked = simulated_answers(used, LinearOracle(-COSTS))
         for n in (3, 6):
             for answer in (KINDS["b"], KINDS["cannot say"], KINDS["clearly a"]):
                 used.belief([*asked[:n], Asked(asked[n].question, answer)])  # looked at, not taken
@@ -331,13 +333,13 @@ class TestSeeds:
         for n in range(len(asked)):
             used.belief(asked[:n])
         np.testing.assert_array_equal(fresh.belief(asked).log_weights, used.belief(asked).log_weights)
-        np.testing.assert_array_equal(fresh.foretold(asked), used.foretold(asked))
+        np.testing.assert_array_equal(fresh.predictive_scores(asked), used.predictive_scores(asked))
         apart = fresh.belief(asked).log_weights.mean(axis=0) - one_by_one.mean(axis=0)
         assert 0 < np.abs(apart / one_by_one.std(axis=0)).max() < 0.3
 
-    def test_what_was_forgotten_is_found_again(self, answers_of):
+    def test_what_was_forgotten_is_found_again(self, simulated_answers):
         procedure = bayes(2, questions=6)
-        asked = answers_of(procedure, LinearOracle(-COSTS[:2, :2]))
+        asked = simulated_answers(procedure, LinearOracle(-COSTS[:2, :2]))
         for n in range(400):  # more than are remembered
             procedure.belief([Asked(Question(np.eye(2) / 2, np.full((2, 2), n / 1600)), KINDS["cannot say"])])
         again = procedure.conclude(asked)
@@ -429,7 +431,9 @@ class TestOtherSettings:
 def test_every_answer_is_foretold_by_the_belief_before_it(truthful):
     asked = truthful()[1]
     fresh = bayes()
-    found = fresh.foretold(asked)
+    found = fresh.predictive_scores(asked)
     for n, one in enumerate(asked[:3]):
-        assert (found.log_probability[n], found.over_chance[n]) == foretold(one, bayes().belief(asked[:n]))
-    assert fresh.foretold(asked[:4]).over_chance.tolist() == found.over_chance[:4].tolist()
+        assert (found.log_probability[n], found.log_ratio_to_chance[n]) == predictive_scores(
+            one, bayes().belief(asked[:n])
+        )
+    assert fresh.predictive_scores(asked[:4]).log_ratio_to_chance.tolist() == found.log_ratio_to_chance[:4].tolist()

@@ -214,9 +214,9 @@ class TestWhatIsReadOffIt:
     def test_chances_are_those_of_every_draw(self, family, seed, graded):
         belief = any_belief(family, 3, seed)
         some = gains(belief.prior, pairs(3, 5, np.random.default_rng(seed)))
-        chances = belief.chances(some, graded)
-        assert chances.shape == (5 if graded else 3, 30, 5)
-        np.testing.assert_allclose(chances.sum(axis=0), 1, atol=1e-12)
+        answer_probabilities = belief.answer_probabilities(some, graded)
+        assert answer_probabilities.shape == (5 if graded else 3, 30, 5)
+        np.testing.assert_allclose(answer_probabilities.sum(axis=0), 1, atol=1e-12)
 
     def test_before_any_answer_every_coordinate_is_standard_normal(self):
         belief = start_of(WeightPrior.of("lpm", 3), 4000)

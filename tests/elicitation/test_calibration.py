@@ -57,9 +57,9 @@ class OfTheModel:
         if self.rng.random() < self.lapses:
             return Answer((Choice.FIRST, Choice.SECOND)[self.rng.integers(2)])
         latent = self.response.latent(np.exp(self.logs), self.person, self.prior.gain(*question.rates)[None])
-        chances = self.response.chances(latent, self.person, self.graded)[:, 0, 0]
+        answer_probabilities = self.response.answer_probabilities(latent, self.person, self.graded)[:, 0, 0]
         kinds = KINDS if self.graded else ((Choice.FIRST, None), (Choice.SECOND, None), (Choice.EQUAL, None))
-        return Answer(*kinds[self.rng.choice(len(kinds), p=chances / chances.sum())])
+        return Answer(*kinds[self.rng.choice(len(kinds), p=answer_probabilities / answer_probabilities.sum())])
 
 
 def results(k: int, runs: int, seed: int, expert=OfTheModel, **options) -> tuple[np.ndarray, np.ndarray]:

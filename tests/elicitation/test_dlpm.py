@@ -70,7 +70,7 @@ def test_a_bound_holds_the_truth_and_says_when_nothing_more_can_be_told(eta_of, 
     truth = np.random.default_rng(seed).dirichlet(np.ones(cases.n_classes))
     procedure = Dlpm(cases)
     outcome, _ = run(procedure, expert(truth))
-    reach = {i: (procedure.stretch(i, 0.0)[1], procedure.stretch(i, 1.0)[0]) for i in procedure.frontiers}
+    reach = {i: (procedure.flat_range(i, 0.0)[1], procedure.flat_range(i, 1.0)[0]) for i in procedure.frontiers}
     best = {i: truth[0] / (truth[0] + truth[i]) for i in procedure.frontiers}
     if all(low + 0.01 < best[i] < high - 0.01 for i, (low, high) in reach.items()):
         assert outcome.bounded == (None,) * cases.n_classes

@@ -25,7 +25,7 @@ def matrices(n: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def belief_of(family: str, seed: int, n: int = 1) -> FractionPosterior:
-    prior = FractionPrior.over(WeightPrior.of("dlpm" if family == "dlfpm" else "lpm", 3))
+    prior = FractionPrior.from_linear(WeightPrior.of("dlpm" if family == "dlfpm" else "lpm", 3))
     rng = np.random.default_rng(seed)
     return FractionPosterior.from_prior(prior, ResponseModel.of_ratios(), n, rng)
 
@@ -67,7 +67,7 @@ def test_no_mistake_is_good_however_bad_the_models_are(family):
 
 
 def test_equal_weights_at_both_ends_are_a_linear_metric():
-    prior = FractionPrior.over(WeightPrior.of("lpm", 3))
+    prior = FractionPrior.from_linear(WeightPrior.of("lpm", 3))
     x = np.random.default_rng(2).standard_normal((1, 6))
     belief = FractionPosterior(prior, ResponseModel.of_ratios(), np.hstack([x, np.zeros((1, 14))]), 1.0)
     utility = belief.fraction(PREVALENCE)
@@ -80,7 +80,7 @@ def test_equal_weights_at_both_ends_are_a_linear_metric():
 
 def test_orders_say_nothing_of_a_fraction():
     with pytest.raises(Problem, match="Orders between mistakes apply to linear metrics only"):
-        FractionPrior.over(WeightPrior.of("lpm", 3, constraints=[NeverWorse((0, 1), (1, 0))]))
+        FractionPrior.from_linear(WeightPrior.of("lpm", 3, constraints=[NeverWorse((0, 1), (1, 0))]))
 
 
 def test_bayes_finds_a_fraction_and_says_what_is_known_of_it(eta_of):

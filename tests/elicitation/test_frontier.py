@@ -58,7 +58,7 @@ def test_nu_is_best_among_all_thresholds_for_its_own_weights(seed, m):
 @given(seeds, st.sampled_from(["counted", "plug-in"]), st.floats(0, 1))
 def test_a_stretch_holds_one_matrix_and_its_ends_change_it(seed, kind, m):
     frontier = RestrictedFrontier(some_cases(seed, kind), 0, 1)
-    lowest, highest = frontier.stretch(m)
+    lowest, highest = frontier.flat_range(m)
     here = frontier(m)
     assert 0 <= lowest <= highest <= 1
     if lowest == highest:  # only at the ends, where some case turns at once
@@ -76,12 +76,12 @@ def test_the_published_law_only_reaches_a_limited_range_of_ratios(eta_of):
     found = []
     for i in (1, 2):
         frontier = RestrictedFrontier(cases, 0, i)
-        _, low = frontier.stretch(0.0)
-        high, _ = frontier.stretch(1.0)
+        _, low = frontier.flat_range(0.0)
+        high, _ = frontier.flat_range(1.0)
         found.append(((1 - high) / high, (1 - low) / low))
     np.testing.assert_allclose(found, [(0.750, 5.67), (0.674, 40.2)], rtol=0.002)
     four = RestrictedFrontier(Cases.exact(eta_of("paper-4")), 0, 3)
-    _, low = four.stretch(0.0)
+    _, low = four.flat_range(0.0)
     assert (1 - low) / low == pytest.approx(5924, rel=0.001)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from elicit_app.elicitation import intervals, propagation
-from elicit_app.elicitation.intervals import IntervalPosterior, as_intervals, spreads_of, squares_of
+from elicit_app.elicitation.intervals import IntervalPosterior, as_intervals, prior_covariances, spreads_of
 from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 from elicit_app.elicitation.propagation import propagated
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Question
@@ -156,7 +156,7 @@ class TestEvidence:
         belief, answers = after(history), evidence(history, PRIOR)
         hyper = far * np.random.default_rng(1).standard_normal((300, belief.hyper.shape[1]))
         intervals = as_intervals(answers, PRIOR, hyper, belief.log_weights.mean(axis=0))
-        squares = squares_of(intervals.projection, PRIOR)
+        squares = prior_covariances(intervals.projection, PRIOR)
         few, many = (
             propagated(intervals, spreads_of(PRIOR, hyper), squares, belief.site, passes).evidence for passes in (3, 10)
         )
@@ -169,7 +169,7 @@ class TestEvidence:
         hyper[:, 2], hyper[:, 4] = np.abs(hyper[:, 2]) + 2.0, -np.abs(hyper[:, 4]) - 1.5
         intervals = as_intervals(evidence(history, PRIOR), PRIOR, hyper, np.zeros(PRIOR.size))
         nothing = np.repeat([[1e-10], [0.0]], len(history), axis=1)
-        squares = squares_of(intervals.projection, PRIOR)
+        squares = prior_covariances(intervals.projection, PRIOR)
         few, many = (
             propagated(intervals, spreads_of(PRIOR, hyper), squares, nothing, passes).evidence for passes in (12, 40)
         )

@@ -8,7 +8,7 @@ import pytest
 from elicit_app.elicitation.belief import ParticlePosterior
 from elicit_app.elicitation.linearity import BAYES_FACTORS, MOSTLY_KEPT, Linearity, check_linearity
 from elicit_app.elicitation.oracles import UtilityOracle
-from elicit_app.elicitation.prior import WeightPrior, positive
+from elicit_app.elicitation.prior import WeightPrior, relative_weights
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Proposal, Question
 from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel, evidence
 from elicit_app.elicitation.sampler import annealed
@@ -109,7 +109,10 @@ def checked(history: list[Asked], seed: int = 1) -> Linearity:
     said = evidence(history, PRIOR)
 
     def log_likelihood(draws: np.ndarray) -> np.ndarray:
-        weights, person = positive(PRIOR.log_weights(draws[:, : PRIOR.size])), response.person(draws[:, PRIOR.size :])
+        weights, person = (
+            relative_weights(PRIOR.log_weights(draws[:, : PRIOR.size])),
+            response.person(draws[:, PRIOR.size :]),
+        )
         return response.log_likelihood(weights, person, said).sum(axis=1)
 
     log_evidence, draws = annealed(600, PRIOR.size + N_PARAMETERS, log_likelihood, rng)
@@ -143,10 +146,10 @@ class TestRivals:
         """Only one class counted then, which linear costs of its mistakes alone say as well."""
         person = UtilityOracle(limited)
         found = checked([Asked(question, person.answer(question)) for question in counts(14, 8)])
-        assert found.kept > MOSTLY_KEPT
+        assert found.limit_kept_probability > MOSTLY_KEPT
         assert found.rival == "threshold"
-        assert replace(found, kept=0.2).rival is None
-        assert replace(found, kept=0.2).log_over_linear < found.log_over_linear
+        assert replace(found, limit_kept_probability=0.2).rival is None
+        assert replace(found, limit_kept_probability=0.2).log_over_linear < found.log_over_linear
 
     def test_f1_is_told_from_equal_costs_where_classes_differ_in_size(self):
         self.told(f1, counts(14, 8, (600, 240, 60)), "f1")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elicit_app.elicitation.orders import StatedMistake, StatedOrder, broken, constraints_of, read_order
+from elicit_app.elicitation.orders import StatedMistake, StatedOrder, constraints_of, read_order, violated_order
 from elicit_app.elicitation.prior import NeverWorse
 from elicit_app.problem import Problem
 
@@ -81,4 +81,4 @@ def test_weights_break_an_order_where_the_first_mistake_weighs_more(sizes):
     stated = [order((0, 1), (1, 0)), order((2, 0), (2, 1))]
     weights = -np.array(sizes)  # row-major: 01 02 10 12 20 21
     expected = stated[0] if sizes[0] > sizes[2] else stated[1] if sizes[4] > sizes[5] else None
-    assert broken(weights, stated, CLASSES, "lpm") is expected
+    assert violated_order(weights, stated, CLASSES, "lpm") is expected

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from elicit_app.elicitation.pooling import left_out, pooled
+from elicit_app.elicitation.pooling import leave_one_out, pooled
 from elicit_app.elicitation.prior import WeightPrior
 
 COVARIANCE = WeightPrior.of("lpm", 3).covariance
@@ -84,7 +84,7 @@ class TestWeighing:
     def test_without_an_expert_the_group_is_that_of_the_others(self):
         odd = CENTRE[::-1]
         experts = [*(expert(CENTRE, 0.3, seed) for seed in range(3)), expert(odd, 0.3, 9)]
-        without = left_out(experts, COVARIANCE, np.random.default_rng(1))
+        without = leave_one_out(experts, COVARIANCE, np.random.default_rng(1))
         assert len(without) == 4
         np.testing.assert_allclose(without[3].log_weights.mean(axis=0), CENTRED, atol=0.25)
         assert without[3].tau < without[0].tau

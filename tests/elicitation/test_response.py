@@ -35,7 +35,7 @@ def people(seed: int, n: int = 40, model: ResponseModel = MODEL) -> Person:
 def one(latent: np.ndarray, graded: bool = False, tie: float = 0.5, gap: float = 1.5, lapse: float = 0.0) -> np.ndarray:
     """Return the chances (answers, pairs) of one person."""
     person = Person(*(np.array([value]) for value in (1.0, tie, gap, lapse, 0.0, 1.0, 0.6, 0.0)))
-    return MODEL.chances(latent[None], person, graded)[:, 0]
+    return MODEL.answer_probabilities(latent[None], person, graded)[:, 0]
 
 
 def pair(rng: np.random.Generator) -> Question:
@@ -53,31 +53,31 @@ class TestChances:
     @given(SEEDS, st.booleans(), st.floats(0.01, 1000))
     def test_those_of_all_answers_sum_to_one(self, seed, graded, spread):
         rng = np.random.default_rng(seed)
-        chances = MODEL.chances(spread * rng.standard_normal((40, 7)), people(seed), graded)
-        assert chances.shape == (5 if graded else 3, 40, 7)
-        assert chances.min() >= -1e-12
-        np.testing.assert_allclose(chances.sum(axis=0), 1, atol=1e-12)
+        answer_probabilities = MODEL.answer_probabilities(spread * rng.standard_normal((40, 7)), people(seed), graded)
+        assert answer_probabilities.shape == (5 if graded else 3, 40, 7)
+        assert answer_probabilities.min() >= -1e-12
+        np.testing.assert_allclose(answer_probabilities.sum(axis=0), 1, atol=1e-12)
 
     @settings(deadline=None, max_examples=40)
     @given(SEEDS)
     def test_sides_are_alike(self, seed):
         latent = 3 * np.random.default_rng(seed).standard_normal((40, 7))
         for graded, mirror in ((False, [1, 0, 2]), (True, [2, 3, 0, 1, 4])):
-            here, there = (MODEL.chances(sign * latent, people(seed), graded) for sign in (1, -1))
+            here, there = (MODEL.answer_probabilities(sign * latent, people(seed), graded) for sign in (1, -1))
             np.testing.assert_allclose(there, here[mirror], atol=1e-12)
 
     @settings(deadline=None, max_examples=40)
     @given(SEEDS)
     def test_slightly_and_clearly_together_are_a_preference(self, seed):
         latent = 3 * np.random.default_rng(seed).standard_normal((40, 7))
-        plain, graded = (MODEL.chances(latent, people(seed), kind) for kind in (False, True))
+        plain, graded = (MODEL.answer_probabilities(latent, people(seed), kind) for kind in (False, True))
         np.testing.assert_allclose([graded[0] + graded[1], graded[2] + graded[3], graded[4]], plain, atol=1e-12)
 
     @settings(deadline=None, max_examples=40)
     @given(SEEDS)
     def test_the_better_side_is_likelier(self, seed):
         latent = 3 * np.random.default_rng(seed).standard_normal((40, 7))
-        a, b, _ = MODEL.chances(latent, people(seed))
+        a, b, _ = MODEL.answer_probabilities(latent, people(seed))
         np.testing.assert_array_equal(a > b, latent > 0)
 
     @settings(deadline=None, max_examples=40)
@@ -122,9 +122,9 @@ class TestLikelihood:
         weights = np.exp(PRIOR.log_weights(rng.standard_normal((20, 6))))
         told = evidence([Asked(question, answer) for answer in KINDS[graded]], PRIOR)
         latent = MODEL.latent(weights, person, PRIOR.gain(*question.rates)[None])
-        chances = MODEL.chances(latent, person, graded)[:, :, 0]
+        answer_probabilities = MODEL.answer_probabilities(latent, person, graded)[:, :, 0]
         fit = MODEL.log_likelihood(weights, person, told)
-        np.testing.assert_allclose(np.exp(fit), chances.T, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(np.exp(fit), answer_probabilities.T, rtol=1e-9, atol=1e-12)
 
     @settings(deadline=None, max_examples=40)
     @given(SEEDS, st.sampled_from([*PLAIN, *GRADED]))
@@ -194,7 +194,7 @@ class TestPeople:
         rng = np.random.default_rng(3)
         weights, person = np.exp(PRIOR.log_weights(rng.standard_normal((2000, 6)))), people(5, 2000)
         latent = MODEL.latent(weights, person, GAINS)
-        first, second, _ = MODEL.chances(latent, person)
+        first, second, _ = MODEL.answer_probabilities(latent, person)
         right = np.where(latent > 0, first, second) / (first + second)
         assert 0.72 < np.median(right.mean(axis=1)) < 0.85
 
@@ -299,7 +299,7 @@ class TestEqualPoints:
         points = evidence([equal_point(count, 10) for count in rungs], PRIOR).points
         # Apart from lapses, and where rounding cells overlap or leave a gap at the ends.
         sure = person._replace(lapse=np.zeros(20), pull=np.zeros(20))
-        total = np.exp(MODEL.of_points(weights, sure, points)).sum(axis=1)
+        total = np.exp(MODEL.point_log_likelihood(weights, sure, points)).sum(axis=1)
         np.testing.assert_allclose(total, 1, atol=0.2)
 
     def test_a_bound_is_a_choice_of_the_pair_with_the_count_moved(self):

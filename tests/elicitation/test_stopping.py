@@ -12,11 +12,11 @@ from elicit_app.elicitation.agenda import (
     BEST_PROBABILITY,
     FEWEST_ANSWERS,
     KNOWN_FACTOR,
-    enough,
+    answers_until_known,
+    answers_until_settled,
+    early_stop_reason,
     probability_best,
     ratio_factors,
-    still_needed,
-    still_to_settle,
 )
 from elicit_app.elicitation.belief import ParticlePosterior, Posterior
 from elicit_app.elicitation.cases import Cases
@@ -74,11 +74,11 @@ class TestModels:
     def test_probabilities_sum_to_one_and_go_with_their_models(self, k, n, seed):
         belief = belief_of(np.random.default_rng(seed).standard_normal((40, k * k - k)), k=k)
         models = rates(k, n, seed)
-        chances = probability_best(belief, models)
-        assert chances.sum() == pytest.approx(1)
-        assert chances.min() >= 0
+        answer_probabilities = probability_best(belief, models)
+        assert answer_probabilities.sum() == pytest.approx(1)
+        assert answer_probabilities.min() >= 0
         mixed = np.random.default_rng(seed).permutation(n)
-        np.testing.assert_allclose(probability_best(belief, models[mixed]), chances[mixed])
+        np.testing.assert_allclose(probability_best(belief, models[mixed]), answer_probabilities[mixed])
 
     def test_the_same_matrix_shares_and_a_dominated_one_has_no_chance(self):
         belief = around(np.zeros(6), 1.0)
@@ -87,10 +87,10 @@ class TestModels:
         bad[0, 1] += bad[0, 0] / 2
         bad[0, 0] /= 2
         alone = probability_best(belief, np.array([good, other]))
-        chances = probability_best(belief, np.array([good, bad, other, other]))
-        assert chances[1] == 0
-        assert chances[2] == chances[3]
-        np.testing.assert_allclose([chances[0], chances[2:].sum()], alone)
+        answer_probabilities = probability_best(belief, np.array([good, bad, other, other]))
+        assert answer_probabilities[1] == 0
+        assert answer_probabilities[2] == answer_probabilities[3]
+        np.testing.assert_allclose([answer_probabilities[0], answer_probabilities[2:].sum()], alone)
 
 
 class TestEnough:
@@ -98,15 +98,15 @@ class TestEnough:
 
     def test_never_after_few_answers(self):
         sure = around(np.zeros(6), 0.0)
-        assert enough(sure, self.ONE, FEWEST_ANSWERS - 1) is None
-        assert enough(sure, self.ONE, FEWEST_ANSWERS) == "known"
+        assert early_stop_reason(sure, self.ONE, FEWEST_ANSWERS - 1) is None
+        assert early_stop_reason(sure, self.ONE, FEWEST_ANSWERS) == "known"
 
     def test_known_within_the_factor_and_not_beyond(self):
         # The ratio of two independent weights of spread s lies within exp(+-1.645 sqrt(2) s) in 90 %.
         edge = np.log(KNOWN_FACTOR) / (1.645 * np.sqrt(2))
         centre = np.array([2.0, 0, 0, 0, 0, 0])
-        assert enough(around(centre, 0.8 * edge, 4000), self.ONE, 20) == "known"
-        assert enough(around(centre, 1.25 * edge, 4000), self.ONE, 20) is None
+        assert early_stop_reason(around(centre, 0.8 * edge, 4000), self.ONE, 20) == "known"
+        assert early_stop_reason(around(centre, 1.25 * edge, 4000), self.ONE, 20) is None
 
     def test_the_best_model_is_decided_where_nearly_all_draws_agree(self):
         # Two models that trade the first error for the second: the first is better where w0 < w1.
@@ -118,9 +118,9 @@ class TestEnough:
             logs[:, 0] = logs[:, 1] + np.where(np.arange(1000) < 1000 * share, -0.1, 0.1)
             belief = belief_of(logs)
             assert probability_best(belief, models)[0] == pytest.approx(share)
-            assert enough(belief, models, 20) == reason
-            assert enough(belief, models[:1], 20) is None  # one model alone is no choice
-            assert enough(belief, models[[0, 0]], 20) is None
+            assert early_stop_reason(belief, models, 20) == reason
+            assert early_stop_reason(belief, models[:1], 20) is None  # one model alone is no choice
+            assert early_stop_reason(belief, models[[0, 0]], 20) is None
 
 
 class TestStillNeeded:
@@ -128,19 +128,19 @@ class TestStillNeeded:
     @given(SEEDS, st.floats(0, 3), st.integers(0, 40), st.integers(0, 40))
     def test_it_lies_within_what_may_be_asked(self, seed, spread, answers, most):
         belief = around(np.random.default_rng(seed).standard_normal(6), spread, 50, seed)
-        fewest, likely = still_needed(belief, answers, most)
+        fewest, likely = answers_until_known(belief, answers, most)
         assert 0 <= fewest <= likely <= most
         if most:
             assert fewest >= 1
 
     def test_the_less_is_known_the_more_is_needed(self):
-        needed = [still_needed(around(np.zeros(6), spread), 10, 100) for spread in (0.05, 0.5, 1.0, 2.0)]
+        needed = [answers_until_known(around(np.zeros(6), spread), 10, 100) for spread in (0.05, 0.5, 1.0, 2.0)]
         assert needed == sorted(needed)
         assert needed[0][0] < needed[-1][0]
         assert needed[0][1] < needed[-1][1]
 
     def test_no_fewer_than_it_takes_to_stop_at_all(self):
-        assert still_needed(around(np.zeros(6), 0.01), 2, 100)[0] == FEWEST_ANSWERS - 2
+        assert answers_until_known(around(np.zeros(6), 0.01), 2, 100)[0] == FEWEST_ANSWERS - 2
 
 
 def counted(k: int, blur: float = 1.0) -> Cases:
@@ -168,20 +168,20 @@ class TestSittings:
         assert ratio_factors(procedure.belief(asked)).max() <= KNOWN_FACTOR
         assert ratio_factors(procedure.belief(asked[:-1])).max() > KNOWN_FACTOR or len(asked) == FEWEST_ANSWERS
 
-    def test_a_model_that_is_better_for_nearly_everybody_is_decided_first(self, ending_of):
+    def test_a_model_that_is_better_for_nearly_everybody_is_decided_first(self, run_without_result):
         rng = np.random.default_rng(3)
         good = counted(3)
         mixed = good.eta[rng.permutation(len(good.eta))]
         poor = Cases(0.5 * good.eta + 0.5 * mixed, good.outcome, good.weight)
         procedure = Bayes([good, poor], family="lpm", seed=1, population=1000, questions=60, stop=True)
-        reason, asked = ending_of(procedure, LinearOracle(-COSTS))
+        reason, asked = run_without_result(procedure, LinearOracle(-COSTS))
         assert reason == "best-model"
         assert FEWEST_ANSWERS <= len(asked) < 60
 
-    def test_who_errs_often_uses_up_the_budget(self, ending_of):
+    def test_who_errs_often_uses_up_the_budget(self, run_without_result):
         procedure = Bayes([counted(3)], family="lpm", seed=1, population=1000, questions=FEWEST_ANSWERS + 1, stop=True)
         erring = FlipOracle(LinearOracle(-COSTS), 0.3, np.random.default_rng(1))
-        reason, asked = ending_of(procedure, erring)
+        reason, asked = run_without_result(procedure, erring)
         assert (reason, len(asked)) == ("budget", FEWEST_ANSWERS + 1)
 
     def test_cannot_say_is_no_answer_to_stop_by(self):
@@ -193,16 +193,16 @@ class TestSittings:
         outcome, asked = run(procedure, Silent())
         assert (outcome.stopped, len(asked)) == ("budget", FEWEST_ANSWERS + 1)
 
-    def test_without_leave_to_stop_every_question_is_asked(self, ending_of):
+    def test_without_leave_to_stop_every_question_is_asked(self, run_without_result):
         most = len(known_two_classes()[2]) + 1
         procedure = Bayes([counted(2)], family="lpm", seed=1, population=1000, questions=most)
-        reason, asked = ending_of(procedure, LinearOracle(-COSTS[:2, :2]))
+        reason, asked = run_without_result(procedure, LinearOracle(-COSTS[:2, :2]))
         assert (reason, len(asked)) == ("budget", most)
         assert all(one.question.purpose is Purpose.INFORMATIVE for one in asked)
 
-    def test_progress_is_honest_about_what_may_still_come(self, answers_of):
+    def test_progress_is_honest_about_what_may_still_come(self, simulated_answers):
         procedure = Bayes([counted(2)], family="lpm", seed=2, population=1000, questions=40, stop=True, checks=True)
-        asked = answers_of(procedure, LinearOracle(-COSTS[:2, :2]))
+        asked = simulated_answers(procedure, LinearOracle(-COSTS[:2, :2]))
         for n in range(len(asked)):
             progress = next(procedure.begin(asked[:n])).progress
             assert progress.asked == n
@@ -210,10 +210,10 @@ class TestSittings:
             assert 0 <= progress.share < 1
             assert n + progress.fewest <= len(asked) + 3
 
-    def test_what_is_known_at_the_last_question_is_said_to_be_known(self, ending_of):
+    def test_what_is_known_at_the_last_question_is_said_to_be_known(self, run_without_result):
         _, _, asked = known_two_classes()
         exact = Bayes([counted(2)], family="lpm", seed=1, population=1000, questions=len(asked), stop=True)
-        reason, same = ending_of(exact, LinearOracle(-COSTS[:2, :2]))
+        reason, same = run_without_result(exact, LinearOracle(-COSTS[:2, :2]))
         assert len(same) == len(asked)
         assert reason == "known"
 
@@ -228,29 +228,35 @@ class TestPurpose:
         logs = 2 * np.random.default_rng(1).standard_normal((1000, 6))
         logs[:, 0] = logs[:, 1] - 0.1
         settled = belief_of(logs)
-        found = {purpose: enough(settled, self.MODELS, 20, purpose=purpose) for purpose in ("choose", "costs", "both")}
+        found = {
+            purpose: early_stop_reason(settled, self.MODELS, 20, purpose=purpose)
+            for purpose in ("choose", "costs", "both")
+        }
         assert found == {"choose": "best-model", "costs": None, "both": None}
 
     def test_for_both_the_choice_must_be_settled_too(self):
         tied = around(np.zeros(6), 0.05)
         clear = around(np.array([-1.0, 0, 0, 0, 0, 0]), 0.05)
-        assert enough(tied, self.MODELS, 20, purpose="costs") == "known"
-        assert enough(tied, self.MODELS, 20, purpose="both") is None
-        assert enough(clear, self.MODELS, 20, purpose="both") == "known"
+        assert early_stop_reason(tied, self.MODELS, 20, purpose="costs") == "known"
+        assert early_stop_reason(tied, self.MODELS, 20, purpose="both") is None
+        assert early_stop_reason(clear, self.MODELS, 20, purpose="both") == "known"
 
     def test_a_choice_that_known_values_would_change_is_not_settled(self):
         logs = 2 * np.random.default_rng(1).standard_normal((1000, 6))
         logs[:, 0] = logs[:, 1] - 0.1
         clear = belief_of(logs)
         for share, reason in ((BEST_PROBABILITY, "best-model"), (BEST_PROBABILITY - 0.01, None)):
-            assert enough(clear, self.MODELS, 20, purpose="choose", stays=lambda share=share: share) == reason
+            assert (
+                early_stop_reason(clear, self.MODELS, 20, purpose="choose", policy_stability=lambda share=share: share)
+                == reason
+            )
 
     @given(st.floats(0.01, 1), st.integers(0, 30), st.integers(1, 30))
     def test_what_is_still_needed_lies_within_what_may_be_asked(self, share, answers, most):
-        fewest, likely = still_to_settle(np.array([share, 1 - share]), answers, most)
+        fewest, likely = answers_until_settled(np.array([share, 1 - share]), answers, most)
         assert 1 <= fewest <= likely <= most
 
-    def test_for_a_choice_it_counts_what_one_could_do_at_these_costs(self, ending_of):
+    def test_for_a_choice_it_counts_what_one_could_do_at_these_costs(self, run_without_result):
         rng = np.random.default_rng(5)
         y_true = np.arange(300) % 2
         scores = y_true + 0.7 * rng.standard_normal(300)
@@ -260,7 +266,7 @@ class TestPurpose:
         about = {"family": "lpm", "seed": 1, "population": 1000, "questions": FEWEST_ANSWERS + 1}
         procedure = Bayes(cases, **about, stop=True, purpose="choose")
         costs = np.array([[0.0, 1.0], [12.0, 0.0]])
-        reason, asked = ending_of(procedure, LinearOracle(-costs))
+        reason, asked = run_without_result(procedure, LinearOracle(-costs))
         assert reason in ("best-model", "known", "budget")
         assert len(asked) >= FEWEST_ANSWERS
 
@@ -287,7 +293,7 @@ class TestPurpose:
         same = np.mean([chosen(weights) == chosen(outcome.weights) for weights in draws[::4]])
         assert same > 0.9  # another sample of the belief than the one that stopped it
 
-    def test_for_a_choice_questions_are_about_what_can_be_chosen(self, answers_of):
+    def test_for_a_choice_questions_are_about_what_can_be_chosen(self, simulated_answers):
         rng = np.random.default_rng(5)
         y_true = np.arange(300) % 3
         proba = rng.dirichlet(np.ones(3), 300) + np.eye(3)[y_true]
@@ -302,7 +308,7 @@ class TestPurpose:
                 return best_pair(belief, pairs, goal, targets, graded)
 
             procedure.asker.choose = seeing
-            answers_of(procedure, LinearOracle(COSTS - 1))
+            simulated_answers(procedure, LinearOracle(COSTS - 1))
         everybody = np.eye(3)[:, None, :] * cases[0].prevalence[None, :, None]
         between = procedure.prior.gain(everybody[0], everybody[1])
         assert len(seen["choose"][0]) < len(seen["costs"][0])

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from elicit_app.elicitation.agenda import MORE_CHECKS, better_side, checks_on_top, dominated
+from elicit_app.elicitation.agenda import MAX_EXTRA_CHECKS, better_side, check_question, count_extra_checks
 from elicit_app.elicitation.cases import Cases
-from elicit_app.elicitation.foretelling import AgainstChance
 from elicit_app.elicitation.oracles import LinearOracle, LogitOracle, run
+from elicit_app.elicitation.predictive import EvidenceAgainstChance
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.procedures.dlpm import Dlpm
 from elicit_app.elicitation.questions import PREFERENCES, Answer, Asked, Choice, Moved, Purpose, Question
@@ -52,9 +52,9 @@ class Worse(LinearOracle):
 
 
 @pytest.fixture(scope="module")
-def honest(answers_of) -> tuple[Bayes, list[Asked]]:
+def honest(simulated_answers) -> tuple[Bayes, list[Asked]]:
     procedure = sitting(2)
-    return procedure, answers_of(procedure, LinearOracle(-COSTS))
+    return procedure, simulated_answers(procedure, LinearOracle(-COSTS))
 
 
 class TestPeople:
@@ -69,36 +69,39 @@ class TestPeople:
         assert report.held_out.learned > max(report.held_out.accuracy, report.held_out.f1)
 
     @pytest.mark.parametrize("seed", [2, 4])
-    def test_who_minds_all_mistakes_equally_is(self, seed, answers_of):
+    def test_who_minds_all_mistakes_equally_is(self, seed, simulated_answers):
         """Their ties are no change of mind, and accuracy, which is what they go by, is guessed before it is learned."""
         procedure = sitting(seed)
-        asked = answers_of(procedure, LinearOracle(np.eye(3) - 1.0))
+        asked = simulated_answers(procedure, LinearOracle(np.eye(3) - 1.0))
         report = trust_report(procedure, asked)
         assert Choice.EQUAL in [answer.choice for _, answer in asked]
         assert report.held_out.accuracy == report.held_out.total
         assert report.verdict == "trusted", [one for one in report.suspicions if one.flagged]
 
-    def test_who_tosses_a_coin_is_not(self, answers_of):
+    def test_who_tosses_a_coin_is_not(self, simulated_answers):
         verdicts = []
         for seed in (1, 2):
             rng, procedure = np.random.default_rng([seed, 5]), sitting(seed)
-            asked = answers_of(procedure, Clicking(lambda question, rng=rng: PREFERENCES[rng.integers(2)]))
+            asked = simulated_answers(procedure, Clicking(lambda question, rng=rng: PREFERENCES[rng.integers(2)]))
             verdicts.append(trust_report(procedure, asked).verdict)
-            assert checks_on_top(asked, 18) >= MORE_CHECKS or not procedure.against_chance(asked).is_open
+            assert (
+                count_extra_checks(asked, 18) >= MAX_EXTRA_CHECKS
+                or not procedure.evidence_against_chance(asked).is_inconclusive
+            )
         # How many of many such people are found out is measured by `benchmarks/trust.py`.
         assert verdicts == ["untrusted", "untrusted"]
 
-    def test_always_the_same_side_is_not(self, answers_of):
+    def test_always_the_same_side_is_not(self, simulated_answers):
         procedure = sitting()
-        asked = answers_of(procedure, Clicking(lambda question: Choice.FIRST))
+        asked = simulated_answers(procedure, Clicking(lambda question: Choice.FIRST))
         report = trust_report(procedure, asked)
         assert report.suspicion("same_side").flagged
         assert report.repeats == Count(0, 1)
         assert report.verdict == "untrusted"
 
-    def test_the_worse_side_every_time_is_not(self, answers_of):
+    def test_the_worse_side_every_time_is_not(self, simulated_answers):
         procedure = sitting()
-        asked = answers_of(procedure, Worse(-COSTS))
+        asked = simulated_answers(procedure, Worse(-COSTS))
         report = trust_report(procedure, asked)
         assert report.checks.right == 0
         assert report.checks.total >= 2  # a failed check is asked again
@@ -109,23 +112,23 @@ class TestPeople:
 
 class TestOpenVerdicts:
     @pytest.mark.parametrize(
-        ("checks", "others", "answers", "is_open"),
+        ("checks", "others", "answers", "is_inconclusive"),
         [(-1.0, 0.5, 22, True), (1.0, 4.0, 22, False), (-3.0, -6.0, 22, False), (-1.0, 0.5, 12, False)],
     )
-    def test_only_a_whole_sitting_near_the_line_is_open(self, checks, others, answers, is_open):
-        assert AgainstChance(checks, others, answers).is_open is is_open
+    def test_only_a_whole_sitting_near_the_line_is_open(self, checks, others, answers, is_inconclusive):
+        assert EvidenceAgainstChance(checks, others, answers).is_inconclusive is is_inconclusive
 
     def test_each_check_that_is_passed_speaks_for_somebody_who_looks(self, honest):
         procedure, asked = honest
         region = procedure.source.region
-        check = dominated(procedure.asker.models, 1000, region, np.random.default_rng(3))
+        check = check_question(procedure.asker.models, 1000, region, np.random.default_rng(3))
         right = better_side(*check.rates)
         passed, failed = (
-            procedure.against_chance([*asked, Asked(check, Answer(side))]) for side in (right, right.swapped())
+            procedure.evidence_against_chance([*asked, Asked(check, Answer(side))]) for side in (right, right.swapped())
         )
-        before = procedure.against_chance(asked)
+        before = procedure.evidence_against_chance(asked)
         assert passed.checks > before.checks > failed.checks
-        assert checks_on_top([*asked, Asked(check, Answer(right))], 18) == 1
+        assert count_extra_checks([*asked, Asked(check, Answer(right))], 18) == 1
 
 
 class TestFindings:
@@ -135,8 +138,8 @@ class TestFindings:
 
     def test_where_sides_are_known_they_count_instead_of_the_names(self, honest):
         procedure, asked = honest
-        stood = [str(answer.choice) for _, answer in asked]
-        suspicion = trust_report(procedure, asked, stood).suspicion("same_side")
+        left_sides = [str(answer.choice) for _, answer in asked]
+        suspicion = trust_report(procedure, asked, left_sides).suspicion("same_side")
         assert suspicion.flagged
         assert suspicion.value == pytest.approx(2 / 2 ** len(asked))
 
@@ -175,10 +178,11 @@ class TestFindings:
         assert report.suspicion("random").value <= 0.0
         assert report.held_out is None
 
-    def test_a_refit_is_what_would_have_been_believed(self, answers_of):
+    def test_a_refit_is_what_would_have_been_believed(self, simulated_answers):
         procedure = sitting(2)
         person = LogitOracle(lambda matrix: -float((COSTS * matrix).sum()), 40.0, np.random.default_rng(2))
-        asked = answers_of(procedure, person)  # who errs: of who never does even many draws know the spread badly
+        # A person who errs: of one who never does, even many draws know the spread badly.
+        asked = simulated_answers(procedure, person)
         kept = [one for n, one in enumerate(asked) if n % 5 and (one.question.repeat_of or 2) % 5 != 1]
         # The unit is arbitrary, so logarithms less their mean; tails of few draws say little, so quartiles.
         fresh, refit = (
@@ -197,7 +201,7 @@ class TestPairs:
         rng = np.random.default_rng(seed)
         counts = rng.multinomial(1000 if population is None else population, rng.dirichlet(np.ones(k * k)), size=3)
         rates = counts.reshape(3, k, k) / counts[0].sum()
-        question = dominated(rates, population, None, rng)
+        question = check_question(rates, population, None, rng)
         side = better_side(*question.rates)
         better, worse = question.rates if side is Choice.FIRST else question.rates[::-1]
         assert side in (Choice.FIRST, Choice.SECOND)
@@ -216,7 +220,7 @@ class TestPairs:
             return (worse - better)[:, 0, 2] + 0.5 * (worse - better)[:, 1, 0]
 
         plain, grave = (
-            dominated(procedure.asker.models, 1000, region, np.random.default_rng(1), one) for one in (None, loss)
+            check_question(procedure.asker.models, 1000, region, np.random.default_rng(1), one) for one in (None, loss)
         )
         for check in (plain, grave):
             assert better_side(*check.rates) is not None
@@ -245,10 +249,10 @@ class TestPairs:
 
 class TestStoppingEarly:
     @pytest.mark.parametrize("seed", range(2))
-    def test_no_early_stop_before_a_repeat_and_a_check(self, ending_of, seed):
+    def test_no_early_stop_before_a_repeat_and_a_check(self, run_without_result, seed):
         # Two classes are known after few answers, before the places of repeats and checks.
         procedure = Bayes([TWO], family="lpm", seed=seed, population=1000, questions=60, stop=True, checks=True)
-        stopped, asked = ending_of(procedure, LinearOracle(-COSTS[:2, :2]))
+        stopped, asked = run_without_result(procedure, LinearOracle(-COSTS[:2, :2]))
         assert stopped in ("known", "best-model")
         assert len(asked) < 20
         assert {one.question.purpose for one in asked} == set(Purpose)
@@ -256,9 +260,9 @@ class TestStoppingEarly:
         assert report.repeats.total >= 1
         assert report.checks.total >= 1
 
-    def test_without_checks_it_stops_at_once(self, answers_of):
+    def test_without_checks_it_stops_at_once(self, simulated_answers):
         procedure = Bayes([TWO], family="lpm", seed=0, population=1000, questions=60, stop=True)
-        asked = answers_of(procedure, LinearOracle(-COSTS[:2, :2]))
+        asked = simulated_answers(procedure, LinearOracle(-COSTS[:2, :2]))
         assert {one.question.purpose for one in asked} == {Purpose.INFORMATIVE}
 
 

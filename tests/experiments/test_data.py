@@ -122,9 +122,9 @@ def test_another_process_reads_the_vehicles_alike(tmp_path):
 
 
 def test_plug_in_confusions_recover_what_counted_ones_do_not():
-    chance = np.random.default_rng(0)
-    labels = chance.integers(0, 3, 400)
-    features = chance.standard_normal((400, 4))
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 400)
+    features = rng.standard_normal((400, 4))
     features[np.arange(400), labels] += 1.5
     counts = errors_of(features, labels, MAIN, 0, 100, 0, runs=15)
     plugin = errors_of(features, labels, Variant(confusions="plug-in"), 0, 100, 0, runs=15)

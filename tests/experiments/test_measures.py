@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.questions import Choice, Question
 from elicit_app.elicitation.sphere import Sphere
-from elicit_app.experiments.measures import JudgedPairs, LowerBoundary, ModelDecisions, Stretches, errors, least_costs
+from elicit_app.experiments.measures import JudgedPairs, LowerBoundary, ModelDecisions, RowGroups, errors, least_costs
 from elicit_app.experiments.people import Noise
 from elicit_app.experiments.simulation import Experts
 from elicit_app.experiments.truths import Metric, random_metric, stated_metric
@@ -44,13 +44,13 @@ def test_stretches_of_a_law_are_decided_like_its_rows(k):
     x = np.linspace(-1, 1, 2_003)[:, None]
     raw = 1 / (1 + np.exp(x * np.arange(1, k + 1) ** 2))
     cases = Cases.exact(raw / raw.sum(axis=1, keepdims=True))
-    stretches = Stretches.of(cases)
+    row_groups = RowGroups.of(cases)
     costs = np.exp(1.5 * np.random.default_rng(k).standard_normal((60, k, k))) * (1 - np.eye(k))
-    np.testing.assert_allclose(stretches.least_costs(costs), least_costs(cases, costs), atol=1e-12)
+    np.testing.assert_allclose(row_groups.least_costs(costs), least_costs(cases, costs), atol=1e-12)
 
 
 def test_rows_in_any_order_are_no_stretches():
-    assert Stretches.of(some_cases(3, False, 3_000)) is None
+    assert RowGroups.of(some_cases(3, False, 3_000)) is None
 
 
 def test_achievable_matrices_of_the_sphere_lie_on_its_lower_boundary():

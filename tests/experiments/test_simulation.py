@@ -235,7 +235,7 @@ def test_every_kind_of_person_can_be_simulated(experts, answers):
         assert run.range_factor > 1
         assert 0 <= run.covered <= 1
         assert sum(run.kinds.values()) == len(run.asked)
-        assert run.questions == len(run.asked) * experts.answers_a_question
+        assert run.questions == len(run.asked) * experts.answers_per_question
         json.dumps([transcript_line(0, asked) for asked in run.asked], allow_nan=False)
 
 

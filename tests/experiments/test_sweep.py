@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 from typer.testing import CliRunner
 
 from elicit_app.cli.main import app
-from elicit_app.experiments.sweep import Found, Runs, found_by, plot_found, read_sweep, run_sweep
+from elicit_app.experiments.sweep import CombinationSummary, Runs, plot_summaries, read_sweep, run_sweep, summarise
 from elicit_app.problem import Problem
 
 SMALL = """
@@ -140,20 +140,20 @@ def test_other_runs_are_neither_mixed_in_nor_replaced(specification, tmp_path):
 
 def test_what_was_found_is_told_by_what_varies(specification, tmp_path):
     sweep = read_sweep(specification)
-    found = found_by(sweep, run_sweep(sweep, tmp_path / "runs.parquet"))
+    found = summarise(sweep, run_sweep(sweep, tmp_path / "runs.parquet"))
     assert [one.label for one in found][:2] == ["noise none, epsilon 0.05", "noise none, epsilon 0.1"]
     errors = pl.read_parquet(tmp_path / "runs.parquet").filter(pl.col("combination") == 0)["error_l2"]
     assert found[0].means["error_l2"] == pytest.approx(errors.mean())
     assert found[0].errors["error_l2"] == pytest.approx(errors.std() / 3**0.5)
-    (panel,) = plot_found(found).axes
+    (panel,) = plot_summaries(found).axes
     assert len(panel.containers) == 4
 
 
 def test_searches_that_are_one_point_each_look_different():
     found = [
-        Found(name, name, 1, {"questions": 20.0, "error_l2": 0.1}, {"questions": 0.0, "error_l2": 0.01})
+        CombinationSummary(name, name, 1, {"questions": 20.0, "error_l2": 0.1}, {"questions": 0.0, "error_l2": 0.01})
         for name in "abcdefgh"
     ]
-    (panel,) = plot_found(found).axes
+    (panel,) = plot_summaries(found).axes
     points = [container.lines[0] for container in panel.containers]
     assert len({(point.get_color(), point.get_marker()) for point in points}) == len(found)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import threading
 
 from elicit_app.gui.app import make_window
-from elicit_app.gui.flow.between_sessions import AppPaths
+from elicit_app.gui.flow.navigation import AppPaths
 
 
 def window_of(appearance, tmp_path):

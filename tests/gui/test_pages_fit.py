@@ -220,7 +220,7 @@ def test_everything_that_takes_the_focus_has_a_name(page):
 def test_painted_plots_are_texts_to_a_screen_reader(qtbot, long_words, answered):
     page = results_page(long_words, answered)
     qtbot.addWidget(page)
-    for plot in (page.rates._plot, page.to_do.policies.table, page.costs.costs.grid, page.costs.releases.grid):
+    for plot in (page.rates._plot, page.recommendation.policies.table, page.costs.costs.grid, page.costs.releases.grid):
         seen = QAccessible.queryAccessibleInterface(plot)
         assert seen.role() == QAccessible.Role.StaticText
         assert seen.text(QAccessible.Text.Name)
@@ -236,7 +236,7 @@ def test_plots_say_what_they_show(qtbot, long_words, answered):
     plot = page.rates.findChild(type(page.rates._plot))
     assert len([row for row in plot.accessibleDescription().split(". ") if row]) >= 6
     for name in (model.name for model in long_words.models):
-        assert name in page.to_do.policies.table.accessibleDescription()
+        assert name in page.recommendation.policies.table.accessibleDescription()
     assert "called" in page.costs.costs.grid.accessibleDescription()
 
 
@@ -291,4 +291,4 @@ def test_every_example_of_the_start_page_is_told_whole_in_a_small_window(qtbot, 
     for row in page.examples.rows:
         width = row.width() - 2 * 16 - theme.em(14) - theme.S
         for at, (text, role) in enumerate(((row.view.title, theme.Role.STRONG), (row.view.line, theme.Role.NOTE))):
-            assert QFontMetricsF(theme.font(role)).horizontalAdvance(text) <= row.own_width(at, width), text
+            assert QFontMetricsF(theme.font(role)).horizontalAdvance(text) <= row.text_width(at, width), text

@@ -187,7 +187,7 @@ class Expert:
 
     def answer_until(self, count, most=0):
         """Answer up to `count` questions, and up to `most` until every kind of answer was given."""
-        while (number := len(self._standing())) < count or (number < most and self.moves):
+        while (number := len(self._dwell_timer())) < count or (number < most and self.moves):
             self._ready()
             self._answer(number + 1)
 
@@ -200,13 +200,13 @@ class Expert:
         self._choose()
         self.desk.press_until(("shift+Tab", "Return"), self.desk.on("Look back"), "the review")
 
-    def _standing(self):
-        with Session.look(self.desk.journal) as session:
+    def _dwell_timer(self):
+        with Session.open_read_only(self.desk.journal) as session:
             return session.state.entries
 
     def _ready(self):
         """Wait for the question, go on after a break, and think."""
-        number = len(self._standing()) + 1
+        number = len(self._dwell_timer()) + 1
         if not self.desk.title.startswith(f"Question {number}"):
             until(lambda: self.desk.title.startswith((f"Question {number}", "Take a break")), f"question {number}")
         if self.desk.title.startswith("Take a break"):
@@ -218,7 +218,7 @@ class Expert:
             self.desk.press_until(("Escape",), lambda: "equally bad" not in self.desk.title, "the choice")
 
     def _answer(self, number):
-        with Session.look(self.desk.journal) as session:
+        with Session.open_read_only(self.desk.journal) as session:
             view = question_view(session, 1)
         dearer_left = float(((view.left - view.right) * COSTS).sum()) > 0
         if number == 4:
@@ -274,7 +274,7 @@ def check_kinds(answered):
 
 def check_replays(desk, metric):
     """The recorded answers lead the procedure to the recorded questions, and the terminal to the same result."""
-    with Session.look(desk.journal) as session:
+    with Session.open_read_only(desk.journal) as session:
         asked, procedure, seen = session.state.history, session.procedure(), len(session.state.entries)
     assert seen >= ENOUGH
     oracle = RecordedOracle(asked)

@@ -54,7 +54,7 @@ def test_what_does_not_go_together_is_said_with_flags_only_by_the_command(option
         setting_of(procedure, **options)
     assert "--" not in wrong.value.sentence
     assert "`" not in wrong.value.sentence
-    assert re.search(says, wrong.value.worded(flag))
+    assert re.search(says, wrong.value.with_option_names(flag))
 
 
 def test_what_is_not_used_is_as_good_as_left_out():

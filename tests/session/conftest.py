@@ -29,7 +29,7 @@ from elicit_app.study.model import Study
 START = datetime(2025, 3, 1, 9, 30, tzinfo=UTC)
 
 
-class Writing:
+class EventFactory:
     """Builds events with a clock that ticks once an event."""
 
     def __init__(self) -> None:
@@ -80,12 +80,12 @@ class Writing:
 
 
 @pytest.fixture(scope="session")
-def write() -> Writing:
-    return Writing()
+def write() -> EventFactory:
+    return EventFactory()
 
 
 @pytest.fixture
-def a_session(write: Writing) -> list[Event]:
+def a_session(write: EventFactory) -> list[Event]:
     return [
         write.begun(),
         write.guessed(),

@@ -21,8 +21,8 @@ from elicit_app.session.comparing import (
     disagreement,
     furthest,
     kendall_w,
+    numbered_names,
     spread_words,
-    told_apart,
     wording_of,
 )
 from elicit_app.session.journal.listing import SessionSummary, answered_before, experts_in_words, finished_experts
@@ -33,7 +33,7 @@ from elicit_app.study import open_study
 from elicit_app.study.model import Mistake
 from metrics import Consequence, ElicitedMetric, Provenance
 from metrics.elicited.exchange import ExchangeRate
-from metrics.policies.recommendation import in_short
+from metrics.policies.recommendation import short_recommendation
 
 pytestmark = pytest.mark.usual_draws
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -71,8 +71,8 @@ def test_ranges_that_meet_are_no_clear_disagreement():
 
 def test_ranges_that_touch_do_meet():
     touching = rates(0, MISSED, (12.0, 4.0, 20.0), (2.0, 1.0, 4.0))
-    assert touching.apart is False
-    assert rates(0, MISSED, (12.0, 4.01, 20.0), (2.0, 1.0, 4.0)).apart is True
+    assert touching.disjoint is False
+    assert rates(0, MISSED, (12.0, 4.01, 20.0), (2.0, 1.0, 4.0)).disjoint is True
 
 
 def test_what_ranges_do_not_explain_is_shown_before_what_is_further_apart_and_in_study_order():
@@ -136,13 +136,14 @@ def test_experts_to_whom_all_mistakes_are_alike_do_not_rank_them_differently():
 
 
 def test_what_is_best_for_whom_is_what_their_results_recommend(folder, lumps):
-    ada, ben = (result_view(Session.look(folder / f"{n}.session.jsonl", lumps)).judgement for n in (1, 2))
+    ada, ben = (result_view(Session.open_read_only(folder / f"{n}.session.jsonl", lumps)).judgement for n in (1, 2))
     said = choice((ada, ben), ("Ada", "Ben"), ben)
-    assert said == f"Best for Ada: {in_short(ada)}; for Ben: {in_short(ben)}; pooled: {in_short(ben)}."
+    for_ada, for_ben = short_recommendation(ada), short_recommendation(ben)
+    assert said == f"Best for Ada: {for_ada}; for Ben: {for_ben}; pooled: {for_ben}."
     for judgement in (ada, ben):
         best = judgement.best.policy
-        assert (best.model or "call every patient") in in_short(judgement)
-        assert in_short(judgement).endswith(" sure)")
+        assert (best.model or "call every patient") in short_recommendation(judgement)
+        assert short_recommendation(judgement).endswith(" sure)")
     assert choice((ada, None), ("Ada", "Ben")) == ""
 
 
@@ -158,7 +159,7 @@ def test_experts_that_are_programs_are_counted_as_such():
 
 
 def test_names_that_are_the_same_get_numbers():
-    assert told_apart(("Ada", "Ben", "Ada")) == ("Ada (1)", "Ben", "Ada (2)")
+    assert numbered_names(("Ada", "Ben", "Ada")) == ("Ada (1)", "Ben", "Ada (2)")
 
 
 def summary(name, expert, hours, *, phase="finished", problem=""):
@@ -236,7 +237,7 @@ def test_two_finished_sessions_are_compared_and_pooled(beside, lumps):
     assert missed.rates[1].ratio < missed.pooled.ratio < missed.rates[0].ratio
     assert "Pooled in one belief" in view.how
     assert "For Ada one missed cancer counts as " in view.detail
-    assert missed.apart
+    assert missed.disjoint
     assert view.headline == "They disagree most about missed cancers"
     assert view.made_of.startswith("Made of Ada (10 answers, ")
     of = view.pooled.provenance.parameters["of"]
@@ -244,7 +245,7 @@ def test_two_finished_sessions_are_compared_and_pooled(beside, lumps):
     assert view.pooled.name == f"{lumps.title}, Ada and Ben pooled"
     assert view.pooled.population == lumps.population
     assert view.choice.startswith("Best for Ada: ")
-    assert view.choice.endswith(f"pooled: {in_short(view.judgement)}.")
+    assert view.choice.endswith(f"pooled: {short_recommendation(view.judgement)}.")
 
 
 def test_a_session_that_is_open_can_be_compared(beside):

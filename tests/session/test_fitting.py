@@ -7,7 +7,7 @@ from elicit_app.elicitation.procedure import Outcome
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Purpose, Question
 from elicit_app.elicitation.trust import balance, fits
 from elicit_app.session.journal.state import apply, fold
-from elicit_app.session.trusting import contradictions
+from elicit_app.session.trust_findings import contradictions
 from metrics.elicited.family import family_of
 
 counts = st.lists(st.integers(0, 50), min_size=9, max_size=9).map(lambda cells: np.array(cells).reshape(3, 3) / 450)

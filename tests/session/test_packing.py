@@ -66,7 +66,7 @@ def experts(pack, tmp_path_factory):
         home = tmp_path_factory.mktemp(f"home{seed}")
         elsewhere = read_pack(write_pack(pack, home / "wine"))
         path = answer(elsewhere, home / "a.session.jsonl", worst, expert=who, seed=seed, simulated=simulated)
-        files.append(save_answers(Session.look(path), home / f"answers{seed}"))
+        files.append(save_answers(Session.open_read_only(path), home / f"answers{seed}"))
     return files
 
 
@@ -183,7 +183,7 @@ def test_who_went_on_answering_is_filed_as_the_same_session(folder, pack, tmp_pa
     home = tmp_path / "home"
     home.mkdir()
     path = answer(pack, home / "a.session.jsonl", 3.0, most=3)
-    early = save_answers(Session.look(path), home / "early.metric.json")
+    early = save_answers(Session.open_read_only(path), home / "early.metric.json")
     assert early.name == "early.session.jsonl"
     with Session.open(path) as session:
         session.more()
@@ -191,7 +191,7 @@ def test_who_went_on_answering_is_filed_as_the_same_session(folder, pack, tmp_pa
         session.answer("left")
         session.undo()
         session.finish()
-    late = save_answers(Session.look(path), home / "late")
+    late = save_answers(Session.open_read_only(path), home / "late")
     assert collect(folder, [early])[0].new
     assert "Added what is new: 4 answers from Ada" in collect(folder, [late])[0].sentence
     assert "Already filed" in collect(folder, [early])[0].sentence
@@ -214,7 +214,7 @@ def test_programs_are_marked_for_good_and_never_counted_among_people(collected):
     assert sorted(one.expert for one in finished_experts(found)) == ["Ada", "Ben", "expert 4821"]
     program = next(one for one in found if one.simulated)
     assert program.expert == "Dr Eva (simulated)"
-    metric = result_view(Session.look(program.path)).metric
+    metric = result_view(Session.open_read_only(program.path)).metric
     assert metric.quality.simulated
     assert (metric.provenance.expert, metric.name) == ("Dr Eva (simulated)", "Italian wines, Dr Eva (simulated)")
     assert view.names == ("Ada", "Ben", "expert 4821")
@@ -273,7 +273,7 @@ def test_in_a_second_round_experts_see_where_the_others_stand_and_both_rounds_ar
     home = tmp_path / "home"
     home.mkdir()
     path = answer(again, home / "a.session.jsonl", 1.0, expert="Ada", seed=7)
-    collect(folder, [save_answers(Session.look(path), home / "again")])
+    collect(folder, [save_answers(Session.open_read_only(path), home / "again")])
     found = sessions_of(sessions_folder(folder), folder.digests)
     assert sorted((one.expert, one.round) for one in found) == [("Ada", 1), ("Ada", 2), ("Ben", 1)]
     assert [(one.expert, one.round) for one in finished_experts(found) if one.expert == "Ada"] == [("Ada", 2)]

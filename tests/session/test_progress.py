@@ -7,7 +7,7 @@ import pytest
 from elicit_app.elicitation.agenda import FEWEST_ANSWERS
 from elicit_app.elicitation.questions import Progress, Purpose
 from elicit_app.registry.procedures import BayesSetting
-from elicit_app.session.questions import note_about
+from elicit_app.session.questions import procedure_note
 from elicit_app.session.sentences import progress_words
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view, review_view, sitting_over_view
@@ -56,7 +56,7 @@ def test_what_cannot_be_said_is_no_reason_to_stop(study, journal_path):
         step = session.next()
         assert session.note == ""
         beyond = replace(step, progress=replace(step.progress, beyond_plan=True))
-        assert note_about(session.setting, beyond) == "One question more than planned, to be sure of your answers."
+        assert procedure_note(session.setting, beyond) == "One question more than planned, to be sure of your answers."
         assert session.asking().progress.fewest > FEWEST_ANSWERS - 4
 
 

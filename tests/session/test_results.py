@@ -92,7 +92,7 @@ def test_the_headline_is_the_worst_mistake_and_the_yardstick_counts_as_one(resul
     assert yardstick.ratio == 1
     other = next(view for view in result.ratios if not view.is_yardstick)
     assert result.headline.rate is other
-    low, high = other.ninety
+    low, high = other.range_90
     inner_low, inner_high = other.half
     assert low <= inner_low <= inner_high <= high
 
@@ -137,9 +137,9 @@ def test_dlpm_says_how_closely_it_searched(traffic, journal_path):
         late = result_view(session)
     for view, wider in zip(late.ratios, early.ratios, strict=True):
         if not view.is_yardstick:
-            assert view.ninety[0] <= view.ratio * (1 + 1e-9)
-            assert view.ratio <= view.ninety[1] * (1 + 1e-9)
-            assert wider.ninety[0] <= view.ninety[0] or math.isinf(wider.ninety[1])
+            assert view.range_90[0] <= view.ratio * (1 + 1e-9)
+            assert view.ratio <= view.range_90[1] * (1 + 1e-9)
+            assert wider.range_90[0] <= view.range_90[0] or math.isinf(wider.range_90[1])
 
 
 def models_as_is(scenarios):

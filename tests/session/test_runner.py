@@ -85,7 +85,7 @@ def looked_ahead(window):
     """
     for _ in range(3):
         done = threading.Event()
-        window.runner._later(done.set)
+        window.runner._queue_idle(done.set)
         assert done.wait(PATIENCE)
 
 
@@ -111,7 +111,7 @@ def test_the_next_question_is_ready_for_likely_counts_and_for_the_one_that_stand
     likely = session.likely_counts(session.asking())
     odd = replace(likely[0], count=next(n for n in range(view.proposal.least + 7, view.proposal.most) if n % 10))
     assert odd.count not in [moved.count for moved in likely]
-    window.runner.consider(view.request, odd)
+    window.runner.prepare_count(view.request, odd)
     for moved in (likely[0], odd):
         looked_ahead(window)
         known = dict(session._steps._steps)
@@ -120,7 +120,7 @@ def test_the_next_question_is_ready_for_likely_counts_and_for_the_one_that_stand
         assert any(step is session.next() for step in known.values()), moved
         window.runner.undo()
         view = window.next()
-        window.runner.consider(view.request, odd)
+        window.runner.prepare_count(view.request, odd)
 
 
 def test_the_whole_way_to_the_result(study, journal_path, tmp_path):
@@ -276,12 +276,14 @@ def test_the_result_is_ready_before_it_is_asked_for_and_of_the_answers_that_stan
         answered(window, ["left", "right"])
         runner.stop()
         window.next(ReviewView)
-        while not runner._worker.submit(lambda: runner._ahead is not None and runner._ahead.go_on()).result(PATIENCE):
+        while not runner._worker.submit(
+            lambda: runner._result_builder is not None and runner._result_builder.build_next()
+        ).result(PATIENCE):
             pass
-        ahead = runner._ahead
+        ahead = runner._result_builder
         runner.finish()
         shown = window.next(ResultView)
-        assert runner._ahead is ahead
+        assert runner._result_builder is ahead
         assert shown.metric is ahead.completed().metric
         runner.state_practice([[90, 10], [5, 95]])
         assert window.next(ResultView).practice == ((90, 10), (5, 95))
@@ -291,6 +293,6 @@ def test_the_result_is_ready_before_it_is_asked_for_and_of_the_answers_that_stan
         assert window.next(ResultView).metric.provenance.questions == 1
         runner.more()
         window.next()
-        assert runner._ahead is None
+        assert runner._result_builder is None
     finally:
         runner.close()

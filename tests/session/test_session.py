@@ -16,7 +16,7 @@ from elicit_app.registry.procedures import BayesSetting, DlfpmSetting
 from elicit_app.session.journal.events import Guess, Noted
 from elicit_app.session.journal.files import DamagedProblem, read
 from elicit_app.session.journal.writing import Journal, UnwrittenProblem
-from elicit_app.session.questions import Over
+from elicit_app.session.questions import EndOfQuestions
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view
 from elicit_app.study import open_study
@@ -34,7 +34,7 @@ def seen(session):
 def same_state(one, other):
     kept = [(entry.event, entry.answer, entry.taken_out) for entry in one.state.entries]
     assert kept == [(entry.event, entry.answer, entry.taken_out) for entry in other.state.entries]
-    assert one.state.undone == other.state.undone
+    assert one.state.redo_stack == other.state.redo_stack
     assert (one.state.phase, one.state.questions) == (other.state.phase, other.state.questions)
 
 
@@ -54,17 +54,17 @@ def test_a_session_is_the_same_after_it_was_closed_and_opened(study, session, jo
 def test_what_was_answered_outlives_a_file_that_is_removed_while_it_is_open(session, journal_path):
     session.answer("left")
     session.answer("equal")
-    assert session.kept_in() == journal_path
+    assert session.answers_file() == journal_path
     kept = journal_path.rename(journal_path.with_name("elsewhere"))
     with pytest.raises(UnwrittenProblem, match=r"moved or deleted .* Or go on in .*-kept\.session\.jsonl"):
         session.answer("right")
-    copy = session.kept_in()
+    copy = session.answers_file()
     assert read(copy).events == read(kept).events
     with Session.open(copy) as again:
         again.answer("right")
     kept.rename(journal_path)
     session.answer("right")
-    assert session.kept_in() == journal_path, "it was put back"
+    assert session.answers_file() == journal_path, "it was put back"
 
 
 def test_the_first_event_says_what_the_session_is_about(study, journal_path):
@@ -195,7 +195,7 @@ def test_looking_ahead_of_the_last_answer_leaves_what_was_learned_until_it_is_as
                 parts = sum(1 for _ in session.look_ahead(asking, "left"))
                 assert parts > 1, "an answer to something else would have to wait for all of it"
                 session.answer("left")
-            assert session.next() == Over("budget")
+            assert session.next() == EndOfQuestions("budget")
         assert session.outcome().stopped == "budget"
 
 
@@ -203,7 +203,7 @@ def test_what_was_learned_so_far_needs_no_further_question(study, journal_path, 
     with Session.create(study, BayesSetting(seed=1, questions=6), journal_path) as session:
         session.answer("left")
     monkeypatch.setattr(Bayes, "_step", None)  # not to be called
-    looked_at = Session.look(journal_path, study)
+    looked_at = Session.open_read_only(journal_path, study)
     assert looked_at.over() is None
     assert looked_at.outcome().stopped == "expert"
     assert looked_at.continuation() is not None
@@ -353,8 +353,8 @@ def test_a_damaged_session_is_looked_at_up_to_the_damage(study, session, journal
     with pytest.raises(DamagedProblem, match="2 of 3 answers can be read"):
         Session.open(journal_path, study)
     with pytest.raises(DamagedProblem):
-        Session.look(journal_path, study)
-    damaged = Session.look(journal_path, study, damaged=True)
+        Session.open_read_only(journal_path, study)
+    damaged = Session.open_read_only(journal_path, study, damaged=True)
     assert len(damaged.state.entries) == 2
     assert "line 4" in damaged.damage
     with pytest.raises(Problem, match="the session is closed"):

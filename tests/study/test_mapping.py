@@ -8,7 +8,7 @@ import pytest
 from elicit_app.problem import Problem
 from elicit_app.study import create_study, open_study
 from elicit_app.study.making import change_models
-from elicit_app.study.mapping import as_options, column_map, look_at, needs_no_map, parts_of
+from elicit_app.study.mapping import as_options, column_map, has_usual_columns, parts_of, read_first_rows
 from elicit_app.study.model import ColumnMap
 from elicit_app.study.reading import read_predictions
 
@@ -40,7 +40,7 @@ def logits(tmp_path):
 
 
 def test_raw_scores_under_odd_names_are_guessed_and_become_probabilities(logits):
-    look = look_at(logits)
+    look = read_first_rows(logits)
     assert not look.fits
     assert look.guess == ColumnMap("label", ("cat", "dog", "bird"), ("score_cat", "Score dog", "bird logit"), "logits")
     assert look.rows[0] == ("0", "cat", "a", "2", "0.5", "-1")
@@ -52,43 +52,43 @@ def test_raw_scores_under_odd_names_are_guessed_and_become_probabilities(logits)
 
 def test_columns_whose_names_say_no_class_belong_to_that_on_whose_cases_they_are_high(tmp_path):
     path = write(tmp_path, table(["label", "z1", "z2", "z3"], TRUTH, SCORES[:, 2], SCORES[:, 0], SCORES[:, 1]))
-    assert dict(zip(look_at(path).guess.classes, look_at(path).guess.columns, strict=True)) == {
+    assert dict(zip(read_first_rows(path).guess.classes, read_first_rows(path).guess.columns, strict=True)) == {
         "bird": "z1",
         "cat": "z2",
         "dog": "z3",
     }
     one = write(tmp_path, table(["target", "score"], ["well", "sick", "well", "sick"], [-1.5, 2, 0.2, 1.1]), "1.csv")
-    assert look_at(one).guess == ColumnMap("target", ("well", "sick"), ("score",), "logits")
+    assert read_first_rows(one).guess == ColumnMap("target", ("well", "sick"), ("score",), "logits")
 
 
 def test_where_neither_names_nor_labels_say_anything_the_truth_is_what_the_others_score(tmp_path):
     truth = [2, 1, 0, 2, 1, 0]
     path = write(tmp_path, table("0123", *SCORES[:, [2, 1, 0]].T[:2], truth, SCORES[:, 0]))
-    assert look_at(path).guess == ColumnMap("2", ("0", "1", "2"), ("0", "1", "3"), "logits")
-    assert not look_at(path).nameless
+    assert read_first_rows(path).guess == ColumnMap("2", ("0", "1", "2"), ("0", "1", "3"), "logits")
+    assert not read_first_rows(path).nameless
     either = write(tmp_path, table("ab", truth, truth))
-    assert look_at(either).guess is None
+    assert read_first_rows(either).guess is None
 
 
 def test_usual_names_are_known_before_any_row_is_read(tmp_path):
     usual = tmp_path / "usual.csv"
     usual.write_bytes(b"y_true, proba_a,proba_b\na,0.5,0.5\n\xff,,\n")
-    assert needs_no_map(usual)
+    assert has_usual_columns(usual)
     with pytest.raises(Problem, match="Line 3 is not UTF-8"):
-        look_at(usual)
+        read_first_rows(usual)
     for names in ("y_true,y_pred", "label,proba_a,proba_b", "y_true,proba_a"):
-        assert not needs_no_map(write(tmp_path, f"{names}\n"))
+        assert not has_usual_columns(write(tmp_path, f"{names}\n"))
 
 
 def test_a_file_without_names_of_columns_is_known(tmp_path):
     path = write(tmp_path, table(["cat", "0.25", "0.75"], TRUTH[3:], [0.5, 0.25, 0.4], [0.5, 0.75, 0.6]))
-    assert look_at(path).nameless
+    assert read_first_rows(path).nameless
 
 
 def test_a_column_with_an_enormous_cell_is_not_taken_for_the_truth(tmp_path):
     path = tmp_path / "open quote.csv"
     path.write_text(f"y_true,proba_a,proba_b\n{'a' * 2_000},0.5,0.5\nb,0.4,0.6\n", encoding="utf-8")
-    assert look_at(path).guess is None, "labels of fixed length would take as much for every row"
+    assert read_first_rows(path).guess is None, "labels of fixed length would take as much for every row"
 
 
 def test_exchanged_columns_are_pointed_out(tmp_path):
@@ -112,29 +112,29 @@ def test_a_weak_model_is_not_taken_for_one_with_exchanged_columns(tmp_path, righ
 def test_probabilities_are_told_from_raw_scores(tmp_path):
     proba = np.exp(SCORES) / np.exp(SCORES).sum(axis=1, keepdims=True)
     path = write(tmp_path, table(["truth", "cat", "dog", "bird"], TRUTH, *proba.T))
-    guess = look_at(path).guess
+    guess = read_first_rows(path).guess
     assert (guess.kind, guess.classes) == ("probabilities", ("cat", "dog", "bird"))
 
 
 def test_probabilities_are_not_taken_for_raw_scores(tmp_path):
     path = write(tmp_path, table(["truth", "cat", "dog"], ["cat", "dog", "cat"], [0.9, 0.2, 0.5], [0.1, 0.8, 0.5]))
     with pytest.raises(Problem, match="are probabilities already"):
-        column_map(look_at(path), logits=True)
+        column_map(read_first_rows(path), logits=True)
 
 
 def test_one_column_for_two_classes_is_that_of_the_second(tmp_path):
     path = write(tmp_path, table(["target", "p_sick"], ["well", "sick", "well", "sick"], [0.1, 0.8, 0.4, 0.9]))
-    stated = column_map(look_at(path), columns=[("sick", "p_sick")])
-    assert stated == look_at(path).guess == ColumnMap("target", ("well", "sick"), ("p_sick",))
+    stated = column_map(read_first_rows(path), columns=[("sick", "p_sick")])
+    assert stated == read_first_rows(path).guess == ColumnMap("target", ("well", "sick"), ("p_sick",))
     np.testing.assert_allclose(read_predictions(path, columns=stated).predictions.y_proba[:, 1], [0.1, 0.8, 0.4, 0.9])
 
 
 def test_labels_only_can_be_judged_beside_models(tmp_path, logits):
     said = ["cat", "cat", "bird", "dog", "dog", "bird"]
     reader = write(tmp_path, table(["y_true", "y_pred"], TRUTH, said), "reader.csv")
-    meant = look_at(reader).guess
+    meant = read_first_rows(reader).guess
     assert (meant.kind, meant.columns) == ("labels", ("y_pred",))
-    study = create_study(tmp_path / "s", [logits, reader], columns=[look_at(logits).guess, meant])
+    study = create_study(tmp_path / "s", [logits, reader], columns=[read_first_rows(logits).guess, meant])
     decided = study.models[1].y_proba.argmax(axis=1)
     assert [study.classes[at] for at in decided] == said
     assert any("reader.csv holds decided labels" in note for note in study.notes)
@@ -156,9 +156,9 @@ def test_what_is_wrong_in_a_row_is_told_with_its_number(tmp_path, text, said):
 
 def test_a_reader_who_always_says_the_same_can_be_judged(tmp_path):
     path = write(tmp_path, table(["y_true", "Dr. A"], ["a", "b"], ["a", "a"]))
-    assert column_map(look_at(path), predicted="Dr. A") == ColumnMap("y_true", ("a", "b"), ("Dr. A",), "labels")
+    assert column_map(read_first_rows(path), predicted="Dr. A") == ColumnMap("y_true", ("a", "b"), ("Dr. A",), "labels")
     with pytest.raises(Problem, match=r"The columns are “y_true”, “Dr\. A”\)"):
-        column_map(look_at(path), truth="nothing")
+        column_map(read_first_rows(path), truth="nothing")
 
 
 def test_an_unknown_predicted_label_is_told(tmp_path):
@@ -182,10 +182,10 @@ def test_a_map_that_cannot_be_is_refused(logits, columns):
 
 
 def test_what_the_columns_meant_is_remembered_and_used_for_further_models(tmp_path, logits):
-    study = create_study(tmp_path / "s", [logits], columns=look_at(logits).guess)
+    study = create_study(tmp_path / "s", [logits], columns=read_first_rows(logits).guess)
     second = write(tmp_path, logits.read_text().replace("2.0", "2.5"), "second.csv")
     again = open_study(tmp_path / "s")
-    assert again.columns == look_at(logits).guess == study.columns
+    assert again.columns == read_first_rows(logits).guess == study.columns
     more = change_models(again, add=[second], rename={"odd": "first"})
     assert more.model_names == ("first", "second")
     assert open_study(tmp_path / "s").model_names == ("first", "second")
@@ -201,5 +201,5 @@ def test_what_the_columns_meant_is_remembered_and_used_for_further_models(tmp_pa
 
 
 def test_the_command_that_says_the_same(logits):
-    guess = look_at(logits).guess
+    guess = read_first_rows(logits).guess
     assert as_options(guess) == "--truth label --columns 'cat=score_cat,dog=Score dog,bird=bird logit' --logits"

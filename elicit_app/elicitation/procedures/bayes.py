@@ -12,19 +12,19 @@ import numpy as np
 
 from elicit_app.elicitation.agenda import (
     FEWEST_ANSWERS,
-    MORE_CHECKS,
+    MAX_EXTRA_CHECKS,
     Item,
-    checks_on_top,
-    enough,
-    informative,
+    answers_until_known,
+    answers_until_settled,
+    count_extra_checks,
+    early_stop_reason,
     n_answered,
+    n_informative,
     next_item,
     probability_best,
     questions_left,
     required_item,
     required_left,
-    still_needed,
-    still_to_settle,
 )
 from elicit_app.elicitation.asking import Answers, Asker
 from elicit_app.elicitation.belief import (
@@ -32,20 +32,26 @@ from elicit_app.elicitation.belief import (
     LRUCache,
     ParticlePosterior,
     Posterior,
-    builds_on,
     open_ends,
+    parent_length,
     prefix_digests,
 )
 from elicit_app.elicitation.cases import Decider, Tally
 from elicit_app.elicitation.choosing import Goal
-from elicit_app.elicitation.foretelling import AgainstChance, Foretold, against_chance, foretold, random_pairs
 from elicit_app.elicitation.fractions import FractionPairs, FractionPosterior, FractionPrior
 from elicit_app.elicitation.intervals import FEW_ENOUGH, IntervalPosterior, draws_while_asking
 from elicit_app.elicitation.linearity import Linearity, check_linearity
 from elicit_app.elicitation.pairs import FrontierPairs, SpherePairs
 from elicit_app.elicitation.plausible import PlausiblePairs, pairs_of_study
-from elicit_app.elicitation.pool import SAME, as_they_are, widest_rate
-from elicit_app.elicitation.prior import NeverWorse, Structure, WeightPrior, pile_labels, positive
+from elicit_app.elicitation.pool import SAME, argmax_confusions, widest_rate
+from elicit_app.elicitation.predictive import (
+    EvidenceAgainstChance,
+    PredictiveScores,
+    evidence_against_chance,
+    predictive_scores,
+    random_pairs,
+)
+from elicit_app.elicitation.prior import NeverWorse, Structure, WeightPrior, pile_labels, relative_weights
 from elicit_app.elicitation.procedure import Elicitation, Outcome
 from elicit_app.elicitation.questions import AnswersFor, Asked, Choice, Family, Matrix, Progress, Step, StopReason
 from elicit_app.elicitation.region import WORST_ERROR
@@ -120,14 +126,14 @@ class Bayes:
         self.questions, self.stop, self.checks, self.strength = questions, stop, checks, strength
         self._seed = seed
         linear = WeightPrior.of(linear_family(family).name, cases[0].n_classes, prior, constraints, piles)
-        self.prior = FractionPrior.over(linear) if is_fraction(family) else linear
+        self.prior = FractionPrior.from_linear(linear) if is_fraction(family) else linear
         if is_fraction(family) and linear.size > MOST_WEIGHTS_OF_PARTICLES:
             raise Problem(
                 f"A fraction can have at most {MOST_WEIGHTS_OF_PARTICLES} weights, not {linear.size}: use the family "
                 "dlpm or lpm."
             )
         self._purpose, self._cases = purpose, cases
-        self._models = as_they_are(cases, population)
+        self._models = argmax_confusions(cases, population)
         self._goal: Goal
         self.source: SpherePairs | FrontierPairs | PlausiblePairs | FractionPairs
         if space == "sphere":
@@ -139,7 +145,7 @@ class Bayes:
             self.source = FractionPairs(pairs, self.prior) if isinstance(self.prior, FractionPrior) else pairs
             self._goal = "order" if self.prior.size > _FEW_WEIGHTS else "closeness"
         self._by_particles = space == "sphere" or linear.size <= MOST_WEIGHTS_OF_PARTICLES
-        self._targets = self.source.random_gains(_TARGETS, _of_the_study(_TARGET))
+        self._targets = self.source.random_gains(_TARGETS, _study_rng(_TARGET))
         labels = pile_labels(piles, family, cases[0].n_classes, self.prior.size) if piles else None
         self.asker = Asker(
             self.source, self.prior, self._models, self._goal, self._targets, answers, strength, piles=labels
@@ -155,8 +161,8 @@ class Bayes:
         self._linearities: LRUCache[Linearity] = LRUCache(_RESULTS_REMEMBERED)
         self._choices: LRUCache[Matrix] = LRUCache(_RESULTS_REMEMBERED)
         self._ends: LRUCache[Literal["known", "best-model"] | None] = LRUCache(_REMEMBERED)
-        self._foretold: LRUCache[tuple[float, float]] = LRUCache(_ANSWERS_REMEMBERED)
-        self._against_chance: LRUCache[AgainstChance | None] = LRUCache(_RESULTS_REMEMBERED)
+        self._predictive_scores: LRUCache[tuple[float, float]] = LRUCache(_ANSWERS_REMEMBERED)
+        self._evidence_against_chance: LRUCache[EvidenceAgainstChance | None] = LRUCache(_RESULTS_REMEMBERED)
 
     def begin(self, history: Sequence[Asked] = ()) -> Elicitation:
         """Start, or continue after answers already given; see `Procedure.begin`."""
@@ -200,20 +206,20 @@ class Bayes:
 
     def stops(self, history: Sequence[Asked]) -> StopReason | None:
         """Return why nothing is asked after `history`; None if something is."""
-        return None if self._item(history) is not None else self._enough(history) or "budget"
+        return None if self._item(history) is not None else self._early_stop_reason(history) or "budget"
 
     def belief(self, history: Sequence[Asked]) -> Posterior:
         """Return the posterior after `history`, built from its longest cached prefix."""
         keys, stages = prefix_digests(history), [len(history)]
         while (belief := self._beliefs.get(keys[stages[-1]])) is None and stages[-1]:
-            stages.append(builds_on(stages[-1], self._stride))
+            stages.append(parent_length(stages[-1], self._stride))
         if belief is None:
             belief = self._from_prior()
             self._beliefs.put(keys[0], belief)
         for before, n in pairwise(reversed(stages)):
             for place in range(before, n):
-                if self._foretold.get(keys[place + 1]) is None:
-                    self._foretold.put(keys[place + 1], foretold(history[place], belief))
+                if self._predictive_scores.get(keys[place + 1]) is None:
+                    self._predictive_scores.put(keys[place + 1], predictive_scores(history[place], belief))
             if not self._by_particles:
                 belief.forget()
             if any(one.answer.choice is not Choice.UNSURE for one in history[before:n]):
@@ -232,28 +238,30 @@ class Bayes:
             answers = evidence(history, self.prior)
             return self.belief(history).refined(answers, self._rng(answers.n_answers, _RESULT)).condensed(KEPT)
 
-        return self._shown.recall(history, refined)
+        return self._shown.get_or_compute(history, refined)
 
-    def foretold(self, history: Sequence[Asked]) -> Foretold:
+    def predictive_scores(self, history: Sequence[Asked]) -> PredictiveScores:
         """Return how the belief before each answer predicted it."""
         found = np.zeros((2, len(history)))
         for n, key in enumerate(prefix_digests(history)[1:]):
-            known = self._foretold.get(key)
+            known = self._predictive_scores.get(key)
             if known is None:
-                known = foretold(history[n], self.belief(history[: builds_on(n + 1, self._stride)]))
-                self._foretold.put(key, known)
+                known = predictive_scores(history[n], self.belief(history[: parent_length(n + 1, self._stride)]))
+                self._predictive_scores.put(key, known)
             found[:, n] = known
-        return Foretold(*found)
+        return PredictiveScores(*found)
 
-    def against_chance(self, history: Sequence[Asked]) -> AgainstChance | None:
-        """Return the evidence that the answers depend on what was shown; see `foretelling.against_chance`."""
+    def evidence_against_chance(self, history: Sequence[Asked]) -> EvidenceAgainstChance | None:
+        """Return the evidence that the answers depend on what was shown; see `predictive.evidence_against_chance`."""
 
-        def found() -> AgainstChance | None:
+        def found() -> EvidenceAgainstChance | None:
             gains, _ = random_pairs(self.random_gains)
             before, now = self.belief([]), self.belief(history)
-            return against_chance(history, self.foretold(history), before, now, gains, self.linearity(history))
+            return evidence_against_chance(
+                history, self.predictive_scores(history), before, now, gains, self.linearity(history)
+            )
 
-        return self._against_chance.recall(history, found)
+        return self._evidence_against_chance.get_or_compute(history, found)
 
     def linearity(self, history: Sequence[Asked]) -> Linearity | None:
         """Return how well rivals of linear costs explain the answers.
@@ -272,11 +280,11 @@ class Bayes:
             return None
 
         def checked() -> Linearity:
-            log_evidence = float(self.foretold(history).log_probability.sum())
+            log_evidence = float(self.predictive_scores(history).log_probability.sum())
             typical, rng = source.pool.typical, self._rng(len(history), _RIVALS)
-            return check_linearity(history, belief, log_evidence, typical, self._choice(history), rng)
+            return check_linearity(history, belief, log_evidence, typical, self._options(history), rng)
 
-        return self._linearities.recall(history, checked)
+        return self._linearities.get_or_compute(history, checked)
 
     def _from_prior(self) -> Posterior:
         rng = self._rng(0, _BELIEF)
@@ -293,7 +301,7 @@ class Bayes:
         # about points of the sphere; people are asked about results near what models do.
         sharp = space == "sphere" or is_fraction(self.family)
         kind = ResponseModel.of_an_oracle if sharp else ResponseModel.of_people
-        expected = kind(self.prior, self._targets, _of_the_study(_SCALE))
+        expected = kind(self.prior, self._targets, _study_rng(_SCALE))
         if not self._asks_prices:
             return expected
         return replace(expected, log_sensitivity=_SENSITIVITY_ON_PRICES, spread=_SPREAD_ON_PRICES)
@@ -312,28 +320,29 @@ class Bayes:
     @cached_property
     def _widest_offered(self) -> float:
         """Return the largest exchange rate among the pairs from which questions are chosen."""
-        rng = _of_the_study(_WIDEST)
+        rng = _study_rng(_WIDEST)
         if self._by_particles:
-            weights = positive(self.prior.log_weights(rng.standard_normal((50, self.prior.size))))
+            weights = relative_weights(self.prior.log_weights(rng.standard_normal((50, self.prior.size))))
         else:
-            weights = positive(self.belief([]).log_weights[:50])  # avoids the covariance of thousands of weights
+            # From draws of the belief, because the prior's covariance of thousands of weights is large.
+            weights = relative_weights(self.belief([]).log_weights[:50])
         return widest_rate(self.source.candidates(weights, rng).gains)
 
-    def _enough(self, history: Sequence[Asked]) -> StopReason | None:
+    def _early_stop_reason(self, history: Sequence[Asked]) -> StopReason | None:
         if not self.stop:
             return None
 
         def judged() -> Literal["known", "best-model"] | None:
-            return enough(
+            return early_stop_reason(
                 self.belief(history),
-                self._choice(history),
+                self._options(history),
                 n_answered(history),
                 lambda: self._rivals_before(history),
                 self._purpose,
-                lambda: self._stays(history),
+                lambda: self._policy_stability(history),
             )
 
-        return self._ends.recall(history, judged)
+        return self._ends.get_or_compute(history, judged)
 
     def _rivals_before(self, history: Sequence[Asked]) -> tuple[Linearity, Matrix] | None:
         """Return the evidence for rivals from all answers but the last, which hardly changes it.
@@ -343,9 +352,9 @@ class Bayes:
         said = [n for n, asked in enumerate(history) if asked.answer.choice is not Choice.UNSURE]
         before = history[: said[-1]]
         judged = self._judged_linearity(before, FEWEST_ANSWERS - 1)
-        return None if judged is None else (judged, self._choice(before))
+        return None if judged is None else (judged, self._options(before))
 
-    def _choice(self, history: Sequence[Asked]) -> Matrix:
+    def _options(self, history: Sequence[Asked]) -> Matrix:
         """Return the matrices of the options, shape (n, k, k).
 
         If the answers are for a choice, the options are each model as it decides now and at least expected cost, and
@@ -363,14 +372,14 @@ class Bayes:
             # Identical decisions are one option: duplicates would share the probability of being the best.
             return np.asarray(np.unique(np.round(found, 12), axis=0))
 
-        return self._choices.recall(history, decided)
+        return self._choices.get_or_compute(history, decided)
 
     def _decided_by(self, costs: Matrix) -> Matrix:
         """Return the matrices, shape (n, k, k), of the policies of all models under these costs, and of each class."""
         trivial = np.eye(self.prior.n_classes)[:, None, :] * self._cases[0].prevalence[None, :, None]
         return np.array([*(matrix for model in self._cases for matrix in model.policies(costs)), *trivial])
 
-    def _stays(self, history: Sequence[Asked]) -> float:
+    def _policy_stability(self, history: Sequence[Asked]) -> float:
         """Return the probability that the policy chosen now would also be chosen if the values were known.
 
         Knowing them would move the thresholds of all policies, so that another model's policy might become the best.
@@ -400,17 +409,17 @@ class Bayes:
         """Return the next item; None once the answers are enough and include what is needed to judge trust."""
         item = next_item(history, self.questions, self.checks)
         if item is None:
-            return Item("check") if self._one_check_more(history) else None
-        if self._enough(history) is None:
+            return Item("check") if self._needs_extra_check(history) else None
+        if self._early_stop_reason(history) is None:
             return item
         return required_item(history) if self.checks else None
 
-    def _one_check_more(self, history: Sequence[Asked]) -> bool:
+    def _needs_extra_check(self, history: Sequence[Asked]) -> bool:
         """Return whether one more check, after all questions, may settle whether the person looked."""
-        if not self.checks or checks_on_top(history, self.questions) >= MORE_CHECKS:
+        if not self.checks or count_extra_checks(history, self.questions) >= MAX_EXTRA_CHECKS:
             return False
-        found = self.against_chance(history)
-        return found is not None and found.is_open
+        found = self.evidence_against_chance(history)
+        return found is not None and found.is_inconclusive
 
     def _step(self, history: Sequence[Asked]) -> Step:
         belief = self.belief(history)
@@ -436,26 +445,26 @@ class Bayes:
 
     def _progress(self, history: Sequence[Asked], belief: Posterior) -> Progress:
         if next_item(history, self.questions, self.checks) is None:
-            more = MORE_CHECKS - checks_on_top(history, self.questions)
+            more = MAX_EXTRA_CHECKS - count_extra_checks(history, self.questions)
             return Progress(len(history), 1, more, beyond_plan=True)
         most = questions_left(history, self.questions, self.checks)
         if not self.stop:
             return Progress(len(history), most, most)
         trust = required_left(history) if self.checks else 0
-        if self._enough(history) is not None:
+        if self._early_stop_reason(history) is not None:
             # Questions asked for trust alone may show that the answers are not enough after all.
             return Progress(len(history), min(trust, most), min(trust + 1, most))
-        asked = informative(history)
-        fewest, likely = self._still(history, belief, self.questions - asked)
+        asked = n_informative(history)
+        fewest, likely = self._answers_needed(history, belief, self.questions - asked)
         return Progress(
             len(history), min(fewest + trust, most), min(questions_left(history, asked + likely, self.checks), most)
         )
 
-    def _still(self, history: Sequence[Asked], belief: Posterior, most: int) -> tuple[int, int]:
-        needed = still_needed(belief, n_answered(history), most)
+    def _answers_needed(self, history: Sequence[Asked], belief: Posterior, most: int) -> tuple[int, int]:
+        needed = answers_until_known(belief, n_answered(history), most)
         if self._purpose != "choose":
             return needed
-        settled = still_to_settle(probability_best(belief, self._choice(history)), n_answered(history), most)
+        settled = answers_until_settled(probability_best(belief, self._options(history)), n_answered(history), most)
         return min(needed[0], settled[0]), min(needed[1], settled[1])
 
     def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
@@ -466,6 +475,6 @@ class Bayes:
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence([self._seed, n, stream])))
 
 
-def _of_the_study(stream: int) -> np.random.Generator:
+def _study_rng(stream: int) -> np.random.Generator:
     """Return a generator that is the same in every session, because the prior must not depend on the seed."""
     return np.random.default_rng([_STUDY_SEED, stream])

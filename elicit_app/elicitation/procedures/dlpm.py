@@ -86,9 +86,9 @@ class Dlpm(Published):
         """Return the matrices of a boundary as they are shown, from m = 0 to m = 1."""
         return Line(lambda m: self.shown(nu(m)), last=1.0, worst=worst, identical=self.population is None)
 
-    def stretch(self, i: int, m: float) -> Interval:
+    def flat_range(self, i: int, m: float) -> Interval:
         """Return the range of m over which the frontier of classes 1 and i shows the same matrix as at m."""
-        return self.frontiers[i].stretch(m, self.shown)
+        return self.frontiers[i].flat_range(m, self.shown)
 
 
 class _Ratios(Run):
@@ -108,11 +108,11 @@ class _Ratios(Run):
         """Find the m for which nu(m; 1, i) is best."""
         a, b = 0.0, 1.0
         while b - a > self.procedure.rules.tolerance:
-            a, b = yield from self.listening(i, shrink(self.procedure.lines[i], (a, b), self.procedure.rules))
+            a, b = yield from self.track_ratios(i, shrink(self.procedure.lines[i], (a, b), self.procedure.rules))
             self.intervals[i], self.middles[i] = (a, b), (a + b) / 2
         self.middles[i] = self.at_rest(i)
 
-    def listening(self, i: int, step: Searching[Interval]) -> Searching[Interval]:
+    def track_ratios(self, i: int, step: Searching[Interval]) -> Searching[Interval]:
         """Forward a step's comparisons; each answer tells on which side of x / y the ratio lies."""
         try:
             comparison = next(step)
@@ -154,7 +154,7 @@ class _Ratios(Run):
         distinguishes, all m are equally good.
         """
         a, b = self.intervals[i]
-        low, high = self.procedure.stretch(i, a)
+        low, high = self.procedure.flat_range(i, a)
         flat = low > 0.0 and high < 1.0 and high - low > self.procedure.rules.epsilon
         return (low + high) / 2 if flat else (a + b) / 2
 
@@ -200,7 +200,7 @@ class _Ratios(Run):
         for i, (low, high) in self.ratios.items():
             if low > high:
                 a, b = self.intervals[i]
-                found[i] = ratio_bounds((self.procedure.stretch(i, a)[0], self.procedure.stretch(i, b)[1]))
+                found[i] = ratio_bounds((self.procedure.flat_range(i, a)[0], self.procedure.flat_range(i, b)[1]))
         return found
 
     def is_flat(self, i: int, ratios: Interval) -> bool:
@@ -309,7 +309,7 @@ class RestrictedFrontier:
         matrix[:, [self.k1, self.k2]] = matrix[:, [self.k2, self.k1]]
         return matrix
 
-    def stretch(self, m: float, shown: Callable[[Matrix], Matrix] = np.asarray) -> tuple[float, float]:
+    def flat_range(self, m: float, shown: Callable[[Matrix], Matrix] = np.asarray) -> tuple[float, float]:
         """Return the range of m, within [0, 1], over which nu equals nu(m), so that no question distinguishes them.
 
         `shown` maps a matrix to what is compared, if that is coarser than the rates.
@@ -401,7 +401,7 @@ class _Angle(Run):
     def outcome(self, stopped: StopReason, questions: int) -> Outcome:
         """Return the weights; bounded if the search ended where one class is always predicted."""
         weights = self.weights()
-        low, high = self.procedure.frontier.stretch(float(weights[0]))
+        low, high = self.procedure.frontier.flat_range(float(weights[0]))
         at_an_end = stopped == "tolerance" and (low == 0.0 or high == 1.0)
         return Outcome(
             "dlpm",

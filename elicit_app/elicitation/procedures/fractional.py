@@ -94,7 +94,7 @@ class _Pencils(Run):
 
     def outcome(self, stopped: StopReason, questions: int) -> Outcome:
         """Return p and the utility."""
-        searches = [(i, *nu.stretch(sum(self.upper[i]) / 2)) for i, nu in self.procedure.frontiers.items()]
+        searches = [(i, *nu.flat_range(sum(self.upper[i]) / 2)) for i, nu in self.procedure.frontiers.items()]
         ends = [i for i, low, high in searches if low == 0.0 or high == 1.0] if stopped == "tolerance" else []
         names = self.procedure.names
         return Outcome(

@@ -22,9 +22,9 @@ from elicit_app.experiments.reproduce.concern_case import (
     TOP_K,
     Data,
     bundled,
+    perceptron_epochs,
     plain_scores,
-    turns_of_perceptron,
-    turns_of_torch,
+    torch_epochs,
 )
 from elicit_app.experiments.reproduce.shape import (
     Curve,
@@ -35,8 +35,8 @@ from elicit_app.experiments.reproduce.shape import (
     Part,
     Row,
     agreement_panel,
-    at_once,
     mean_and_error,
+    no_parts,
 )
 from metrics.measures.concern import TrueConcern
 
@@ -152,15 +152,15 @@ def _scores(true: Any, proba: Matrix) -> list[float]:
     return [float(concern), *plain_scores(true, proba)]
 
 
-def _correlations(model: str, data: str, seed: int, turns: int) -> dict[str, Any]:
+def _correlations(model: str, data: str, seed: int, n_epochs: int) -> dict[str, Any]:
     """Train one model; return Spearman's correlations of its score with the others, and the turns themselves."""
     from scipy.stats import spearmanr
 
     source: Data = bundled(data, seed)
-    train: Callable[..., Any] = turns_of_perceptron if model == "MLP" else turns_of_torch
-    history = np.array([_scores(source.test_labels, proba) for proba in train(source, seed, turns, model)])
+    train: Callable[..., Any] = perceptron_epochs if model == "MLP" else torch_epochs
+    history = np.array([_scores(source.test_labels, proba) for proba in train(source, seed, n_epochs, model)])
     found = [float(spearmanr(history[:, 0], history[:, column]).statistic) for column in range(1, 6)]
-    return {"spearman": found, "history": history[:: max(1, turns // 50)].tolist()}
+    return {"spearman": found, "history": history[:: max(1, n_epochs // 50)].tolist()}
 
 
 def _wanted() -> dict[tuple[str, str], str]:
@@ -168,9 +168,9 @@ def _wanted() -> dict[tuple[str, str], str]:
 
 
 def _table2_parts(options: Options) -> list[Part]:
-    turns, runs = (40, 2) if options.quick else (150, 5)
+    n_epochs, runs = (40, 2) if options.quick else (150, 5)
     return [
-        Part(f"{model} {name}, {run}", _correlations, (model, data, options.seed + run, turns))
+        Part(f"{model} {name}, {run}", _correlations, (model, data, options.seed + run, n_epochs))
         for (model, name), data in _wanted().items()
         for run in range(runs)
     ]
@@ -221,10 +221,10 @@ _MANY_INTERVALS = (10, 100, 1_000, 10_000, 100_000, 1_000_000)
 
 def _limit(seed: int) -> dict[str, Any]:
     """Return the distance of the top-class score from cross-entropy as t grows, for right and for wrong rows."""
-    chance = np.random.default_rng([seed, 1])
-    logits = 1.5 * chance.standard_normal((400, 5))
+    rng = np.random.default_rng([seed, 1])
+    logits = 1.5 * rng.standard_normal((400, 5))
     proba = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    truth = chance.integers(0, 5, len(proba))
+    truth = rng.integers(0, 5, len(proba))
     truth[:200] = proba[:200].argmax(axis=1)
     right = proba.argmax(axis=1) == truth
     entropy = -np.log(proba[np.arange(len(proba)), truth])
@@ -282,9 +282,9 @@ _SIZES = (10_000, 100_000)
 
 def _time(measure: str, size: int, seed: int) -> dict[str, float]:
     """Return the seconds of one call, the best of five, on generated predictions of ten classes."""
-    chance = np.random.default_rng([seed, 2])
-    proba = chance.dirichlet(np.ones(10), size)
-    truth = chance.integers(0, 10, size)
+    rng = np.random.default_rng([seed, 2])
+    proba = rng.dirichlet(np.ones(10), size)
+    truth = rng.integers(0, 10, size)
     call = _calls(truth, proba)[measure]
     seconds = []
     for _ in range(5):
@@ -340,7 +340,7 @@ def _table3(results: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 EXPERIMENTS = (
-    Experiment("mpcs-table1", "Table I, and scores by hand", f"{PAPER}, table I", at_once, _table1),
+    Experiment("mpcs-table1", "Table I, and scores by hand", f"{PAPER}, table I", no_parts, _table1),
     Experiment("mpcs-table2", "Table II: rank correlations", f"{PAPER}, table II", _table2_parts, _table2),
     Experiment("mpcs-limit", "Is cross-entropy the limit?", f"{PAPER}, section III-B", _limit_parts, _limit_report),
     Experiment("mpcs-table3", "Table III: time", f"{PAPER}, table III", _table3_parts, _table3, times=True),

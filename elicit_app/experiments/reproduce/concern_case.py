@@ -64,7 +64,7 @@ class Perceptron:
         self.data = data
         self._model: Any = MLPClassifier((hidden,), solver="adam", learning_rate_init=rate, random_state=seed)
 
-    def turn(self, rate: float | None = None) -> None:
+    def train_epoch(self, rate: float | None = None) -> None:
         """Make one pass over the training cases."""
         if rate is not None and hasattr(self._model, "_optimizer"):
             # scikit-learn has no public way to change the learning rate between two calls of partial_fit.
@@ -76,16 +76,16 @@ class Perceptron:
         return np.asarray(self._model.predict_proba(features), dtype=np.float64)
 
 
-def turns_of_perceptron(data: Data, seed: int, turns: int, model: str = "MLP") -> Iterator[Matrix]:
+def perceptron_epochs(data: Data, seed: int, n_epochs: int, model: str = "MLP") -> Iterator[Matrix]:
     """Yield the probabilities of the test cases after every pass over the training cases."""
     del model
     perceptron = Perceptron(data, seed)
-    for _ in range(turns):
-        perceptron.turn()
+    for _ in range(n_epochs):
+        perceptron.train_epoch()
         yield perceptron.proba(data.test)
 
 
-def turns_of_torch(data: Data, seed: int, turns: int, model: str) -> Iterator[Matrix]:
+def torch_epochs(data: Data, seed: int, n_epochs: int, model: str) -> Iterator[Matrix]:
     """Yield the same for a CNN, RNN or LSTM on 8 x 8 pictures (rows as steps); needs the extra torch."""
     import torch
 
@@ -96,7 +96,7 @@ def turns_of_torch(data: Data, seed: int, turns: int, model: str) -> Iterator[Ma
     pictures, labels = torch.tensor(data.train, dtype=torch.float32), torch.tensor(data.train_labels)
     test = torch.tensor(data.test, dtype=torch.float32)
     order = torch.Generator().manual_seed(seed)
-    for _ in range(turns):
+    for _ in range(n_epochs):
         for batch in torch.randperm(len(labels), generator=order).split(64):
             optimizer.zero_grad()
             torch.nn.functional.cross_entropy(network(pictures[batch]), labels[batch]).backward()
@@ -206,37 +206,37 @@ def _measured(true: Any, proba: Matrix, factors: Matrix) -> list[float]:
     return [*plain_scores(true, proba), _concern(true, proba, factors), float(wrong.sum()), float(destructive.sum())]
 
 
-def _choose(seed: int, turns: int, base_seed: int) -> dict[str, Any]:
+def _choose(seed: int, n_epochs: int, base_seed: int) -> dict[str, Any]:
     """Train one model; return, for each metric, the errors and destructive errors of the turn that it selects."""
     factors = _released(_release_list(base_seed)["pairs"])
     data = bundled("digits", seed, _HELD_OUT)
     perceptron = Perceptron(data, seed, _RATES[1], _HIDDEN)
     history = []
-    for _ in range(turns):
-        perceptron.turn()
+    for _ in range(n_epochs):
+        perceptron.train_epoch()
         history.append(_measured(data.test_labels, perceptron.proba(data.test), factors))
     table = np.array(history)
     picked = {}
     for column, name in enumerate(_METRICS):
         values = table[:, column]
-        turn = int(values.argmin() if name in _LESS_IS_BETTER else values.argmax())
-        picked[name] = [turn + 1, *table[turn, [0, 6, 7]].tolist()]
+        epoch = int(values.argmin() if name in _LESS_IS_BETTER else values.argmax())
+        picked[name] = [epoch + 1, *table[epoch, [0, 6, 7]].tolist()]
     return {"picked": picked, "cases": len(data.test_labels)}
 
 
-def _learn(seed: int, turns: int, base_seed: int, base: float) -> dict[str, list[float]]:
+def _learn(seed: int, n_epochs: int, base_seed: int, base: float) -> dict[str, list[float]]:
     """Train twice from the same start, with a fixed learning rate and with one that follows the score."""
     factors = _released(_release_list(base_seed)["pairs"])
     data = bundled("digits", seed, _HELD_OUT)
-    return {name: _trained(data, seed, turns, factors, base, name == "follows") for name in ("fixed", "follows")}
+    return {name: _trained(data, seed, n_epochs, factors, base, name == "follows") for name in ("fixed", "follows")}
 
 
-def _trained(data: Data, seed: int, turns: int, factors: Matrix, base: float, follows: bool) -> list[float]:
+def _trained(data: Data, seed: int, n_epochs: int, factors: Matrix, base: float, follows: bool) -> list[float]:
     """Return MPCS, destructive errors and accuracy on the held-out cases after the last turn."""
     perceptron = Perceptron(data, seed, base, _HIDDEN)
     rate = ConcernLearningRate(base)
-    for _ in range(turns):
-        perceptron.turn(rate.rate if follows else None)
+    for _ in range(n_epochs):
+        perceptron.train_epoch(rate.rate if follows else None)
         if follows:
             # The rate follows the score on the training cases; held-out cases are used only for evaluation.
             rate.step(_concern(data.train_labels, perceptron.proba(data.train), factors))
@@ -245,12 +245,12 @@ def _trained(data: Data, seed: int, turns: int, factors: Matrix, base: float, fo
 
 
 def _parts(options: Options) -> list[Part]:
-    runs, turns = (4, 60) if options.quick else (20, 150)
+    runs, n_epochs = (4, 60) if options.quick else (20, 150)
     return [
         Part("release list", _release_list, (options.seed,)),
-        *(Part(f"choice, {run}", _choose, (options.seed + run, turns, options.seed)) for run in range(runs)),
+        *(Part(f"choice, {run}", _choose, (options.seed + run, n_epochs, options.seed)) for run in range(runs)),
         *(
-            Part(f"rate {base}, {run}", _learn, (options.seed + run, turns, options.seed, base))
+            Part(f"rate {base}, {run}", _learn, (options.seed + run, n_epochs, options.seed, base))
             for base in _RATES
             for run in range(runs)
         ),

@@ -230,11 +230,11 @@ def errors_of(
     return found
 
 
-def random_metric(law: str, k: int, chance: np.random.Generator) -> Matrix:
+def random_metric(law: str, k: int, rng: np.random.Generator) -> Matrix:
     """Return k positive weights with sum 1, drawn by one of the laws of `Variant`."""
     if law == "Dirichlet(1)":
-        return chance.dirichlet(np.ones(k))
-    numbers = chance.random(k) if law.startswith("uniform") else np.abs(chance.standard_normal(k))
+        return rng.dirichlet(np.ones(k))
+    numbers = rng.random(k) if law.startswith("uniform") else np.abs(rng.standard_normal(k))
     weights: Matrix = numbers / numbers.sum()
     return weights
 

@@ -87,10 +87,10 @@ def _antiderivative(x: float, a: float) -> float:
 def _elicited(a: float, epsilon: float, runs: int, seed: int) -> dict[str, Any]:
     """Return the errors of the angle, for random metrics with a best threshold, and the number of questions."""
     search = Binary(binary_law(a), epsilon=epsilon, ask="all")
-    chance = np.random.default_rng([seed, 13])
+    rng = np.random.default_rng([seed, 13])
     least = np.arctan(np.exp(-a))
     found, asked = [], 0
-    for theta in chance.uniform(least, np.pi / 2 - least, runs):
+    for theta in rng.uniform(least, np.pi / 2 - least, runs):
         true = DLPM.normalise([np.cos(theta), np.sin(theta)])
         outcome, transcript = drive(search, LinearOracle(DLPM.weight_matrix(true)))
         found.append(float(abs(np.arctan2(outcome.weights[1], outcome.weights[0]) - theta)))
@@ -169,25 +169,25 @@ _THEIR_COUNTS = np.array([49, 92, 72, 49, 23, 5, 3, 6, 0, 1])  # of 300 metrics,
 _THEIR_EDGES = np.linspace(0.00652797, 0.03139211, len(_THEIR_COUNTS) + 1)
 
 
-def random_quadratic(around: Sphere, chance: np.random.Generator) -> Quadratic:
+def random_quadratic(around: Sphere, rng: np.random.Generator) -> Quadratic:
     """Return a < 0 of norm 1 and a symmetric B so small that every error lowers the metric on the sphere."""
     k = around.n_classes
     q = k * k - k
-    a = -(0.5 + chance.random(q))
+    a = -(0.5 + rng.random(q))
     a /= np.linalg.norm(a)
-    raw = chance.standard_normal((q, q))
+    raw = rng.standard_normal((q, q))
     b = (raw + raw.T) / 2
     steepest = float(np.abs(b).max()) * around.radius
     return Quadratic(a, b * 0.5 * float(np.abs(a).min()) / steepest, around.centre)
 
 
 def _quadratic_errors(k: int, epsilon: float, runs: int, seed: int) -> dict[str, Any]:
-    chance = np.random.default_rng([seed, 14, k])
+    rng = np.random.default_rng([seed, 14, k])
     around = Sphere.around(np.full(k, 1 / k), _RADIUS)
     search = QuadraticSearch(around, epsilon=epsilon)
     linear, quadratic, questions = [], [], []
     for _ in range(runs):
-        true = random_quadratic(around, chance)
+        true = random_quadratic(around, rng)
         outcome, asked = drive(search, UtilityOracle(true.utility))
         found = outcome.utility
         assert isinstance(found, Quadratic)
@@ -199,12 +199,12 @@ def _quadratic_errors(k: int, epsilon: float, runs: int, seed: int) -> dict[str,
 
 def _errors_as_theirs(k: int, epsilon: float, ask: Ask, runs: int, seed: int) -> dict[str, Any]:
     """Return the errors of a and B by the measure of the authors' notebook."""
-    chance = np.random.default_rng([seed, 15, k])
+    rng = np.random.default_rng([seed, 15, k])
     around = Sphere.around(np.full(k, 1 / k), _RADIUS)
     search = QuadraticSearch(around, epsilon=epsilon, ask=ask, small=_THEIR_SMALL)
     off, questions = [], []
     for _ in range(runs):
-        true = random_quadratic(around, chance)
+        true = random_quadratic(around, rng)
         outcome, asked = drive(search, UtilityOracle(true.utility))
         assert isinstance(outcome.utility, Quadratic)
         (a, b), (mine, my_b) = _on_the_unit_sphere(true), _on_the_unit_sphere(outcome.utility)
@@ -340,10 +340,10 @@ def _person(procedure: str, a0: float, noise: str, runs: int, seed: int) -> dict
 
 def _agreements(laboratory: Laboratory, elicited: Values, number: int, seed: int) -> list[float]:
     """Return the shares of 15 later pairs on which the person, with the same noise, and the elicited metric agree."""
-    chance = np.random.default_rng([seed, 12, number])
-    true = laboratory.truth(chance)
-    pairs = JudgedPairs.draw(true, laboratory.achievable, chance, _JUDGED * _SITTINGS)
-    oracle = laboratory.experts.oracle(true, pairs, chance)
+    rng = np.random.default_rng([seed, 12, number])
+    true = laboratory.truth(rng)
+    pairs = JudgedPairs.draw(true, laboratory.achievable, rng, _JUDGED * _SITTINGS)
+    oracle = laboratory.experts.oracle(true, pairs, rng)
     prefers_first = [
         oracle.answer(Question.of_rates(first, second, None)).choice is Choice.FIRST
         for first, second in zip(pairs.first, pairs.second, strict=True)

@@ -137,10 +137,10 @@ _CYCLES = (1, 2, 3, 4)
 def _cycles(k: int, cycles: int, runs: int, seed: int) -> dict[str, Any]:
     """Return L2 errors and questions for random metrics on a sphere of k classes, whose radius has no influence."""
     sphere = Sphere.around(np.full(k, 1 / k), 1e-3)
-    chance = np.random.default_rng([seed, k])
+    rng = np.random.default_rng([seed, k])
     found, asked = [], []
     for _ in range(runs):
-        true = LPM.normalise(-np.abs(chance.standard_normal(k * k - k)))
+        true = LPM.normalise(-np.abs(rng.standard_normal(k * k - k)))
         procedure = Lpm(sphere, epsilon=EPSILON, ask="needed", cycles=cycles)
         outcome, transcript = drive(procedure, LinearOracle(LPM.weight_matrix(true)))
         found.append(float(np.linalg.norm(outcome.weights - true)))
@@ -216,8 +216,8 @@ def _radius(law: str, points: int | None) -> dict[str, float]:
     cases = Cases.exact(eta)
     sphere = measure_sphere(cases)
     k = cases.n_classes
-    chance = np.random.default_rng(0)
-    a = chance.standard_normal((20, k * k - k))
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((20, k * k - k))
     missed, least = 0.0, 1.0
     for one in a / np.linalg.norm(a, axis=1, keepdims=True):
         h = sphere.classifier(one)
@@ -368,10 +368,10 @@ def _feasible(sphere: MeasuredSphere) -> float:
 
 def _bulge(cases: Cases) -> float:
     """Return how far the middle of a chord of D lies above D's supporting plane, at worst; never above 0."""
-    chance = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     worst = -np.inf
     for _ in range(2_000):
-        a, b, c = chance.dirichlet(np.ones(cases.n_classes), 3)
+        a, b, c = rng.dirichlet(np.ones(cases.n_classes), 3)
         one, other = (np.diagonal(cases.least_cost(-np.diag(w))) for w in (a, b))
         top = c @ np.diagonal(cases.least_cost(-np.diag(c)))
         worst = max(worst, float(c @ (one + other) / 2 - top))

@@ -41,11 +41,11 @@ def _law(name: str) -> Cases:
     return Cases.exact(law.eta)
 
 
-def _true_weights(family: str, k: int, chance: np.random.Generator) -> Matrix:
+def _true_weights(family: str, k: int, rng: np.random.Generator) -> Matrix:
     """Return a random metric with moderate ratios: Dirichlet(2) hits, or half-normal errors."""
     if family == "dlpm":
-        return chance.dirichlet(np.full(k, 2.0))
-    return LPM.normalise(-np.abs(chance.standard_normal(k * k - k)))
+        return rng.dirichlet(np.full(k, 2.0))
+    return LPM.normalise(-np.abs(rng.standard_normal(k * k - k)))
 
 
 def _noisy(procedure: str, law: str, epsilon: float, noise: float, runs: int, seed: int) -> list[float]:
@@ -57,10 +57,10 @@ def _noisy(procedure: str, law: str, epsilon: float, noise: float, runs: int, se
     asked = procedure_for(study, setting_of(procedure, ask="all", epsilon=epsilon))
     found = []
     for number in range(runs):
-        chance = np.random.default_rng([seed, 8, number])
-        true = _true_weights(procedure, study.n_classes, chance)
+        rng = np.random.default_rng([seed, 8, number])
+        true = _true_weights(procedure, study.n_classes, rng)
         weights = family_of(procedure).weight_matrix(true)
-        oracle = BoundedNoiseOracle(lambda matrix, w=weights: float((w * matrix).sum()), noise, chance)  # type: ignore[misc]
+        oracle = BoundedNoiseOracle(lambda matrix, w=weights: float((w * matrix).sum()), noise, rng)  # type: ignore[misc]
         outcome, _ = drive(asked, oracle)
         apart = np.abs(outcome.weights - true)
         found.append(float(apart.max() if procedure == "dlpm" else np.linalg.norm(apart)))
@@ -150,12 +150,12 @@ def _sampled(n: int, runs: int, seed: int, metrics_a_run: int = 5) -> dict[str, 
     eta = _law("softmax-3").eta
     found: dict[str, list[float]] = {"counts": [], "plug-in": []}
     for number in range(runs):
-        chance = np.random.default_rng([seed, 9, n, number])
-        drawn = eta[chance.integers(0, len(eta), n)]
-        labels = (chance.random((n, 1)) > np.cumsum(drawn, axis=1)[:, :-1]).sum(axis=1)
+        rng = np.random.default_rng([seed, 9, n, number])
+        drawn = eta[rng.integers(0, len(eta), n)]
+        labels = (rng.random((n, 1)) > np.cumsum(drawn, axis=1)[:, :-1]).sum(axis=1)
         searches = {"counts": Dlpm(Cases.counted(labels, drawn)), "plug-in": Dlpm(Cases.plug_in(drawn))}
         for _ in range(metrics_a_run):
-            true = _true_weights("dlpm", 3, chance)
+            true = _true_weights("dlpm", 3, rng)
             for name, search in searches.items():
                 outcome, _ = drive(search, LinearOracle(DLPM.weight_matrix(true)))
                 found[name].append(float(np.abs(outcome.weights - true).max()))
@@ -201,9 +201,9 @@ def _crowd_errors(flips: float, votes: int, repair: bool, runs: int, seed: int) 
     asked = procedure_for(study, setting_of("dlpm", ask="all", repair=repair))
     found, questions = [], 0
     for number in range(runs):
-        chance = np.random.default_rng([seed, 10, number])
-        true = _true_weights("dlpm", 3, chance)
-        one = FlipOracle(LinearOracle(DLPM.weight_matrix(true)), flips, chance)
+        rng = np.random.default_rng([seed, 10, number])
+        true = _true_weights("dlpm", 3, rng)
+        one = FlipOracle(LinearOracle(DLPM.weight_matrix(true)), flips, rng)
         outcome, transcript = drive(asked, MajorityOracle(one, votes))
         found.append(float(np.abs(outcome.weights - true).max()))
         questions = len(transcript) * votes
@@ -262,14 +262,14 @@ def _fraction(family: str, k: int, epsilon: float, ask: Ask, runs: int, seed: in
     achievable: Achievable = ModelDecisions([law]) if family == "dlfpm" else LowerBoundary(sphere)
     agreements, asked, off, beside = [], [], [], []
     for number in range(runs):
-        chance = np.random.default_rng([seed, 11, number])
-        true = random_metric(search.family, law.prevalence, chance, on_the_sphere=family == "lfpm")
+        rng = np.random.default_rng([seed, 11, number])
+        true = random_metric(search.family, law.prevalence, rng, on_the_sphere=family == "lfpm")
         outcome, transcript = drive(search, UtilityOracle(true.utility))
         elicited = Metric.elicited(outcome)
-        agreements.append(JudgedPairs.draw(true, achievable, chance, 500).agreement(elicited))
+        agreements.append(JudgedPairs.draw(true, achievable, rng, 500).agreement(elicited))
         off.append(float(np.abs(outcome.weights - true.weights).max()))
         asked.append(len(transcript))
-        linear_truth = family_of(linear.family).weight_matrix(_true_weights(linear.family, k, chance))
+        linear_truth = family_of(linear.family).weight_matrix(_true_weights(linear.family, k, rng))
         beside.append(len(drive(linear, LinearOracle(linear_truth))[1]))
     return {"agreements": agreements, "off": off, "questions": float(np.mean(asked)), "linear": float(np.mean(beside))}
 

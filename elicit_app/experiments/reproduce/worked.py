@@ -24,8 +24,8 @@ from elicit_app.experiments.reproduce.shape import (
     Part,
     Row,
     agreement_panel,
-    at_once,
     mean_and_error,
+    no_parts,
 )
 
 _BY_HAND = "The source gives formulas; the “published” values were computed from them by hand, twice."
@@ -168,11 +168,11 @@ def _generated(seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray
 
     People choose by user and activity; in each such context a few presets are about equally popular.
     """
-    chance = np.random.default_rng([seed, 4])
-    contexts = np.column_stack([chance.integers(0, size, _ROWS) for size in _FEATURES])
-    likes = chance.dirichlet(np.full(_PRESETS, 0.35), _FEATURES[:2])
-    chosen = np.array([chance.choice(_PRESETS, p=likes[user, activity]) for user, activity, _ in contexts])
-    return contexts, chance.integers(0, 5, _ROWS), chosen.astype(np.int64)
+    rng = np.random.default_rng([seed, 4])
+    contexts = np.column_stack([rng.integers(0, size, _ROWS) for size in _FEATURES])
+    likes = rng.dirichlet(np.full(_PRESETS, 0.35), _FEATURES[:2])
+    chosen = np.array([rng.choice(_PRESETS, p=likes[user, activity]) for user, activity, _ in contexts])
+    return contexts, rng.integers(0, 5, _ROWS), chosen.astype(np.int64)
 
 
 def _model(name: str, seed: int) -> Any:
@@ -218,16 +218,16 @@ def _shuffle(number: int, seed: int, kind: str) -> dict[str, Any]:
     By `kind`, labels are as people chose them, or the outcomes or the predictions are replaced by random ones.
     """
     contexts, noise, presets = _generated(seed)
-    chance = np.random.default_rng([seed, 5, number])
+    rng = np.random.default_rng([seed, 5, number])
     if kind == "random outcomes":
-        presets = chance.integers(0, _PRESETS, len(presets))
+        presets = rng.integers(0, _PRESETS, len(presets))
     features = np.column_stack([contexts, noise])
-    order = chance.permutation(_ROWS)
+    order = rng.permutation(_ROWS)
     train, test = np.split(order, [round(_TRAINED * _ROWS)])
     scores, accuracies = {}, {}
     for name in _MODELS:
         if kind == "random predictions":
-            predicted = chance.integers(0, _PRESETS, len(test))
+            predicted = rng.integers(0, _PRESETS, len(test))
         else:
             predicted = _predictions(name, number, features[train], presets[train], features[test])
         scores[name] = [
@@ -312,7 +312,7 @@ def _bend(shuffles: list[dict[str, Any]]) -> float:
 
 
 EXPERIMENTS = (
-    Experiment("relevance-tables", "Relevance score: tables", f"{_PAPER}, tables 1 to 3", at_once, _tables),
+    Experiment("relevance-tables", "Relevance score: tables", f"{_PAPER}, tables 1 to 3", no_parts, _tables),
     Experiment(
         "relevance-protocol",
         "Relevance score: protocol, on generated data",
@@ -320,6 +320,6 @@ EXPERIMENTS = (
         _protocol_parts,
         _protocol,
     ),
-    Experiment("lecture", "The lecture's measures", "Marlin, COMPSCI 589, lecture 14", at_once, _lecture),
-    Experiment("post", "The multi-label score", "Blog post on a multi-label score", at_once, _post),
+    Experiment("lecture", "The lecture's measures", "Marlin, COMPSCI 589, lecture 14", no_parts, _lecture),
+    Experiment("post", "The multi-label score", "Blog post on a multi-label score", no_parts, _post),
 )

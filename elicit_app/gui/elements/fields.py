@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements.painting import Glyph, Label, Painted, Sized, box, paint_glyph, tell, write
+from elicit_app.gui.elements.painting import Glyph, Label, Painted, Sized, annotate, box, paint_glyph, write
 from elicit_app.gui.elements.surfaces import in_column, in_row
 
 HEIGHT = 36
@@ -73,7 +73,7 @@ class ListBox(Painted, IgnoresWheel, QComboBox):
     def __init__(self, name: str, widest: int = 0) -> None:
         super().__init__()
         self._widest = widest
-        tell(self, name=name)
+        annotate(self, name=name)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(8)
         across = QSizePolicy.Policy.Maximum if widest else QSizePolicy.Policy.Preferred
@@ -103,7 +103,7 @@ class NumberBox(IgnoresWheel, QSpinBox):
 
     def __init__(self, name: str, low: int, high: int) -> None:
         super().__init__()
-        tell(self, name=name)
+        annotate(self, name=name)
         self.setRange(low, high)
         self.setGroupSeparatorShown(True)
         prepare_spin(self)
@@ -201,23 +201,23 @@ class _Explained(QWidget):
         super().__init__()
         self.button = button
         self._title, self._explanation = Label(role=theme.Role.LABEL), Label(role=theme.Role.NOTE, ink=theme.INK2)
-        self._aside = Label(role=theme.Role.NOTE, ink=theme.INK2, wrap=False)
+        self._side_text = Label(role=theme.Role.NOTE, ink=theme.INK2, wrap=False)
         words = in_column(self._title, self._explanation, spacing=2)
         in_row(
             (button, 0, Qt.AlignmentFlag.AlignTop),
             (words, 1),
-            (self._aside, 0, Qt.AlignmentFlag.AlignTop),
+            (self._side_text, 0, Qt.AlignmentFlag.AlignTop),
             on=self,
             spacing=theme.S,
         )
         self.say(text, explanation)
 
-    def say(self, text: str, explanation: str = "", aside: str = "") -> None:
-        """Change the words; `aside` is on their right."""
-        self._aside.show_text(aside)
+    def say(self, text: str, explanation: str = "", side_text: str = "") -> None:
+        """Change the words; `side_text` is on their right."""
+        self._side_text.show_text(side_text)
         self._title.setText(text)
         self._explanation.show_text(explanation)
-        tell(self.button, name=text, more=", ".join(part for part in (explanation, aside) if part))
+        annotate(self.button, name=text, more=", ".join(part for part in (explanation, side_text) if part))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if self.button.isEnabled():
@@ -246,5 +246,5 @@ def named(name: str, widget: QWidget) -> QVBoxLayout:
     label = Label(name, theme.Role.NOTE, theme.INK2)
     label.setBuddy(widget)
     if not widget.accessibleName():
-        tell(widget, name=name)
+        annotate(widget, name=name)
     return in_column(label, widget, spacing=4)

@@ -76,7 +76,7 @@ class Page(QWidget):
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Make Tab visit the widgets in reading order, regardless of when they were created."""
-        follow_the_eye(self)
+        set_tab_order_from_layout(self)
         return super().focusNextPrevChild(forward)
 
     def _rearrange(self) -> None:
@@ -267,12 +267,12 @@ ENTER, CTRL_ENTER = ("Return", "Enter"), ("Ctrl+Return", "Ctrl+Enter")
 """The keys of the main block and of the keypad, to be bound together."""
 
 
-def go_on_by_enter(page: Page, go_on: Callable[[], object]) -> None:
-    """Bind Enter to press the focused button, or to call `go_on` if no button has the focus."""
+def bind_enter(page: Page, default_action: Callable[[], object]) -> None:
+    """Bind Enter to press the focused button, or to call `default_action` if no button has the focus."""
 
     def press() -> None:
         focused = page.focusWidget()
-        (focused.click if isinstance(focused, QAbstractButton) and focused.hasFocus() else go_on)()
+        (focused.click if isinstance(focused, QAbstractButton) and focused.hasFocus() else default_action)()
 
     bind(page, press, *ENTER)
 
@@ -287,7 +287,7 @@ def dropped_files(event: QDropEvent) -> tuple[Path, ...]:
     return tuple(Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile())
 
 
-def follow_the_eye(page: QWidget) -> None:
+def set_tab_order_from_layout(page: QWidget) -> None:
     """Make Tab visit all focusable widgets on `page` in the order of its layouts."""
     for before, after in pairwise(_stops(page)):
         QWidget.setTabOrder(before, after)

@@ -1,7 +1,7 @@
 """Painting of texts, boxes, glyphs, badges and key caps.
 
-Text from a file becomes a tooltip or an accessible name only through `tell`, as text and never as markup. Qt interprets
-tooltips and labels that look like markup, and then opens the files they name. Labels are plain text.
+Text from a file becomes a tooltip or an accessible name only through `annotate`, as text and never as markup. Qt
+interprets tooltips and labels that look like markup, and then opens the files they name. Labels are plain text.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from elicit_app.gui import theme
 from metrics.text import html_text, isolated
 
 
-def tell(widget: QWidget, *, tooltip: str | None = None, name: str | None = None, more: str | None = None) -> None:
+def annotate(widget: QWidget, *, tooltip: str | None = None, name: str | None = None, more: str | None = None) -> None:
     """Set the tooltip, the accessible name or (`more`) the accessible description of `widget`; None changes nothing."""
     if tooltip is not None:
         widget.setToolTip(tooltip_text(tooltip))
@@ -43,7 +43,7 @@ def tooltip_text(text: str) -> str:
     return f"<qt>{lines}</qt>" if text else ""
 
 
-def tell_item(box: QComboBox, at: int, tooltip: str) -> None:
+def set_item_tooltip(box: QComboBox, at: int, tooltip: str) -> None:
     """Set the tooltip of one item of a combo box."""
     box.setItemData(at, tooltip_text(tooltip), Qt.ItemDataRole.ToolTipRole)
 
@@ -60,7 +60,7 @@ def elided(
     return metrics.elidedText(isolated(" ".join(text.split())), where, width)
 
 
-def breaking(text: str, metrics: QFontMetricsF, width: float) -> int:
+def wrap_flags(text: str, metrics: QFontMetricsF, width: float) -> int:
     """Return the flags that break `text` into lines: between words, and within them only where one has no room."""
     fits = all(metrics.horizontalAdvance(word) <= width for word in text.split())
     return int(Qt.TextFlag.TextWordWrap if fits else Qt.TextFlag.TextWrapAnywhere)

@@ -28,10 +28,10 @@ from elicit_app.gui.elements.painting import (
     Label,
     Painted,
     Sized,
+    annotate,
     box,
     focus_ring,
     paint_glyph,
-    tell,
     write,
 )
 
@@ -86,23 +86,23 @@ def fill(layout: QBoxLayout, *items: Item) -> None:
         put(what, *how)
 
 
-def turn(layout: QBoxLayout, *, down: bool) -> None:
+def set_direction(layout: QBoxLayout, *, down: bool) -> None:
     """Turn `layout` into a column (`down`) or a row."""
     layout.setDirection(QBoxLayout.Direction.TopToBottom if down else QBoxLayout.Direction.LeftToRight)
 
 
-def shared_out(width: int, wishes: Mapping[int, tuple[int, int]]) -> dict[int, int]:
+def column_widths(width: int, needs: Mapping[int, tuple[int, int]]) -> dict[int, int]:
     """Return the widths of columns: by their shares, but no column exceeds its need while another is too narrow.
 
-    `width` is their total in pixels; `wishes` holds for each column its share and the width that it needs.
+    `width` is their total in pixels; `needs` holds for each column its share and the width that it needs.
     """
     found: dict[int, int] = {}
-    while wishes.keys() - found.keys():
+    while needs.keys() - found.keys():
         left = width - sum(found.values())
-        free = [at for at in wishes if at not in found]
-        shares = sum(wishes[at][0] for at in free)
-        given = {at: left * wishes[at][0] // shares for at in free}
-        content = {at: wishes[at][1] for at in free if wishes[at][1] < given[at]}
+        free = [at for at in needs if at not in found]
+        shares = sum(needs[at][0] for at in free)
+        given = {at: left * needs[at][0] // shares for at in free}
+        content = {at: needs[at][1] for at in free if needs[at][1] < given[at]}
         found |= content if content and len(content) < len(free) else given
     if found:
         found[max(found)] += width - sum(found.values())
@@ -182,7 +182,7 @@ class ProgressBar(Painted, QProgressBar):
     def set_share(self, share: float, words: str) -> None:
         """Show the share done, in [0, 1], and state it in words: "About half known, 5 to 8 questions left"."""
         self.setValue(round(1000 * min(1.0, max(0.0, share))))
-        tell(self, name=words)
+        annotate(self, name=words)
 
     def sizeHint(self) -> QSize:
         return QSize(theme.em(160), HEIGHT)
@@ -306,7 +306,7 @@ class _FoldButton(Painted, Sized, QPushButton):
     def say(self, text: str) -> None:
         """Change the summary."""
         self._summary = text
-        tell(self, name=self.text(), more=text, tooltip=text)
+        annotate(self, name=self.text(), more=text, tooltip=text)
         self.update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

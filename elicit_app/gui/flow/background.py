@@ -58,7 +58,7 @@ class Bridge(QObject):
             self.view.emit(view)
 
 
-_Heard = tuple[Callable[[Any], None], Callable[[Problem], None]]
+_Callbacks = tuple[Callable[[Any], None], Callable[[Problem], None]]
 
 
 class _Done(NamedTuple):
@@ -66,7 +66,7 @@ class _Done(NamedTuple):
     value: Any
     problem: Problem | None
     dropped: Callable[[Any], None] | None
-    heard: _Heard | None = None  # of what is answered whatever is asked meanwhile
+    callbacks: _Callbacks | None = None  # of what is answered whatever is asked meanwhile
 
 
 class Background(QObject):
@@ -82,7 +82,7 @@ class Background(QObject):
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="window")
         self._requests = itertools.count(1)
         self._newest = 0
-        self._waiting: _Heard | None = None
+        self._waiting: _Callbacks | None = None
         self._saving = set[Future[Any]]()
         self._open = True
         self._arrived.connect(self._pass_on, Qt.ConnectionType.QueuedConnection)
@@ -143,27 +143,27 @@ class Background(QObject):
             return
         self._arrived.emit(_Done(request, *_outcome(future), dropped))
 
-    def _saved(self, future: Future[Any], heard: _Heard) -> None:
+    def _saved(self, future: Future[Any], callbacks: _Callbacks) -> None:
         """On the worker's thread: pass on that something was saved, or why not."""
         self._saving.discard(future)
         if self._open and not future.cancelled():
-            self._arrived.emit(_Done(0, *_outcome(future), None, heard))
+            self._arrived.emit(_Done(0, *_outcome(future), None, callbacks))
 
     @Slot(object)
     def _pass_on(self, result: _Done) -> None:
-        if result.heard is not None:
-            _answer(result, result.heard)
+        if result.callbacks is not None:
+            _answer(result, result.callbacks)
             return
         if result.request != self._newest or self._waiting is None:
             if result.problem is None and result.dropped is not None:
                 result.dropped(result.value)
             return
-        heard, self._waiting = self._waiting, None
-        _answer(result, heard)
+        callbacks, self._waiting = self._waiting, None
+        _answer(result, callbacks)
 
 
-def _answer(result: _Done, heard: _Heard) -> None:
-    done, failed = heard
+def _answer(result: _Done, callbacks: _Callbacks) -> None:
+    done, failed = callbacks
     if result.problem is not None:
         failed(result.problem)
     else:
@@ -248,12 +248,12 @@ def is_provisional(view: ResultView, ending: str) -> bool:
     return ending == METRIC_ENDING and bool(view.metric.quality.provisional)
 
 
-def title_of(view: ResultView, ending: str) -> str:
+def save_dialog_title(view: ResultView, ending: str) -> str:
     """Return the title of the dialog for saving a file."""
     return "Save: provisional, its costs are not settled yet" if is_provisional(view, ending) else "Save"
 
 
-def say_saved(notice: Notice, path: Path, dialogs: Dialogs, then: str = "") -> None:
+def report_saved(notice: Notice, path: Path, dialogs: Dialogs, then: str = "") -> None:
     """Report where a file was saved and what to do next, with a button that opens it or, failing that, its folder."""
 
     def show() -> None:
@@ -293,7 +293,7 @@ def save_as(
 
     background.save(
         lambda: write(target),
-        lambda saved: say(lambda notice: say_saved(notice, saved, dialogs, then)),
+        lambda saved: say(lambda notice: report_saved(notice, saved, dialogs, then)),
         lambda problem: say(lambda notice: notice.say(problem.sentence)),
     )
 

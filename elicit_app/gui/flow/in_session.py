@@ -18,14 +18,14 @@ from elicit_app.gui.flow.background import (
     Dialogs,
     proposed_name,
     save_as,
+    save_dialog_title,
     save_format,
     save_pictures,
     sklearn_lines,
-    title_of,
 )
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.settings import Settings
-from elicit_app.gui.setup.overview import titled
+from elicit_app.gui.setup.overview import session_title
 from elicit_app.problem import Problem
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
@@ -55,13 +55,13 @@ SEND_BACK = "Send this file back to whoever sent you the study."
 
 
 class SessionFlow(QObject):
-    """Runs one session at a time. Emits `troubled` with a `Problem`.
+    """Runs one session at a time. Emits `failed` with a `Problem`.
 
     Emits `compare_requested` with the session file, to compare this expert with others. With `look_ahead`, the
     question after every possible reply is computed while the expert thinks; see `SessionRunner`.
     """
 
-    troubled = Signal(object)
+    failed = Signal(object)
     compare_requested = Signal(object)
 
     def __init__(
@@ -119,7 +119,7 @@ class SessionFlow(QObject):
         self._pages.show(page)
         page.begin(session.study, session.setting.family)
 
-    def go_on(self, session: Session) -> None:
+    def resume(self, session: Session) -> None:
         """Resume a session with a recap."""
         self.close()
         self._session = session
@@ -127,9 +127,9 @@ class SessionFlow(QObject):
 
     def close(self) -> None:
         """Close the session; all answers are on disk."""
-        self.let_go()()
+        self.detach()()
 
-    def let_go(self) -> Callable[[], None]:
+    def detach(self) -> Callable[[], None]:
         """Forget the session, and return a function that closes it, on any thread, after running computations."""
         runner, bridge, session = self._runner, self._bridge, self._session
         if self._result is not None:
@@ -155,7 +155,7 @@ class SessionFlow(QObject):
         try:
             self._session.practised()
         except Problem as problem:
-            self.troubled.emit(problem)
+            self.failed.emit(problem)
         self._run()
 
     def _run_unpractised(self) -> None:
@@ -185,7 +185,7 @@ class SessionFlow(QObject):
             self._pages.show(self._question_page)
             self._question_page.show_question(view)
         elif isinstance(view, RecapView):
-            self._recap_page.show_view(view, titled(session.study.title, session.state.begun.who))
+            self._recap_page.show_view(view, session_title(session.study.title, session.state.begun.who))
             self._pages.show(self._recap_page)
         elif isinstance(view, UnsavedView):
             self._question_page.show_unsaved(view)
@@ -202,15 +202,15 @@ class SessionFlow(QObject):
         elif isinstance(view, CurvesView):
             self._results_page.show_curves(view)
         else:
-            self._say_problem(view)
+            self._show_problem(view)
 
-    def _say_problem(self, view: ProblemView) -> None:
+    def _show_problem(self, view: ProblemView) -> None:
         """Report a problem on the current page, or on the error page if it has no band."""
         notice = self._pages.shown.notice
         if notice is not None:
             notice.say(view.sentence)
         else:
-            self.troubled.emit(Problem(view.sentence))
+            self.failed.emit(Problem(view.sentence))
 
     # --- the pages, each connected when it is first shown
 
@@ -243,14 +243,14 @@ class SessionFlow(QObject):
     @cached_property
     def _question_page(self) -> QuestionPage:
         page = self._connected(self._pages.question)
-        page.answered.connect(self._to_runner(hand_on))
+        page.answered.connect(self._to_runner(submit_answer))
         page.considered.connect(self._consider)
         return page
 
     @cached_property
     def _recap_page(self) -> RecapPage:
         page = self._pages.recap
-        page.go_on_requested.connect(self._to_runner(SessionRunner.go_on))
+        page.resume_requested.connect(self._to_runner(SessionRunner.go_on))
         return page
 
     @cached_property
@@ -274,7 +274,7 @@ class SessionFlow(QObject):
         page.export_requested.connect(self._export)
         page.compare_requested.connect(self._compare)
         page.practice_stated.connect(self._to_runner(SessionRunner.state_practice))
-        page.seen.curves_requested.connect(self._to_runner(SessionRunner.curves))
+        page.details.curves_requested.connect(self._to_runner(SessionRunner.curves))
         return page
 
     # --- actions
@@ -285,7 +285,7 @@ class SessionFlow(QObject):
 
     def _consider(self, request: int, moved: Moved) -> None:
         if self._runner is not None:
-            self._runner.consider(request, moved)
+            self._runner.prepare_count(request, moved)
 
     # --- files
 
@@ -297,7 +297,7 @@ class SessionFlow(QObject):
             return
         if key == COPIED:
             QGuiApplication.clipboard().setText(sklearn_lines(view))
-            page.costs.files.say_copied()
+            page.costs.files.show_copied()
             return
         ending, back = format_of(key).ending, SEND_BACK if key == TO_SEND_BACK.key else ""
         save_as(
@@ -307,7 +307,7 @@ class SessionFlow(QObject):
             lambda path: self._save(key, view, session, path),
             self._background,
             self._dialogs,
-            title=title_of(view, ending),
+            title=save_dialog_title(view, ending),
             then=back,
         )
 
@@ -319,13 +319,13 @@ class SessionFlow(QObject):
 
         if key == TO_SEND_BACK.key:
             return save_answers(session, path)
-        curves = self._results_page.seen.curves
+        curves = self._results_page.details.curves
         if key == PICTURES.key and curves is not None:
             return save_pictures(curves, path)
         return export_answers(session, path) if key == ANSWERS.key else save_format(view, key, path)
 
 
-def hand_on(runner: SessionRunner, given: GivenAnswer) -> None:
+def submit_answer(runner: SessionRunner, given: GivenAnswer) -> None:
     """Pass an answer from the page to the session."""
     runner.answer(
         given.request,

@@ -116,16 +116,16 @@ class Pages:
         if page is self._stack.currentWidget() and page.isVisible():
             return
         self._stack.setCurrentWidget(page)
-        self._say_title()
+        self._update_title()
         page.first_focus.setFocus()
 
     def _add(self, page: P, title: str) -> P:
         if title:
             page.setWindowTitle(title)
-        page.windowTitleChanged.connect(self._say_title)
+        page.windowTitleChanged.connect(self._update_title)
         page.start_requested.connect(lambda: self.to_start())
         self._stack.addWidget(page)
         return page
 
-    def _say_title(self) -> None:
+    def _update_title(self) -> None:
         self._stack.window().setWindowTitle(f"{self.shown.windowTitle()} - elicit")

@@ -19,7 +19,7 @@ from elicit_app.study.writing import free_path
 from metrics.files import real_path
 
 if TYPE_CHECKING:
-    from elicit_app.gui.setup.begin_page import Beginning, BeginPage
+    from elicit_app.gui.setup.begin_page import BeginPage, SessionRequest
     from elicit_app.gui.setup.columns_page import ColumnsPage
     from elicit_app.gui.setup.piles_page import PilesPage
     from elicit_app.gui.setup.start_page import ContinueView
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Maps = tuple["ColumnMap | None", ...]
 
 
-class Files(QObject):
+class ImportFlow(QObject):
     """Reads predictions files. Emits `reading` with the first file's name before anything is read."""
 
     reading = Signal(str)
@@ -41,7 +41,7 @@ class Files(QObject):
     def __init__(self, pages: Pages, background: Background, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._pages, self._background = pages, background
-        self._looks: tuple[FirstRows, ...] = ()
+        self._previews: tuple[FirstRows, ...] = ()
         self._maps: dict[Path, ColumnMap] = {}
         self._read: Callable[[Maps], Study] = lambda maps: _study_of(self._files, maps)
         self._done: Callable[[Study], None] = lambda study: None
@@ -66,23 +66,29 @@ class Files(QObject):
         self._read = read or (lambda maps: _study_of(self._files, maps))
         self._maps = {}
         self.reading.emit(self._files[0].name)
-        looked, new = self._files, read is None
-        self._background.run(lambda: _looks(looked, new=new), lambda looks: self._looked(looks, known), failed)
+        sources, new = self._files, read is None
+        self._background.run(
+            lambda: _previews(sources, new=new), lambda previews: self._take_previews(previews, known), failed
+        )
 
-    def _looked(self, looks: tuple[FirstRows, ...] | Study, known: ColumnMap | None) -> None:
-        if not isinstance(looks, tuple):
-            self._done(looks)
+    def _take_previews(self, previews: tuple[FirstRows, ...] | Study, known: ColumnMap | None) -> None:
+        if not isinstance(previews, tuple):
+            self._done(previews)
             return
-        self._looks = looks
+        self._previews = previews
         if known is not None:
-            self._maps = {look.path: known for look in looks if look.holds(known)}
+            self._maps = {preview.path: known for preview in previews if preview.holds(known)}
         self._ask_or_read()
 
     def _ask_or_read(self) -> None:
         """Ask about the first file with unknown columns; if there is none, read all files."""
-        unknown = [look for look in self._looks if not look.fits and look.values and look.path not in self._maps]
+        unknown = [
+            preview
+            for preview in self._previews
+            if not preview.fits and preview.values and preview.path not in self._maps
+        ]
         if unknown:
-            self._page.show_look(unknown[0])
+            self._page.show_preview(unknown[0])
             self._pages.show(self._page)
             return
         maps = tuple(self._maps.get(file) for file in self._files)
@@ -92,10 +98,10 @@ class Files(QObject):
 
     def _mapped(self, columns: ColumnMap) -> None:
         """Apply an answer to the file in question and to all others with these columns."""
-        asked = next(look for look in self._looks if not look.fits and look.path not in self._maps)
-        for look in self._looks:
-            if look is asked or (not look.fits and look.path not in self._maps and look.holds(columns)):
-                self._maps[look.path] = columns
+        asked = next(preview for preview in self._previews if not preview.fits and preview.path not in self._maps)
+        for preview in self._previews:
+            if preview is asked or (not preview.fits and preview.path not in self._maps and preview.holds(columns)):
+                self._maps[preview.path] = columns
         self._ask_or_read()
 
     @cached_property
@@ -105,18 +111,18 @@ class Files(QObject):
         return page
 
 
-def _looks(files: tuple[Path, ...], *, new: bool) -> tuple[FirstRows, ...] | Study:
+def _previews(files: tuple[Path, ...], *, new: bool) -> tuple[FirstRows, ...] | Study:
     """Return the first rows of each file; for files that are not about classes, the study made from them."""
     from elicit_app.study import open_study
     from elicit_app.study.amounts import is_of_amounts
     from elicit_app.study.making import amounts_study_of, create_amounts_study
-    from elicit_app.study.mapping import look_at
+    from elicit_app.study.mapping import read_first_rows
     from elicit_app.study.opening import studies_beside
 
-    looks = tuple(look_at(file) for file in files)
+    previews = tuple(read_first_rows(file) for file in files)
     not_classes = [file for file in files if file.suffix.lower() != ".npz" and is_of_amounts(file)]
     if not not_classes:
-        return looks
+        return previews
     if not new:
         raise Problem(f"{not_classes[0].name} is not about classes, as this study is: make another study of it.")
     there = studies_beside(real_path(files[0]), amounts_study_of(files, files[0].stem).digest)
@@ -162,7 +168,7 @@ class Preparation(QObject):
         pages: Pages,
         background: Background,
         dialogs: Dialogs,
-        files: Files,
+        files: ImportFlow,
         data: Path,
         parent: QObject | None = None,
     ) -> None:
@@ -203,7 +209,7 @@ class Preparation(QObject):
 
         def back(problem: Problem) -> None:
             self._pages.show(page)
-            page.say_problem(problem)
+            page.show_problem(problem)
 
         def added(changed: Study) -> None:
             self._pages.show(page)
@@ -220,7 +226,7 @@ class Preparation(QObject):
         path, study = self._dialogs.words(page), page.study
         if path is not None and study is not None:
             self._background.run(
-                lambda: read_words(study, path), lambda words: page.take_words(words, path.name), page.say_problem
+                lambda: read_words(study, path), lambda words: page.take_words(words, path.name), page.show_problem
             )
 
     def _save_words_as(self) -> None:
@@ -235,18 +241,18 @@ class Preparation(QObject):
         if path is not None:
             to = with_ending(path, ".csv")
             self._background.run(
-                lambda: write_words(study, to), lambda saved: page.say_done(f"Saved: {saved}"), page.say_problem
+                lambda: write_words(study, to), lambda saved: page.show_status(f"Saved: {saved}"), page.show_problem
             )
 
     def _save_words(self, edited: EditedStudy) -> None:
-        self._background.run(lambda: _saved(edited), self.saved.emit, self._words_page.say_problem)
+        self._background.run(lambda: _save_study(edited), self.saved.emit, self._words_page.show_problem)
 
-    def ask_before(self, study: Study) -> None:
+    def show_begin_page(self, study: Study) -> None:
         """Show the page of settings before the first question."""
         from elicit_app.session.journal.listing import (
-            about_this_pack,
             finished_experts,
-            last_name,
+            latest_expert_name,
+            matching_pack,
             sessions_folder,
             sessions_of,
         )
@@ -255,9 +261,9 @@ class Preparation(QObject):
         folder = sessions_folder(study, self._data)
         sessions = sessions_of(folder, study.digests)
         self._experts = finished_experts(sessions)
-        current = _to_go_on_with(about_this_pack(sessions, study))
+        current = _resumable_view(matching_pack(sessions, study))
         page.show_study(study, str(folder.absolute()), self.draw_seed(), current, self._experts)
-        page.propose_name(last_name(sessions))
+        page.propose_name(latest_expert_name(sessions))
         self._pages.show(page)
 
     @cached_property
@@ -281,7 +287,7 @@ class Preparation(QObject):
                 self._begin_page,
                 pack_name(study.title),
                 ENDING,
-                lambda path: _packed(study, setting, path, again=again),
+                lambda path: _write_pack(study, setting, path, again=again),
                 self._background,
                 self._dialogs,
                 title="Send to an expert",
@@ -292,14 +298,14 @@ class Preparation(QObject):
         page, study = self._begin_page, self._study
         if files and study is not None:
             self._background.run(
-                lambda: _collected(study, files),
+                lambda: _collect_answers(study, files),
                 lambda message: self._added(study, message),
-                lambda problem: page.say_problem(problem.sentence),
+                lambda problem: page.show_problem(problem.sentence),
             )
 
     def _added(self, study: Study, message: str) -> None:
         if self._study is study:
-            self.ask_before(study)
+            self.show_begin_page(study)
             self._begin_page.notice.say(message, good=True)
 
     def _compare(self) -> None:
@@ -310,13 +316,13 @@ class Preparation(QObject):
         if self._study is not None:
             self.edit_words(self._study, None)
 
-    def _begin(self, beginning: Beginning) -> None:
+    def _begin(self, request: SessionRequest) -> None:
         """Begin; if there are many mistakes, first show the piles."""
-        if beginning.may_pile:
-            self._piles_page.show_beginning(beginning)
+        if request.offers_piles:
+            self._piles_page.show_request(request)
             self._pages.show(self._piles_page)
         else:
-            self._create(beginning)
+            self._create(request)
 
     @cached_property
     def _piles_page(self) -> PilesPage:
@@ -325,28 +331,28 @@ class Preparation(QObject):
         page.back_requested.connect(lambda: self._pages.show(self._begin_page))
         return page
 
-    def _create(self, beginning: Beginning) -> None:
+    def _create(self, request: SessionRequest) -> None:
         self.preparing.emit()
         self._background.run(
-            lambda: _created(beginning, self._data),
-            lambda session: self._has_begun(session, beginning),
+            lambda: _create_session(request, self._data),
+            lambda session: self._has_begun(session, request),
             self._could_not_begin,
             dropped=close_session,
         )
 
-    def _has_begun(self, session: Session, beginning: Beginning) -> None:
+    def _has_begun(self, session: Session, request: SessionRequest) -> None:
         """Begin, and leave nothing on the pages that whoever answers next could take for their own."""
         self._begin_page.forget()
-        if beginning.may_pile:
+        if request.offers_piles:
             self._piles_page.forget()
         self.began.emit(session)
 
     def _could_not_begin(self, problem: Problem) -> None:
         self._pages.show(self._begin_page)
-        self._begin_page.say_problem(problem.sentence)
+        self._begin_page.show_problem(problem.sentence)
 
 
-def _to_go_on_with(sessions: tuple[SessionSummary, ...]) -> ContinueView | None:
+def _resumable_view(sessions: tuple[SessionSummary, ...]) -> ContinueView | None:
     """Return the first unfinished session."""
     from elicit_app.gui.setup.overview import continue_view, unfinished
 
@@ -360,19 +366,19 @@ def _with_more(study: Study, files: tuple[Path, ...], maps: Maps) -> Study:
     return with_models(study, (*study.models, *more_models(study, files, columns=maps)))
 
 
-def _packed(study: Study, setting: Setting, path: Path, *, again: bool) -> Path:
+def _write_pack(study: Study, setting: Setting, path: Path, *, again: bool) -> Path:
     from elicit_app.session.packing import opinions_of, packed, write_pack
 
     return write_pack(packed(study, setting, opinions_of(study) if again else ()), path)
 
 
-def _collected(study: Study, files: Sequence[Path]) -> str:
+def _collect_answers(study: Study, files: Sequence[Path]) -> str:
     from elicit_app.session.packing import collect
 
     return " ".join(filed.sentence for filed in collect(study, files))
 
 
-def _saved(edited: EditedStudy) -> Study:
+def _save_study(edited: EditedStudy) -> Study:
     """Write a study to its folder or to a new one."""
     from elicit_app.study import save_study
     from elicit_app.study.folder import write_folder
@@ -383,15 +389,15 @@ def _saved(edited: EditedStudy) -> Study:
     return edited.study
 
 
-def _created(beginning: Beginning, data: Path) -> Session:
+def _create_session(request: SessionRequest, data: Path) -> Session:
     """Begin a session and compute its first question."""
     from elicit_app.session.journal.listing import new_session_path
     from elicit_app.session.session import Session
 
-    path = new_session_path(beginning.study, datetime.now(UTC), expert=beginning.expert or None, data=data)
+    path = new_session_path(request.study, datetime.now(UTC), expert=request.expert or None, data=data)
     path.parent.mkdir(parents=True, exist_ok=True)
-    expert = beginning.expert or None
-    session = Session.create(beginning.study, beginning.setting, path, expert=expert, guesses=beginning.guesses)
+    expert = request.expert or None
+    session = Session.create(request.study, request.setting, path, expert=expert, guesses=request.guesses)
     session.next()
     return session
 

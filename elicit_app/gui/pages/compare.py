@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
 from elicit_app.gui.elements.page import HeadedPage, bind
-from elicit_app.gui.elements.painting import Label, breaking, elided, tell, write
+from elicit_app.gui.elements.painting import Label, annotate, elided, wrap_flags, write
 from elicit_app.gui.elements.surfaces import Card, Section, fill, in_column
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogPlot, PlotColumns, Sign
@@ -39,7 +39,7 @@ def apart_words(row: MistakeRates) -> str:
     if row.factor < 1.05:
         return "the same for all"
     times = row.times if math.isfinite(row.factor) else "one counts it as nothing"
-    return "; ".join(filter(None, (times, "ranges do not meet" if row.apart else "")))
+    return "; ".join(filter(None, (times, "ranges do not meet" if row.disjoint else "")))
 
 
 class ExpertPlot(LogPlot):
@@ -55,7 +55,7 @@ class ExpertPlot(LogPlot):
         self._rows, self._names, self._yardstick = tuple(rows), (*names, _EVERYBODY), yardstick
         rates = [rate for row in rows for rate in (*row.rates, row.pooled)]
         self._axis = LogAxis.around((x for rate in rates for x in rate.shown), (x for rate in rates for x in rate.ends))
-        tell(
+        annotate(
             self,
             name=f"How bad each expert finds each mistake, compared with one {yardstick}",
             more=" ".join(self._sentence(row) for row in rows),
@@ -100,7 +100,7 @@ class ExpertPlot(LogPlot):
         name, apart = strong.horizontalAdvance(row.mistake.name), note.horizontalAdvance(apart_words(row))
         if name + apart + em(24) <= width:
             return float(em(32))
-        flags = breaking(row.mistake.name, strong, width)
+        flags = wrap_flags(row.mistake.name, strong, width)
         return strong.boundingRect(QRectF(0, 0, width, 10_000), flags, row.mistake.name).height() + em(34)
 
     def _block(self, row: MistakeRates, width: float) -> float:
@@ -130,13 +130,13 @@ class ExpertPlot(LogPlot):
 
     @staticmethod
     def _paint_title(painter: QPainter, colours: Tokens, row: MistakeRates, room: QRectF) -> None:
-        strong, ink = font(Role.STRONG), colours.ink if row.apart else colours.ink2
-        note = font(Role.NOTE, weight=600 if row.apart else 400)
+        strong, ink = font(Role.STRONG), colours.ink if row.disjoint else colours.ink2
+        note = font(Role.NOTE, weight=600 if row.disjoint else 400)
         if room.height() <= em(32):
             write(painter, room, row.mistake.name, strong, colours.ink)
             write(painter, room, apart_words(row), note, ink, RIGHT)
         else:
-            flags = breaking(row.mistake.name, QFontMetricsF(strong), room.width())
+            flags = wrap_flags(row.mistake.name, QFontMetricsF(strong), room.width())
             write(painter, room.adjusted(0, em(6), 0, -em(26)), row.mistake.name, strong, colours.ink, flags)
             write(painter, room.adjusted(0, room.height() - em(28), 0, 0), apart_words(row), note, ink)
 
@@ -177,7 +177,7 @@ def _marks(rate: ExchangeRate, *, pooled: bool) -> Sequence[RateMark]:
     if rate.bounded:
         return rate.marks()
     dot = RateMark("dot", rate.ratio, rate.ratio)
-    return [dot] if rate.ninety is None else [RateMark("bar" if pooled else "line", *rate.ninety), dot]
+    return [dot] if rate.range_90 is None else [RateMark("bar" if pooled else "line", *rate.range_90), dot]
 
 
 MOST = 8

@@ -20,7 +20,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import DecimalBox, ListBox, NumberBox, named
 from elicit_app.gui.elements.page import CTRL_ENTER, Header, ScrolledPage, bind
-from elicit_app.gui.elements.painting import Label, Painted, Sized, tell, tell_item, write
+from elicit_app.gui.elements.painting import Label, Painted, Sized, annotate, set_item_tooltip, write
 from elicit_app.gui.elements.surfaces import (
     Block,
     Card,
@@ -32,7 +32,7 @@ from elicit_app.gui.elements.surfaces import (
     in_column,
     in_grid,
     in_row,
-    turn,
+    set_direction,
 )
 from elicit_app.gui.results import plotting
 from elicit_app.gui.theme import CENTRE, RIGHT, Role, Tokens, em, font
@@ -70,7 +70,7 @@ class LivePlot(Painted, Sized, QLabel):
         self._series: tuple[Series, ...] = ()
         self._most = 20
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        tell(self, name=title)
+        annotate(self, name=title)
 
     def show_series(self, series: Sequence[Series], most: int) -> None:
         """Show `series`, on an axis of up to `most` answers."""
@@ -81,7 +81,7 @@ class LivePlot(Painted, Sized, QLabel):
         self._most = max(near or ends, default=most)
         known = [(one.name, *one.medians()[-1]) for one in self._series]
         parts = [f"{name}: {self._value_text(value)} after {answers} answers" for name, answers, value in known]
-        tell(self, name=self._title, more="; ".join(parts))
+        annotate(self, name=self._title, more="; ".join(parts))
         self.update()
 
     def _value_text(self, value: float) -> str:
@@ -198,7 +198,7 @@ class RowsTable(Block):
 
     def add(self, person: SimulatedPerson) -> None:
         """Add a person at the top."""
-        end, inside = person.looks[-1], person.inside
+        end, inside = person.snapshots[-1], person.inside
         self.rows.appendleft(
             (
                 str(person.number),
@@ -285,14 +285,14 @@ class LaboratoryPage(ScrolledPage):
         self.compared.addItem("nothing else", None)
         for name, label in procedures:
             self.procedure.addItem(name, name)
-            tell_item(self.procedure, self.procedure.count() - 1, label)
+            set_item_tooltip(self.procedure, self.procedure.count() - 1, label)
             self.compared.addItem(name, name)
         for box, names in ((self.answers, ("mixed", "choice", "equal")), (self.person, PEOPLE), (self.noise, NOISES)):
             for one in names:
                 box.addItem(one, one)
         self.person_size, self.noise_size = DecimalBox(), DecimalBox()
         for size, name in ((self.person_size, "Size of the person's number"), (self.noise_size, "Size of the noise")):
-            tell(size, name=name)
+            annotate(size, name=name)
             size.setDecimals(3)
             size.setSingleStep(0.05)
             size.setRange(0.001, 5.0)
@@ -372,9 +372,9 @@ class LaboratoryPage(ScrolledPage):
         widths: dict[int, list[float]] = {}
         people = [one for one in self.people if one.settings.procedure == procedure]
         # Searches end after different numbers of answers, so all are drawn at the median.
-        end = round(median(one.looks[-1].answers for one in people)) if people else 0
+        end = round(median(one.snapshots[-1].answers for one in people)) if people else 0
         for person in people:
-            for look in person.looks:
+            for look in person.snapshots:
                 answers = look.answers if person.settings.steerable else end
                 otherwise.setdefault(answers, []).append(look.otherwise)
                 if look.range_factor is not None:
@@ -460,8 +460,8 @@ class LaboratoryPage(ScrolledPage):
         self.header.arrange(breakpoint_)
         self.go.set_compact(breakpoint_.compact)
         narrow = breakpoint_.narrow
-        turn(self._across, down=narrow)
-        turn(self._plots, down=breakpoint_.large)
+        set_direction(self._across, down=narrow)
+        set_direction(self._plots, down=breakpoint_.large)
         self.settings.setMaximumWidth(16_777_215 if narrow else theme.em(320))
         self.settings.setMinimumWidth(0 if narrow else theme.em(320))
 

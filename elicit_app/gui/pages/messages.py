@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QButtonGroup, QLabel, QLayout, QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, ListBox, named
-from elicit_app.gui.elements.page import HeadedPage, ScrolledPage, bind, go_on_by_enter
+from elicit_app.gui.elements.page import HeadedPage, ScrolledPage, bind, bind_enter
 from elicit_app.gui.elements.painting import Glyph, GlyphSign, KeyCap, Label
 from elicit_app.gui.elements.surfaces import (
     Block,
@@ -27,7 +27,7 @@ from elicit_app.gui.elements.surfaces import (
     in_column,
     in_grid,
     in_row,
-    turn,
+    set_direction,
 )
 from elicit_app.gui.pages.review import AnswersModel, AnswersTable, AnswerWords
 from elicit_app.gui.settings import FONT_PERCENTS, Appearance, Settings
@@ -46,7 +46,7 @@ class _MiddlePage(ScrolledPage):
         self.title = Label(title, theme.Role.HEADLINE)
         self.sentence = Label(role=theme.Role.FLOW, ink=theme.INK2)
 
-    def stand(self, *items: Item, link: QWidget) -> None:
+    def centre_items(self, *items: Item, link: QWidget) -> None:
         """Place `items` in the middle, and `link` on the left under them."""
         self.back = link
         fill(self.body, 1, *items, (link, 0, Qt.AlignmentFlag.AlignLeft), 2)
@@ -58,23 +58,23 @@ class _MiddlePage(ScrolledPage):
 
 
 class RecapPage(_MiddlePage):
-    """Shows a `RecapView`. Emits `go_on_requested`."""
+    """Shows a `RecapView`. Emits `resume_requested`."""
 
     notice: Notice
-    go_on_requested = Signal()
+    resume_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__("Where you stopped")
         self.notice = Notice()
         self.last, self.stated = (Label(role=theme.Role.FLOW) for _ in range(2))
         self.following = Label(role=theme.Role.FLOW, ink=theme.INK2)
-        self.go_on = PrimaryButton("Go on", self.go_on_requested, keys=("Enter",))
+        self.proceed = PrimaryButton("Go on", self.resume_requested, keys=("Enter",))
         self._certain, last = _part("What you stated as certain", self.stated), _part("Your last answer", self.last)
-        self._row = in_row(self.go_on, (self.following, 1), spacing=theme.M)
+        self._row = in_row(self.proceed, (self.following, 1), spacing=theme.M)
         card = _card(28, self.title, self.sentence, self._certain, last, Divider(), self._row)
         self.head.addWidget(self.notice)
-        go_on_by_enter(self, self.go_on.click)
-        self.stand(card, link=self.link_to_start("Not now, back to the start"))
+        bind_enter(self, self.proceed.click)
+        self.centre_items(card, link=self.link_to_start("Not now, back to the start"))
 
     def show_view(self, view: RecapView, title: str) -> None:
         """Show the state of a session; `title` names the study and the expert."""
@@ -89,7 +89,7 @@ class RecapPage(_MiddlePage):
         super().arrange(breakpoint_)
         for label in (self.sentence, self.stated, self.last, self.following):
             label.set_compact(breakpoint_.compact)
-        turn(self._row, down=breakpoint_.large)
+        set_direction(self._row, down=breakpoint_.large)
 
 
 def _part(name: str, label: Label) -> QWidget:
@@ -120,10 +120,10 @@ class SittingOverPage(_MiddlePage):
         sign = (GlyphSign(Glyph.CHECK, 26), 0, Qt.AlignmentFlag.AlignLeft)
         card = _card(theme.XL, sign, self.title, self.sentence, self._row)
         self.head.addWidget(self.notice)
-        go_on_by_enter(self, self.stop.click)
+        bind_enter(self, self.stop.click)
         self.notice.pressed.connect(self.retry_requested)
         bind(self, self.undo_requested, "Ctrl+Z")
-        self.stand(card, link=self.link_to_start("Stop for now, back to the start"))
+        self.centre_items(card, link=self.link_to_start("Stop for now, back to the start"))
 
     def show_view(self, view: SittingOverView) -> None:
         """Show why the sitting is over."""
@@ -135,7 +135,7 @@ class SittingOverPage(_MiddlePage):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
-        turn(self._row, down=breakpoint_.large)
+        set_direction(self._row, down=breakpoint_.large)
 
 
 class OpeningPage(_MiddlePage):
@@ -143,7 +143,7 @@ class OpeningPage(_MiddlePage):
 
     def __init__(self) -> None:
         super().__init__()
-        self.stand(self.title, self.sentence, link=self.link_to_start())
+        self.centre_items(self.title, self.sentence, link=self.link_to_start())
 
     def say(self, title: str, sentence: str) -> None:
         """Show what is being done."""
@@ -203,7 +203,7 @@ class ErrorPage(_MiddlePage):
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._card, self._rows = Card(), Block()
         in_column(self._rows, on=self._card, margins=(24, 18, 24, 18), spacing=14)
-        self.primary = PrimaryButton("Choose another file…", self._go_on)
+        self.primary = PrimaryButton("Choose another file…", self._press_primary)
         self.again = Button("Read it again", self._read_again, keys=("F5",))
         self.copy = FlatButton("Copy these findings", self._copy)
         self.format = LinkButton("What a predictions file looks like", self.format_requested)
@@ -239,7 +239,7 @@ class ErrorPage(_MiddlePage):
             2,
         )
 
-    def _go_on(self) -> None:
+    def _press_primary(self) -> None:
         if self._error.choose:
             self.choose_requested.emit(self._error.is_folder)
         else:

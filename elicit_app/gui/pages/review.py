@@ -24,8 +24,8 @@ from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
-from elicit_app.gui.elements.painting import Glyph, GlyphSign, Label, box, paint_glyph, tell, write
-from elicit_app.gui.elements.surfaces import Card, Divider, Surface, fill, in_column, in_row, turn
+from elicit_app.gui.elements.painting import Glyph, GlyphSign, Label, annotate, box, paint_glyph, write
+from elicit_app.gui.elements.surfaces import Card, Divider, Surface, fill, in_column, in_row, set_direction
 from elicit_app.gui.theme import LEFT, RIGHT
 from elicit_app.session.journal.events import Kept
 from elicit_app.session.sentences import FIT_WORDS, preference_of, undo_words
@@ -172,7 +172,7 @@ class AnswersTable(QTableView):
         self._model = model
         self.setModel(model)
         self.setItemDelegate(_Row(self, model))
-        tell(self, name="All answers, newest first")
+        annotate(self, name="All answers, newest first")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -376,7 +376,7 @@ class ContradictionCard(Card):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """Arrange the buttons in one row, two by two on a compact page, or stacked with a large font."""
-        turn(self._answers, down=breakpoint_.large)
+        set_direction(self._answers, down=breakpoint_.large)
         for summary in (self._first, self._second):
             summary.what.set_compact(breakpoint_.compact)
         self._per_row = 1 if breakpoint_.large else 2 if breakpoint_.compact else 4
@@ -446,7 +446,7 @@ class ReviewPage(HeadedPage):
         takes_back = "Take back the last change"
         if view.undoes == "answer":
             takes_back = undo_words(view.answers[-1], wording, family)
-        tell(self.undo, tooltip=takes_back, more=takes_back)
+        annotate(self.undo, tooltip=takes_back, more=takes_back)
         self.contradiction.setVisible(bool(view.contradictions))
         if view.contradictions:
             first, second = (view.answers[index] for index in view.contradictions[0])

@@ -14,15 +14,15 @@ from elicit_app.elicitation.questions import Moved, Proposal, Strength
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import AnswerButton, Button, MinorButton, PrimaryButton
 from elicit_app.gui.elements.fields import Field, IgnoresWheel
-from elicit_app.gui.elements.painting import Painted, Sized, box, side_colours, tell
-from elicit_app.gui.question.measures import GAP, Plan, Span, answer_spans
+from elicit_app.gui.elements.painting import Painted, Sized, annotate, box, side_colours
+from elicit_app.gui.question.layout import GAP, Plan, Span, answer_spans
 from elicit_app.gui.theme import em
 from elicit_app.session.journal.events import LONGEST_REASON
 from elicit_app.session.pair_words import letter_of
 from elicit_app.session.views import Reply, Side
 
 
-class Pressed(NamedTuple):
+class AnswerChoice(NamedTuple):
     """The meaning of an answer's key or button: a side, equal or unsure, and the strength of preference for a side."""
 
     reply: Reply
@@ -87,10 +87,10 @@ class AnswerRows(QWidget):
 
 
 class Answers(AnswerRows):
-    """Three answers and five finer ones, in the columns of the comparison. Emits `given` with a `Pressed`."""
+    """Three answers and five finer ones, in the columns of the comparison. Emits `given` with an `AnswerChoice`."""
 
     given = Signal(object)
-    level_requested = Signal()
+    equalise_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -100,9 +100,10 @@ class Answers(AnswerRows):
         self.clearly_a, self.slightly_a = MinorButton(parent=self), MinorButton(parent=self)
         self.unsure = MinorButton(keys=("S",), parent=self)
         self.slightly_b, self.clearly_b = MinorButton(parent=self), MinorButton(parent=self)
-        self.level = MinorButton("Make them equal", self.level_requested, keys=("E",), parent=self)
-        self.level.hide()
-        tell(self.level, name="Make them equal", more="E", tooltip="Move one number until both results are equally bad")
+        self.equalise = MinorButton("Make them equal", self.equalise_requested, keys=("E",), parent=self)
+        self.equalise.hide()
+        meaning = "Move one number until both results are equally bad"
+        annotate(self.equalise, name="Make them equal", more="E", tooltip=meaning)
         for button, name, keys, reply, strength in (
             (self.a, "A is better", "Left arrow or 1", "left", None),
             (self.equal, "About equal", "Down arrow or 0", "equal", None),
@@ -114,23 +115,23 @@ class Answers(AnswerRows):
             (self.clearly_b, "clearly B", "Control and right arrow", "right", Strength.CLEARLY),
         ):
             spelled_out = button in (self.a, self.equal, self.b)
-            tell(button, name=name, more=keys, tooltip="" if spelled_out else f"{name}: {keys.lower()}")
-            button.clicked.connect(lambda _=False, r=reply, s=strength: self.given.emit(Pressed(r, s)))
+            annotate(button, name=name, more=keys, tooltip="" if spelled_out else f"{name}: {keys.lower()}")
+            button.clicked.connect(lambda _=False, r=reply, s=strength: self.given.emit(AnswerChoice(r, s)))
 
     @property
     def buttons(self) -> tuple[Button, ...]:
         """Return the buttons in Tab order."""
-        return tuple(button for button in self.all_buttons if button is not self.level or not button.isHidden())
+        return tuple(button for button in self.all_buttons if button is not self.equalise or not button.isHidden())
 
     @property
     def all_buttons(self) -> tuple[Button, ...]:
         """Return the buttons including "Make them equal", which not every question offers."""
-        minor = (self.clearly_a, self.slightly_a, self.level, self.unsure, self.slightly_b, self.clearly_b)
+        minor = (self.clearly_a, self.slightly_a, self.equalise, self.unsure, self.slightly_b, self.clearly_b)
         return (*self.main, *minor)
 
-    def offer_level(self, offered: bool) -> None:
+    def offer_equalise(self, offered: bool) -> None:
         """Offer to make both results equally bad, beside "Cannot say"."""
-        self.level.setVisible(offered)
+        self.equalise.setVisible(offered)
         if self._plan is not None:
             self.arrange(self._plan)
 
@@ -143,9 +144,9 @@ class Answers(AnswerRows):
         self.a.set_keys(*(("Left",) if small else ("Left", "1")))
         self.equal.set_keys(*(("Down",) if small else ("Down", "0")))
         self.b.set_keys(*(("Right",) if small else ("Right", "2")))
-        short = small or not self.level.isHidden()
+        short = small or not self.equalise.isHidden()
         self.unsure.setText("Cannot say" if short else "Cannot say, ask later")
-        self.level.setText("Make equal" if small else "Make them equal")
+        self.equalise.setText("Make equal" if small else "Make them equal")
         a, b = ("", "") if room.large else (" A", " B")
         self.clearly_a.setText(f"clearly{a}")
         self.slightly_a.setText(f"slightly{a}")
@@ -166,10 +167,10 @@ class Answers(AnswerRows):
 
     def _fit_middle(self, width: int) -> None:
         """Omit the key caps of "Make them equal" and "Cannot say" if they would leave too little room for the texts."""
-        self.level.set_keys("E")
+        self.equalise.set_keys("E")
         self.unsure.set_keys("S")
-        if not self.level.isHidden() and self.level.sizeHint().width() + self.unsure.sizeHint().width() > width:
-            self.level.set_keys()
+        if not self.equalise.isHidden() and self.equalise.sizeHint().width() + self.unsure.sizeHint().width() > width:
+            self.equalise.set_keys()
             self.unsure.set_keys()
 
     def minimum_width(self) -> int:
@@ -184,10 +185,10 @@ class Answers(AnswerRows):
         return self.a, self.equal, self.b
 
     def _second_height(self, plan: Plan) -> int:
-        if self.level.isHidden():
+        if self.equalise.isHidden():
             return plan.frame.minor
         widths = self._middle_widths(answer_spans(plan)[1].width)
-        wrapped = [one.text_height(width) for one, width in zip((self.level, self.unsure), widths, strict=True)]
+        wrapped = [one.text_height(width) for one, width in zip((self.equalise, self.unsure), widths, strict=True)]
         return max(plan.frame.minor, *wrapped)
 
     def place_below(self, plan: Plan, spans: Sequence[Span], y: int) -> None:
@@ -203,31 +204,31 @@ class Answers(AnswerRows):
 
     def _place_middle(self, span: Span, y: int, high: int) -> None:
         """Place "Make them equal" and "Cannot say", each as wide as its text needs."""
-        if self.level.isHidden():
+        if self.equalise.isHidden():
             self.unsure.setGeometry(span.x, y, span.width, high)
             return
         first, second = self._middle_widths(span.width)
-        self.level.setGeometry(span.x, y, first, high)
+        self.equalise.setGeometry(span.x, y, first, high)
         self.unsure.setGeometry(span.x + first + theme.S, y, second, high)
 
     def _middle_widths(self, width: int) -> tuple[int, int]:
-        wanted = self.level.sizeHint().width(), self.unsure.sizeHint().width()
+        wanted = self.equalise.sizeHint().width(), self.unsure.sizeHint().width()
         first = round((width - theme.S) * wanted[0] / sum(wanted))
         return first, width - theme.S - first
 
 
 ANSWER_KEYS = {
-    "Left": Pressed("left"),
-    "1": Pressed("left"),
-    "Right": Pressed("right"),
-    "2": Pressed("right"),
-    "Down": Pressed("equal"),
-    "0": Pressed("equal"),
-    "S": Pressed("unsure"),
-    "Shift+Left": Pressed("left", Strength.SLIGHTLY),
-    "Shift+Right": Pressed("right", Strength.SLIGHTLY),
-    "Ctrl+Left": Pressed("left", Strength.CLEARLY),
-    "Ctrl+Right": Pressed("right", Strength.CLEARLY),
+    "Left": AnswerChoice("left"),
+    "1": AnswerChoice("left"),
+    "Right": AnswerChoice("right"),
+    "2": AnswerChoice("right"),
+    "Down": AnswerChoice("equal"),
+    "0": AnswerChoice("equal"),
+    "S": AnswerChoice("unsure"),
+    "Shift+Left": AnswerChoice("left", Strength.SLIGHTLY),
+    "Shift+Right": AnswerChoice("right", Strength.SLIGHTLY),
+    "Ctrl+Left": AnswerChoice("left", Strength.CLEARLY),
+    "Ctrl+Right": AnswerChoice("right", Strength.CLEARLY),
 }
 
 
@@ -236,7 +237,7 @@ _LARGE_STEP = 10
 
 
 @dataclass(frozen=True)
-class Moving:
+class MoveState:
     """A count that is being moved, and its current value."""
 
     proposal: Proposal  # the mistake, its side (the first is the left one), and the ends of the scale
@@ -265,28 +266,28 @@ class Moving:
         """Return the far end of the scale, including the other mistakes of the row."""
         return self.proposal.most + self.others
 
-    def at(self, shown: int) -> Moving:
+    def at(self, shown: int) -> MoveState:
         """Return a copy with the row's number set to `shown`, limited to the scale."""
         count = min(max(shown - self.others, self.proposal.least), self.proposal.most)
         return replace(self, count=count, beyond=False)
 
 
 class MoveField(IgnoresWheel, QLineEdit):
-    """The number itself: arrows step it, digits replace it. Emits `moved` with the new number and `taken` on Enter."""
+    """The number itself: arrows step it, digits replace it. Emits `moved` with the new number, on Enter `confirmed`."""
 
     moved = Signal(object)
-    taken = Signal()
+    confirmed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFrame(False)
         self.setValidator(QIntValidator(0, 999_999, self))
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
-        self._moving: Moving | None = None
+        self._moving: MoveState | None = None
         self._replace = True
         self.textEdited.connect(self._typed)
 
-    def show_move(self, moving: Moving) -> None:
+    def show_move(self, moving: MoveState) -> None:
         """Show the current number; text being typed is not changed."""
         self._moving = moving
         self.setMaxLength(len(str(moving.most)))  # more digits would not be visible
@@ -317,7 +318,7 @@ class MoveField(IgnoresWheel, QLineEdit):
         self._replace = True
         self.moved.emit(self._moving.at(shown).shown)
 
-    def takes(self, event: QKeyEvent) -> bool:
+    def handle_key(self, event: QKeyEvent) -> bool:
         """Apply a key to the number, and return whether it had a meaning."""
         moving, key = self._moving, event.key()
         others = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
@@ -333,7 +334,7 @@ class MoveField(IgnoresWheel, QLineEdit):
             self._go_to(ends[Qt.Key(key)])
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             if not event.isAutoRepeat():
-                self.taken.emit()
+                self.confirmed.emit()
         else:
             return False
         return True
@@ -347,7 +348,7 @@ class MoveField(IgnoresWheel, QLineEdit):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self.takes(event):
+        if self.handle_key(event):
             return
         if self._replace and event.text().isdigit():
             self.clear()
@@ -379,10 +380,10 @@ class MoveSlider(Painted, IgnoresWheel, Sized, QSlider):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._moving: Moving | None = None
+        self._moving: MoveState | None = None
         self._near = self._far = 0.0
 
-    def show_move(self, moving: Moving, near: float, far: float) -> None:
+    def show_move(self, moving: MoveState, near: float, far: float) -> None:
         """Show a number; `near` and `far` are the ends of its scale in pixels from the left edge."""
         self._moving, self._near, self._far = moving, near, far
         with QSignalBlocker(self):
@@ -440,7 +441,7 @@ class MoveAnswers(AnswerRows):
         self.unsure = MinorButton("Cannot say, ask later", keys=("S",), parent=self)
         self.equal.role = theme.Role.LEAD
         for button, keys in ((self.back, "Escape"), (self.equal, "Enter"), (self.bound, "N"), (self.unsure, "S")):
-            tell(button, name=button.text(), more=keys)
+            annotate(button, name=button.text(), more=keys)
 
     @property
     def buttons(self) -> tuple[Button, ...]:
@@ -456,10 +457,10 @@ class MoveAnswers(AnswerRows):
         self.back.setText("Back" if plan.room.large else "Back to A or B")
         self.place()
 
-    def say_bound(self, words: str) -> None:
+    def set_bound_text(self, words: str) -> None:
         """Set the text of the far answer: "Even 313 is less bad"."""
         self.bound.setText(words)
-        tell(self.bound, name=words)
+        annotate(self.bound, name=words)
 
     @property
     def main(self) -> tuple[Button, Button, Button]:
@@ -478,7 +479,7 @@ class ReasonField(Field):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(hint="Why? Enter keeps it for your answer, Esc drops it.", parent=parent)
         self.setMaxLength(LONGEST_REASON)
-        tell(self, name="Reason for the answer that follows")
+        annotate(self, name="Reason for the answer that follows")
         self.hide()
 
     def event(self, event: QEvent) -> bool:

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button
-from elicit_app.gui.elements.painting import Glyph, Label, Painted, box, paint_badge, paint_glyph, tell
+from elicit_app.gui.elements.painting import Glyph, Label, Painted, annotate, box, paint_badge, paint_glyph
 from elicit_app.gui.elements.surfaces import ProgressBar
 from elicit_app.gui.theme import Breakpoint, Role, em, font
 from elicit_app.session.pair_words import DifferenceSentence, Letter
@@ -122,14 +122,14 @@ def _parts(strip: DifferenceSentence) -> list[Part]:
     for glyph, changes in ((Glyph.FEWER, strip.fewer), (Glyph.MORE, strip.more)):
         if changes:
             comma = "," if glyph is Glyph.FEWER and strip.more else ""
-            sign = glyph if all(_is(glyph, change) for change in changes) else None
+            sign = glyph if all(_has_direction(glyph, change) for change in changes) else None
             parts.append(Part(sign, _words_of(", ".join(changes) + comma)))
     than = Word(f"than {strip.reference}", quiet=True)
     parts[-1] = Part(parts[-1].glyph, (*parts[-1].words, than))
     return parts
 
 
-def _is(glyph: Glyph, change: str) -> bool:
+def _has_direction(glyph: Glyph, change: str) -> bool:
     """Return whether a change has the direction of a glyph; for good amounts, more is better."""
     return (" fewer " in f" {change} ") == (glyph is Glyph.FEWER)
 
@@ -193,7 +193,7 @@ class StripBand(Painted, QLabel):
     def show_strip(self, strip: DifferenceSentence | Balance, room: Breakpoint, *, blank: bool = False) -> None:
         """Show a sentence in the size for the room; `blank` keeps the room but shows nothing."""
         self._strip, self._room, self._blank = strip, room, blank
-        tell(self, name="" if blank else strip.sentence)
+        annotate(self, name="" if blank else strip.sentence)
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -206,7 +206,7 @@ class StripBand(Painted, QLabel):
     def heightForWidth(self, width: int) -> int:
         """Return the height of the sentence at this width."""
         text = self.text_for(width)
-        return len(text.lines) * self._pitch(text) + self._air(text)
+        return len(text.lines) * self._pitch(text) + self._padding(text)
 
     def height_of(self, sentence: DifferenceSentence | Balance, width: int, room: Breakpoint) -> int:
         """Return the height of another sentence."""
@@ -222,7 +222,7 @@ class StripBand(Painted, QLabel):
             return em(22.5)
         return em(32) if self._room.compact else em(37)
 
-    def _air(self, text: StripText) -> int:
+    def _padding(self, text: StripText) -> int:
         if self._room.large or len(text.lines) > 2:
             return _AIR
         return em(11) if len(text.lines) == 1 else 0
@@ -291,7 +291,7 @@ class TopBar(QWidget):
         self._texts = tuple(action.text() for action in actions)
         for action in actions:
             action.setParent(self)
-            tell(action, name=action.text())
+            annotate(action, name=action.text())
         self._room = Breakpoint(False, False, False)
 
     def show_progress(self, strong: str, quiet: str, share: float, spoken: str) -> None:
@@ -306,7 +306,7 @@ class TopBar(QWidget):
         index = self._actions.index(action)
         self._texts = (*self._texts[:index], text, *self._texts[index + 1 :])
         self._brief = (*self._brief[:index], brief, *self._brief[index + 1 :])
-        tell(action, name=text)
+        annotate(action, name=text)
         self._place()
 
     def arrange(self, room: Breakpoint) -> None:

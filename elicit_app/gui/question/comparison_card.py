@@ -17,16 +17,16 @@ from elicit_app.gui.elements.painting import (
     GlyphSign,
     Label,
     Painted,
+    annotate,
     box,
     focus_ring,
     side_colours,
-    tell,
     write,
 )
 from elicit_app.gui.elements.surfaces import Divider
-from elicit_app.gui.question.answers import MoveField, MoveSlider, Moving
+from elicit_app.gui.question.answers import MoveField, MoveSlider, MoveState
 from elicit_app.gui.question.flow_view import FlowList, FlowView, FullPicture
-from elicit_app.gui.question.measures import Plan, Scale, ScaleMemory, plan
+from elicit_app.gui.question.layout import Plan, Scale, ScaleMemory, plan
 from elicit_app.gui.question.row import FIELD_BEYOND, ComparisonRow, CountBar, digits_width
 from elicit_app.gui.theme import Breakpoint, Role, em, font
 from elicit_app.session.pair_words import PairComparison, Row, letter_of
@@ -120,20 +120,20 @@ class Legend(Painted, QLabel):
     def show_case(self, case: str) -> None:
         """Take the word for one case: "patient"."""
         self._one = f"one {case}"
-        self._say()
+        self._update_text()
 
     def show_scale(self, scale: Scale) -> None:
         """Take the scale: squares, or bars if there are too many cases for squares."""
         self._solid = scale.solid
-        self._say()
+        self._update_text()
 
     @property
     def _words(self) -> tuple[str, str]:
         return (_SAME, _HATCHED) if self._solid else (self._one, _OUTLINED)
 
-    def _say(self) -> None:
+    def _update_text(self) -> None:
         sign = "A grey bar" if self._solid else "A grey square"
-        tell(self, name=f"{sign}: {self._words[0]}. {self._words[1].capitalize()}.")
+        annotate(self, name=f"{sign}: {self._words[0]}. {self._words[1].capitalize()}.")
         self.update()
 
     def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
@@ -176,7 +176,7 @@ class ComparisonCard(Painted, QGroupBox):
         self._plan = plan(theme.WIDEST, Breakpoint(False, False, False), 1)
         self.is_full, self._ring, self._numbers_only = False, False, False
         self._memory = ScaleMemory()
-        self._moving: Moving | None = None
+        self._moving: MoveState | None = None
         self._head = CardHead(self)
         self._rows: list[ComparisonRow] = []
         self._dividers: list[Divider] = []
@@ -185,7 +185,7 @@ class ComparisonCard(Painted, QGroupBox):
         self._wide_flow, self._flow_list = FlowView(self), FlowList(self)
         self.legend = Legend(self)
         self.field, self.slider = MoveField(self), MoveSlider(self)
-        self.slider.valueChanged.connect(self._pulled)
+        self.slider.valueChanged.connect(self._slider_moved)
         self.set_moving(None)
         self.fold.setVisible(not practice)
         self.legend.setVisible(practice)
@@ -213,20 +213,20 @@ class ComparisonCard(Painted, QGroupBox):
     def begin(self, study: Study) -> None:
         """Forget the scale of an earlier session; the new scale holds the largest count that `study` may show."""
         self._memory = ScaleMemory()
-        self._memory.see([largest_count(study)])
+        self._memory.record_counts([largest_count(study)])
 
-    def see(self, view: PairComparison, proposal: Proposal | None = None, others: int = 0) -> None:
+    def record_counts(self, view: PairComparison, proposal: Proposal | None = None, others: int = 0) -> None:
         """Record the counts of a pair, and the far end of the movable one."""
-        self._memory.see([count for row in view.rows for count in (row.left, row.right)])
+        self._memory.record_counts([count for row in view.rows for count in (row.left, row.right)])
         if proposal is not None:
-            self._memory.see([proposal.most + others])
+            self._memory.record_counts([proposal.most + others])
 
     def offer(self, proposal: Proposal | None) -> None:
         """Make room for moving a number: for the squares of its far end and, with a large font, a slider below them."""
         for row in self._rows:
             row.movable = proposal is not None
 
-    def set_moving(self, moving: Moving | None) -> None:
+    def set_moving(self, moving: MoveState | None) -> None:
         """Make one number movable, by its field and its slider, or none."""
         self._moving = moving
         self.field.setVisible(moving is not None and not self.is_full)
@@ -234,16 +234,16 @@ class ComparisonCard(Painted, QGroupBox):
         if moving is not None:
             self.field.show_move(moving)
 
-    def _pulled(self, shown: int) -> None:
+    def _slider_moved(self, shown: int) -> None:
         self.field.begin()
         self.field.moved.emit(shown)
 
-    def row_view(self, moving: Moving) -> Row:
+    def row_view(self, moving: MoveState) -> Row:
         """Return the row whose number is moved."""
         assert self._view is not None
         return self._view.rows[self.moving_row(moving)]
 
-    def moving_row(self, moving: Moving) -> int:
+    def moving_row(self, moving: MoveState) -> int:
         """Return the index of the row whose number is moved."""
         assert self._view is not None
         keys = [(row.true, row.predicted) for row in self._view.rows]
@@ -257,8 +257,8 @@ class ComparisonCard(Painted, QGroupBox):
     def show_pair(self, view: PairComparison, left: Counts, right: Counts, wording: Wording, name: str) -> None:
         """Show a pair: its words, its matrices for the full picture, and the card's name for a screen reader."""
         self._view = view
-        self.see(view)
-        tell(self, name=name)
+        self.record_counts(view)
+        annotate(self, name=name)
         for form in (self._wide_flow, self._flow_list):
             form.show_pair(left, right, wording)
         self.legend.show_case(wording.case)
@@ -377,7 +377,7 @@ class ComparisonCard(Painted, QGroupBox):
                 if mine and moving is not None:
                     self._place_field(bar, moving)
 
-    def _place_field(self, bar: CountBar, moving: Moving) -> None:
+    def _place_field(self, bar: CountBar, moving: MoveState) -> None:
         places = bar.move_places()
         if places is None:
             return

@@ -11,8 +11,17 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.elicitation.questions import Counts
 from elicit_app.gui import theme
-from elicit_app.gui.elements.painting import Glyph, Painted, box, paint_badge, paint_glyph, side_colours, tell, write
-from elicit_app.gui.question.measures import breakable, wrapped_height
+from elicit_app.gui.elements.painting import (
+    Glyph,
+    Painted,
+    annotate,
+    box,
+    paint_badge,
+    paint_glyph,
+    side_colours,
+    write,
+)
+from elicit_app.gui.question.layout import breakable, wrapped_height
 from elicit_app.gui.theme import CENTRE, LEFT, RIGHT, Role, em, font
 from elicit_app.session.pair_words import Branch, Leaf, branches, letter_of
 from elicit_app.session.views import Side
@@ -26,7 +35,7 @@ _LEAST_NAME = 60
 """Least width of a wrapped name at the base font."""
 
 
-def called_font(*, compact: bool, strong: bool) -> QFont:
+def prediction_font(*, compact: bool, strong: bool) -> QFont:
     """Return the font of predictions."""
     return font(Role.FLOW, compact=compact, weight=600 if strong else 400)
 
@@ -80,7 +89,7 @@ def flow_place(shown: tuple[Branch, ...], width: float, *, compact: bool) -> Flo
     """Return the columns: numbers in full, names as wide as the longest if there is room, and bars in the rest."""
     half = width / 2
     leaves = [leaf for branch in shown for leaf in branch.leaves]
-    names, strong = QFontMetricsF(called_font(compact=compact, strong=True)), QFontMetricsF(truth_font())
+    names, strong = QFontMetricsF(prediction_font(compact=compact, strong=True)), QFontMetricsF(truth_font())
     numbers = QFontMetricsF(number_font(compact=compact, strong=True))
     digits = max(numbers.horizontalAdvance(f"{max(leaf.left, leaf.right):,}") for leaf in leaves)
     truth = max(strong.horizontalAdvance(branch.truth) for branch in shown)
@@ -109,7 +118,7 @@ def leaf_heights(branch: Branch, place: FlowPlace, usual: int, *, compact: bool)
 
     `usual` at the base font; more if a name is wrapped or the box of the truth needs it.
     """
-    face = called_font(compact=compact, strong=True)
+    face = prediction_font(compact=compact, strong=True)
     one_line = QFontMetricsF(face).height()
     names = [wrapped_height(leaf.called, face, place.name_width) for leaf in branch.leaves]
     heights = [max(em(usual), name if name > 1.5 * one_line else 0.0) for name in names]
@@ -189,7 +198,7 @@ class FlowPainter:
         count = leaf.left if side == "left" else leaf.right
         ink = self._colours.ink if leaf.differs else self._colours.ink3
         name = place.span(side, place.names, place.name_width, y, high)
-        face = called_font(compact=self._compact, strong=leaf.differs)
+        face = prediction_font(compact=self._compact, strong=leaf.differs)
         _write_wrapped(painter, name, leaf.called, face, ink, RIGHT if side == "left" else LEFT)
         face = number_font(compact=self._compact, strong=leaf.differs)
         width = QFontMetricsF(face).horizontalAdvance(f"{count:,}") + 2
@@ -247,7 +256,7 @@ class FullPicture(QLabel):
         self.condensed = branches(left, right, wording, condensed=True)
         few = len(left) <= MOST_CLASSES
         self.full = branches(left, right, wording) if few else self.condensed
-        tell(self, name=". ".join(_spoken(branch) for branch in self.full))
+        annotate(self, name=". ".join(_spoken(branch) for branch in self.full))
         self.update()
 
     def needed_height(self, width: int) -> int:
@@ -345,7 +354,9 @@ class FlowList(Painted, FullPicture):
         return round(self._head(width) + sum(sum(self.heights(branch, width)) for branch in self.full) + theme.S)
 
     def _head(self, width: int) -> float:
-        return max(em(_HEAD), wrapped_height(_SAYS, called_font(compact=True, strong=False), width - 2 * self.side()))
+        return max(
+            em(_HEAD), wrapped_height(_SAYS, prediction_font(compact=True, strong=False), width - 2 * self.side())
+        )
 
     def wanted_height(self, width: int) -> int:
         return self.needed_height(width)
@@ -360,7 +371,7 @@ class FlowList(Painted, FullPicture):
 
     def heights(self, branch: Branch, width: int) -> list[float]:
         """Return the heights of the line of the truth and of its leaves."""
-        room, face = self.name_width(width), called_font(compact=True, strong=True)
+        room, face = self.name_width(width), prediction_font(compact=True, strong=True)
         truth = max(em(_TRUTH), wrapped_height(_truth(branch), truth_font(), width - 2 * theme.M) + theme.S)
         return [truth, *(max(em(_LEAF), wrapped_height(leaf.called, face, room)) for leaf in branch.leaves)]
 
@@ -387,11 +398,11 @@ class FlowList(Painted, FullPicture):
             x = self.side() - theme.S - badge if each == "left" else self.width() - self.side() + theme.S
             paint_badge(painter, letter_of(each), QRectF(x, (high - badge) / 2, badge, badge), colours)
         middle = QRectF(self.side(), 0, self.width() - 2 * self.side(), high)
-        _write_wrapped(painter, middle, _SAYS, called_font(compact=True, strong=False), colours.ink2)
+        _write_wrapped(painter, middle, _SAYS, prediction_font(compact=True, strong=False), colours.ink2)
 
     def _paint_leaf(self, painter: QPainter, leaf: Leaf, rect: QRectF, colours: theme.Tokens) -> None:
         ink, side = colours.ink if leaf.differs else colours.ink3, self.side()
-        face = called_font(compact=True, strong=leaf.differs)
+        face = prediction_font(compact=True, strong=leaf.differs)
         middle = rect.adjusted(side, 0, -side, 0)
         if leaf.correct:
             text = QFontMetricsF(face).horizontalAdvance(leaf.called)

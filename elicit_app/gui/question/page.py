@@ -12,9 +12,9 @@ from elicit_app.elicitation.questions import Family, Moved
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, FlatButton, PrimaryButton
 from elicit_app.gui.elements.page import bind
-from elicit_app.gui.elements.painting import Glyph, GlyphSign, Label, tell
-from elicit_app.gui.elements.surfaces import Card, Notice, Surface, in_column, in_row, turn
-from elicit_app.gui.question.answers import GivenAnswer, Pressed, ReasonField
+from elicit_app.gui.elements.painting import Glyph, GlyphSign, Label, annotate
+from elicit_app.gui.elements.surfaces import Card, Notice, Surface, in_column, in_row, set_direction
+from elicit_app.gui.question.answers import AnswerChoice, GivenAnswer, ReasonField
 from elicit_app.gui.question.bands import TopBar
 from elicit_app.gui.question.pair_page import Pair, PairPage
 from elicit_app.gui.theme import Breakpoint, em
@@ -31,7 +31,7 @@ from elicit_app.session.warm_up import (
 )
 from elicit_app.study.model import Study
 
-STANDING_MS = 120  # after this time a moved count is considered a likely answer
+DWELL_MS = 120  # after this time a moved count is considered a likely answer
 LOCK_MS, FADE_MS = 350, 120
 
 
@@ -41,16 +41,16 @@ class BreakCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Surface.IMPORTANT, parent)
         self._sentence = Label(role=theme.Role.TITLE, align=Qt.AlignmentFlag.AlignHCenter)
-        self.go_on = PrimaryButton("Go on", keys=("Enter",))
+        self.proceed = PrimaryButton("Go on", keys=("Enter",))
         self.stop = Button("Stop for now")
         middle = Qt.AlignmentFlag.AlignVCenter
-        buttons = in_row(1, (self.go_on, 0, middle), (self.stop, 0, middle), 1, spacing=12)
+        buttons = in_row(1, (self.proceed, 0, middle), (self.stop, 0, middle), 1, spacing=12)
         in_column(self._sentence, buttons, on=self, margins=(theme.L, theme.XL, theme.L, theme.XL), spacing=theme.L)
 
     def offer(self, answers: int) -> None:
         """Offer a break after this many answers."""
         self._sentence.setText(f"{answers} answers, all kept. Take a break?")
-        tell(self, name=self._sentence.text())
+        annotate(self, name=self._sentence.text())
 
 
 class QuestionPage(PairPage):
@@ -79,7 +79,7 @@ class QuestionPage(PairPage):
         self.animated, self._lock_ms = True, lock_ms  # whether new questions fade in
         self._saw_full, self._answered, self._fresh = False, True, True
         self._since_painted = QElapsedTimer()
-        self._standing = QTimer(self, singleShot=True, interval=STANDING_MS)
+        self._dwell_timer = QTimer(self, singleShot=True, interval=DWELL_MS)
         self._opacity = QGraphicsOpacityEffect(self.card)
         self._opacity.setEnabled(False)
         self.card.setGraphicsEffect(self._opacity)
@@ -96,11 +96,11 @@ class QuestionPage(PairPage):
         self.undo.clicked.connect(self._undo)
         self.stop.clicked.connect(self.stop_requested)
         self.notice.pressed.connect(self.retry_requested)
-        self.break_card.go_on.clicked.connect(self._go_on)
+        self.break_card.proceed.clicked.connect(self._end_break)
         self.break_card.stop.clicked.connect(self.start_requested)
         self.card.fold.toggle.clicked.connect(self.toggle_full_picture)
-        self.card.field.moved.connect(lambda shown: self._standing.start())
-        self._standing.timeout.connect(self._consider)
+        self.card.field.moved.connect(lambda shown: self._dwell_timer.start())
+        self._dwell_timer.timeout.connect(self._consider)
         self._fade.finished.connect(lambda: self._opacity.setEnabled(False))
         self.reason.kept.connect(self._keep_reason)
         self.reason.dropped.connect(self._drop_reason)
@@ -121,7 +121,7 @@ class QuestionPage(PairPage):
         self.card.begin(study)
         for view in shown:
             pair = Pair(view.left, view.right, study.wording, view.population, family)
-            self.see(compare_pair(*pair, subject=view.subject), pair, view.proposal)
+            self.record_counts(compare_pair(*pair, subject=view.subject), pair, view.proposal)
         self.take_words(study)
 
     def set_numbers_only(self, numbers_only: bool) -> None:
@@ -144,7 +144,7 @@ class QuestionPage(PairPage):
         self._show_progress(view, self._study)
         self.reason.clear()
         self.reason.hide()
-        self._say_notes()
+        self._update_notes()
         pair = Pair(view.left, view.right, self._study.wording, view.population, self._family)
         words = compare_pair(*pair, subject=view.subject, reversed_rows=view.reversed_rows)
         at_once = view.proposal is not None and view.proposal.at_once and view.again is None
@@ -167,23 +167,23 @@ class QuestionPage(PairPage):
 
     def _show_progress(self, view: QuestionView, study: Study) -> None:
         if view.again is not None:
-            self.call(f"Question {view.again} again")
+            self.set_page_title(f"Question {view.again} again")
             self.bar.show_progress(f"Question {view.again},", "looked at again", view.progress.share, "Looked at again")
             takes_back = "Leave the answer as it was"
             back, brief = "Leave it as it was", "Leave it"
         else:
             words = progress_words(view)
             back = brief = "Undo"
-            self.call("Take a break?" if view.offer_break else f"Question {view.number}")
+            self.set_page_title("Take a break?" if view.offer_break else f"Question {view.number}")
             self.bar.show_progress(words.question, words.rest, view.progress.share, words.spoken)
             takes_back = "Take back the last change"
             if view.undoes != "change":
                 takes_back = undo_words(view.previous, study.wording, self._family)
         self.bar.rename(self.undo, back, brief)
-        tell(self.undo, tooltip=takes_back, more=takes_back)
+        annotate(self.undo, tooltip=takes_back, more=takes_back)
         self.undo.setEnabled(view.again is not None or view.undoes == "change" or view.previous is not None)
 
-    def _say_notes(self) -> None:
+    def _update_notes(self) -> None:
         """Show notes on this question under the headline."""
         view, study = self._question, self._study
         if view is None or study is None:
@@ -197,26 +197,26 @@ class QuestionPage(PairPage):
         self.note.setText(" ".join(filter(None, notes)))
 
     def _set_answerable(self, answerable: bool) -> None:
-        for button in (*self.answers.buttons, self.answers.level, *self.move_answers.buttons):
+        for button in (*self.answers.buttons, self.answers.equalise, *self.move_answers.buttons):
             button.setEnabled(answerable)
 
     def _offer_break(self, view: QuestionView) -> None:
         self.break_card.offer(view.number - 1)
-        self._take_break(view.offer_break)
+        self._show_break(view.offer_break)
         if view.offer_break:
             self.place()
-            self.break_card.go_on.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.break_card.proceed.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _take_break(self, pausing: bool) -> None:
+    def _show_break(self, pausing: bool) -> None:
         self.break_card.setVisible(pausing)
         for widget in (self.area, self.strip, self.bottom()):
             widget.setVisible(not pausing)
 
-    def _go_on(self) -> None:
-        self._take_break(False)
+    def _end_break(self) -> None:
+        self._show_break(False)
         self._since_painted.invalidate()
         self.update()
-        self.call(f"Question {self._question.number}" if self._question is not None else "")
+        self.set_page_title(f"Question {self._question.number}" if self._question is not None else "")
         self.card.take_focus()
         if self._proposal is not None and self._proposal.at_once:
             self.begin_move()
@@ -245,18 +245,18 @@ class QuestionPage(PairPage):
         waiting = not self.on_screen or self._since_painted.elapsed() < self._lock_ms
         return self._question is None or self._answered or waiting or not self.break_card.isHidden()
 
-    def _answer(self, choice: Pressed) -> None:
+    def _answer(self, choice: AnswerChoice) -> None:
         if not self.locked:
             self._give(choice)
 
     def give_moved(self, reply: Reply, moved: Moved | None) -> None:
-        self._give(Pressed(reply), moved)
+        self._give(AnswerChoice(reply), moved)
 
     @property
     def answerable(self) -> bool:
         return self._question is not None and not self._answered and self.break_card.isHidden()
 
-    def _give(self, pressed: Pressed, moved: Moved | None = None) -> None:
+    def _give(self, pressed: AnswerChoice, moved: Moved | None = None) -> None:
         if self._question is None:
             return
         self._answered = True
@@ -281,7 +281,7 @@ class QuestionPage(PairPage):
 
     def _keep_reason(self) -> None:
         self.reason.hide()
-        self._say_notes()
+        self._update_notes()
         self.place()
         if self.moving:
             self.card.field.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -353,12 +353,12 @@ class FeedbackCard(Card):
         self.next.set_keys(*(("Enter",) if feedback.right else ()))
         self.headline.setText(feedback.headline)
         self.sentence.setText(feedback.sentence)
-        tell(self, name=f"{feedback.headline}. {feedback.sentence}")
+        annotate(self, name=f"{feedback.headline}. {feedback.sentence}")
         self._parts.activate()
 
     def arrange(self, room: Breakpoint) -> None:
         """Use the text sizes for a breakpoint; with a large font the buttons go below."""
-        turn(self._parts, down=room.large)
+        set_direction(self._parts, down=room.large)
         small = room.narrow
         self.headline.set_role(theme.Role.SECTION if small else theme.Role.TITLE, compact=False)
         self.sentence.set_role(theme.Role.NOTE if small else theme.Role.FLOW)
@@ -408,7 +408,7 @@ class PracticePage(PairPage):
     def _show_step(self) -> None:
         study = self._study
         title = f"Practice {self.number} of {_STEPS}"
-        self.call(title)
+        self.set_page_title(title)
         self.bar.show_progress(title, "does not count", self.number / _STEPS, f"{title}, does not count")
         self.feedback.hide()
         left, right, proposal = self._better if self.number == 1 else self._trade
@@ -419,24 +419,24 @@ class PracticePage(PairPage):
         if not self.moving:
             self.card.take_focus()
 
-    def _answer(self, pressed: Pressed) -> None:
+    def _answer(self, pressed: AnswerChoice) -> None:
         """Give feedback on an answer; the strength of preference is ignored."""
         if not self.answerable:
             return
         if self.number == 1 and self._view is not None:
-            self._say(practice_feedback(self._view, pressed.reply))
+            self._show_feedback(practice_feedback(self._view, pressed.reply))
         else:
-            self._say(trade_feedback(pressed.reply, None, moved=False))
+            self._show_feedback(trade_feedback(pressed.reply, None, moved=False))
 
     def give_moved(self, reply: Reply, moved: Moved | None) -> None:
-        self._say(trade_feedback(reply, self.ratio, moved=moved is not None))
+        self._show_feedback(trade_feedback(reply, self.ratio, moved=moved is not None))
 
-    def _say(self, feedback: Feedback) -> None:
+    def _show_feedback(self, feedback: Feedback) -> None:
         self.feedback.say(feedback, undo=self.number > 1)
         self.answers.hide()
         self.move_answers.hide()
         self.feedback.show()
-        self.call(feedback.headline)
+        self.set_page_title(feedback.headline)
         self.place()
         (self.feedback.next if feedback.right else self.feedback.again).setFocus(Qt.FocusReason.OtherFocusReason)
 

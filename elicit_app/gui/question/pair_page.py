@@ -15,11 +15,11 @@ from PySide6.QtWidgets import QWidget
 from elicit_app.elicitation.questions import Counts, Family, Moved, Proposal
 from elicit_app.gui import theme
 from elicit_app.gui.elements.page import Page, QuietArea, bind
-from elicit_app.gui.elements.painting import Label, tell
-from elicit_app.gui.question.answers import ANSWER_KEYS, EQUAL_NOW, Answers, MoveAnswers, Moving, Pressed
+from elicit_app.gui.elements.painting import Label, annotate
+from elicit_app.gui.question.answers import ANSWER_KEYS, EQUAL_NOW, AnswerChoice, Answers, MoveAnswers, MoveState
 from elicit_app.gui.question.bands import StripBand, TopBar
 from elicit_app.gui.question.comparison_card import ComparisonCard
-from elicit_app.gui.question.measures import Plan, frame, plan, sizes
+from elicit_app.gui.question.layout import Plan, frame, plan, sizes
 from elicit_app.gui.question.row import side_width
 from elicit_app.gui.theme import Breakpoint, em
 from elicit_app.session.pair_words import PairComparison, letter_of, opposite
@@ -72,7 +72,7 @@ class PairPage(Page):
         self._pair: Pair | None = None
         self._name = ""
         self._proposal: Proposal | None = None
-        self._moving: Moving | None = None
+        self._moving: MoveState | None = None
         self._balance = self._widest = Balance(("A", "B"), ("", ""), None)
         self._touched = False
         self._since_moving = QElapsedTimer()
@@ -83,10 +83,10 @@ class PairPage(Page):
         self._unlock.setTimerType(Qt.TimerType.PreciseTimer)
         self._unlock.timeout.connect(self._allow_equal)
         self._connect_move()
-        bind(self, lambda: self.turn(-1), "PgUp")
-        bind(self, lambda: self.turn(1), "PgDown")
+        bind(self, lambda: self.scroll_pages(-1), "PgUp")
+        bind(self, lambda: self.scroll_pages(1), "PgDown")
         self._words: tuple[str, ...] = ()
-        self._called = ""
+        self._page_title = ""
 
     def order_focus(self, *last: QWidget) -> None:
         """Make Tab visit the comparison, the number, the answers of both modes, and then `last`."""
@@ -94,13 +94,13 @@ class PairPage(Page):
         for before, after in pairwise((self.card, self.card.fold.toggle, self.card.field, *answers, *last)):
             self.setTabOrder(before, after)
 
-    def call(self, name: str) -> None:
+    def set_page_title(self, name: str) -> None:
         """Set the page's part of the window title: "Question 7"."""
-        self._called = name
-        self._say_title()
+        self._page_title = name
+        self._update_title()
 
-    def _say_title(self) -> None:
-        self.setWindowTitle(f"{self._called}, make both equally bad" if self.moving else self._called)
+    def _update_title(self) -> None:
+        self.setWindowTitle(f"{self._page_title}, make both equally bad" if self.moving else self._page_title)
 
     @property
     def room(self) -> Breakpoint:
@@ -111,7 +111,7 @@ class PairPage(Page):
         """Take the words of a study; the longest one decides the width of the middle column."""
         wording = study.wording
         real = f"Scaled from {wording.counted(study.n_cases)}" if study.n_cases and not wording.priced else ""
-        tell(self.headline, tooltip=real, more=real)
+        annotate(self.headline, tooltip=real, more=real)
         names = [mistake.name for mistake in (*wording.mistakes.values(), *wording.any_mistake)]
         self._words = tuple(
             {word for name in (*names, *wording.class_one, *wording.class_many) for word in name.split()}
@@ -130,10 +130,10 @@ class PairPage(Page):
         if proposal is not None:
             far = proposal.at(proposal.most, pair.left, pair.right)
             self._widest = balance_of(moved_comparison(*far, pair.wording, pair.population, pair.family, view).rows)
-        self.answers.offer_level(proposal is not None)
-        self._turn(moving=False)
+        self.answers.offer_equalise(proposal is not None)
+        self._set_mode(moving=False)
         self._show(view, pair.left, pair.right)
-        self.see(view, pair, proposal)
+        self.record_counts(view, pair, proposal)
         self.card.offer(proposal)
         self.place()
         self.area.verticalScrollBar().setValue(0)
@@ -149,9 +149,9 @@ class PairPage(Page):
     # making both results equally bad
 
     def _connect_move(self) -> None:
-        self.answers.level_requested.connect(self.begin_move)
+        self.answers.equalise_requested.connect(self.begin_move)
         self.card.field.moved.connect(self._move_to)
-        self.card.field.taken.connect(self._take_equal)
+        self.card.field.confirmed.connect(self._take_equal)
         self.move_answers.back.clicked.connect(self.end_move)
         self.move_answers.equal.clicked.connect(self._take_equal)
         self.move_answers.bound.clicked.connect(self._take_bound)
@@ -166,7 +166,7 @@ class PairPage(Page):
         for key in self._move_keys:
             key.setEnabled(False)
 
-    def answer_with(self, answer: Callable[[Pressed], object]) -> None:
+    def answer_with(self, answer: Callable[[AnswerChoice], object]) -> None:
         """Connect the keys and buttons of the choice to `answer`."""
         self.answers.given.connect(answer)
         for key, choice in ANSWER_KEYS.items():
@@ -199,23 +199,23 @@ class PairPage(Page):
         if self.card.is_full:
             self.card.show_full(False)
         self._touched = False
-        self._turn(moving=True)
+        self._set_mode(moving=True)
         self._since_moving.start()
         self._unlock.start()
-        self._set_moving(Moving(proposal, proposal.start, self._others(pair, proposal)))
-        self._say_title()
+        self._set_moving(MoveState(proposal, proposal.start, self._others(pair, proposal)))
+        self._update_title()
         self._speak()
         self.card.field.begin()
         if self.room.large:
             self.area.ensureWidgetVisible(self.card.field, 0, em(60))
 
-    def see(self, view: PairComparison, pair: Pair, proposal: Proposal | None) -> None:
+    def record_counts(self, view: PairComparison, pair: Pair, proposal: Proposal | None) -> None:
         """Extend the scale to the counts of a pair and to the far end of the movable count."""
-        self.card.see(view, proposal, self._others(pair, proposal))
+        self.card.record_counts(view, proposal, self._others(pair, proposal))
 
     def _others(self, pair: Pair, proposal: Proposal | None) -> int:
         """Return the cases of other mistakes in the row of the proposal, which any-wrong-answer rows have."""
-        if proposal is None or linear_family(pair.family).tells_apart:
+        if proposal is None or linear_family(pair.family).distinguishes_errors:
             return 0
         cells = (pair.left if proposal.side == "first" else pair.right)[proposal.true]
         return int(cells.sum() - cells[proposal.true] - cells[proposal.predicted])
@@ -225,11 +225,11 @@ class PairPage(Page):
         if not self.moving or self._view is None or self._pair is None:
             return
         self._moving = None
-        self._turn(moving=False)
+        self._set_mode(moving=False)
         self._show(self._view, self._pair.left, self._pair.right)
         self.card.take_focus()
 
-    def _turn(self, *, moving: bool) -> None:
+    def _set_mode(self, *, moving: bool) -> None:
         for key in self._choice_keys:
             key.setEnabled(not moving)
         for key in self._move_keys:
@@ -239,7 +239,7 @@ class PairPage(Page):
             self.card.set_moving(None)
         self.answers.setVisible(not moving)
         self.move_answers.setVisible(moving)
-        self._say_title()
+        self._update_title()
 
     def _move_to(self, shown: int | None) -> None:
         """Move the number; None means that the typed number is off the scale."""
@@ -249,7 +249,7 @@ class PairPage(Page):
         self._set_moving(replace(self._moving, beyond=True) if shown is None else self._moving.at(shown))
         self._spoken.start()
 
-    def _set_moving(self, moving: Moving) -> None:
+    def _set_moving(self, moving: MoveState) -> None:
         pair, view = self._pair, self._view
         if pair is None or view is None:
             return
@@ -257,7 +257,7 @@ class PairPage(Page):
         left, right = moving.proposal.at(moving.count, pair.left, pair.right)
         words = moved_comparison(left, right, pair.wording, pair.population, pair.family, view)
         at_least = moving.count == moving.proposal.least
-        self.move_answers.say_bound(bound_words(moving.least, moving.most, at_least=at_least))
+        self.move_answers.set_bound_text(bound_words(moving.least, moving.most, at_least=at_least))
         self._balance = balance_of(words.rows)
         self.card.set_moving(moving)
         self._allow_equal()
@@ -279,7 +279,7 @@ class PairPage(Page):
         name = move_name(row, letter_of(moving.side), moving.shown, moving.least, moving.most)
         more = self.move_answers.equal.text() if moving.beyond else self._balance.sentence
         for widget in (self.card.field, self.card.slider):
-            tell(widget, name=name, more=more)
+            annotate(widget, name=name, more=more)
 
     def _moved(self, count: int) -> Moved | None:
         if self._moving is None:
@@ -308,7 +308,7 @@ class PairPage(Page):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move the number even if its field does not have the focus."""
-        if self._moving is None or not self.card.field.takes(event):
+        if self._moving is None or not self.card.field.handle_key(event):
             super().keyPressEvent(event)
 
     def bottom(self) -> QWidget:
@@ -455,7 +455,7 @@ class PairPage(Page):
             fixed += self.strip.heightForWidth(content)
         return QSize(width + 2 * theme.MARGIN, fixed + em(100))
 
-    def turn(self, pages: int) -> None:
+    def scroll_pages(self, pages: int) -> None:
         """Scroll the middle part by whole pages."""
         bar = self.area.verticalScrollBar()
         bar.setValue(bar.value() + pages * bar.pageStep())

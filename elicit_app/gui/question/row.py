@@ -15,16 +15,16 @@ from elicit_app.gui.elements.painting import (
     Label,
     Painted,
     Sized,
+    annotate,
     elided,
     key_caps_width,
     paint_glyph,
     paint_key_caps,
     side_colours,
-    tell,
     write,
 )
-from elicit_app.gui.question.answers import Moving
-from elicit_app.gui.question.measures import OUTLINE, Bar, Plan, Scale, Sizes, breakable, plan, wrapped_height
+from elicit_app.gui.question.answers import MoveState
+from elicit_app.gui.question.layout import OUTLINE, Bar, Plan, Scale, Sizes, breakable, plan, wrapped_height
 from elicit_app.gui.theme import Breakpoint, Role, em, font
 from elicit_app.session.pair_words import Row, letter_of
 from elicit_app.session.views import Side
@@ -100,14 +100,14 @@ class CountBar(Painted, Sized, QLabel):
         self._sizes: Sizes | None = None
         self._scale: Scale | None = None
         self._digits = 0.0
-        self._moving: Moving | None = None
+        self._moving: MoveState | None = None
 
     @property
     def is_moving(self) -> bool:
         """Return whether its number is being moved."""
         return self._moving is not None
 
-    def set_moving(self, moving: Moving | None) -> None:
+    def set_moving(self, moving: MoveState | None) -> None:
         """Leave the number to its field while it is moved, or paint it."""
         self._moving = moving
         self.update()
@@ -115,7 +115,7 @@ class CountBar(Painted, Sized, QLabel):
     def show_row(self, row: Row, sizes: Sizes, scale: Scale | None, digits: float) -> None:
         """Show one side of a row, without squares if `scale` is None; `digits` is the width reserved for the number."""
         self._row, self._sizes, self._scale, self._digits = row, sizes, scale, digits
-        tell(self, name=row.spoken(self.side))
+        annotate(self, name=row.spoken(self.side))
         self.update()
 
     def place(self) -> BarPlace | None:
@@ -239,7 +239,7 @@ class CountBar(Painted, Sized, QLabel):
         middle = min(place.squares.bottom() + em(12 if sizes.compact else 18), self.height() - em(12))
         return MovePlaces(self.field(sizes, place.squares, place.number.y()), (ends[0], ends[1]), middle)
 
-    def _paint_move(self, painter: QPainter, place: BarPlace, moving: Moving) -> None:
+    def _paint_move(self, painter: QPainter, place: BarPlace, moving: MoveState) -> None:
         """Paint "Move this", the keys, and the far end of the scale."""
         colours, where, frame = theme.tokens(self), self.move_places(), self.frame
         if where is None:
@@ -351,7 +351,9 @@ class ComparisonRow(QWidget):
         self._shorten(row, plan_)
         self.consequence.setVisible(size.says_consequence and bool(consequence))
         hidden = [row.mistake.name, row.flow] if self._is_short else []
-        tell(self, tooltip="\n".join([*hidden, *([] if size.says_consequence else [consequence])]), more=consequence)
+        annotate(
+            self, tooltip="\n".join([*hidden, *([] if size.says_consequence else [consequence])]), more=consequence
+        )
 
     def _shorten(self, row: Row, plan_: Plan) -> None:
         """Fit very long names on two lines: in smaller type, then elided in the middle; the tooltip has all."""
@@ -389,21 +391,21 @@ class ComparisonRow(QWidget):
         """Return the least height in which nothing is cut off."""
         if self._plan.sizes.stacked:
             return self._words_height() + self._stacked_bars() + 3 * theme.S
-        bars = label_height(self._plan.sizes) + _LEAST_SQUARES + self._plan.sizes.below + self._air()
+        bars = label_height(self._plan.sizes) + _LEAST_SQUARES + self._plan.sizes.below + self._padding()
         return max(self._words_height() + theme.S, round(bars))
 
     def squares_height(self) -> float:
         """Return the height available to the squares."""
         if self._plan.sizes.stacked:
             return em(_STACKED_BARS)
-        return self.height() - label_height(self._plan.sizes) - self._plan.sizes.below - self._air()
+        return self.height() - label_height(self._plan.sizes) - self._plan.sizes.below - self._padding()
 
     def squares_width(self, digits: float) -> float:
         """Return the width available to the squares beside the number, whose width is `digits`."""
         sizes = self._plan.sizes
         return self._plan.comparison.a.width - sizes.inner - digits - theme.M - sizes.outer
 
-    def _air(self) -> int:
+    def _padding(self) -> int:
         return _BAR_AIR_TIGHT if self._plan.sizes.compact else _BAR_AIR
 
     def _stacked_bars(self) -> int:

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QBoxLayout, QGridLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button
-from elicit_app.gui.elements.painting import Label, tell
-from elicit_app.gui.elements.surfaces import Block, Card, Divider, in_column, in_grid, in_row, turn
+from elicit_app.gui.elements.painting import Label, annotate
+from elicit_app.gui.elements.surfaces import Block, Card, Divider, in_column, in_grid, in_row, set_direction
 from elicit_app.gui.results.plotting import MOST_WITH_RANGES, Cell, MatrixCard
 from elicit_app.session.views import ResultView
 from elicit_app.study.model import Study
@@ -94,16 +94,16 @@ class FilesCard(Card):
         for key, button in self.buttons.items():
             fits = view.metric.kind == "confusion" or key not in OF_COSTS
             button.setEnabled((view.can_export and fits) or key == ANSWERS.key)
-            tell(button, tooltip="" if fits else "Amounts were priced here, not mistakes between classes.")
+            annotate(button, tooltip="" if fits else "Amounts were priced here, not mistakes between classes.")
 
-    def say_copied(self) -> None:
+    def show_copied(self) -> None:
         """Show on its button that the scikit-learn code was copied."""
         self.buttons[COPIED].setText("Copied")
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """With a large font the buttons go below the words."""
         for line in self._lines:
-            turn(line, down=breakpoint_.large)
+            set_direction(line, down=breakpoint_.large)
 
     def _row(self, row: FileRow) -> QBoxLayout:
         buttons = in_row(spacing=theme.S)
@@ -114,7 +114,7 @@ class FilesCard(Card):
         self._lines.append(across)
         for each in row.formats:
             button = Button(each.button)
-            tell(
+            annotate(
                 button,
                 name=f"{each.button.rstrip('…')} {row.name}"
                 if len(row.formats) == 1

@@ -12,7 +12,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
-from elicit_app.gui.elements.painting import Painted, elided, focus_ring, tell, write
+from elicit_app.gui.elements.painting import Painted, annotate, elided, focus_ring, write
 from elicit_app.gui.results import plotting
 from elicit_app.gui.theme import CENTRE, RIGHT, Role, Tokens, em, font
 from metrics.drawing import LinearAxis, LogAxis
@@ -101,14 +101,14 @@ class CurvePlot(Painted, QLabel):
     def show_picture(self, picture: Picture) -> None:
         """Show `picture` with its line at the initial position."""
         self._picture, self.at = picture, picture.at
-        tell(self, name=picture.name)
+        annotate(self, name=picture.name)
         self.updateGeometry()
         self.update()
 
     def describe(self, sentence: str) -> None:
         """Describe the values at the line to screen readers."""
         keys = " Left and Right move the line, Home resets it, T shows the numbers as a table."
-        tell(self, more=sentence + (keys if self.at is not None else ""))
+        annotate(self, more=sentence + (keys if self.at is not None else ""))
 
     def sizeHint(self) -> QSize:
         second = 0 if self._picture.second is None else em(44)
@@ -205,7 +205,7 @@ class CurvePlot(Painted, QLabel):
             middle = sum(self._x(room, end) for end in ends) / 2
             write(
                 painter,
-                plotting.beside(face, middle, _FITS, 0, self.width(), em(20)),
+                plotting.centred_text_box(face, middle, _FITS, 0, self.width(), em(20)),
                 _FITS,
                 face,
                 colours.ink2,
@@ -235,7 +235,7 @@ class CurvePlot(Painted, QLabel):
         widest = QFontMetricsF(face).horizontalAdvance("50 %") + em(16)
         for tick in self._picture.x.ticks(min(max(2, int(room.width() // widest)), _MOST_TICKS)):
             x, text = self._x(room, tick), as_text(tick)
-            box = plotting.beside(face, x, text, top, self.width(), em(20))
+            box = plotting.centred_text_box(face, x, text, top, self.width(), em(20))
             if not text or box.left() < taken:
                 continue
             write(painter, box, text, face, colours.ink2, CENTRE)
@@ -244,7 +244,7 @@ class CurvePlot(Painted, QLabel):
 
     def _paint_title(self, painter: QPainter, colours: Tokens, room: QRectF, title: str, top: float) -> None:
         face, align = _title_face(), int(CENTRE)
-        box = plotting.beside(face, room.center().x(), title, top, self.width(), em(20))
+        box = plotting.centred_text_box(face, room.center().x(), title, top, self.width(), em(20))
         if QFontMetricsF(face).horizontalAdvance(title) > self.width():
             box, align = QRectF(0, top, self.width(), self._title_height(title)), align | Qt.TextFlag.TextWordWrap
         write(painter, box, title, face, colours.ink2, align)

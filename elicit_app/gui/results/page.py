@@ -13,13 +13,13 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import Field
 from elicit_app.gui.elements.page import HeadedPage, QuietScrollBar, bind
-from elicit_app.gui.elements.painting import Label, Painted, elided, focus_ring, tell, write
+from elicit_app.gui.elements.painting import Label, Painted, annotate, elided, focus_ring, write
 from elicit_app.gui.elements.surfaces import Notice, fill, in_column, in_grid, in_row
 from elicit_app.gui.results.costs import METRIC, PICTURES, REPORT, TO_SEND_BACK, TOO_FEW, CostsPane
+from elicit_app.gui.results.details import DetailsPane, Part
 from elicit_app.gui.results.prevalence import PrevalencePane
 from elicit_app.gui.results.rates import NO_BREAK, RatesPane
-from elicit_app.gui.results.seen import Part, SeenPane
-from elicit_app.gui.results.to_do import ToDoPane
+from elicit_app.gui.results.recommendation import RecommendationPane
 from elicit_app.session.policy_words import chooses
 from elicit_app.session.views import CurvesView, ResultView
 from elicit_app.study.model import Study
@@ -120,7 +120,7 @@ class PracticeDialog(QDialog):
             self.fields.append([])
             for j, called in enumerate(names):
                 field = Field()
-                tell(field, name=f"{truth} called {called}")
+                annotate(field, name=f"{truth} called {called}")
                 field.installEventFilter(self)
                 self.fields[-1].append(field)
                 grid.addWidget(field, i + 2, j + 1)
@@ -133,7 +133,7 @@ class PracticeDialog(QDialog):
         return area
 
     def _buttons(self, known: bool) -> QHBoxLayout:
-        self.none = FlatButton("Leave it out", lambda: self._tell(None))
+        self.none = FlatButton("Leave it out", lambda: self._submit(None))
         cancel = Button("Cancel")
         self.use = PrimaryButton("Use it", self._accept)
         self.none.setVisible(known)
@@ -147,9 +147,9 @@ class PracticeDialog(QDialog):
         except InputError as error:
             self.notice.say(str(error).removeprefix("practice: "))
             return
-        self._tell(table)
+        self._submit(table)
 
-    def _tell(self, table: Sequence[Sequence[float]] | None) -> None:
+    def _submit(self, table: Sequence[Sequence[float]] | None) -> None:
         self.stated.emit(table)
         self.accept()
 
@@ -161,7 +161,7 @@ TABS = (
     ("Other prevalence", "Prevalence"),
     ("Costs and files", "Costs"),
 )
-_TO_DO, _RATES, _SEEN, _PREVALENCE = 0, 1, 2, 3
+_TO_DO, _RATES, _DETAILS, _PREVALENCE = 0, 1, 2, 3
 _ROC, _TABLES = "ROC curve", "What each model does, as tables"
 _WIDEST_GAP, _NARROWEST_GAP = theme.XL, theme.S
 
@@ -200,7 +200,7 @@ class TabStrip(Painted, QTabBar):
             self.setTabVisible(tab, tab not in hidden)
         self._fit()
 
-    def turn(self, step: int) -> None:
+    def cycle(self, step: int) -> None:
         """Go to the next visible tab, or with -1 to the previous one, cyclically."""
         shown = [tab for tab in range(self.count()) if self.isTabVisible(tab)]
         self.setCurrentIndex(shown[(shown.index(self.currentIndex()) + step) % len(shown)])
@@ -262,58 +262,60 @@ class ResultsPage(HeadedPage):
 
     def __init__(self) -> None:
         super().__init__()
-        self._judged, self._saves = False, METRIC
+        self._judged, self._save_format = False, METRIC
         self._study: Study | None = None
         self._practice: Table | None = None
         self.more = Button("Answer more questions", self.more_requested)
-        self.save = PrimaryButton("Save metric file…", lambda: self.export_requested.emit(self._saves.key))
+        self.save = PrimaryButton("Save metric file…", lambda: self.export_requested.emit(self._save_format.key))
         self.header.add_actions(self.more, self.save)
         self.tabs = TabStrip(*TABS)
-        tell(self.tabs, name="Parts of the result")
+        annotate(self.tabs, name="Parts of the result")
         self.head.addWidget(self.tabs)
-        self.to_do, self.rates, self.seen = ToDoPane(), RatesPane(), SeenPane()
+        self.recommendation, self.rates, self.details = RecommendationPane(), RatesPane(), DetailsPane()
         self.prevalence, self.costs = PrevalencePane(), CostsPane()
         fill(self.body, *self._panes)
         self._notes = Label(role=theme.Role.NOTE, ink=theme.INK2)
         fill(self.body, self._notes, 1)
         self._links()
         self._connect()
-        self._turn(0)
+        self._show_pane(0)
         self.settle()
 
     def show_curves(self, view: CurvesView) -> None:
         """Show the curves behind the result."""
-        self.seen.show_curves(view)
-        self._say_links()
+        self.details.show_curves(view)
+        self._update_links()
 
     def show_result(self, view: ResultView, study: Study, expert: str = "") -> None:
         """Show `view` on the current tab."""
         self._study, self._practice = study, view.practice
-        self._judged, self._saves = view.judgement is not None, REPORT if chooses(view) else METRIC
+        self._judged, self._save_format = view.judgement is not None, REPORT if chooses(view) else METRIC
         if study.answered_elsewhere:
-            self._saves = TO_SEND_BACK
-        self.save.setText({REPORT: "Save report…", METRIC: "Save metric file…"}.get(self._saves, self._saves.button))
+            self._save_format = TO_SEND_BACK
+        self.save.setText(
+            {REPORT: "Save report…", METRIC: "Save metric file…"}.get(self._save_format, self._save_format.button)
+        )
         self._show_tabs(elsewhere=study.pack is not None)
         told = (expert, counted(view.answers, "answer"), view.date.replace(" ", NO_BREAK))
         self.header.say(f"Result: {study.title}", ", ".join(part for part in told if part))
-        possible = view.can_export or self._saves is TO_SEND_BACK
+        possible = view.can_export or self._save_format is TO_SEND_BACK
         self.save.setEnabled(possible)
-        tell(self.save, tooltip="" if possible else TOO_FEW)
+        annotate(self.save, tooltip="" if possible else TOO_FEW)
         self.more.setVisible(view.can_continue)
         self.compare.setVisible(bool(view.experts))
         self.compare.setText(f"Compare the {view.experts}")
         self._notes.show_text(" ".join(view.notes))
         self.notice.say(view.unsaved, button="Try again")
         self.rates.show_result(view, study)
-        self.to_do.show_result(view)
-        self.seen.show_result(view, study)
+        self.recommendation.show_result(view)
+        self.details.show_result(view, study)
         self.prevalence.show_result(view, study)
         self.costs.show_result(view, study)
-        self._say_links()
+        self._update_links()
 
     def _show_tabs(self, *, elsewhere: bool) -> None:
         """Hide the tabs that judge models if their cases are elsewhere or amounts are priced."""
-        judging = (_TO_DO, _SEEN, _PREVALENCE)
+        judging = (_TO_DO, _DETAILS, _PREVALENCE)
         self.tabs.hide_tabs(judging if elsewhere else ())
         if elsewhere and self.tabs.currentIndex() in judging:
             self.tabs.setCurrentIndex(_RATES)
@@ -331,8 +333,8 @@ class ResultsPage(HeadedPage):
             self._of_result.insertLayout(self._of_result.count() - 1, self._of_tab)
 
     @property
-    def _panes(self) -> tuple[ToDoPane, RatesPane, SeenPane, PrevalencePane, CostsPane]:
-        return self.to_do, self.rates, self.seen, self.prevalence, self.costs
+    def _panes(self) -> tuple[RecommendationPane, RatesPane, DetailsPane, PrevalencePane, CostsPane]:
+        return self.recommendation, self.rates, self.details, self.prevalence, self.costs
 
     def _links(self) -> None:
         back, review = self.link_to_start(), LinkButton("Look at the answers")
@@ -347,12 +349,12 @@ class ResultsPage(HeadedPage):
         self.foot.addLayout(self._of_result)
 
     def _connect(self) -> None:
-        self.tabs.currentChanged.connect(self._turn)
+        self.tabs.currentChanged.connect(self._show_pane)
         for keys, step in ((QKeySequence.StandardKey.NextChild, 1), (QKeySequence.StandardKey.PreviousChild, -1)):
             shortcut = QShortcut(keys, self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
             if step < 0:  # not every keyboard layout maps it to Backtab
                 shortcut.setKeys([*shortcut.keys(), QKeySequence("Ctrl+Shift+Tab")])
-            shortcut.activated.connect(partial(self.tabs.turn, step))
+            shortcut.activated.connect(partial(self.tabs.cycle, step))
         bind(self, self._save_by_key, "Ctrl+S")
         self.costs.export_requested.connect(self.export_requested)
         self.rates.look_again_requested.connect(self.look_again_requested)
@@ -360,14 +362,14 @@ class ResultsPage(HeadedPage):
 
     def _save_by_key(self) -> None:
         """Save the metric file or, for a study sent from elsewhere, the answers to send back."""
-        button = self.save if self._saves is TO_SEND_BACK else self.costs.files.buttons[METRIC.key]
+        button = self.save if self._save_format is TO_SEND_BACK else self.costs.files.buttons[METRIC.key]
         button.click()
 
-    def _turn(self, index: int) -> None:
+    def _show_pane(self, index: int) -> None:
         # Panes are hidden, not stacked: a stack is as high as its tallest page, so a short page would scroll.
         for place, pane in enumerate(self._panes):
             pane.setVisible(place == index)
-        self._say_links()
+        self._update_links()
         self.area.verticalScrollBar().setValue(0)
 
     def _ask_practice(self) -> None:
@@ -379,17 +381,17 @@ class ResultsPage(HeadedPage):
 
     def _show_part(self, part: Part) -> None:
         """Show a part of "What more can be seen", or the curves again."""
-        self.seen.show_part("curves" if self.seen.part == part else part)
-        self._say_links()
+        self.details.show_part("curves" if self.details.part == part else part)
+        self._update_links()
 
-    def _say_links(self) -> None:
+    def _update_links(self) -> None:
         """Show the links of the tab."""
         tab = self.tabs.currentIndex()
-        has_models = self._judged and tab == _SEEN
+        has_models = self._judged and tab == _DETAILS
         self.practice.setVisible(self._judged and tab == _TO_DO)
         self.practice.setText("Change today’s practice…" if self._practice else "Add today’s practice…")
-        self.roc.setVisible(has_models and self.seen.has_roc)
+        self.roc.setVisible(has_models and self.details.has_roc)
         self.tables.setVisible(has_models)
-        self.pictures.setVisible(has_models and self.seen.curves is not None)
-        self.roc.setText("Back to the curves" if self.seen.part == "roc" else _ROC)
-        self.tables.setText("Back to the curves" if self.seen.part == "tables" else _TABLES)
+        self.pictures.setVisible(has_models and self.details.curves is not None)
+        self.roc.setText("Back to the curves" if self.details.part == "roc" else _ROC)
+        self.tables.setText("Back to the curves" if self.details.part == "tables" else _TABLES)

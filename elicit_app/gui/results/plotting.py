@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QPainter, QP
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements.painting import Label, Painted, box, elided, show_tooltip, tell, write
+from elicit_app.gui.elements.painting import Label, Painted, annotate, box, elided, show_tooltip, write
 from elicit_app.gui.elements.surfaces import Card, in_column
 from elicit_app.gui.theme import CENTRE, LEFT, RIGHT, XS, Role, Tokens, em, font, tokens
 from metrics.drawing import LogAxis
@@ -204,18 +204,22 @@ def line(painter: QPainter, colour: QColor, left: float, right: float, y: float)
     rule(painter, pen(colour), left, y, right, y)
 
 
-def beside(face: QFont, middle: float, text: str, top: float, width: float, height: float) -> QRectF:
+def centred_text_box(face: QFont, middle: float, text: str, top: float, width: float, height: float) -> QRectF:
     """Return the box of a text centred on `middle`, kept within `width`."""
     wide = QFontMetricsF(face).horizontalAdvance(text) + 4
     return QRectF(min(max(middle - wide / 2, 0.0), max(width - wide, 0.0)), top, wide, height)
 
 
 def whisker(
-    painter: QPainter, colour: QColor, ends: tuple[float, float], y: float, goes_on: tuple[bool, bool] = (False, False)
+    painter: QPainter,
+    colour: QColor,
+    ends: tuple[float, float],
+    y: float,
+    continues: tuple[bool, bool] = (False, False),
 ) -> None:
     """Paint the line of a 90 % range with a stroke at both ends, or an arrow head where it continues."""
     rule(painter, pen(colour, 1.5), ends[0], y, ends[1], y)
-    for end, further, towards in zip(ends, goes_on, (-1, 1), strict=True):
+    for end, further, towards in zip(ends, continues, (-1, 1), strict=True):
         if further:
             head(painter, colour, end, y, towards)
         else:
@@ -321,7 +325,7 @@ class MatrixGrid(Painted, QLabel):
     def show_cells(self, classes: Sequence[str], cells: Sequence[Sequence[Cell]], name: str) -> None:
         """Show `cells` (k rows of k); `name` is the accessible name."""
         self._classes, self._cells = tuple(classes), tuple(tuple(row) for row in cells)
-        tell(self, name=name, more=" ".join(cell.sentence for row in cells for cell in row if cell.sentence))
+        annotate(self, name=name, more=" ".join(cell.sentence for row in cells for cell in row if cell.sentence))
         self.updateGeometry()
         self.update()
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QPainter
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
-from elicit_app.gui.elements.painting import Painted, show_tooltip, tell, write
+from elicit_app.gui.elements.painting import Painted, annotate, show_tooltip, write
 from elicit_app.gui.results import plotting
 from elicit_app.gui.theme import CENTRE, LEFT, RIGHT, Role, Tokens, em, font
 from elicit_app.session.policy_words import PolicyRow, PolicyTexts
@@ -69,7 +69,7 @@ class PolicyTable(Painted, QLabel):
         self._axis = LinearAxis.of_differences(
             ((row.judged.difference_to_best, row.judged.difference_interval) for row in texts.rows), cost
         )
-        tell(
+        annotate(
             self,
             name=f"What one can do, by its cost per {texts.per} in {texts.unit}",
             more=" ".join([*(row.sentence for row in texts.rows), *texts.notes]),
@@ -323,10 +323,10 @@ class PolicyTable(Painted, QLabel):
         if one.difference_cases is not None and axis.holds(one.difference_cases):
             ends = [at.x(axis, end) for end in one.difference_cases]
             _open(painter, colours.ink2, colours.surface, ends[0], ends[1], y + em(10))
-        goes_on = both[0] < axis.low, both[1] > axis.high
-        plotting.whisker(painter, ink, (at.x(axis, both[0]), at.x(axis, both[1])), y, goes_on)
+        continues = both[0] < axis.low, both[1] > axis.high
+        plotting.whisker(painter, ink, (at.x(axis, both[0]), at.x(axis, both[1])), y, continues)
         dot = at.x(axis, one.difference_to_best)
-        for end, further, inside in zip(both, goes_on, ((at.plot, dot), (dot, at.plot_end)), strict=True):
+        for end, further, inside in zip(both, continues, ((at.plot, dot), (dot, at.plot_end)), strict=True):
             if further:
                 _paint_cut(painter, colours, end, inside, y)
 

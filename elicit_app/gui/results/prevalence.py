@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QSlider, QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import FlatButton
 from elicit_app.gui.elements.fields import IgnoresWheel, ListBox, NumberBox
-from elicit_app.gui.elements.painting import Label, Painted, Sized, focus_ring, tell, write
-from elicit_app.gui.elements.surfaces import Card, Section, Surface, fill, in_column, in_row, turn
+from elicit_app.gui.elements.painting import Label, Painted, Sized, annotate, focus_ring, write
+from elicit_app.gui.elements.surfaces import Card, Section, Surface, fill, in_column, in_row, set_direction
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import ShareAxis
-from elicit_app.gui.results.to_do import NO_MODELS, TableCard
+from elicit_app.gui.results.recommendation import NO_MODELS, TableCard
 from elicit_app.gui.theme import CENTRE, Role, Tokens, em, font
 from elicit_app.session import sentences as words
 from elicit_app.session.views import ResultView, Scenarios
@@ -62,7 +62,7 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
     def show_scale(self, scale: Scale, segments: tuple[Segment, ...]) -> None:
         """Show the cheapest policies along `scale`."""
         self._scale, self._segments = scale, segments
-        tell(self, name=scale.question, more=self._description())
+        annotate(self, name=scale.question, more=self._description())
         self.update()
 
     def set_number(self, number: float) -> None:
@@ -202,7 +202,9 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
         return found
 
     def _label_box(self, number: float, text: str) -> QRectF:
-        return plotting.beside(font(Role.NOTE), self._x(number), text, self._y() + em(22), self.width(), em(22))
+        return plotting.centred_text_box(
+            font(Role.NOTE), self._x(number), text, self._y() + em(22), self.width(), em(22)
+        )
 
     def _change_text(self, segment: Segment) -> str:
         return f"they change places at {self._scale.as_text(segment.low)}"
@@ -228,10 +230,10 @@ class SharesCard(Section):
         self.classes = ListBox("Which class", widest=220)
         self.box, self.track = NumberBox("How many cases of this class", 1, 999), ShareTrack()
         self.back = FlatButton("Back to your study", self._go_back)
-        self._of, self._cases = Label(role=theme.Role.STRONG), Label(role=theme.Role.NOTE, ink=theme.INK2)
+        self._total_label, self._cases = Label(role=theme.Role.STRONG), Label(role=theme.Role.NOTE, ink=theme.INK2)
         before, after = (Label(word, theme.Role.STRONG, wrap=False) for word in ("If", "were"))
         first = in_row(before, self.classes, after, 1, spacing=10)
-        second = in_row(self.box, (self._of, 1), self.back, spacing=10)
+        second = in_row(self.box, (self._total_label, 1), self.back, spacing=10)
         self._row = in_row(first, (second, 1), spacing=10)
         fill(self.column, self._row, self.track, self._cases)
         self.classes.activated.connect(self._class_chosen)
@@ -248,16 +250,16 @@ class SharesCard(Section):
         self._scenarios, self._study = scenarios, study
         self.shares = tuple(map(float, scenarios.own))
         self.classes.clear()
-        for true in scenarios.known:
+        for true in scenarios.classes_with_cases:
             self.classes.addItem(study.wording.class_many[true], true)
         self.classes.setCurrentIndex(max(self.classes.findData(view.headline.rate.true), 0))
         self.box.setRange(1, max(scenarios.population - 1, 1))
-        self._of.setText(f"of {study.wording.counted(scenarios.population)}")
+        self._total_label.setText(f"of {study.wording.counted(scenarios.population)}")
         self._class_chosen()
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """Keep the question on one line if there is room."""
-        turn(self._row, down=breakpoint_.compact)
+        set_direction(self._row, down=breakpoint_.compact)
 
     def _class_chosen(self) -> None:
         """Show the share of the chosen class, and the cheapest policies as it becomes rarer or more common."""
@@ -267,7 +269,7 @@ class SharesCard(Section):
         axis = ShareAxis.around(float(self._scenarios.own[true]), self._scenarios.population)
         many, population = self._study.wording.class_many[true], self._scenarios.population
         question = f"How many of {self._study.wording.counted(population)} are {many}"
-        tell(self.box, name=question)
+        annotate(self.box, name=question)
         scale = Scale(axis, question, lambda share: f"{share * population:,.0f}", own=float(self._scenarios.own[true]))
         lines = self._scenarios.lines(self.shares, true)
         self.track.show_scale(scale, lines.segments(axis.low, axis.high))

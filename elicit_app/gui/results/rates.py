@@ -19,12 +19,12 @@ from elicit_app.gui.elements.painting import (
     Painted,
     Sized,
     StressedLabel,
+    annotate,
     box,
-    breaking,
-    tell,
+    wrap_flags,
     write,
 )
-from elicit_app.gui.elements.surfaces import Block, Card, Divider, FoldedCard, in_column, in_grid, in_row, turn
+from elicit_app.gui.elements.surfaces import Block, Card, Divider, FoldedCard, in_column, in_grid, in_row, set_direction
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogPlot, PlotColumns, Sign
 from elicit_app.gui.theme import Role, Tokens, em, font
@@ -99,7 +99,7 @@ class RatioPlot(LogPlot):
         shown = (number for row in rows for number in (*row.ratio.shown, row.guess or 0.0))
         self._axis = LogAxis.around(shown, (end for row in rows for end in row.ratio.ends))
         what = "How much each amount counts" if priced else "How bad each mistake is"
-        tell(self, name=f"{what}, compared with one {yardstick}", more=" ".join(row.sentence for row in rows))
+        annotate(self, name=f"{what}, compared with one {yardstick}", more=" ".join(row.sentence for row in rows))
         self.updateGeometry()
         self.update()
 
@@ -152,7 +152,7 @@ class RatioPlot(LogPlot):
         for text, role, ink in ((row.name, Role.STRONG, colours.ink), (row.flow, Role.NOTE, colours.ink2)):
             face = font(role)
             high = _height(text, face, columns.names)
-            flags = breaking(text, QFontMetricsF(face), columns.names)
+            flags = wrap_flags(text, QFontMetricsF(face), columns.names)
             write(painter, QRectF(0, top, columns.names, high), text, face, ink, flags)
             top += high
         upper = QRectF(columns.right, room.top(), columns.width - columns.right, room.height() / 2)
@@ -162,7 +162,7 @@ class RatioPlot(LogPlot):
 
     def legend(self) -> list[Sign]:
         colours = theme.tokens(self)
-        measured = any(row.ratio.ninety is not None and not row.ratio.bounded for row in self._rows)
+        measured = any(row.ratio.range_90 is not None and not row.ratio.bounded for row in self._rows)
 
         def estimate(painter: QPainter, x: float, y: float) -> None:
             if measured:
@@ -188,7 +188,7 @@ def _height(text: str, face: QFont, width: float) -> float:
     metrics = QFontMetricsF(face)
     if not text:
         return 0.0
-    return metrics.boundingRect(QRectF(0, 0, width, 10_000), breaking(text, metrics, width), text).height()
+    return metrics.boundingRect(QRectF(0, 0, width, 10_000), wrap_flags(text, metrics, width), text).height()
 
 
 class Tally(Painted, QLabel):
@@ -197,7 +197,7 @@ class Tally(Painted, QLabel):
     def __init__(self, right: int, total: int, strong: bool) -> None:
         super().__init__()
         self._right, self._total, self._strong = right, total, strong
-        tell(self, name=f"{right} of {total} predicted")
+        annotate(self, name=f"{right} of {total} predicted")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
@@ -324,7 +324,7 @@ class SentenceCard(Card):
         for label in (self._sentence, self._range, self._guess):
             label.set_compact(breakpoint_.compact)
         self._range.setWordWrap(breakpoint_.large)
-        turn(self._below, down=breakpoint_.large)
+        set_direction(self._below, down=breakpoint_.large)
 
 
 def _never_asked(view: ResultView, study: Study) -> set[MistakeKey]:
@@ -372,7 +372,7 @@ class RatesPane(QWidget):
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """Put the panel beside the plot, or below it on a compact page."""
         self._sentence.arrange(breakpoint_)
-        turn(self._across, down=breakpoint_.compact)
+        set_direction(self._across, down=breakpoint_.compact)
         self._across.setSpacing(theme.M if breakpoint_.compact else theme.L)
         widest = 16_777_215 if breakpoint_.compact else theme.em(344)
         self._trust.setMinimumWidth(0 if breakpoint_.compact else theme.em(344))

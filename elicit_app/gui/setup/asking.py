@@ -14,8 +14,18 @@ from elicit_app.elicitation.questions import AnswersFor, Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton
 from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, Field, ListBox, NumberBox, named
-from elicit_app.gui.elements.painting import Label, StressedLabel, tell
-from elicit_app.gui.elements.surfaces import Block, Divider, Part, Section, fill, in_column, in_grid, in_row, turn
+from elicit_app.gui.elements.painting import Label, StressedLabel, annotate
+from elicit_app.gui.elements.surfaces import (
+    Block,
+    Divider,
+    Part,
+    Section,
+    fill,
+    in_column,
+    in_grid,
+    in_row,
+    set_direction,
+)
 from elicit_app.problem import Problem
 from elicit_app.registry import Entry, Setting, entries, entry_named, setting_of
 from elicit_app.session.journal.events import Guess
@@ -149,12 +159,12 @@ class AskingSection(Part):
         self.column.addWidget(self._more)
         self._more.hide()
         self.researchers.toggled.connect(self._more.setVisible)
-        self.early.box.toggled.connect(self._tell)
+        self.early.box.toggled.connect(self._update)
         self.fraction.box.toggled.connect(self._changed)
-        self.questions.valueChanged.connect(self._tell)
+        self.questions.valueChanged.connect(self._update)
         self.procedure.currentIndexChanged.connect(self._changed)
-        self.tolerance.currentIndexChanged.connect(self._tell)
-        self._tell()
+        self.tolerance.currentIndexChanged.connect(self._update)
+        self._update()
 
     @property
     def entry(self) -> Entry[Any]:
@@ -164,7 +174,7 @@ class AskingSection(Part):
     def show_classes(self, n_classes: int) -> None:
         """Update the number of questions for this many classes."""
         self._classes = n_classes
-        self._tell()
+        self._update()
 
     @property
     def as_fraction(self) -> bool:
@@ -197,10 +207,10 @@ class AskingSection(Part):
         )
 
     def _changed(self) -> None:
-        self._tell()
+        self._update()
         self.procedure_changed.emit()
 
-    def _tell(self) -> None:
+    def _update(self) -> None:
         narrows = self.entry.narrows
         for widget in (self.questions, self.early):
             widget.setEnabled(not narrows)
@@ -334,7 +344,7 @@ class GuessesSection(Section):
         name = Label(mistake.name, theme.Role.LABEL)
         follows = Label(mistake.consequence, theme.Role.NOTE, theme.INK2)
         field = _GuessField(self._typed.get(key, ""), "no idea")
-        tell(field, name=f"One {mistake.one} is as bad as how many {yardstick.many}", more=mistake.consequence)
+        annotate(field, name=f"One {mistake.one} is as bad as how many {yardstick.many}", more=mistake.consequence)
         field.returnPressed.connect(self.begin_requested)
         if beside:
             name.setMinimumWidth(theme.em(170))
@@ -399,7 +409,7 @@ class OrdersSection(Part):
             box.addItem(_NONE_CHOSEN, None)
             for key in keys:
                 box.addItem(study.wording.mistake(key).name, key)
-        self._say_refused("")
+        self._show_refusal("")
         self._show_stated()
 
     def forget(self) -> None:
@@ -408,7 +418,7 @@ class OrdersSection(Part):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """Stack the parts of the form if they do not fit side by side."""
-        turn(self._row, down=breakpoint_.narrow)
+        set_direction(self._row, down=breakpoint_.narrow)
 
     def orders(self) -> tuple[StatedOrder, ...] | None:
         """Return the stated orders; None if there are none.
@@ -425,26 +435,26 @@ class OrdersSection(Part):
     def _add(self) -> None:
         study, one, other = self._study, self.first.currentData(), self.second.currentData()
         if study is None or one is None or other is None or one == other:
-            self._say_refused("Choose two different mistakes.")
+            self._show_refusal("Choose two different mistakes.")
             return
         order = StatedOrder(*(_stated(study, key) for key in (one, other)))
         stated = self._stated.setdefault(self._family, [])
         try:
             constraints_of([*stated, order], study.classes, self._family)
         except Problem:
-            self._say_refused(f"{self._words(order)}: this forms a circle with the above. Take one out first.")
+            self._show_refusal(f"{self._words(order)}: this forms a circle with the above. Take one out first.")
             return
         if order not in stated:
             stated.append(order)
         for box in (self.first, self.second):
             box.setCurrentIndex(0)
-        self._say_refused("")
+        self._show_refusal("")
         self._show_stated()
         self.first.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _take_out(self, order: StatedOrder) -> None:
         self._stated[self._family].remove(order)
-        self._say_refused("")
+        self._show_refusal("")
         self._show_stated()
         self.state.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -453,7 +463,7 @@ class OrdersSection(Part):
         stated = self._stated.get(self._family, [])
         for order in stated:
             label, out = Label(self._words(order), theme.Role.LABEL), LinkButton("Take it out")
-            tell(out, name=f"Take out: {self._words(order)}")
+            annotate(out, name=f"Take out: {self._words(order)}")
             out.clicked.connect(lambda _=False, order=order: self._take_out(order))
             column.addLayout(in_row((label, 1), (out, 0, Qt.AlignmentFlag.AlignTop), spacing=12))
         self._list.setVisible(bool(stated))
@@ -469,7 +479,7 @@ class OrdersSection(Part):
         (constraint,) = constraints_of([order], self._study.classes, self._family)
         return order_words(constraint, self._study.wording, self._family)
 
-    def _say_refused(self, sentence: str) -> None:
+    def _show_refusal(self, sentence: str) -> None:
         self.refused.show_text(sentence)
 
 

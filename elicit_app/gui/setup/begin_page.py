@@ -14,8 +14,18 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import CheckRow, Field
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, dropped_files
-from elicit_app.gui.elements.painting import Label, tell
-from elicit_app.gui.elements.surfaces import Block, Card, Divider, FoldedCard, Section, fill, in_column, in_row, turn
+from elicit_app.gui.elements.painting import Label, annotate
+from elicit_app.gui.elements.surfaces import (
+    Block,
+    Card,
+    Divider,
+    FoldedCard,
+    Section,
+    fill,
+    in_column,
+    in_row,
+    set_direction,
+)
 from elicit_app.gui.setup.asking import AskingSection, FamilySection, GuessesSection, OrdersSection, PurposeSection
 from elicit_app.gui.setup.start_page import ContinueCard, ContinueView
 from elicit_app.registry import Setting
@@ -141,7 +151,7 @@ PILES_FROM = 5
 """Number of classes from which mistakes may be put into piles before the questions."""
 
 
-class Beginning(NamedTuple):
+class SessionRequest(NamedTuple):
     """The settings with which a session begins."""
 
     study: Study
@@ -150,11 +160,11 @@ class Beginning(NamedTuple):
     guesses: tuple[Guess, ...]
 
     @property
-    def may_pile(self) -> bool:
+    def offers_piles(self) -> bool:
         """Return whether mistakes are distinguished and numerous enough for piles to help."""
         return (
             self.study.n_classes >= PILES_FROM
-            and linear_family(self.setting.family).tells_apart
+            and linear_family(self.setting.family).distinguishes_errors
             and not is_fraction(self.setting.family)
             and self.setting.procedure == "bayes"
         )
@@ -177,17 +187,17 @@ class OthersSection(Section):
 
     def __init__(self) -> None:
         super().__init__("Where the others stand", INTRODUCTION)
-        self._stands = Block()
-        self.column.addWidget(self._stands)
+        self._opinions = Block()
+        self.column.addWidget(self._opinions)
 
     def show_study(self, study: Study) -> None:
         """Show the opinions if `study` is for a second round."""
         found = stated_opinions(study)
         self.setVisible(bool(found))
-        rows = in_column(on=self._stands.renew(), spacing=theme.XS)
-        for stand in found:
-            fill(rows, Label(stand.mistake, theme.Role.LABEL), Label(stand.sentence))
-            for reason in stand.reasons:
+        rows = in_column(on=self._opinions.renew(), spacing=theme.XS)
+        for opinion in found:
+            fill(rows, Label(opinion.mistake, theme.Role.LABEL), Label(opinion.sentence))
+            for reason in opinion.reasons:
                 rows.addWidget(Label(f"“{reason}”", theme.Role.NOTE, theme.INK2))
 
 
@@ -217,7 +227,7 @@ class ElsewhereSection(Section):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """Stack the buttons if the font is large."""
-        turn(self._buttons, down=breakpoint_.large)
+        set_direction(self._buttons, down=breakpoint_.large)
 
 
 class _WhoCard(Card):
@@ -226,7 +236,7 @@ class _WhoCard(Card):
     def __init__(self) -> None:
         super().__init__()
         self.field = Field(hint="A name, a pseudonym or a group (optional)")
-        tell(self.field, name="Who is answering")
+        annotate(self.field, name="Who is answering")
         self.across = in_row(
             (Label("Who is answering?", theme.Role.SECTION), 2),
             (self.field, 3),
@@ -239,7 +249,7 @@ class _WhoCard(Card):
 class BeginPage(HeadedPage):
     """The page before the first question.
 
-    Emits `begin_requested` with a `Beginning`, `session_requested` with the file of a session to resume,
+    Emits `begin_requested` with a `SessionRequest`, `session_requested` with the file of a session to resume,
     `words_requested` (to change the words), `compare_requested` and `start_requested`. For experts elsewhere:
     `send_requested` with their setting and whether it is a second round, `add_requested`, and `answers_dropped` with
     paths.
@@ -298,8 +308,8 @@ class BeginPage(HeadedPage):
         self.guesses.begin_requested.connect(self._begin)
         self.family.changed.connect(self._family_changed)
         self.asking.procedure_changed.connect(self._procedure_changed)
-        self.asking.changed.connect(self._say_settings)
-        self.orders.changed.connect(self._say_settings)
+        self.asking.changed.connect(self._update_summary)
+        self.orders.changed.connect(self._update_summary)
         self.elsewhere.send_requested.connect(self._send)
         self.elsewhere.add_requested.connect(self.add_requested)
 
@@ -369,15 +379,15 @@ class BeginPage(HeadedPage):
         event.acceptProposedAction()
         self.answers_dropped.emit(dropped_files(event))
 
-    def say_problem(self, sentence: str) -> None:
+    def show_problem(self, sentence: str) -> None:
         """Show why the session cannot begin."""
         self.notice.say(sentence)
         self.area.verticalScrollBar().setValue(0)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
-        turn(self._columns, down=breakpoint_.narrow)
-        turn(self._who.across, down=breakpoint_.large)
+        set_direction(self._columns, down=breakpoint_.narrow)
+        set_direction(self._who.across, down=breakpoint_.large)
         for part in (self.current, self.guesses, self.orders, self.elsewhere):
             part.arrange(breakpoint_)
         self.briefing.arrange()
@@ -399,7 +409,7 @@ class BeginPage(HeadedPage):
         if self._study is not None:
             self.guesses.show_study(self._study, self._family)
             self.orders.show_study(self._study, self._family)
-            self._say_settings()
+            self._update_summary()
 
     def _procedure_changed(self) -> None:
         # A published search exists for one family only, so choosing it decides the family.
@@ -412,7 +422,7 @@ class BeginPage(HeadedPage):
         self.orders.setVisible(self._takes_orders)
         self._family_changed()
 
-    def _say_settings(self) -> None:
+    def _update_summary(self) -> None:
         """Summarise the folded settings in the line under the title and beside every purpose."""
         study, entry = self._study, self.asking.entry
         if study is None:
@@ -421,7 +431,7 @@ class BeginPage(HeadedPage):
         self.purpose.show_study(study, questions, early=self.asking.early.box.isChecked())
         parts = []
         if study.n_classes > 2:
-            worse = linear_family(self._family).tells_apart
+            worse = linear_family(self._family).distinguishes_errors
             parts.append("some wrong answers worse than others" if worse else "all wrong answers equally bad")
         if self.asking.as_fraction:
             parts.append("a fraction")
@@ -435,7 +445,7 @@ class BeginPage(HeadedPage):
         time = f"About {self.asking.minutes} minutes; e" if questions else "E"
         where = "" if study.answered_elsewhere else ", on this computer only"
         self.header.say(study.title, f"{rows}{models}. {time}very answer, and what you type, is kept at once{where}.")
-        self.briefing.show_study(study, self._folder, piles=Beginning(study, self._setting(), "", ()).may_pile)
+        self.briefing.show_study(study, self._folder, piles=SessionRequest(study, self._setting(), "", ()).offers_piles)
 
     def _setting(self) -> Setting:
         """Return the chosen setting without the orders; for a packed study, the coordinator's."""
@@ -452,7 +462,7 @@ class BeginPage(HeadedPage):
             return setting.model_copy(update={"never_worse": self.orders.orders()})
         except ValueError as error:
             self.settings.open()
-            self.say_problem(f"{error}. Press “Add”, or choose none.")
+            self.show_problem(f"{error}. Press “Add”, or choose none.")
             return None
 
     def _begin(self) -> None:
@@ -461,11 +471,11 @@ class BeginPage(HeadedPage):
         try:
             guesses = self.guesses.guesses()
         except ValueError as error:
-            self.say_problem(f"In your first guesses, {error}. Write a number like 20, 0.5 or 1/3, or leave it empty.")
+            self.show_problem(f"In your first guesses, {error}. Write a number like 20, 0.5 or 1/3, or leave it empty.")
             return
         setting = self._with_orders()
         if setting is not None:
-            self.begin_requested.emit(Beginning(self._study, setting, self.expert.text().strip(), guesses))
+            self.begin_requested.emit(SessionRequest(self._study, setting, self.expert.text().strip(), guesses))
 
     def _send(self, again: bool) -> None:
         setting = self._with_orders()

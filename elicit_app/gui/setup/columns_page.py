@@ -12,8 +12,8 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import PrimaryButton
 from elicit_app.gui.elements.fields import ChoiceRow, ListBox
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
-from elicit_app.gui.elements.painting import Label, tell
-from elicit_app.gui.elements.surfaces import Block, Section, fill, in_grid, in_row, turn
+from elicit_app.gui.elements.painting import Label, annotate
+from elicit_app.gui.elements.surfaces import Block, Section, fill, in_grid, in_row, set_direction
 from elicit_app.problem import Problem, shortened
 from elicit_app.study.mapping import FirstRows, as_options, require_usable
 from elicit_app.study.model import ColumnMap
@@ -43,9 +43,9 @@ class ColumnsPage(HeadedPage):
 
     def __init__(self) -> None:
         super().__init__()
-        self._look: FirstRows | None = None
+        self._preview: FirstRows | None = None
         self._classes: tuple[str, ...] = ()
-        self.go_on = PrimaryButton("Go on", self._go_on, keys=("Ctrl+Enter",))
+        self.proceed = PrimaryButton("Go on", self._proceed, keys=("Ctrl+Enter",))
         self.truth = ListBox("Column of the true class")
         self.kinds: dict[Kind, ChoiceRow] = {kind: ChoiceRow(*words) for kind, words in _KINDS.items()}
         self.boxes: list[ListBox] = []
@@ -59,7 +59,7 @@ class ColumnsPage(HeadedPage):
         self.settle()
 
     def _build(self) -> None:
-        self.header.add_actions(self.go_on)
+        self.header.add_actions(self.proceed)
         what = Section("Where is the true class, and what does the model give?")
         what.column.addWidget(self.truth)
         for row in self.kinds.values():
@@ -79,7 +79,7 @@ class ColumnsPage(HeadedPage):
     def _connect(self) -> None:
         self.truth.currentIndexChanged.connect(self._truth_changed)
         self._group.buttonToggled.connect(lambda _, checked: self._lay_rows() if checked else None)
-        bind(self, self._go_on, *CTRL_ENTER)
+        bind(self, self._proceed, *CTRL_ENTER)
 
     @property
     def kind(self) -> Kind:
@@ -96,14 +96,16 @@ class ColumnsPage(HeadedPage):
             classes = classes[::-1]
         return ColumnMap(self.truth.currentText(), classes, chosen, self.kind)
 
-    def show_look(self, look: FirstRows) -> None:
+    def show_preview(self, preview: FirstRows) -> None:
         """Ask about a file."""
-        self._look = None
+        self._preview = None
         self.truth.clear()
-        for name in look.values:
+        for name in preview.values:
             self.truth.addItem(name)
-        self._look, guess = look, look.guess
-        text = f"{look.path.name} has {len(look.columns)} columns. What they hold is a guess; change what is wrong."
+        self._preview, guess = preview, preview.guess
+        text = (
+            f"{preview.path.name} has {len(preview.columns)} columns. What they hold is a guess; change what is wrong."
+        )
         self.header.say("Which column is what?", text)
         self.notice.say("")
         if guess is not None:
@@ -112,11 +114,11 @@ class ColumnsPage(HeadedPage):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
-        turn(self._columns, down=breakpoint_.narrow)
+        set_direction(self._columns, down=breakpoint_.narrow)
 
     def _truth_changed(self) -> None:
-        if self._look is not None:
-            self._take(self._look.guess_with(self.truth.currentText()))
+        if self._preview is not None:
+            self._take(self._preview.guess_with(self.truth.currentText()))
 
     def _take(self, guess: ColumnMap | None) -> None:
         """Show a guess; without one, every class starts with the first column."""
@@ -128,14 +130,14 @@ class ColumnsPage(HeadedPage):
             self.kinds[kind].radio.setChecked(True)
 
     def _lay_rows(self) -> None:
-        look, guess = self._look, self._guess
-        if look is None:
+        preview, guess = self._preview, self._guess
+        if preview is None:
             return
         truth, kind = self.truth.currentText(), self.kind
         same = guess is not None and (guess.kind == "labels") == (kind == "labels")
-        self._classes = guess.classes if guess is not None and same else look.values.get(truth, ())
+        self._classes = guess.classes if guess is not None and same else preview.values.get(truth, ())
         names = ("The predicted class",) if kind == "labels" else self._classes
-        others = [name for name in look.columns if name != truth]
+        others = [name for name in preview.columns if name != truth]
         grid = in_grid(on=self._rows.renew())
         grid.setColumnStretch(1, 1)
         self.boxes = []
@@ -146,13 +148,13 @@ class ColumnsPage(HeadedPage):
             if len(names) == 2:
                 box.addItem(_THE_REST, None)
             self._choose(box, row, len(names), guess if same else None)
-            box.currentIndexChanged.connect(self._say)
+            box.currentIndexChanged.connect(self._show_first_rows)
             self.boxes.append(box)
             label = Label(shortened(name), theme.Role.LABEL)
             label.setBuddy(box)
             grid.addWidget(label, row, 0)
             grid.addWidget(box, row, 1)
-        self._say()
+        self._show_first_rows()
 
     @staticmethod
     def _choose(box: ListBox, row: int, rows: int, guess: ColumnMap | None) -> None:
@@ -163,10 +165,10 @@ class ColumnsPage(HeadedPage):
         index = row - (rows - len(guess.columns))
         box.setCurrentIndex(box.findData(guess.columns[index]) if index >= 0 else box.count() - 1)
 
-    def _say(self) -> None:
+    def _show_first_rows(self) -> None:
         """Show the first rows with the meaning of each column, and the equivalent command."""
-        look = self._look
-        if look is None:
+        preview = self._preview
+        if preview is None:
             return
         meant = self.columns
         roles = {meant.truth: "true class"}
@@ -174,12 +176,14 @@ class ColumnsPage(HeadedPage):
             ("predicted class",) if meant.kind == "labels" else meant.classes[len(meant.classes) - len(meant.columns) :]
         )
         roles |= dict(zip(meant.columns, named, strict=True))
-        shown = [name for name in look.columns if name in roles] + [name for name in look.columns if name not in roles]
+        shown = [name for name in preview.columns if name in roles] + [
+            name for name in preview.columns if name not in roles
+        ]
         grid = in_grid(on=self._first.renew(), across=theme.M)
         most = min(max(_CELL, _LINE // len(shown[:_MOST_SHOWN])), _LONGEST)
         for at, name in enumerate(shown[:_MOST_SHOWN]):
-            ink, index = theme.INK if name in roles else theme.INK3, look.columns.index(name)
-            column = (name, roles.get(name, "not used"), *(row[index] for row in look.rows))
+            ink, index = theme.INK if name in roles else theme.INK3, preview.columns.index(name)
+            column = (name, roles.get(name, "not used"), *(row[index] for row in preview.rows))
             for number, text in enumerate(column):
                 role = theme.Role.NOTE if number else theme.Role.LABEL
                 grid.addWidget(_cell(text, most, role, ink), number, at)
@@ -189,8 +193,8 @@ class ColumnsPage(HeadedPage):
         command = f"elicit study new DIR --predictions FILE {as_options(meant)}" if meant.columns else ""
         self._command.setText(f"{left}The same in a terminal: {command}" if command else left)
 
-    def _go_on(self) -> None:
-        if self._look is None:
+    def _proceed(self) -> None:
+        if self._preview is None:
             return
         try:
             require_usable(self.columns)
@@ -203,5 +207,5 @@ class ColumnsPage(HeadedPage):
 def _cell(text: str, most: int, role: theme.Role, ink: QPalette.ColorRole) -> Label:
     short = text if len(text) <= most else text[: most - 1] + "…"
     label = Label(short or "(empty)", role, ink, wrap=False)
-    tell(label, tooltip=text if short != text else "")
+    annotate(label, tooltip=text if short != text else "")
     return label

@@ -37,8 +37,8 @@ from PySide6.QtWidgets import (
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.page import QuietScrollBar
-from elicit_app.gui.elements.painting import box, tell, tooltip_text, write
-from elicit_app.gui.elements.surfaces import shared_out
+from elicit_app.gui.elements.painting import annotate, box, tooltip_text, write
+from elicit_app.gui.elements.surfaces import column_widths
 from elicit_app.gui.theme import LEFT, RIGHT
 from metrics.text import counted
 
@@ -76,14 +76,14 @@ class Grid(QAbstractTableModel):
         self.columns = tuple(columns)
         self._cells: list[list[str]] = []
         self._starts: frozenset[int] = frozenset()
-        self._undone: list[dict[Cell, str]] = []
+        self._undo_stack: list[dict[Cell, str]] = []
         self.fresh: set[Cell] = set()
 
     def show_cells(self, cells: Sequence[Sequence[str]], starts: Sequence[int] = ()) -> None:
         """Show other rows, with a stronger line above each of `starts`, and clear the undo history."""
         self.beginResetModel()
         self._cells, self._starts = [list(row) for row in cells], frozenset(starts)
-        self._undone, self.fresh = [], set()
+        self._undo_stack, self.fresh = [], set()
         self.endResetModel()
 
     def refresh(self, cells: Sequence[Sequence[str]]) -> None:
@@ -102,23 +102,23 @@ class Grid(QAbstractTableModel):
     @property
     def can_undo(self) -> bool:
         """Return whether there is a step to undo."""
-        return bool(self._undone)
+        return bool(self._undo_stack)
 
     def put(self, texts: Mapping[Cell, str], *, fresh: bool = False) -> int:
         """Write several cells as one undoable step, and return their number."""
         before = {cell: self._cells[cell[0]][cell[1]] for cell in texts}
         if before != dict(texts):
-            self._undone.append(before)
+            self._undo_stack.append(before)
         self._write(texts)
         self.fresh = set(texts) if fresh else set()
         return len(texts)
 
     def undo(self) -> bool:
         """Undo the last step."""
-        if not self._undone:
+        if not self._undo_stack:
             return False
         self.fresh = set()
-        self._write(self._undone.pop())
+        self._write(self._undo_stack.pop())
         return True
 
     def forget_fresh(self) -> None:
@@ -203,7 +203,7 @@ class _Cells(QStyledItemDelegate):
         editor.setFrame(False)
         editor.setTextMargins(_PAD - 2, 0, 4, 0)
         editor.setFont(theme.font(theme.Role.NOTE))
-        tell(editor, name=self._view.grid.columns[index.column()].head)
+        annotate(editor, name=self._view.grid.columns[index.column()].head)
         return editor
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -271,7 +271,7 @@ class GridView(QTableView):
         self.grid, self._rows = grid, rows
         self.setModel(grid)
         self.setHorizontalHeader(_Heads(self))
-        tell(self, name=name)
+        annotate(self, name=name)
         self.setItemDelegate(_Cells(self))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
@@ -302,10 +302,10 @@ class GridView(QTableView):
         rows = min(self.grid.rowCount(), self._rows)
         self.setFixedHeight(theme.em(ROW) * (max(rows, 1) + 1) + 2)
         shown = [at for at in range(len(self.grid.columns)) if not self.isColumnHidden(at)]
-        for at, width in shared_out(self.viewport().width(), {at: self._wish(at) for at in shown}).items():
+        for at, width in column_widths(self.viewport().width(), {at: self._share_and_need(at) for at in shown}).items():
             self.setColumnWidth(at, width)
 
-    def _wish(self, column: int) -> tuple[int, int]:
+    def _share_and_need(self, column: int) -> tuple[int, int]:
         """Return the share of a column, and the width at which none of its cells is cut off."""
         one, letters = self.grid.columns[column], QFontMetricsF(theme.font(theme.Role.STRONG))
         longest = heapq.nlargest(_MEASURED, self.grid.texts_in(column), key=len)

@@ -9,7 +9,7 @@ from pathlib import Path
 from elicit_app.gui.setup.start_page import ContinueView, RowView, StartView
 from elicit_app.session.journal.listing import (
     SessionSummary,
-    can_go_on,
+    can_resume,
     experts_in_words,
     finished_experts,
     list_sessions,
@@ -60,10 +60,10 @@ def overview(data: Path, folders: Sequence[str], now: datetime) -> StartView:
 
 def unfinished(sessions: Iterable[SessionSummary]) -> SessionSummary | None:
     """Return the first session that can be resumed: begun, sound, not finished."""
-    return next(filter(can_go_on, sessions), None)
+    return next(filter(can_resume, sessions), None)
 
 
-def titled(title: str, expert: str | None) -> str:
+def session_title(title: str, expert: str | None) -> str:
     """Return study and expert: "Skin lesions · dermatology"."""
     return f"{title} · {expert}" if expert else title
 
@@ -85,7 +85,7 @@ def continue_view(one: SessionSummary, now: datetime) -> ContinueView:
         parts.append(f"last answer {moment_words(in_zone(one.last, now.tzinfo), now)}")
     middle = (fewest + most) / 2 if one.phase == "asking" else 0
     return ContinueView(
-        titled(one.title, one.expert), " · ".join(parts), one.answers / (one.answers + middle), str(one.path)
+        session_title(one.title, one.expert), " · ".join(parts), one.answers / (one.answers + middle), str(one.path)
     )
 
 
@@ -103,7 +103,7 @@ def session_row(one: SessionSummary, now: datetime) -> RowView:
         line = f"Looking back, {answers}"
     else:
         line = f"Stopped at question {one.answers + 1}"
-    return RowView(titled(one.title, one.expert), line, when, str(one.path))
+    return RowView(session_title(one.title, one.expert), line, when, str(one.path))
 
 
 def compare_rows(sessions: Sequence[SessionSummary]) -> dict[tuple[Path, str], RowView]:

@@ -1,6 +1,7 @@
 """Piles of mistakes by their consequences: the content of each pile, proposals, and the column that shows a pile.
 
-With more than `SINGLY` classes, mistakes are grouped: those of one true class with the same words for the consequence.
+With more than `MAX_CLASSES_UNGROUPED` classes, mistakes are grouped: those of one true class with the same words for
+the consequence.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from elicit_app.elicitation.orders import StatedMistake, StatedPile
 from elicit_app.gui import theme
 from elicit_app.gui.elements.fields import Field
 from elicit_app.gui.elements.page import QuietScrollBar
-from elicit_app.gui.elements.painting import KeyCap, Label, box, elided, tell, tooltip_text
+from elicit_app.gui.elements.painting import KeyCap, Label, annotate, box, elided, tooltip_text
 from elicit_app.gui.elements.surfaces import Card, Divider, Surface, in_column, in_row
 from elicit_app.gui.setup.grid import Index
 from elicit_app.gui.setup.words import shown_cases
@@ -53,7 +54,7 @@ NAMES = {
     4: ("Hardly matters", "A nuisance", "Does harm", "Grave"),
     5: ("Hardly matters", "A nuisance", "Does some harm", "Does harm", "Grave"),
 }
-SINGLY = 10
+MAX_CLASSES_UNGROUPED = 10
 """Largest number of classes for which every mistake has its own card."""
 
 Mistake = tuple[int, int]
@@ -79,7 +80,9 @@ def cards_of(study: Study) -> tuple[PileCard, ...]:
         groups: dict[str, list[Mistake]] = {}
         for predicted in (at for at in range(k) if at != true):
             consequence = wording.mistakes[true, predicted].consequence.strip()
-            groups.setdefault(consequence if k > SINGLY else str(predicted), []).append((true, predicted))
+            groups.setdefault(consequence if k > MAX_CLASSES_UNGROUPED else str(predicted), []).append(
+                (true, predicted)
+            )
         for own in groups.values():
             first = wording.mistakes[own[0]]
             called = wording.class_one[own[0][1]] if len(own) == 1 else _listed(study, own)
@@ -126,10 +129,10 @@ class Piles:
 
     cards: tuple[PileCard, ...]
     names: list[str] = field(default_factory=lambda: list(NAMES[MOST]))  # of the piles, the mildest first
-    lies: dict[int, int] = field(default_factory=dict)
+    assigned: dict[int, int] = field(default_factory=dict)
     guessed: dict[int, int] = field(default_factory=dict)
     _later: list[int] = field(default_factory=list)
-    _before: list[tuple[dict[int, int], list[int]]] = field(default_factory=list)
+    _undo_stack: list[tuple[dict[int, int], list[int]]] = field(default_factory=list)
 
     @classmethod
     def of(cls, study: Study, guesses: Sequence[Guess] = ()) -> Piles:
@@ -145,19 +148,19 @@ class Piles:
         return piles
 
     @property
-    def left(self) -> list[int]:
+    def remaining(self) -> list[int]:
         """Return the cards in no pile, with postponed ones last."""
-        free = [at for at in range(len(self.cards)) if at not in self.lies]
+        free = [at for at in range(len(self.cards)) if at not in self.assigned]
         return [at for at in free if at not in self._later] + [at for at in self._later if at in free]
 
     @property
     def can_undo(self) -> bool:
         """Return whether there is a step to undo."""
-        return bool(self._before)
+        return bool(self._undo_stack)
 
     def in_pile(self, pile: int) -> list[int]:
         """Return the cards of a pile, most recently added first."""
-        return [at for at in reversed(list(self.lies)) if self.lies[at] == pile]
+        return [at for at in reversed(list(self.assigned)) if self.assigned[at] == pile]
 
     def mistakes_in(self, cards: Sequence[int]) -> int:
         """Return the number of mistakes on some cards."""
@@ -166,12 +169,12 @@ class Piles:
     def proposals(self) -> dict[int, int]:
         """Return proposed piles for the remaining cards: by equal consequences in a pile, or by a first guess."""
         pile_of: dict[str, int] = {}
-        for at, pile in self.lies.items():
+        for at, pile in self.assigned.items():
             words = _plain_words(self.cards[at].consequence)
             if words:
                 pile_of[words] = pile
         found = {}
-        for at in self.left:
+        for at in self.remaining:
             proposed = pile_of.get(_plain_words(self.cards[at].consequence), self.guessed.get(at))
             if proposed is not None:
                 found[at] = min(proposed, len(self.names) - 1)
@@ -180,35 +183,37 @@ class Piles:
     def alike(self, card: int) -> list[int]:
         """Return the remaining cards with the same consequence as `card`, including itself."""
         words = _plain_words(self.cards[card].consequence)
-        return [at for at in self.left if at == card or (words and _plain_words(self.cards[at].consequence) == words)]
+        return [
+            at for at in self.remaining if at == card or (words and _plain_words(self.cards[at].consequence) == words)
+        ]
 
     def put(self, cards: Sequence[int], pile: int) -> None:
         """Put cards into a pile, as one step."""
         if not 0 <= pile < len(self.names):
             return
-        self._keep()
+        self._save_undo_state()
         for at in cards:
-            self.lies.pop(at, None)
-            self.lies[at] = pile
+            self.assigned.pop(at, None)
+            self.assigned[at] = pile
 
     def later(self, card: int) -> None:
         """Postpone a card behind the other remaining ones."""
-        self._keep()
+        self._save_undo_state()
         self._later = [at for at in self._later if at != card] + [card]
 
     def use_proposals(self) -> int:
         """Put all cards into their proposed piles, as one step, and return their number."""
         proposed = self.proposals()
         if proposed:
-            self._keep()
-            self.lies |= proposed
+            self._save_undo_state()
+            self.assigned |= proposed
         return len(proposed)
 
     def undo(self) -> bool:
         """Undo the last step."""
-        if not self._before:
+        if not self._undo_stack:
             return False
-        self.lies, self._later = self._before.pop()
+        self.assigned, self._later = self._undo_stack.pop()
         return True
 
     def resize(self, n: int) -> None:
@@ -218,14 +223,14 @@ class Piles:
         before = len(self.names)
         usual = list(self.names) == list(NAMES[before])
         scale = (n - 1) / (before - 1)
-        self._before = []
-        self.lies = {at: round(pile * scale) for at, pile in self.lies.items()}
+        self._undo_stack = []
+        self.assigned = {at: round(pile * scale) for at, pile in self.assigned.items()}
         self.guessed = {at: round(pile * scale) for at, pile in self.guessed.items()}
         self.names = list(NAMES[n]) if usual else [*self.names, *NAMES[MOST]][:n]
 
     def stated(self, study: Study) -> tuple[StatedPile, ...] | None:
         """Return the piles for a setting; None if all are empty."""
-        if not self.lies:
+        if not self.assigned:
             return None
         return tuple(
             StatedPile(
@@ -240,8 +245,8 @@ class Piles:
             if self.in_pile(number)
         )
 
-    def _keep(self) -> None:
-        self._before.append((dict(self.lies), list(self._later)))
+    def _save_undo_state(self) -> None:
+        self._undo_stack.append((dict(self.assigned), list(self._later)))
 
 
 _MIME = "application/x-elicit-card"
@@ -309,7 +314,7 @@ class _Chips(QListView):
     """The cards of one pile. Emits `moved` with a card and a pile, and `left` with -1 or 1 for the adjacent pile."""
 
     moved = Signal(int, int)
-    left = Signal(int)
+    adjacent_requested = Signal(int)
 
     def __init__(self) -> None:
         super().__init__()
@@ -367,7 +372,7 @@ class _Chips(QListView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right):
-            self.left.emit(-1 if event.key() == Qt.Key.Key_Left else 1)
+            self.adjacent_requested.emit(-1 if event.key() == Qt.Key.Key_Left else 1)
             return
         super().keyPressEvent(event)
 
@@ -401,8 +406,8 @@ class PileColumn(Card):
         self._count = Label(role=theme.Role.CAPTION, ink=theme.INK2)
         self._key = KeyCap(str(number))
         self._head, self._under = in_row((self.name, 1), spacing=theme.S), in_row((self._count, 1), spacing=theme.S)
-        tell(self.name, name=f"Name of pile {number}")
-        tell(self.chips, name=f"Pile {number}")
+        annotate(self.name, name=f"Name of pile {number}")
+        annotate(self.chips, name=f"Pile {number}")
         in_column(self._head, self._under, Divider(), (self.chips, 1), on=self, margins=(10, 10, 10, 10), spacing=6)
         self.name.textEdited.connect(self.renamed)
 

@@ -11,10 +11,19 @@ from PySide6.QtWidgets import QApplication, QButtonGroup, QGridLayout, QGroupBox
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton, Look, MinorButton, PrimaryButton
-from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, go_on_by_enter
-from elicit_app.gui.elements.painting import Label, tell
-from elicit_app.gui.elements.surfaces import Divider, ProgressBar, Surface, fill, in_column, in_row, paint_card, turn
-from elicit_app.gui.setup.begin_page import Beginning
+from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, bind_enter
+from elicit_app.gui.elements.painting import Label, annotate
+from elicit_app.gui.elements.surfaces import (
+    Divider,
+    ProgressBar,
+    Surface,
+    fill,
+    in_column,
+    in_row,
+    paint_card,
+    set_direction,
+)
+from elicit_app.gui.setup.begin_page import SessionRequest
 from elicit_app.gui.setup.piles import FEWEST, MOST, PileColumn, Piles, drag_card
 
 
@@ -61,20 +70,20 @@ class _TopCard(QGroupBox):
 
     def show_left(self, piles: Piles) -> None:
         """Show the next card that is in no pile."""
-        left = piles.left
-        every, free = piles.mistakes_in(range(len(piles.cards))), piles.mistakes_in(left)
+        remaining = piles.remaining
+        every, free = piles.mistakes_in(range(len(piles.cards))), piles.mistakes_in(remaining)
         self._left.setText(f"{free:,} of {every:,} are left" if free else f"All {every:,} are in a pile")
         self._bar.set_share(1 - free / every, f"{every - free:,} of {every:,} mistakes are in a pile")
         for widget in (self.later, self.accept, self._asks, self._or):
-            widget.setVisible(bool(left))
-        if not left:
-            self._say("Every mistake is in a pile", "Go on, or move a card by its digit.", "")
+            widget.setVisible(bool(remaining))
+        if not remaining:
+            self._show_card("Every mistake is in a pile", "Go on, or move a card by its digit.", "")
             self._proposed.setText("")
             return
-        card = piles.cards[left[0]]
-        self._say(card.title, card.detail, card.consequence)
-        pile = piles.proposals().get(left[0])
-        alike = piles.alike(left[0])
+        card = piles.cards[remaining[0]]
+        self._show_card(card.title, card.detail, card.consequence)
+        pile = piles.proposals().get(remaining[0])
+        alike = piles.alike(remaining[0])
         self.accept.setEnabled(pile is not None)
         if pile is None:
             self._proposed.setText("No proposal yet: cards that say the same will be proposed for the same pile.")
@@ -84,11 +93,11 @@ class _TopCard(QGroupBox):
         self._proposed.setText(f"Proposed: pile {pile + 1}{more}")
         self.accept.setText(f"Put all {piles.mistakes_in(alike):,} there" if others else "Put it there")
 
-    def _say(self, title: str, detail: str, follows: str) -> None:
+    def _show_card(self, title: str, detail: str, follows: str) -> None:
         self._title.setText(title)
         self._detail.setText(detail)
         self._follows.show_text(follows)
-        tell(self, name=". ".join(part for part in (title, detail, follows) if part))
+        annotate(self, name=". ".join(part for part in (title, detail, follows) if part))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         paint_card(self, Surface.IMPORTANT)
@@ -117,17 +126,17 @@ class _SizeButton(MinorButton):
 
 
 class PilesPage(HeadedPage):
-    """Sorts mistakes into piles. Emits `finished` with the `Beginning` including the piles, and `back_requested`."""
+    """Sorts mistakes into piles. Emits `finished` with the `SessionRequest` and its piles, or `back_requested`."""
 
     finished = Signal(object)
     back_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        self._beginning: Beginning | None = None
+        self._request: SessionRequest | None = None
         self.piles = Piles(())
         self.skip = Button("Skip", lambda: self._finish(None))
-        self.go_on = PrimaryButton("Go on", self._go_on, keys=("Ctrl+Enter",))
+        self.proceed = PrimaryButton("Go on", self._proceed, keys=("Ctrl+Enter",))
         self.top = _TopCard()
         self.columns = [PileColumn(number + 1) for number in range(MOST)]
         self.sizes = {n: _SizeButton(str(n)) for n in range(FEWEST, MOST + 1)}
@@ -139,7 +148,7 @@ class PilesPage(HeadedPage):
         self.settle()
 
     def _build(self) -> None:
-        self.header.add_actions(self.skip, self.go_on)
+        self.header.add_actions(self.skip, self.proceed)
         self.body.addWidget(self.top)
         self._row = in_row(spacing=12)
         for column in self.columns:
@@ -149,7 +158,7 @@ class PilesPage(HeadedPage):
         row, group = in_row(spacing=theme.S), QButtonGroup(self)
         fill(row, self.back, Label("Piles", theme.Role.LABEL, wrap=False))
         for n, size in self.sizes.items():
-            tell(size, name=f"{n} piles")
+            annotate(size, name=f"{n} piles")
             group.addButton(size)
             row.addWidget(size)
         text = "Dashed: only proposed. In a pile, arrow keys choose a card and a digit moves it. Names can be changed."
@@ -162,30 +171,30 @@ class PilesPage(HeadedPage):
         self.notice.pressed.connect(self._use_proposals)
         self.top.later.clicked.connect(self._later)
         self.top.accept.clicked.connect(self._accept)
-        self.top.dragged.connect(lambda: drag_card(self.top, self.piles.left[0]) if self.piles.left else None)
+        self.top.dragged.connect(lambda: drag_card(self.top, self.piles.remaining[0]) if self.piles.remaining else None)
         for n, size in self.sizes.items():
             size.clicked.connect(lambda _=False, n=n: self._resize(n))
         for at, column in enumerate(self.columns):
             column.dropped.connect(lambda card, at=at: self._put([card], at))
             column.renamed.connect(lambda name, at=at: self._rename(at, name))
-            column.chips.left.connect(lambda step, at=at: self._go_beside(at, step))
+            column.chips.adjacent_requested.connect(lambda step, at=at: self._go_beside(at, step))
         bind(self, self._later, "L")
         bind(self, self._undo, "Ctrl+Z")
-        go_on_by_enter(self, self._accept)
-        bind(self, self._go_on, *CTRL_ENTER)
+        bind_enter(self, self._accept)
+        bind(self, self._proceed, *CTRL_ENTER)
         for n in range(MOST):
             bind(self, partial(self._digit, n), str(n + 1))
 
-    def show_beginning(self, beginning: Beginning) -> None:
+    def show_request(self, request: SessionRequest) -> None:
         """Ask about the mistakes of a study; earlier piles for the same study are kept."""
-        before, self._beginning = self._beginning, beginning
-        if before is None or before.study.digest != beginning.study.digest:
-            self.piles = Piles.of(beginning.study, beginning.guesses)
-        elif before.study.wording != beginning.study.wording or before.guesses != beginning.guesses:
-            kept, self.piles = self.piles, Piles.of(beginning.study, beginning.guesses)
+        before, self._request = self._request, request
+        if before is None or before.study.digest != request.study.digest:
+            self.piles = Piles.of(request.study, request.guesses)
+        elif before.study.wording != request.study.wording or before.guesses != request.guesses:
+            kept, self.piles = self.piles, Piles.of(request.study, request.guesses)
             if len(kept.cards) == len(self.piles.cards):
-                self.piles.lies, self.piles.names = kept.lies, kept.names
-        k = beginning.study.n_classes
+                self.piles.assigned, self.piles.names = kept.assigned, kept.names
+        k = request.study.n_classes
         self.header.say(
             "Which mistakes are about equally bad?",
             f"{k} classes, {k * (k - 1):,} mistakes. Put similar ones into one pile; your answers can still tell "
@@ -195,11 +204,11 @@ class PilesPage(HeadedPage):
 
     def forget(self) -> None:
         """Keep no pile when a study is shown next, be it the same."""
-        self._beginning = None
+        self._request = None
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
-        turn(self._row, down=breakpoint_.large)
+        set_direction(self._row, down=breakpoint_.large)
         self._row.setSpacing(theme.S if breakpoint_.compact else 12)
         for column in self.columns:
             column.arrange(breakpoint_)
@@ -219,7 +228,7 @@ class PilesPage(HeadedPage):
 
     def _changed(self) -> None:
         self.notice.say("")
-        self.go_on.setText("Go on")
+        self.proceed.setText("Go on")
         self._show()
 
     def _put(self, cards: Sequence[int], pile: int) -> None:
@@ -234,19 +243,19 @@ class PilesPage(HeadedPage):
             if column.chips.hasFocus() and card is not None:
                 self._put([card], pile)
                 return
-        self._put(self.piles.left[:1], pile)
+        self._put(self.piles.remaining[:1], pile)
 
     def _accept(self) -> None:
-        if not self.piles.left:
+        if not self.piles.remaining:
             return
-        card = self.piles.left[0]
+        card = self.piles.remaining[0]
         pile = self.piles.proposals().get(card)
         if pile is not None:
             self._put(self.piles.alike(card), pile)
 
     def _later(self) -> None:
-        if self.piles.left:
-            self.piles.later(self.piles.left[0])
+        if self.piles.remaining:
+            self.piles.later(self.piles.remaining[0])
             self._changed()
 
     def _undo(self) -> None:
@@ -268,22 +277,22 @@ class PilesPage(HeadedPage):
     def _use_proposals(self) -> None:
         self.piles.use_proposals()
         self._changed()
-        self._go_on()
+        self._proceed()
 
-    def _go_on(self) -> None:
+    def _proceed(self) -> None:
         piles = self.piles
         proposed = piles.mistakes_in(list(piles.proposals()))
         if proposed and not self.notice.isVisibleTo(self):
-            left = piles.mistakes_in(piles.left)
-            sentence = f"{left:,} mistakes are in no pile; {proposed:,} of them have a proposal."
+            remaining = piles.mistakes_in(piles.remaining)
+            sentence = f"{remaining:,} mistakes are in no pile; {proposed:,} of them have a proposal."
             self.notice.say(sentence, button=f"Use the proposals for {proposed:,}")
-            self.go_on.setText("Go on without")
+            self.proceed.setText("Go on without")
             return
         self._finish(piles)
 
     def _finish(self, piles: Piles | None) -> None:
-        if self._beginning is None:
+        if self._request is None:
             return
-        stated = None if piles is None else piles.stated(self._beginning.study)
-        setting = self._beginning.setting.model_copy(update={"piles": stated})
-        self.finished.emit(self._beginning._replace(setting=setting))
+        stated = None if piles is None else piles.stated(self._request.study)
+        setting = self._request.setting.model_copy(update={"piles": stated})
+        self.finished.emit(self._request._replace(setting=setting))

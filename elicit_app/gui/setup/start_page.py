@@ -12,8 +12,18 @@ from PySide6.QtWidgets import QBoxLayout, QPushButton, QSizePolicy
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
-from elicit_app.gui.elements.page import ScrolledPage, dropped_files, go_on_by_enter
-from elicit_app.gui.elements.painting import Glyph, Label, Painted, box, elided, focus_ring, paint_glyph, tell, write
+from elicit_app.gui.elements.page import ScrolledPage, bind_enter, dropped_files
+from elicit_app.gui.elements.painting import (
+    Glyph,
+    Label,
+    Painted,
+    annotate,
+    box,
+    elided,
+    focus_ring,
+    paint_glyph,
+    write,
+)
 from elicit_app.gui.elements.surfaces import (
     Block,
     Card,
@@ -24,7 +34,7 @@ from elicit_app.gui.elements.surfaces import (
     fill,
     in_column,
     in_row,
-    turn,
+    set_direction,
 )
 from elicit_app.gui.theme import RIGHT
 
@@ -70,7 +80,7 @@ class ContinueCard(Card):
         self._title.set_compact(breakpoint_.compact)
         sides, ends = (20, 8) if breakpoint_.compact else (24, 20)
         self._across.setContentsMargins(sides, ends, sides, ends)
-        turn(self._across, down=breakpoint_.large)
+        set_direction(self._across, down=breakpoint_.large)
 
 
 class DropCard(Card):
@@ -114,7 +124,7 @@ class DropCard(Card):
         self._or.setVisible(not narrow)
         sides, ends = (20, 6) if narrow else (24, 16)
         self._across.setContentsMargins(sides, ends, sides, ends)
-        turn(self._across, down=breakpoint_.large)
+        set_direction(self._across, down=breakpoint_.large)
 
 
 _PAD = 16
@@ -128,7 +138,7 @@ class RowView:
     # the name, and a line under it
     title: str
     line: str
-    aside: str  # text on the right: "about 15 min", "18 Nov"
+    side_text: str  # text on the right: "about 15 min", "18 Nov"
     ref: str  # the study's name or path to open
     compares: bool = False  # whether `ref` is a session whose expert is compared with the others
 
@@ -139,9 +149,9 @@ class RowButton(Painted, QPushButton):
     def __init__(self, view: RowView) -> None:
         super().__init__(view.title)
         self.view, self._compact = view, False
-        tell(
+        annotate(
             self,
-            name=", ".join(part for part in (view.title, view.line, view.aside) if part),
+            name=", ".join(part for part in (view.title, view.line, view.side_text) if part),
             tooltip=f"{view.title}\n{view.line}",
         )
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -178,26 +188,26 @@ class RowButton(Painted, QPushButton):
         top = room.center().y() - sum(self._heights()) / 2
         lines = zip((self.view.title, self.view.line), (colours.ink, colours.ink2), self._heights(), strict=True)
         for at, (text, ink, height) in enumerate(lines):
-            own = self.own_width(at, width)
+            own = self.text_width(at, width)
             face = theme.font(_ROLES[at])
             cut = Qt.TextElideMode.ElideRight if at else Qt.TextElideMode.ElideMiddle
             shown = elided(text, QFontMetricsF(face), own, cut)
             write(painter, QRectF(room.left(), top, own, height), shown, face, ink)
             if own < width:
                 beside = QRectF(room.left() + own, top, width - own, height)
-                write(painter, beside, self.view.aside, theme.font(theme.Role.NOTE), colours.ink2, RIGHT)
+                write(painter, beside, self.view.side_text, theme.font(theme.Role.NOTE), colours.ink2, RIGHT)
             top += height
 
-    def own_width(self, line: int, width: float) -> float:
+    def text_width(self, line: int, width: float) -> float:
         """Return the part of `width` available to a line's text; the aside is on the line with more room to spare.
 
         If it fits on both, it is on the first.
         """
         texts = self.view.title, self.view.line
         spare = [width - _advance(text, role) for text, role in zip(texts, _ROLES, strict=True)]
-        aside = _advance(self.view.aside, theme.Role.NOTE) + theme.M
-        beside = 0 if spare[0] >= min(aside, spare[1]) else 1
-        return width - aside if line == beside and self.view.aside else width
+        side_text = _advance(self.view.side_text, theme.Role.NOTE) + theme.M
+        beside = 0 if spare[0] >= min(side_text, spare[1]) else 1
+        return width - side_text if line == beside and self.view.side_text else width
 
     def _heights(self) -> list[float]:
         """Return the heights of both lines, at least those of their fonts with descenders."""
@@ -321,7 +331,7 @@ class StartPage(ScrolledPage):
         for head in self._heads:
             # As high as the link beside one of them, so that the cards start at the same height.
             head.setMinimumHeight(self.folder.heightForWidth(1000))
-        turn(self._lists, down=breakpoint_.large)
+        set_direction(self._lists, down=breakpoint_.large)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if dropped_files(event):
@@ -365,12 +375,12 @@ class StartPage(ScrolledPage):
     def _connect(self) -> None:
         self.current.open_requested.connect(self.session_requested)
         self.drop.choose_requested.connect(self.choose_requested)
-        go_on_by_enter(self, self._go_on)
+        bind_enter(self, self._resume_current)
 
     def _open_recent(self, row: RowView) -> None:
         (self.compare_requested if row.compares else self.session_requested).emit(row.ref)
 
-    def _go_on(self) -> None:
+    def _resume_current(self) -> None:
         if not self.current.isHidden():
             self.current.button.click()
 

@@ -14,8 +14,8 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import ChoiceRow, DecimalBox, Field, ListBox, named
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
-from elicit_app.gui.elements.painting import Label, tell
-from elicit_app.gui.elements.surfaces import Block, Section, fill, in_column, in_grid, in_row, turn
+from elicit_app.gui.elements.painting import Label, annotate
+from elicit_app.gui.elements.surfaces import Block, Section, fill, in_column, in_grid, in_row, set_direction
 from elicit_app.gui.setup.words import MistakesSection, NounsSection, Preview, StudySection, flow, shown_cases
 from elicit_app.gui.theme import RIGHT
 from elicit_app.problem import Problem
@@ -75,7 +75,7 @@ class PopulationSection(StudySection):
         with QSignalBlocker(self.data.radio):
             (self.data if stated is None else self.stated).radio.setChecked(True)
         self._lay_shares(study, np.asarray(counted if stated is None else stated))
-        self._tell()
+        self._update_texts()
 
     def _lay_shares(self, study: Study, shares: np.ndarray[tuple[int], np.dtype[np.float64]]) -> None:
         self.boxes = []
@@ -96,10 +96,10 @@ class PopulationSection(StudySection):
             total = sum(box.value() for box in self.boxes)
             stated = tuple(box.value() / total for box in self.boxes)
         self._study = replace(self._study, population=int(self.population.currentData()), stated_prevalence=stated)
-        self._tell()
+        self._update_texts()
         self.edited.emit(self._study)
 
-    def _tell(self) -> None:
+    def _update_texts(self) -> None:
         study = self._study
         by_hand = self.stated.radio.isChecked()
         self._shares.setVisible(by_hand)
@@ -168,8 +168,8 @@ class ModelsSection(StudySection):
         self.fields = []
         for index, model in enumerate(study.models):
             field, out = Field(model.name), LinkButton("Take out")
-            tell(field, name=f"Name of model {index + 1}")
-            tell(out, name=f"Take out {model.name}")
+            annotate(field, name=f"Name of model {index + 1}")
+            annotate(out, name=f"Take out {model.name}")
             field.textEdited.connect(self._renamed)
             out.clicked.connect(lambda _=False, index=index: self._take_out(index))
             rows.addLayout(in_row((field, 1), out, spacing=theme.M))
@@ -201,7 +201,7 @@ class PlaceSection(Section):
         )
         super().__init__("Where it is kept", sentence)
         self.path = Field()
-        tell(self.path, name="Folder of the study")
+        annotate(self.path, name="Folder of the study")
         choose = Button("Choose…")
         choose.clicked.connect(self.choose_requested)
         self.column.addLayout(in_row((self.path, 1), choose, spacing=theme.S))
@@ -253,7 +253,7 @@ class StudyPage(HeadedPage):
             section.edited.connect(self._edited)
         self.models.add_requested.connect(self.add_model_requested)
         for table in (self.nouns, self.mistakes):
-            table.message.connect(self.say_done)
+            table.message.connect(self.show_status)
         self.mistakes.chosen.connect(self._preview)
         self.mistakes.open_requested.connect(self.open_words_requested)
         self.mistakes.save_requested.connect(self.save_words_requested)
@@ -269,9 +269,9 @@ class StudyPage(HeadedPage):
         """Edit `study`; `folder` is proposed for a new study, None keeps its folder."""
         self._study = study
         self._title = "New study" if folder is not None else "The words of this study"
-        self._say_what(study)
+        self._update_header(study)
         self.notice.say(" ".join(study.notes))
-        self.say_done("")
+        self.show_status("")
         self.nouns.show_study(study)
         self.mistakes.show_study(study)
         self.yardstick.show_study(study)
@@ -281,18 +281,18 @@ class StudyPage(HeadedPage):
         self.place.path.setText("" if folder is None else str(folder))
         self._preview(study.yardstick)
 
-    def _say_what(self, study: Study) -> None:
+    def _update_header(self, study: Study) -> None:
         models = counted(len(study.models), "model")
         cases = f"{study.n_cases:,} cases" if study.n_cases else "no cases"
         self.header.say(
             self._title, f"{study.n_classes} classes, {models}, {cases}. These words stand in every question."
         )
 
-    def say_problem(self, problem: Problem) -> None:
+    def show_problem(self, problem: Problem) -> None:
         """Show why the study cannot be saved."""
         self.notice.say(problem.sentence)
 
-    def say_done(self, sentence: str) -> None:
+    def show_status(self, sentence: str) -> None:
         """Report the last action, beside the button that undoes it."""
         self._done.setText(sentence)
         self.undo.setEnabled(self.mistakes.grid.can_undo or self.nouns.grid.can_undo)
@@ -302,16 +302,16 @@ class StudyPage(HeadedPage):
         new = study.model_names[len(self._study.models) if self._study is not None else 0 :]
         self._edited(study)
         self.models.show_study(study)
-        self.say_done(f"Added: {series(new)}. {'It is' if len(new) == 1 else 'They are'} kept when you save.")
+        self.show_status(f"Added: {series(new)}. {'It is' if len(new) == 1 else 'They are'} kept when you save.")
 
     def take_words(self, words: dict[Key, Mistake], name: str) -> None:
         """Apply words read from the file `name`."""
         changed = self.mistakes.write(words)
-        self.say_done(f"{changed:,} cells changed by {name}." if changed else f"{name} changes nothing.")
+        self.show_status(f"{changed:,} cells changed by {name}." if changed else f"{name} changes nothing.")
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
-        turn(self._top, down=breakpoint_.narrow)
+        set_direction(self._top, down=breakpoint_.narrow)
         for part in (self.nouns, self.mistakes):
             part.arrange(breakpoint_)
 
@@ -328,13 +328,13 @@ class StudyPage(HeadedPage):
         assert isinstance(study, Study)
         self._study = study
         self.notice.say("")
-        self._say_what(study)
+        self._update_header(study)
         self.nouns.show_study(study)
         self.mistakes.show_study(study)
         for section in (self.yardstick, self.population, self.models):
             section.take(study)
         self._preview(self._key)
-        self.say_done("")
+        self.show_status("")
 
     def _nouns_edited(self, study: object) -> None:
         assert isinstance(study, Study)
@@ -356,10 +356,10 @@ class StudyPage(HeadedPage):
             check_wording(study.wording, study.classes)
             with_models(study, study.models)
         except Problem as problem:
-            self.say_problem(problem)
+            self.show_problem(problem)
             return
         typed = self.place.path.text().strip()
         if self.place.isVisible() and not typed:
-            self.say_problem(Problem("Choose a folder for the study."))
+            self.show_problem(Problem("Choose a folder for the study."))
             return
         self.save_requested.emit(EditedStudy(study, Path(typed).expanduser() if self.place.isVisible() else None))

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button
 from elicit_app.gui.elements.fields import Field, named
-from elicit_app.gui.elements.painting import Label, StressedLabel, tell
-from elicit_app.gui.elements.surfaces import Divider, Section, fill, in_row, turn
+from elicit_app.gui.elements.painting import Label, StressedLabel, annotate
+from elicit_app.gui.elements.surfaces import Divider, Section, fill, in_row, set_direction
 from elicit_app.gui.setup.grid import Column, Grid, GridView
 from elicit_app.gui.theme import RIGHT
 from elicit_app.session.pair_words import ARROW
@@ -139,7 +139,7 @@ class MistakesSection(StudySection):
         self.grid = Grid(_MISTAKE_COLUMNS)
         self.table = GridView(self.grid, "The words of every mistake", _MISTAKE_ROWS)
         self.search = Field(hint="Search: a class, a word")
-        tell(self.search, name="Search among the mistakes")
+        annotate(self.search, name="Search among the mistakes")
         self.paste = Button("Paste", keys=("Ctrl+V",))
         self.fill = Button("Fill down", keys=("Ctrl+D",))
         self.open_csv = Button("Open CSV…", self.open_requested)
@@ -205,7 +205,7 @@ class MistakesSection(StudySection):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """On a compact page, move the fields for singular and plural below the table."""
-        turn(self._head, down=breakpoint_.narrow)
+        set_direction(self._head, down=breakpoint_.narrow)
         for column in (_ONE, _SEVERAL):
             self.table.setColumnHidden(column, breakpoint_.narrow)
         self._below.setVisible(breakpoint_.narrow)
@@ -336,7 +336,7 @@ class NounsSection(StudySection):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """With a large font, stack the three fields."""
-        turn(self._row, down=breakpoint_.large)
+        set_direction(self._row, down=breakpoint_.large)
         self.table.measure()
 
     def _edited(self) -> None:

@@ -110,7 +110,7 @@ def write_mark(path: Path, mark: Mark) -> None:
             os.close(descriptor)
 
 
-def forget_mark(path: Path) -> None:
+def delete_mark(path: Path) -> None:
     """Remove the mark of a session that no longer exists."""
     with suppress(OSError):
         _mark(path).unlink()
@@ -295,7 +295,7 @@ def _damaged_first(path: Path, line: bytes, *, sealed: bool) -> Problem:
     return Problem(f"{path} is damaged in line 1, which says what the session is about. {remedy}")
 
 
-def look_into(path: Path) -> Contents:
+def read_up_to_damage(path: Path) -> Contents:
     """Read a journal up to any damage, without locking it.
 
     Raises
@@ -303,7 +303,7 @@ def look_into(path: Path) -> Contents:
     Problem
         If the file cannot be read or is no journal.
     """
-    return against_mark(examine(read_bytes(path), path), read_mark(path))
+    return check_against_mark(examine(read_bytes(path), path), read_mark(path))
 
 
 def read(path: Path) -> Contents:
@@ -316,13 +316,13 @@ def read(path: Path) -> Contents:
     Problem
         If the file cannot be read or is no journal.
     """
-    contents = look_into(path)
+    contents = read_up_to_damage(path)
     if contents.damage:
         raise DamagedProblem(path, contents)
     return contents
 
 
-def against_mark(contents: Contents, mark: Mark | None) -> Contents:
+def check_against_mark(contents: Contents, mark: Mark | None) -> Contents:
     """Compare a journal with the mark of how far it was written: a cut between lines leaves no other trace."""
     if mark is None or contents.damage or not contents.protected:
         return contents

@@ -143,7 +143,7 @@ def _damaged(path: Path, problem: DamagedProblem) -> SessionSummary:
     )
 
 
-def can_go_on(one: SessionSummary) -> bool:
+def can_resume(one: SessionSummary) -> bool:
     """Return whether a session has answers, is sound and is not finished."""
     return not one.finished and not one.problem and one.answers > 0
 
@@ -184,12 +184,12 @@ def experts_in_words(experts: Sequence[SessionSummary]) -> str:
     return counted(len(experts), kind)
 
 
-def about_this_pack(sessions: Iterable[SessionSummary], study: Study) -> tuple[SessionSummary, ...]:
+def matching_pack(sessions: Iterable[SessionSummary], study: Study) -> tuple[SessionSummary, ...]:
     """Return the sessions that can be resumed: for a packed study only those about this very file."""
     return tuple(one for one in sessions if study.pack is None or one.pack == study.pack.digest)
 
 
-def last_name(sessions: Iterable[SessionSummary]) -> str | None:
+def latest_expert_name(sessions: Iterable[SessionSummary]) -> str | None:
     """Return the name under which somebody answered last, so that a second round is known to be theirs."""
     named = [one for one in sessions if one.expert and not one.simulated and one.last is not None]
     return max(named, key=_last).expert if named else None
@@ -211,7 +211,7 @@ def sessions_of(folder: Path, digests: Collection[str]) -> tuple[SessionSummary,
 
 
 def _remaining(state: SessionState) -> tuple[int, int]:
-    back = state.undone[-1] if state.undone else None
+    back = state.redo_stack[-1] if state.redo_stack else None
     if isinstance(back, Answered) and back.still is not None:
         return back.still.fewest, back.still.most
     still = state.entries[-1].event.still if state.entries else None

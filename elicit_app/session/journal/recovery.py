@@ -10,7 +10,7 @@ from pathlib import Path
 from elicit_app.elicitation.questions import Purpose
 from elicit_app.problem import Problem
 from elicit_app.session.journal import events
-from elicit_app.session.journal.files import backups, event_of, examine, look_into, read_bytes
+from elicit_app.session.journal.files import backups, event_of, examine, read_bytes, read_up_to_damage
 from elicit_app.session.journal.state import OutOfPlaceError, StateBuilder, fold
 from elicit_app.session.journal.writing import Journal
 from metrics.text import counted
@@ -44,7 +44,7 @@ def check_session(path: Path) -> SessionCheck:
     Problem
         If it cannot be read, or its first line does not begin a session.
     """
-    contents = look_into(path)
+    contents = read_up_to_damage(path)
     sound, damage = contents.events, contents.damage
     builder = StateBuilder()
     if not damage:
@@ -96,7 +96,7 @@ def recover_session(path: Path, out: Path) -> Recovery:
     found = _sealed(data, path) if events.SEALED.search(data) else _plain(data, path)
     if not (found.before and isinstance(found.before[0], events.Begun)):
         raise Problem(f"Nothing can be saved of {path}: its first line, which says what it is about, is lost.")
-    taken, left_out = _taken_over(found.before, found.after)
+    taken, left_out = _replay(found.before, found.after)
     now = datetime.now(UTC)
     lost = [events.Recovered.of(line, now) for line in found.unproven]
     summary = _summary(path, found, left_out)
@@ -146,7 +146,7 @@ def _sealed(data: bytes, path: Path) -> _Found:
             step, filled = (0, start) if whole else (step, filled)
             budget -= 0 if whole else 8 * len(line) ** 2
             if whole is None and budget > 0:
-                whole = _unflipped(data[start : data.find(b"\n", end + 1) % (len(data) + 1)], len(line), digest)
+                whole = _repair_bit_flip(data[start : data.find(b"\n", end + 1) % (len(data) + 1)], len(line), digest)
             if whole is None:
                 # Nothing proves that this line was not edited or replaced.
                 found.gaps += 1
@@ -183,7 +183,7 @@ def _digest_of(line: bytes) -> str:
         return ""
 
 
-def _unflipped(data: bytes, length: int, digest: str) -> bytes | None:
+def _repair_bit_flip(data: bytes, length: int, digest: str) -> bytes | None:
     """Return the line at the beginning of `data` with one bit flipped back, if its digest then fits."""
     turned = bytearray(data)
     for place in range(min(length + 1, len(data))):
@@ -213,7 +213,7 @@ def _plain(data: bytes, path: Path) -> _Found:
     return found
 
 
-def _taken_over(before: Sequence[events.Event], after: Sequence[events.Event]) -> tuple[list[events.Event], int]:
+def _replay(before: Sequence[events.Event], after: Sequence[events.Event]) -> tuple[list[events.Event], int]:
     """Return the events that make sense without what is lost, and the number of those that do not."""
     builder, taken, left_out = StateBuilder(), [], 0
     for event in before:
@@ -224,10 +224,10 @@ def _taken_over(before: Sequence[events.Event], after: Sequence[events.Event]) -
         else:
             taken.append(event)
     known = len(builder.entries)
-    floor = len(builder.done)
-    builder.undone.clear()
+    floor = len(builder.undo_stack)
+    builder.redo_stack.clear()
     for event in after:
-        new = _behind_gap(event, builder, known, floor)
+        new = _adapt_after_gap(event, builder, known, floor)
         try:
             if new is None:
                 raise OutOfPlaceError("it is about something that is lost")
@@ -239,13 +239,13 @@ def _taken_over(before: Sequence[events.Event], after: Sequence[events.Event]) -
     return taken, left_out
 
 
-def _behind_gap(event: events.Event, builder: StateBuilder, known: int, floor: int) -> events.Event | None:
+def _adapt_after_gap(event: events.Event, builder: StateBuilder, known: int, floor: int) -> events.Event | None:
     """Return an event behind a gap in a form that holds without what is lost there; None if there is no such form."""
     match event:
         case events.Answered():
             return event.model_copy(update={"pair": _repeating(event.pair, builder)})
         case events.Undone():
-            return event if len(builder.done) > floor else None
+            return event if len(builder.undo_stack) > floor else None
         case events.TakenOut() | events.Changed():
             return event if event.number <= known else None
         case events.Resolved():

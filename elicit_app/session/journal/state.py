@@ -46,7 +46,7 @@ class Entry:
         return hash(self.event.pair)
 
     @property
-    def says(self) -> bool:
+    def has_content(self) -> bool:
         """Return whether it counts and has content: not taken out, not "cannot say"."""
         return not self.taken_out and self.answer.choice is not Choice.UNSURE
 
@@ -54,7 +54,7 @@ class Entry:
 Entries = tuple[Entry, ...]
 
 
-def differ(one: Entry, other: Entry, first: Answer, second: Answer) -> bool:
+def contradict(one: Entry, other: Entry, first: Answer, second: Answer) -> bool:
     """Return whether `first` and `second`, answers to these two entries, contradict each other about the same pair.
 
     A moved count makes it a different pair.
@@ -72,10 +72,10 @@ def is_merged_repeat(entries: Sequence[Entry], number: int, joined: Numbers) -> 
     if first is None or not {(first, number), (number, first)} & joined:
         return False
     original = entries[first - 1]
-    return not original.taken_out and not differ(original, entry, original.answer, entry.answer)
+    return not original.taken_out and not contradict(original, entry, original.answer, entry.answer)
 
 
-class Done(NamedTuple):
+class AppliedAction(NamedTuple):
     """An action and what it replaced, so that it can be undone."""
 
     event: events.Action
@@ -94,8 +94,8 @@ class SessionState:
     # pairs of numbers whose two different answers were merged into one judgement that counts once
     joined: Numbers = frozenset()
     # the actions that `undo` and `redo` go through, the next one last
-    done: tuple[Done, ...] = ()
-    undone: tuple[events.Action, ...] = ()
+    undo_stack: tuple[AppliedAction, ...] = ()
+    redo_stack: tuple[events.Action, ...] = ()
     phase: Phase = "asking"
     # the number of informative questions, if the expert asked for more; None: as the setting says
     questions: int | None = None
@@ -115,8 +115,8 @@ class SessionState:
         pair = entry.event.pair
         if pair.purpose is Purpose.REPEAT and pair.repeat_of is not None:
             # A question asked again after "cannot say" is answered for the first time.
-            return entry.says and not self.entries[pair.repeat_of - 1].says
-        return entry.says and pair.purpose is not Purpose.CHECK
+            return entry.has_content and not self.entries[pair.repeat_of - 1].has_content
+        return entry.has_content and pair.purpose is not Purpose.CHECK
 
     @property
     def used(self) -> tuple[int, ...]:
@@ -139,7 +139,7 @@ class SessionState:
 
     def same_as(self, other: SessionState) -> bool:
         """Return whether all but the stacks of `undo` and `redo` is the same; entries are compared by identity."""
-        names = (each.name for each in fields(self) if each.name not in ("done", "undone"))
+        names = (each.name for each in fields(self) if each.name not in ("undo_stack", "redo_stack"))
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
     @property
@@ -154,8 +154,8 @@ class StateBuilder:
     def __init__(self, state: SessionState | None = None) -> None:
         self._state = state
         self.entries: list[Entry] = list(state.entries) if state else []
-        self.done: list[Done] = list(state.done) if state else []
-        self.undone: list[events.Action] = list(state.undone) if state else []
+        self.undo_stack: list[AppliedAction] = list(state.undo_stack) if state else []
+        self.redo_stack: list[events.Action] = list(state.redo_stack) if state else []
         self._notes: list[str] = list(state.notes) if state else []
         self._settled: Numbers = state.settled if state else frozenset()
         self._joined: Numbers = state.joined if state else frozenset()
@@ -170,8 +170,8 @@ class StateBuilder:
             entries=tuple(self.entries),
             settled=self._settled,
             joined=self._joined,
-            done=tuple(self.done),
-            undone=tuple(self.undone),
+            undo_stack=tuple(self.undo_stack),
+            redo_stack=tuple(self.redo_stack),
             notes=tuple(self._notes),
         )
 
@@ -192,15 +192,15 @@ class StateBuilder:
             case events.Begun():
                 raise OutOfPlaceError("a session begins twice")
             case events.Answered() | events.TakenOut() | events.Changed() | events.Resolved():
-                self._act(event)
-                self.undone.clear()
+                self._apply_action(event)
+                self.redo_stack.clear()
             case events.Undone():
                 self._undo()
             case events.Redone():
-                if not self.undone:
+                if not self.redo_stack:
                     raise OutOfPlaceError("there is nothing to redo")
-                self._act(self.undone[-1])
-                self.undone.pop()
+                self._apply_action(self.redo_stack[-1])
+                self.redo_stack.pop()
             case events.Noted():
                 self._notes.append(event.sentence)
             case events.Recovered():
@@ -213,15 +213,15 @@ class StateBuilder:
             case _:
                 self._state = _progressed(self._state, event)
 
-    def _act(self, event: events.Action) -> None:
+    def _apply_action(self, event: events.Action) -> None:
         if isinstance(event, events.Answered):
             self._check_answered(event)
-            done = Done(event, (), self._settled, self._joined)
+            done = AppliedAction(event, (), self._settled, self._joined)
             self.entries.append(Entry(event, event.answer))
         else:
             new = self._changes(event)
             replaced = tuple((number, self.entries[number - 1]) for number in new)
-            done = Done(event, replaced, self._settled, self._joined)
+            done = AppliedAction(event, replaced, self._settled, self._joined)
             for number, entry in new.items():
                 self.entries[number - 1] = entry
             if isinstance(event, events.Resolved):
@@ -229,22 +229,22 @@ class StateBuilder:
                 both = event.kept == "both"
                 self._settled = self._settled | pair if both else self._settled - pair
                 self._joined = self._joined - pair if both else self._joined | pair
-        self.done.append(done)
-        self._look_back(event)
+        self.undo_stack.append(done)
+        self._update_phase(event)
 
     def _undo(self) -> None:
-        if not self.done:
+        if not self.undo_stack:
             raise OutOfPlaceError("there is nothing to undo")
-        done = self.done.pop()
+        done = self.undo_stack.pop()
         if isinstance(done.event, events.Answered):
             self.entries.pop()
         for number, entry in done.replaced:
             self.entries[number - 1] = entry
         self._settled, self._joined = done.settled, done.joined
-        self.undone.append(done.event)
-        self._look_back(None)
+        self.redo_stack.append(done.event)
+        self._update_phase(None)
 
-    def _look_back(self, event: events.Action | None) -> None:
+    def _update_phase(self, event: events.Action | None) -> None:
         """Record the time of an answer; a change to a finished session leads back to the review."""
         assert self._state is not None
         phase: Phase = "stopped" if self._state.phase == "finished" else self._state.phase

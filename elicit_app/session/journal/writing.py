@@ -20,9 +20,9 @@ from elicit_app.session.journal.files import (
     Contents,
     DamagedProblem,
     Mark,
-    against_mark,
+    check_against_mark,
+    delete_mark,
     examine,
-    forget_mark,
     keep_backup,
     read_all,
     read_mark,
@@ -121,7 +121,7 @@ class Journal:
             with suppress(OSError):
                 temporary.unlink()
         # A mark left by an earlier session of this name says nothing about this one.
-        forget_mark(path)
+        delete_mark(path)
         return cls.open(path)[0]
 
     @classmethod
@@ -152,7 +152,7 @@ class Journal:
             if not take_lock(descriptor):
                 raise Problem(f"{path} is open in another window or terminal. Close it there, then open it here.")
             data = read_all(descriptor)
-            contents = against_mark(examine(data, path), read_mark(path))
+            contents = check_against_mark(examine(data, path), read_mark(path))
             if contents.damage:
                 raise DamagedProblem(path, contents)
             journal = cls(path, descriptor, data, contents)

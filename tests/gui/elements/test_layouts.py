@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QBoxLayout, QLabel, QWidget
 
-from elicit_app.gui.elements.surfaces import fill, in_column, in_row, shared_out, turn
+from elicit_app.gui.elements.surfaces import column_widths, fill, in_column, in_row, set_direction
 from elicit_app.gui.pages.review import ReviewPage
 
 TOP = Qt.AlignmentFlag.AlignTop
@@ -29,17 +29,17 @@ def test_a_column_holds_widgets_layouts_and_empty_room_in_order(qtbot):
 
 def test_what_stands_beside_each_other_may_stand_below(qtbot):
     row = in_row()
-    turn(row, down=True)
+    set_direction(row, down=True)
     assert row.direction() == QBoxLayout.Direction.TopToBottom
-    turn(row, down=False)
+    set_direction(row, down=False)
     assert row.direction() == QBoxLayout.Direction.LeftToRight
 
 
 def test_no_column_is_wider_than_it_needs_while_another_is_cut(qtbot):
-    assert shared_out(600, {0: (1, 60), 2: (1, 280), 3: (1, 400)}) == {0: 60, 2: 270, 3: 270}
-    assert shared_out(600, {0: (1, 60), 1: (1, 100)}) == {0: 300, 1: 300}, "what fits everywhere is shared as stated"
-    assert shared_out(101, {0: (1, 90), 1: (1, 90)}) == {0: 50, 1: 51}, "no pixel is left over"
-    assert shared_out(100, {}) == {}
+    assert column_widths(600, {0: (1, 60), 2: (1, 280), 3: (1, 400)}) == {0: 60, 2: 270, 3: 270}
+    assert column_widths(600, {0: (1, 60), 1: (1, 100)}) == {0: 300, 1: 300}, "what fits everywhere is shared as stated"
+    assert column_widths(101, {0: (1, 90), 1: (1, 90)}) == {0: 50, 1: 51}, "no pixel is left over"
+    assert column_widths(100, {}) == {}
 
 
 def test_a_long_line_under_a_headline_is_shown_whole(qtbot):

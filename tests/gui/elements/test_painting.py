@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 
 import elicit_app.gui
-from elicit_app.gui.elements.painting import Label, StressedLabel, tell
+from elicit_app.gui.elements.painting import Label, StressedLabel, annotate
 from metrics.text import isolated
 
 MARKUP = '<img src="/etc/hostname"><b>bold</b> & more'
@@ -33,7 +33,7 @@ def test_markup_from_a_file_is_shown_as_it_is_written(qtbot) -> None:
     qtbot.addWidget(label)
     qtbot.addWidget(stressed)
     stressed.say("One ", MARKUP)
-    tell(label, tooltip=MARKUP, name=MARKUP)
+    annotate(label, tooltip=MARKUP, name=MARKUP)
     assert label.textFormat() == Qt.TextFormat.PlainText
     assert label.text() == label.accessibleName() == MARKUP
     for shown in (label.toolTip(), stressed.text()):

@@ -4,10 +4,10 @@ import pytest
 
 from elicit_app.gui.app import make_window
 from elicit_app.gui.flow.background import Dialogs
-from elicit_app.gui.flow.between_sessions import AppPaths
+from elicit_app.gui.flow.navigation import AppPaths
 
 
-class Person(Dialogs):
+class FakeDialogs(Dialogs):
     """Chooses `files`, saves as `save_as`, and remembers what was proposed."""
 
     def __init__(self):
@@ -38,13 +38,13 @@ def places(tmp_path):
 
 @pytest.fixture
 def dialogs():
-    return Person()
+    return FakeDialogs()
 
 
 @pytest.fixture
 def window(qtbot, appearance, places, dialogs):
     made = make_window(appearance, places, dialogs)
-    made.flow.looks_ahead = False  # keys follow each other here at once
+    made.flow.look_ahead = False  # keys follow each other here at once
     qtbot.addWidget(made, before_close_func=lambda w: w.flow.close())
     made.resize(1000, 700)
     with qtbot.waitActive(made):

@@ -10,7 +10,7 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
-from elicit_app.gui.flow.between_sessions import PATIENCE
+from elicit_app.gui.flow.navigation import PATIENCE
 from elicit_app.registry import setting_of
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.packing import packed, save_answers, write_pack

@@ -90,7 +90,7 @@ def test_files_of_several_models_make_one_study_that_is_kept_where_it_is_said(wi
     begin = on("begin")
     assert open_study(target).wording.case == "pet"
     assert str(target / "sessions") in begin.briefing.stored.text().replace("\u200b", "")
-    assert load_settings(window._places.settings).folders == (str(target),)
+    assert load_settings(window._paths.settings).folders == (str(target),)
 
 
 def test_files_that_have_a_study_already_are_told_so(window, tmp_path, on):
@@ -215,7 +215,7 @@ def test_a_study_with_an_unfinished_session_offers_to_go_on(qtbot, window, place
     recap = on("recap")
     assert recap.sentence.text() == f"{study.title} · 2 answers are kept"
     assert recap.following.text().startswith("Question 3 is next")
-    recap.go_on.click()
+    recap.proceed.click()
     question = on("question")
     qtbot.waitUntil(lambda: question.isVisible())
     assert len(read(path).events) > 2
@@ -315,7 +315,7 @@ def test_whoever_answers_next_begins_with_nothing_of_the_one_before(window, on):
     begin.begin.click()
     piles = on("piles")
     QTest.keyClick(piles.first_focus, Qt.Key.Key_1)
-    assert piles.piles.lies
+    assert piles.piles.assigned
     piles.skip.click()
     on("practice")
     window.flow.show_start()
@@ -324,4 +324,4 @@ def test_whoever_answers_next_begins_with_nothing_of_the_one_before(window, on):
     assert begin.expert.text() == ""
     assert (begin.guesses.guesses(), begin.orders.orders()) == ((), None)
     begin.begin.click()
-    assert not on("piles").piles.lies
+    assert not on("piles").piles.assigned

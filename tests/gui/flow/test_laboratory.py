@@ -32,10 +32,10 @@ def page(window, qtbot):
 def test_what_was_known_on_the_way_ends_in_what_the_command_finds(person):
     setting = setting_of("bayes", questions=8, answers="choice", seed=1)
     (run,) = simulate(open_study("breast-cancer"), setting, Experts.stated()).runs
-    assert [look.answers for look in person.looks] == [4, 8]
-    assert person.looks[-1].otherwise == pytest.approx(1 - run.agreement)
-    assert person.looks[-1].range_factor == pytest.approx(run.range_factor)
-    assert person.looks[0].range_factor > person.looks[1].range_factor
+    assert [look.answers for look in person.snapshots] == [4, 8]
+    assert person.snapshots[-1].otherwise == pytest.approx(1 - run.agreement)
+    assert person.snapshots[-1].range_factor == pytest.approx(run.range_factor)
+    assert person.snapshots[0].range_factor > person.snapshots[1].range_factor
     assert person.settings.command == ("elicit simulate breast-cancer --answers choice --questions 8 --runs 1 --seed 1")
 
 
@@ -92,7 +92,7 @@ def test_rows_questions_and_command_can_be_taken_away(page, qtbot, dialogs, tmp_
     page.save_rows.click()
     rows = list(csv.DictReader(dialogs.save_as.read_text().splitlines()))
     assert [row["answers"] for row in rows] == ["4", "8"]
-    assert float(rows[-1]["otherwise"]) == person.looks[-1].otherwise
+    assert float(rows[-1]["otherwise"]) == person.snapshots[-1].otherwise
     dialogs.save_as = tmp_path / "picture.png"
     page.picture.click()
     assert dialogs.save_as.read_bytes().startswith(b"\x89PNG")
@@ -102,7 +102,7 @@ def test_rows_questions_and_command_can_be_taken_away(page, qtbot, dialogs, tmp_
 
 def test_of_few_people_no_middle_half_is_told(person):
     def people(*factors):
-        return [replace(person, looks=(Snapshot(8, 0.1, factor),)) for factor in factors]
+        return [replace(person, snapshots=(Snapshot(8, 0.1, factor),)) for factor in factors]
 
     assert width_sentence(people(2.31)) == (
         "With 8 answers the ranges reach a factor of 2.3 each way.",

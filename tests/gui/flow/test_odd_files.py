@@ -96,7 +96,7 @@ def test_another_true_class_changes_what_is_guessed(window, reader, on):
     page.kinds["probabilities"].radio.setChecked(True)
     page.boxes[0].setCurrentText("y_true")
     page.boxes[1].setCurrentText("y_true")
-    page.go_on.click()
+    page.proceed.click()
     assert "is named twice" in page.notice.sentence
 
 

@@ -82,7 +82,7 @@ def test_squares_keep_their_scale_in_a_session_that_is_opened_again(qtbot, begin
     window = begin()
     window.flow.open(str(path))
     qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get("recap"))
-    window.pages.recap.go_on.click()
+    window.pages.recap.proceed.click()
     qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get("question"))
     assert window.pages.question.card.largest >= max(shown)
 

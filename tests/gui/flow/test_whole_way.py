@@ -61,7 +61,7 @@ def waits_for_answer(page):
 def answer(qtbot, page):
     """Answer the question that stands by the arrow key of the cheaper side, and return its number."""
     if not page.break_card.isHidden():
-        page.break_card.go_on.click()
+        page.break_card.proceed.click()
     qtbot.waitUntil(lambda: waits_for_answer(page))
     view = page._question
     if page.moving:

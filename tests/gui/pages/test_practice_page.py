@@ -8,7 +8,7 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QApplication
 
 from elicit_app.gui import theme
-from elicit_app.gui.question.answers import Pressed
+from elicit_app.gui.question.answers import AnswerChoice
 from elicit_app.gui.question.page import PracticePage
 
 
@@ -100,7 +100,7 @@ def test_feedback_takes_the_place_of_the_answers(qtbot, qapp, long_words, size, 
     for key in (Qt.Key.Key_Right, Qt.Key.Key_Left):
         page.begin(long_words, "dlpm")
         before = page.answers.mapTo(page, QPoint(0, page.answers.height())).y()
-        page.answers.given.emit(Pressed("right" if key == Qt.Key.Key_Right else "left"))
+        page.answers.given.emit(AnswerChoice("right" if key == Qt.Key.Key_Right else "left"))
         after = page.feedback.mapTo(page, QPoint(0, page.feedback.height())).y()
         assert page.answers_scroll or abs(after - before) <= 2
         assert page.feedback.width() == theme.content_width(size[0])
@@ -112,7 +112,7 @@ def test_the_page_fits_800_by_600(practice) -> None:
     least = practice.minimumSizeHint()
     assert least.width() <= 800
     assert least.height() <= 600
-    practice.answers.given.emit(Pressed("left"))
+    practice.answers.given.emit(AnswerChoice("left"))
     assert practice.minimumSizeHint().height() <= 600
 
 
@@ -120,7 +120,7 @@ def test_tab_visits_the_answers_as_they_stand_and_skipping_last(qtbot, practice)
     qtbot.keyClick(practice, Qt.Key.Key_Right)
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
     practice.answers.slightly_a.setFocus()
-    for widget in (practice.answers.level, practice.answers.unsure):
+    for widget in (practice.answers.equalise, practice.answers.unsure):
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
         assert QApplication.focusWidget() is widget
     practice.answers.clearly_b.setFocus()

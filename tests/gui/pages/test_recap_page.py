@@ -28,17 +28,17 @@ def test_it_says_what_was_answered(page):
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter])
 def test_one_key_goes_on_whatever_has_the_focus(page, qtbot, key):
-    with qtbot.waitSignal(page.go_on_requested):
+    with qtbot.waitSignal(page.resume_requested):
         QTest.keyClick(page, key)
-    page.go_on.setFocus()
-    with qtbot.waitSignal(page.go_on_requested):
-        QTest.keyClick(page.go_on, key)
+    page.proceed.setFocus()
+    with qtbot.waitSignal(page.resume_requested):
+        QTest.keyClick(page.proceed, key)
 
 
 def test_the_way_back_is_pressed_where_it_has_the_focus(page, qtbot):
     page.back.setFocus()
     gone_on = []
-    page.go_on_requested.connect(lambda: gone_on.append(True))
+    page.resume_requested.connect(lambda: gone_on.append(True))
     with qtbot.waitSignal(page.start_requested):
         QTest.keyClick(page.back, Qt.Key.Key_Return)
     assert gone_on == []
@@ -46,7 +46,7 @@ def test_the_way_back_is_pressed_where_it_has_the_focus(page, qtbot):
 
 def test_other_keys_do_nothing(page):
     pressed = []
-    page.go_on_requested.connect(lambda: pressed.append("on"))
+    page.resume_requested.connect(lambda: pressed.append("on"))
     page.start_requested.connect(lambda: pressed.append("back"))
     for key in (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Escape, Qt.Key.Key_S):
         QTest.keyClick(page, key)

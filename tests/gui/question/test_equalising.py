@@ -50,17 +50,17 @@ def number(page) -> int:
 
 
 def test_it_is_offered_only_where_there_is_a_number_to_move(qtbot, page, offered, ask, pairs) -> None:
-    assert offered.answers.level.isVisible()
+    assert offered.answers.equalise.isVisible()
     _, left, right = pairs["three"]
     page.show_question(ask(left, right))
-    assert not page.answers.level.isVisible()
+    assert not page.answers.equalise.isVisible()
     qtbot.keyClick(page, K.Key_E)
     assert not page.moving
 
 
 def test_tab_visits_it_between_its_neighbours_and_undo_after_the_answers(qtbot, offered, monkeypatch) -> None:
     offered.answers.slightly_a.setFocus()
-    for widget in (offered.answers.level, offered.answers.unsure):
+    for widget in (offered.answers.equalise, offered.answers.unsure):
         qtbot.keyClick(QApplication.focusWidget(), K.Key_Tab)
         assert QApplication.focusWidget() is widget
     qtbot.keyClick(offered, K.Key_E)
@@ -394,5 +394,5 @@ def test_the_two_middle_answers_stand_on_one_line(shown, qapp, ask, pairs, size,
     page = shown(*size)
     _, left, right = pairs["three"]
     page.show_question(ask(left, right, proposal=RIGHT))
-    for button in (page.answers.level, page.answers.unsure):
+    for button in (page.answers.equalise, page.answers.unsure):
         assert button.text_height(button.width()) == button.text_height(2000)

@@ -244,7 +244,7 @@ def test_a_break_is_offered_before_the_question(qtbot, page, ask, pairs) -> None
     assert not given
     qtbot.mouseClick(page.break_card.stop, Qt.MouseButton.LeftButton)
     assert left_for_now
-    qtbot.keyClick(page.break_card.go_on, K.Key_Return)
+    qtbot.keyClick(page.break_card.proceed, K.Key_Return)
     assert page.answers.isVisible()
     qtbot.waitUntil(lambda: page.on_screen)
     qtbot.keyClick(page, K.Key_Left)

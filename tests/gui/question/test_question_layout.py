@@ -10,8 +10,8 @@ from PySide6.QtGui import QFont, QFontMetricsF
 from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.question.flow_view import FlowList, called_font, flow_place, leaf_heights, more_font
-from elicit_app.gui.question.measures import breakable
+from elicit_app.gui.question.flow_view import FlowList, flow_place, leaf_heights, more_font, prediction_font
+from elicit_app.gui.question.layout import breakable
 from elicit_app.gui.question.page import QuestionPage
 from elicit_app.gui.question.row import CountBar
 
@@ -269,7 +269,7 @@ def test_the_full_picture_is_never_cut(qtbot, qapp, ask, pairs, long_words, kind
     assert place.bars + more <= flow.width() / 2, (kind, size, scale)
     assert sum(sum(leaf_heights(branch, place, 17, compact=compact)) for branch in branches) <= flow.height()
     names = [leaf.called for branch in branches for leaf in branch.leaves]
-    assert widest_piece(names, called_font(compact=compact, strong=True), place.name_width) <= place.name_width + 1
+    assert widest_piece(names, prediction_font(compact=compact, strong=True), place.name_width) <= place.name_width + 1
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -291,7 +291,7 @@ def check_list(flow: FlowList) -> None:
     assert room > 0
     assert flow.needed_height(flow.width()) <= flow.height() + 2
     names = [leaf.called for branch in flow.full for leaf in branch.leaves]
-    assert widest_piece(names, called_font(compact=True, strong=True), room) <= room + 1
+    assert widest_piece(names, prediction_font(compact=True, strong=True), room) <= room + 1
 
 
 def widest_piece(names: list[str], face: QFont, width: float) -> float:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QPointF
 
-from elicit_app.gui.question.measures import LARGEST_PITCH, MOST_SQUARES, Bar, Scale, ScaleMemory, scale_for
+from elicit_app.gui.question.layout import LARGEST_PITCH, MOST_SQUARES, Bar, Scale, ScaleMemory, scale_for
 
 COUNTS = st.integers(0, 160)
 SCALES = st.builds(Scale, st.sampled_from([5, 10]), st.sampled_from([3.0, 5.5, 7.0, 9.0, 12.0]))
@@ -82,7 +82,7 @@ def test_solid_bars_are_as_long_as_their_counts(a: int, b: int) -> None:
 def test_during_a_session_a_length_only_ever_means_more(largest: list[int], heights: list[float]) -> None:
     memory, lengths = ScaleMemory(), []
     for count, height in zip(largest, heights, strict=False):
-        memory.see([count])
+        memory.record_counts([count])
         scale = memory.scale(240, height, (1280, 800, 15))
         assert memory.largest == max(largest[: len(lengths) + 1])
         assert scale.length(memory.largest) <= 240 + 1e-6
@@ -95,9 +95,9 @@ def test_during_a_session_a_length_only_ever_means_more(largest: list[int], heig
 
 def test_the_same_questions_keep_their_scale() -> None:
     memory = ScaleMemory()
-    memory.see([133, 31])
+    memory.record_counts([133, 31])
     first = memory.scale(247, 140, (1280, 800, 15))
-    memory.see([12, 40])
+    memory.record_counts([12, 40])
     assert memory.scale(247, 140, (1280, 800, 15)) is first
     assert (first.rows, first.pitch) == (5, 9.0)
 

@@ -13,7 +13,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import LinkButton
 from elicit_app.gui.pages.review import FITS, NOTHING_CHOSEN, PREFERRED, SECONDS, ReviewPage
 from elicit_app.gui.results.page import TABS, ResultsPage
-from elicit_app.gui.results.to_do import NO_MODELS
+from elicit_app.gui.results.recommendation import NO_MODELS
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.policy_words import policy_texts
 from elicit_app.session.result import result_view
@@ -270,7 +270,7 @@ def test_another_prevalence_begins_with_the_studys_own(elsewhere, results, views
     assert shares.box.value() == round(1000 * views[1].scenarios.own[views[1].headline.rate.true])
     assert shares.cases == "Then there are 450 red lights, 100 yellow lights, 450 green lights."
     assert not shares.back.isEnabled()
-    here, there = results.to_do.policies.table.rows, elsewhere.policies.table.rows
+    here, there = results.recommendation.policies.table.rows, elsewhere.policies.table.rows
     assert [(row.sentence, row.manner, row.counts) for row in there] == [
         (row.sentence, row.manner, row.counts) for row in here
     ]
@@ -323,8 +323,8 @@ def test_a_study_without_models_has_no_scenarios(qtbot, views, study):
     page.show_result(replace(views[1], scenarios=None, judgement=None, models=()), study)
     assert page.prevalence.title.text() == NO_MODELS
     assert page.prevalence.shares.isHidden()
-    assert page.to_do.policies.isHidden()
-    assert page.to_do.more.isHidden()
+    assert page.recommendation.policies.isHidden()
+    assert page.recommendation.more.isHidden()
     assert page.practice.isHidden()
 
 

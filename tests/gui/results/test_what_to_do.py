@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
-from elicit_app.gui.flow.background import proposed_name, save_pictures, title_of
+from elicit_app.gui.flow.background import proposed_name, save_dialog_title, save_pictures
 from elicit_app.gui.results.page import PracticeDialog, ResultsPage
 from elicit_app.gui.results.policy_table import PolicyTable
 from elicit_app.problem import Problem
@@ -101,9 +101,9 @@ def page(qtbot, view, study, curves):
 
 def test_the_page_begins_with_the_recommendation_of_the_judge(page, view):
     assert page.tabs.currentIndex() == 0
-    assert page.to_do.card.sentence.accessibleName() == view.judgement.recommendation.sentence
-    assert page.to_do.card.costs.text() == view.metric.quality.caveat
-    said = page.to_do.policies.table.accessibleDescription()
+    assert page.recommendation.card.sentence.accessibleName() == view.judgement.recommendation.sentence
+    assert page.recommendation.card.costs.text() == view.metric.quality.caveat
+    said = page.recommendation.policies.table.accessibleDescription()
     assert all(row.sentence in said for row in policy_texts(view.judgement).rows)
 
 
@@ -111,7 +111,8 @@ def test_settled_choices_with_open_costs_are_said(page, view, study):
     quality = replace(view.metric.quality, provisional=CHOICE_SETTLED, purpose="choose")
     page.show_result(replace(view, metric=replace(view.metric, quality=quality)), study)
     assert (
-        page.to_do.card.costs.text() == "More answers would hardly change the choice; the costs are not known closely."
+        page.recommendation.card.costs.text()
+        == "More answers would hardly change the choice; the costs are not known closely."
     )
     assert page.save.text() == "Save report…"
 
@@ -151,7 +152,7 @@ def test_a_provisional_metric_is_called_so_where_it_is_saved(view):
     def of(provisional, ending):
         quality = replace(view.metric.quality, provisional=provisional)
         changed = replace(view, metric=replace(view.metric, quality=quality))
-        return proposed_name(changed, ending), title_of(changed, ending)
+        return proposed_name(changed, ending), save_dialog_title(changed, ending)
 
     name, title = of(CHOICE_SETTLED, ".metric.json")
     assert name.endswith(" (provisional)")
@@ -194,11 +195,11 @@ def test_practice_is_typed_or_pasted(qtbot, study):
 
 def test_the_arrows_move_the_line_and_the_sentence_follows(page, curves, qtbot):
     asked = []
-    page.seen.curves_requested.connect(lambda: asked.append(1))
+    page.details.curves_requested.connect(lambda: asked.append(1))
     page.tabs.setCurrentIndex(2)
     assert asked
     page.show_curves(curves)
-    card = page.seen.right
+    card = page.details.right
     before, at = card.sentence.text(), card.plot.at
     QTest.keyClick(card.plot, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
     assert card.plot.at > at
@@ -225,10 +226,10 @@ def test_roc_and_tables_are_shown_and_left_again(page, curves):
     page.show_curves(curves)
     for link, part in ((page.roc, "roc"), (page.tables, "tables")):
         link.click()
-        assert page.seen.part == part
+        assert page.details.part == part
         assert link.text() == "Back to the curves"
         link.click()
-        assert page.seen.part == "curves"
+        assert page.details.part == "curves"
 
 
 def test_pictures_are_saved_or_the_reason_said(curves, tmp_path):

@@ -22,7 +22,7 @@ CTRL = Qt.KeyboardModifier.ControlModifier
 DIGITS = open_study("digits")
 
 
-def beginning(qtbot, study, tmp_path):
+def request(qtbot, study, tmp_path):
     page = BeginPage()
     qtbot.addWidget(page)
     begun = []
@@ -37,7 +37,7 @@ def page(shown, qtbot, tmp_path):
     page = PilesPage()
     page.done = []
     page.finished.connect(page.done.append)
-    page.show_beginning(beginning(qtbot, DIGITS, tmp_path))
+    page.show_request(request(qtbot, DIGITS, tmp_path))
     shown(page)
     page.top.setFocus()
     return page
@@ -50,43 +50,43 @@ def press(page, key, modifier=Qt.KeyboardModifier.NoModifier):
 def test_a_screen_reader_is_told_what_the_card_is(page):
     card = QAccessible.queryAccessibleInterface(page.top)
     assert card.role() == QAccessible.Role.Grouping
-    assert card.text(QAccessible.Text.Name).startswith(page.piles.cards[page.piles.left[0]].title)
+    assert card.text(QAccessible.Text.Name).startswith(page.piles.cards[page.piles.remaining[0]].title)
 
 
 def test_a_digit_puts_the_card_and_undo_takes_it_back(page):
-    first, second = page.piles.left[:2]
+    first, second = page.piles.remaining[:2]
     press(page, Qt.Key.Key_4)
-    assert page.piles.lies == {first: 3}
-    assert page.piles.left[0] == second
+    assert page.piles.assigned == {first: 3}
+    assert page.piles.remaining[0] == second
     press(page, Qt.Key.Key_Z, CTRL)
-    assert page.piles.lies == {}
-    assert page.piles.left[0] == first
+    assert page.piles.assigned == {}
+    assert page.piles.remaining[0] == first
 
 
 def test_later_puts_a_card_under_the_others(page):
-    first = page.piles.left[0]
+    first = page.piles.remaining[0]
     press(page, Qt.Key.Key_L)
-    assert page.piles.left[-1] == first
-    assert first not in page.piles.left[:-1]
+    assert page.piles.remaining[-1] == first
+    assert first not in page.piles.remaining[:-1]
 
 
 def test_enter_puts_all_that_say_the_same_where_the_first_of_them_went(page):
     press(page, Qt.Key.Key_2)
     said = page.piles.cards[0].consequence
     alike = [at for at, card in enumerate(page.piles.cards) if card.consequence == said]
-    while page.piles.left[0] not in alike:
+    while page.piles.remaining[0] not in alike:
         press(page, Qt.Key.Key_L)
     press(page, Qt.Key.Key_Return)
-    assert all(page.piles.lies[at] == 1 for at in alike)
-    assert set(page.piles.lies) == set(alike)
+    assert all(page.piles.assigned[at] == 1 for at in alike)
+    assert set(page.piles.assigned) == set(alike)
 
 
 def test_in_a_pile_a_digit_moves_the_card_under_the_cursor(page):
-    first = page.piles.left[0]
+    first = page.piles.remaining[0]
     press(page, Qt.Key.Key_1)
     page.columns[0].chips.setFocus()
     press(page, Qt.Key.Key_5)
-    assert page.piles.lies == {first: 4}
+    assert page.piles.assigned == {first: 4}
 
 
 def test_arrows_go_from_pile_to_pile(page):
@@ -102,7 +102,7 @@ def test_a_digit_typed_into_a_name_is_a_digit(page):
     page.columns[0].name.setFocus()
     page.columns[0].name.clear()
     QTest.keyClicks(page.columns[0].name, "3 days")
-    assert page.piles.lies == {}
+    assert page.piles.assigned == {}
     assert page.piles.names[0] == "3 days"
 
 
@@ -126,12 +126,12 @@ def test_skipped_piles_are_none(page):
 def test_from_the_page_to_the_belief_of_the_session(page, tmp_path):
     for key in (Qt.Key.Key_1, Qt.Key.Key_5, Qt.Key.Key_5):
         press(page, key)
-    page.go_on.click()
-    page.go_on.click()
+    page.proceed.click()
+    page.proceed.click()
     begun = page.done[0]
     with Session.create(begun.study, begun.setting, tmp_path / "one.session.jsonl") as session:
         prior = session.procedure().prior
-    with Session.look(tmp_path / "one.session.jsonl") as again:
+    with Session.open_read_only(tmp_path / "one.session.jsonl") as again:
         assert again.setting.piles == begun.setting.piles
     (first, second, third) = (prior.index(0, predicted) for predicted in (1, 2, 3))
     assert prior.covariance[second, third] > prior.covariance[first, third]
@@ -141,7 +141,7 @@ def test_fewer_piles_keep_the_ranks(page):
     press(page, Qt.Key.Key_1)
     press(page, Qt.Key.Key_5)
     page.sizes[3].click()
-    assert list(page.piles.lies.values()) == [0, 2]
+    assert list(page.piles.assigned.values()) == [0, 2]
     assert page.piles.names == list(NAMES[3])
     assert not page.columns[3].isVisibleTo(page)
 
@@ -165,7 +165,7 @@ def test_every_mistake_is_on_one_card_and_many_go_as_groups(many_classes, k):
 
 def test_fifty_classes_are_shown_and_stated(shown, qtbot, many_classes, tmp_path):
     page = PilesPage()
-    page.show_beginning(beginning(qtbot, many_classes(50), tmp_path))
+    page.show_request(request(qtbot, many_classes(50), tmp_path))
     shown(page)
     page.top.setFocus()
     press(page, Qt.Key.Key_3)

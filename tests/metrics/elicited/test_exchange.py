@@ -68,10 +68,10 @@ def test_draws_give_estimates_and_ranges_of_the_ratio_itself_not_of_its_parts():
         CLASSES, -np.array([5.0, 1, 1, 1, 1, 1]), "lpm", samples=draws, yardstick=("yellow", "red")
     )
     known, unknown, yardstick, *_ = exchange_rates(metric)
-    assert (known.ratio, known.half, known.ninety) == (pytest.approx(3), *2 * (pytest.approx((3, 3)),))
-    assert (yardstick.half, yardstick.ninety) == (None, None)
+    assert (known.ratio, known.half, known.range_90) == (pytest.approx(3), *2 * (pytest.approx((3, 3)),))
+    assert (yardstick.half, yardstick.range_90) == (None, None)
     assert unknown.ratio == pytest.approx(1 / 50.5)
-    assert unknown.ninety == (pytest.approx(1 / 95.05, rel=0.02), pytest.approx(1 / 5.95, rel=0.02))
+    assert unknown.range_90 == (pytest.approx(1 / 95.05, rel=0.02), pytest.approx(1 / 5.95, rel=0.02))
 
 
 @pytest.mark.parametrize("n_draws", [1, 2, 7, 1000])
@@ -103,12 +103,12 @@ def test_an_end_that_the_answers_leave_open_stays_open():
         )
         worst, _, least = exchange_rates(metric)
         assert worst.bounded
-        assert worst.ninety[1] == math.inf
+        assert worst.range_90[1] == math.inf
         assert least.bounded
-        assert least.ninety[0] == 0
+        assert least.range_90[0] == 0
         if samples is None:
-            assert worst.ninety[0] == 2
-            assert least.ninety[1] == pytest.approx(0.4)
+            assert worst.range_90[0] == 2
+            assert least.range_90[1] == pytest.approx(0.4)
             assert headline(metric).number == "at least 2 cases of yellow called something else"
 
 
@@ -119,8 +119,8 @@ def test_in_units_of_a_mistake_that_may_cost_nothing_there_is_no_upper_end():
         CLASSES, [0.6, 0.3, 0.1], "dlpm", intervals=intervals, yardstick=("yellow", "red")
     )
     worst, _, least = exchange_rates(metric)
-    assert worst.ninety == (pytest.approx(0.5 / 0.4), math.inf)
-    assert least.ninety == (pytest.approx(0.1 / 0.4), math.inf)
+    assert worst.range_90 == (pytest.approx(0.5 / 0.4), math.inf)
+    assert least.range_90 == (pytest.approx(0.1 / 0.4), math.inf)
 
 
 def test_the_headline_goes_by_the_number_that_is_said():

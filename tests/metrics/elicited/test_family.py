@@ -130,9 +130,14 @@ def test_release_list_of_a_two_level_matrix_is_that_list():
 def test_stacks_of_weights_give_stacks(family):
     draws = np.abs(np.random.default_rng(0).normal(size=(5, 2, 6)))
     draws = draws if family == "dlpm" else -draws
-    weigh = family_of(family)
-    assert weigh.n_classes(6) == (6 if family == "dlpm" else 3)
-    for function in (weigh.normalise, weigh.weight_matrix, weigh.costs, weigh.class_weight):
+    metric_family = family_of(family)
+    assert metric_family.n_classes(6) == (6 if family == "dlpm" else 3)
+    for function in (
+        metric_family.normalise,
+        metric_family.weight_matrix,
+        metric_family.costs,
+        metric_family.class_weight,
+    ):
         stacked = function(draws)
         for i in range(5):
             np.testing.assert_allclose(stacked[i, 1], function(draws[i, 1]), rtol=1e-13)

@@ -15,8 +15,8 @@ def metric(ratio=3.6):
     )
 
 
-def test_at_a_ratio_costs_and_probabilities_are_those_of_the_judge(lumps):
-    true, models = lumps
+def test_at_a_ratio_costs_and_probabilities_are_those_of_the_judge(breast_cancer_cases):
+    true, models = breast_cancer_cases
     curves = policy_curves(metric(), true, models, ratios=[1.0, 3.6, 19.0], draws=4_000)
     for ratio, place in ((3.6, 1), (19.0, 2)):
         judgement = judge(metric(ratio), true, models)
@@ -46,8 +46,8 @@ def test_they_are_the_policies_of_the_judge_with_practice_and_recalibrated_model
         assert best == pytest.approx(one.probability_best)
 
 
-def test_ratios_near_each_other_are_averaged(lumps):
-    true, models = lumps
+def test_ratios_near_each_other_are_averaged(breast_cancer_cases):
+    true, models = breast_cancer_cases
     ratios = np.array([3.5, 3.6, 3.7, 10.0])
     smooth = policy_curves(metric(), true, models, ratios=ratios, draws=500).probability_best
     alone = np.array(
@@ -108,8 +108,8 @@ def test_what_is_wrong_with_the_cases_is_said_in_the_same_words(function, labels
         function(metric(), labels, {"a": rows}, draws=10)
 
 
-def test_the_curves_are_drawn(lumps):
-    true, models = lumps
+def test_the_curves_are_drawn(breast_cancer_cases):
+    true, models = breast_cancer_cases
     curves = policy_curves(metric(), true, models, draws=50)
     axes = curves.plot()
     assert axes.get_ylabel() == "probability of being best"

@@ -49,8 +49,8 @@ def breast_metric(ratio, spread=0.0, draws=2_000):
     )
 
 
-def test_columns_may_stand_in_the_order_of_an_estimator(lumps):
-    labels, models = lumps
+def test_columns_may_stand_in_the_order_of_an_estimator(breast_cancer_cases):
+    labels, models = breast_cancer_cases
     metric = breast_metric(3.6)
     turned = {name: np.asarray(proba)[:, ::-1] for name, proba in models.items()}
     same, first = judge(metric, labels, turned, labels=["benign", "malignant"]), judge(metric, labels, models)
@@ -61,8 +61,8 @@ def test_columns_may_stand_in_the_order_of_an_estimator(lumps):
 
 
 @pytest.mark.parametrize("ratio", [3.6, 19.0])
-def test_checked_values_of_the_breast_study(ratio, lumps):
-    labels, models = lumps
+def test_checked_values_of_the_breast_study(ratio, breast_cancer_cases):
+    labels, models = breast_cancer_cases
     judgement = judge(breast_metric(ratio), labels, models, draws=20_000)
     assert {one.name for one in judgement.policies} == set(CHECKED[ratio])
     for one in judgement.policies:
@@ -80,9 +80,9 @@ def test_checked_values_of_the_breast_study(ratio, lumps):
     assert judgement.best.threshold.value == pytest.approx(1 / (1 + ratio))
 
 
-def test_differences_are_those_of_a_direct_bootstrap_with_both_doubts(lumps):
+def test_differences_are_those_of_a_direct_bootstrap_with_both_doubts(breast_cancer_cases):
     """Every case by itself, every draw by itself: nothing is grouped, nothing is contracted."""
-    labels, models = lumps
+    labels, models = breast_cancer_cases
     metric = breast_metric(19.0, spread=0.4)
     judgement = judge(metric, labels, models, draws=20_000, seed=1)
     rng = np.random.default_rng(9)
@@ -108,8 +108,8 @@ def test_differences_are_those_of_a_direct_bootstrap_with_both_doubts(lumps):
     assert two.best.probability_best == pytest.approx((direct > 0).mean(), abs=0.015)
 
 
-def test_the_two_doubts_apart_are_narrower_than_together(lumps):
-    labels, models = lumps
+def test_the_two_doubts_apart_are_narrower_than_together(breast_cancer_cases):
+    labels, models = breast_cancer_cases
     judgement = judge(breast_metric(19.0, spread=0.4), labels, models)
     for one in judgement.policies[1:]:
         width, of_answers, of_cases = (
@@ -121,8 +121,8 @@ def test_the_two_doubts_apart_are_narrower_than_together(lumps):
     assert 0 <= information.of_cases <= information.expected_loss
 
 
-def test_without_draws_of_the_costs_only_the_cases_are_doubted_and_it_is_said(lumps):
-    labels, models = lumps
+def test_without_draws_of_the_costs_only_the_cases_are_doubted_and_it_is_said(breast_cancer_cases):
+    labels, models = breast_cancer_cases
     judgement = judge(breast_metric(19.0), labels, models)
     assert all(one.interval_answers is None for one in judgement.policies)
     assert judgement.information.of_values == 0
@@ -135,8 +135,8 @@ def test_without_draws_of_the_costs_only_the_cases_are_doubted_and_it_is_said(lu
     assert [one.name for one in bare.policies] == [one.name for one in judgement.policies]
 
 
-def test_a_stated_prevalence_is_not_doubted(lumps):
-    labels, models = lumps
+def test_a_stated_prevalence_is_not_doubted(breast_cancer_cases):
+    labels, models = breast_cancer_cases
     judgement = judge(breast_metric(19.0), labels, models, prevalence=[0.1, 0.9])
     everybody = judgement.named("always malignant")
     assert everybody.cost_per_population == pytest.approx(900)
@@ -147,8 +147,8 @@ def test_a_stated_prevalence_is_not_doubted(lumps):
     assert as_is.cost_per_population == pytest.approx(100 * 19 * 34 / 212 + 900 * 35 / 357)
 
 
-def test_present_practice_is_one_more_policy(lumps):
-    labels, models = lumps
+def test_present_practice_is_one_more_policy(breast_cancer_cases):
+    labels, models = breast_cancer_cases
     typed = [[188, 24], [50, 307]]
     judgement = judge(breast_metric(3.6), labels, models, practice=typed)
     practice = judgement.named("present practice")

@@ -11,7 +11,7 @@ from metrics.elicited.metric_parts import OPPOSED, UNTRUSTED, UNTRUSTED_AMONG, C
 from metrics.policies.cases import Practice, case_table, of_model
 from metrics.policies.information import DOUBTED, DOUBTED_CASES, information
 from metrics.policies.judging import Judge
-from metrics.policies.recommendation import what_one_does
+from metrics.policies.recommendation import name_and_manner
 
 WORDS = (
     Consequence("malignant", "benign", "Missed cancer", "missed cancer", "missed cancers"),
@@ -42,8 +42,8 @@ def judged(table, under=None, words=None, practice=None):
     return Judge.of(under, case_table(true, [said, said], 2), of_model("m"), words=words, practice=practice).at()
 
 
-def test_a_model_with_a_threshold(lumps):
-    said = judge(metric(3.6), *lumps).recommendation
+def test_a_model_with_a_threshold(breast_cancer_cases):
+    said = judge(metric(3.6), *breast_cancer_cases).recommendation
     assert said.sentence == "Call it malignant where Size and texture says 22 % or more."
     assert [piece.text for piece in said.pieces if piece.strong] == ["Size and texture", "22 % or more"]
     assert said.spares == (
@@ -68,12 +68,12 @@ def test_no_model_is_said_to_be_worse_that_may_be_better():
     assert judgement.recommendation.sentence == "Call every case malignant: nothing shows that a model does better."
 
 
-def test_what_is_done_with_a_class_is_said_instead_of_calling_it_so(lumps):
+def test_what_is_done_with_a_class_is_said_instead_of_calling_it_so(breast_cancer_cases):
     words = CaseWords("patient", "patients", ("cancer", "harmless"), ("biopsy", ""))
-    one = judge(metric(3.6, words=words), *lumps)
+    one = judge(metric(3.6, words=words), *breast_cancer_cases)
     assert one.recommendation.sentence == "Biopsy where Size and texture says 22 % or more."
     assert one.recommendation.spares.endswith(" than by the rule “biopsy in every case”.")
-    assert what_one_does(one.best, one.words, one.positive) == ("Size and texture", "biopsy from 22 %")
+    assert name_and_manner(one.best, one.words, one.positive) == ("Size and texture", "biopsy from 22 %")
     everybody = judged([50, 50, 50, 50], metric(9.0), words).recommendation
     assert everybody.sentence == "Biopsy in every case: no model does better."
 
@@ -158,7 +158,7 @@ def test_a_sentence_that_something_else_is_likelier_than_is_called_a_guess():
 def test_what_one_does_names_every_policy():
     words = CaseWords("patient", "patients", ("cancer", "harmless"))
     judgement = judged([80, 20, 30, 70], metric(3.0, 0.3), words, [[90, 10], [20, 80]])
-    found = {" | ".join(what_one_does(one, words, judgement.positive)) for one in judgement.policies}
+    found = {" | ".join(name_and_manner(one, words, judgement.positive)) for one in judgement.policies}
     (cut,) = (one for one in found if "from" in one)
     assert found - {cut} == {
         "m | as it decides now",
@@ -173,8 +173,8 @@ def test_brackets_in_a_name_are_kept_where_ranges_are_left_out():
     words = CaseWords("patient", "patients", ("cancer (any)", "harmless"))
     judgement = judged([80, 20, 30, 70], metric(3.0, 0.3), words)
     cut = next(one for one in judgement.policies if one.threshold is not None)
-    assert what_one_does(cut, words, judgement.positive, ranges=False) == ("m", "cancer (any) from 25 %")
-    assert what_one_does(cut, words, judgement.positive)[1].startswith("cancer (any) from 25 % (")
+    assert name_and_manner(cut, words, judgement.positive, ranges=False) == ("m", "cancer (any) from 25 %")
+    assert name_and_manner(cut, words, judgement.positive)[1].startswith("cancer (any) from 25 % (")
 
 
 class TestInformation:
@@ -230,8 +230,8 @@ class TestInformation:
         assert found.advice.startswith("Decide now")
 
 
-def test_a_judgement_of_some_policies_is_that_of_their_draws(lumps):
-    judgement = judge(metric(19.0, 0.3), *lumps)
+def test_a_judgement_of_some_policies_is_that_of_their_draws(breast_cancer_cases):
+    judgement = judge(metric(19.0, 0.3), *breast_cancer_cases)
     some = judgement.among(lambda policy: policy.model is not None)
     assert {one.name for one in some.policies} == {one.name for one in judgement.policies if one.policy.model}
     assert sum(one.probability_best for one in some.policies) == pytest.approx(1)

@@ -10,7 +10,7 @@ import pytest
 
 from elicit_app.problem import Problem
 from elicit_app.session.journal.events import Noted, Recovered, to_line
-from elicit_app.session.journal.files import DamagedProblem, backup_folder, backups, examine, forget_mark, read
+from elicit_app.session.journal.files import DamagedProblem, backup_folder, backups, delete_mark, examine, read
 from elicit_app.session.journal.writing import Journal, UnwrittenProblem, to_lines
 
 EXTRA = Noted(at=datetime(2025, 3, 2, tzinfo=UTC), sentence="written after the repair")
@@ -59,7 +59,7 @@ def test_cut_at_any_byte_it_loads_or_is_refused_in_one_sentence(journal_path, a_
 
 
 def repaired(path, data, expected):
-    forget_mark(path)
+    delete_mark(path)
     path.write_bytes(data)
     journal, contents = Journal.open(path)
     journal.append(EXTRA)

@@ -12,10 +12,10 @@ from elicit_app.session.journal.files import (
     DamagedProblem,
     backup_folder,
     backups,
+    delete_mark,
     examine,
-    forget_mark,
-    look_into,
     read,
+    read_up_to_damage,
 )
 from elicit_app.session.journal.recovery import check_session, recover_session
 from elicit_app.session.journal.state import fold
@@ -85,7 +85,7 @@ def test_every_flip_of_one_bit_is_noticed_and_put_right(journal_path, kept, sitt
 
 def test_lines_dropped_doubled_and_swapped_are_noticed(journal_path, kept, sitting, tmp_path):
     lines = kept.splitlines(keepends=True)
-    forget_mark(journal_path)
+    delete_mark(journal_path)
     for place in range(len(lines)):
         doubled = [*lines[: place + 1], *lines[place:]]
         swapped = [*lines[:place], *lines[place : place + 2][::-1], *lines[place + 2 :]]
@@ -164,7 +164,7 @@ def test_a_chain_written_anew_is_noticed_where_the_session_was_kept(journal_path
 
 def test_a_damaged_session_says_what_can_be_read(journal_path, kept):
     journal_path.write_bytes(kept.replace(b'"unsure"', b'"equal"'))
-    contents = look_into(journal_path)
+    contents = read_up_to_damage(journal_path)
     assert (contents.sound_answers, contents.answers, contents.damage) == (5, 6, "is damaged in line 10")
     check = check_session(journal_path)
     assert (check.answers, check.all_answers, check.lines, check.protected) == (5, 6, 9, True)
@@ -222,7 +222,7 @@ def test_sessions_of_earlier_versions_open_go_on_and_are_marked(old, journal_pat
 
 
 def test_a_session_without_its_beginning_cannot_be_saved(journal_path, kept, tmp_path):
-    forget_mark(journal_path)
+    delete_mark(journal_path)
     journal_path.write_bytes(b"".join(kept.splitlines(keepends=True)[1:]))
     with pytest.raises(Problem, match="Nothing can be saved"):
         recover_session(journal_path, tmp_path / "out.session.jsonl")

@@ -42,8 +42,8 @@ def test_undo_is_as_if_it_had_never_happened_and_redo_as_if_not_undone(write, da
             back = []
     state = fold(events)
     assert standing(state) == standing(fold([begun, *kept]))
-    assert len(state.done) == len(kept)
-    assert list(state.undone) == back
+    assert len(state.undo_stack) == len(kept)
+    assert list(state.redo_stack) == back
     assert standing(fold(EVENT.validate_json(to_line(event, None)[0]) for event in events)) == standing(state), (
         "and read again"
     )

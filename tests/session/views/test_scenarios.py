@@ -141,7 +141,7 @@ def test_a_class_without_cases_is_not_asked_about():
         Predictions(one.name, one.y_true[one.y_true != 1], one.y_proba[one.y_true != 1]) for one in study.models
     )
     scenarios = made(replace(study, models=models, yardstick=(2, 0)))
-    assert scenarios.known == (0, 2)
+    assert scenarios.classes_with_cases == (0, 2)
     assert scenarios.own[1] == 0
     assert scenarios.with_share(scenarios.own, 0, 0.3) == pytest.approx([0.3, 0, 0.7])
 

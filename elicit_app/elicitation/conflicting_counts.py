@@ -15,12 +15,12 @@ from elicit_app.elicitation.response import USUAL_ERROR
 _HARDLY = 0.01  # probability below which people with usual errors would not differ so much
 
 
-class FarApart(NamedTuple):
+class ConflictingCounts(NamedTuple):
     """The two most distant counts about the same two mistakes, which differ more than most people's do.
 
     Parameters
     ----------
-    more, fewer : int
+    higher_answer, lower_answer : int
         Indices of the answers: mistake `grave` weighs more by the first than by the second.
     grave, mild : int
         The two mistakes, as indices of weights; together the two answers make the first one graver.
@@ -28,8 +28,8 @@ class FarApart(NamedTuple):
         Weight of `grave` in units of `mild` by the first answer, and by the second, least < most.
     """
 
-    more: int
-    fewer: int
+    higher_answer: int
+    lower_answer: int
     grave: int
     mild: int
     most: float
@@ -41,7 +41,9 @@ class FarApart(NamedTuple):
         return self.most / self.least
 
 
-def far_apart(procedure: Procedure, history: Sequence[Asked], left_out: Sequence[int] = ()) -> FarApart | None:
+def conflicting_counts(
+    procedure: Procedure, history: Sequence[Asked], left_out: Sequence[int] = ()
+) -> ConflictingCounts | None:
     """Find two mistakes about which the named counts differ more than those of most people do.
 
     A fit can make any counts plausible by assuming a very imprecise person. Here the counts are compared with each
@@ -74,10 +76,10 @@ def far_apart(procedure: Procedure, history: Sequence[Asked], left_out: Sequence
     pair = min(chances, key=lambda one: chances[one], default=None)
     if pair is None or chances[pair] * len(chances) > _HARDLY:
         return None
-    (least, fewer), (most, more) = min(named[pair]), max(named[pair])
+    (least, lower_answer), (most, higher_answer) = min(named[pair]), max(named[pair])
     if most + least < 0:
-        return FarApart(fewer, more, *pair[::-1], float(np.exp(-least)), float(np.exp(-most)))
-    return FarApart(more, fewer, *pair, float(np.exp(most)), float(np.exp(least)))
+        return ConflictingCounts(lower_answer, higher_answer, *pair[::-1], float(np.exp(-least)), float(np.exp(-most)))
+    return ConflictingCounts(higher_answer, lower_answer, *pair, float(np.exp(most)), float(np.exp(least)))
 
 
 def _chance(logs: Sequence[float]) -> float:

@@ -19,9 +19,9 @@ from elicit_app.gui.flow.background import (
     Background,
     Dialogs,
     documents,
+    report_saved,
     save_as,
     save_pixels,
-    say_saved,
     with_ending,
 )
 from elicit_app.gui.flow.pages import Pages
@@ -131,7 +131,7 @@ class LaboratoryFlow(QObject):
         except Problem as problem:
             self._page.notice.say(problem.sentence)
         else:
-            say_saved(self._page.notice, path, self._dialogs)
+            report_saved(self._page.notice, path, self._dialogs)
 
     def _ask(self, name: str, ending: str) -> Path | None:
         proposed = documents() / f"{name} {datetime.now().astimezone():%Y-%m-%d}{ending}"
@@ -144,7 +144,7 @@ def _in_turn(people: Sequence[Iterable[SimulatedPerson]]) -> Iterable[SimulatedP
     return (person for person in chain.from_iterable(zip_longest(*people)) if person is not None)
 
 
-class Comparing(QObject):
+class ComparisonFlow(QObject):
     """Emits `reading` before the sessions are read, and `failed` with a `Problem` if they cannot be compared."""
 
     reading = Signal()
@@ -168,7 +168,7 @@ class Comparing(QObject):
             return
         self.reading.emit()
         self._background.run(
-            lambda: _compared(path, trusted_only=trusted_only),
+            lambda: _read_comparison(path, trusted_only=trusted_only),
             lambda view: self._show(view, trusted_only=trusted_only),
             self.failed.emit,
         )
@@ -182,8 +182,8 @@ class Comparing(QObject):
     def _page(self) -> ComparePage:
         page = self._pages.compare
         page.back_requested.connect(self._back)
-        page.save_requested.connect(lambda: self._save(METRIC_ENDING, _saved))
-        page.report_requested.connect(lambda: self._save(".pdf", _reported))
+        page.save_requested.connect(lambda: self._save(METRIC_ENDING, _save_metric))
+        page.report_requested.connect(lambda: self._save(".pdf", _save_report))
         page.trusted_only_requested.connect(lambda only: self._read(trusted_only=only))
         return page
 
@@ -199,19 +199,19 @@ class Comparing(QObject):
             save_as(self._page, name, ending, lambda path: write(view, path), self._background, self._dialogs)
 
 
-def _compared(path: Path, *, trusted_only: bool) -> ComparisonView:
+def _read_comparison(path: Path, *, trusted_only: bool) -> ComparisonView:
     from elicit_app.session.comparing import compare_experts
 
     return compare_experts(path, trusted_only=trusted_only)
 
 
-def _reported(view: ComparisonView, path: Path) -> Path:
+def _save_report(view: ComparisonView, path: Path) -> Path:
     from elicit_app.session.report import pooled_report, save_report
 
     return save_report(pooled_report(view), view.pooled, path)
 
 
-def _saved(view: ComparisonView, path: Path) -> Path:
+def _save_metric(view: ComparisonView, path: Path) -> Path:
     from elicit_app.session.result import save_metric
 
     return save_metric(view.pooled, path)

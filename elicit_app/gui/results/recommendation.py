@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import LinkButton
-from elicit_app.gui.elements.painting import Label, Painted, Sized, StressedLabel, tell
-from elicit_app.gui.elements.surfaces import Block, Card, Surface, fill, in_column, in_grid, in_row, turn
+from elicit_app.gui.elements.painting import Label, Painted, Sized, StressedLabel, annotate
+from elicit_app.gui.elements.surfaces import Block, Card, Surface, fill, in_column, in_grid, in_row, set_direction
 from elicit_app.gui.results.policy_table import PolicyTable
 from elicit_app.session.policy_words import InformationTexts, MoreText, information_texts, policy_texts
 from elicit_app.session.views import ResultView
@@ -43,7 +43,7 @@ class RecommendationCard(Card):
         self.sureness.say(*_stressed(recommended.sureness, "", " sure "))
         self.sureness.setVisible(bool(recommended.sureness))
         self.costs.show_text(costs)
-        tell(self.costs, tooltip=view.metric.quality.provisional or "")
+        annotate(self.costs, tooltip=view.metric.quality.provisional or "")
 
     def show_words(self, sentence: str, below: str) -> None:
         """Show two sentences if there is nothing to recommend."""
@@ -88,7 +88,7 @@ class ShareBar(Painted, Sized, QLabel):
     def __init__(self, more: MoreText) -> None:
         super().__init__()
         self._share = more.share
-        tell(self, name=f"{more.number}: {more.spares}")
+        annotate(self, name=f"{more.number}: {more.spares}")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
@@ -122,7 +122,7 @@ class MoreCard(Card):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """Put the amounts below the words on a compact page."""
-        turn(self._across, down=breakpoint_.compact)
+        set_direction(self._across, down=breakpoint_.compact)
         self._across.setSpacing(theme.M if breakpoint_.compact else theme.XL)
 
 
@@ -140,19 +140,19 @@ class TableCard(Card):
         """Show a judgement; `counts_as` states the basis of the costs."""
         self.table.show_policies(policy_texts(judgement, counts_as))
         self._notes.show_text(" ".join(judgement.notes))
-        self._say_fold()
+        self._update_fold()
 
     def _toggle(self) -> None:
         self._open = not self._open
         self.table.show_all(self._open)
-        self._say_fold()
+        self._update_fold()
 
-    def _say_fold(self) -> None:
+    def _update_fold(self) -> None:
         self.fold.setVisible(self.table.folded > 0)
         self.fold.setText("Show the first 8 only" if self._open else f"Show {self.table.folded} more that cost more")
 
 
-class ToDoPane(QWidget):
+class RecommendationPane(QWidget):
     """The first tab of the result."""
 
     def __init__(self) -> None:

@@ -327,7 +327,7 @@ class ScaleMemory:
         self.largest = 0
         self._scales: dict[tuple[int, ...], Scale] = {}
 
-    def see(self, counts: list[int]) -> None:
+    def record_counts(self, counts: list[int]) -> None:
         """Record counts that will be shown."""
         self.largest = max(self.largest, *counts, 0)
 

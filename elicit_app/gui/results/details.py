@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements.painting import Label, tell
-from elicit_app.gui.elements.surfaces import Block, Card, Divider, in_column, in_row, turn
+from elicit_app.gui.elements.painting import Label, annotate
+from elicit_app.gui.elements.surfaces import Block, Card, Divider, in_column, in_row, set_direction
 from elicit_app.gui.results.curve_plot import Curve, CurvePlot, Mark, Picture, Stroke
 from elicit_app.gui.results.plotting import Cell, MatrixCard
 from elicit_app.gui.theme import RIGHT
@@ -39,7 +39,7 @@ class NumbersTable(QTableWidget):
         self.verticalHeader().hide()
         self.setWordWrap(True)
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        tell(self, name="The numbers of the curves")
+        annotate(self, name="The numbers of the curves")
 
     def show_numbers(self, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Show `rows` of texts under `heads`."""
@@ -62,7 +62,7 @@ class CurveCard(Card):
     def __init__(self) -> None:
         super().__init__()
         self._curves: CurveSet | None = None
-        self._say: Callable[[float], str] | None = None
+        self._sentence_at: Callable[[float], str] | None = None
         self.title = Label(role=theme.Role.SECTION)
         self._how, self._note = (Label(role=theme.Role.NOTE, ink=theme.INK2) for _ in range(2))
         self.plot, self.numbers, self.sentence = CurvePlot(), NumbersTable(), Label(role=theme.Role.BODY)
@@ -93,7 +93,7 @@ class CurveCard(Card):
         self, picture: Picture, curves: CurveSet, say: Callable[[float], str], value: Callable[[float], str]
     ) -> None:
         """Show `curves` as `picture`; `say` returns the sentence at a number, `value` a value as text."""
-        self._curves, self._say = curves, say
+        self._curves, self._sentence_at = curves, say
         self.plot.show_picture(picture)
         self._moved(curves.elicited)
         heads = [picture.x_title.removeprefix("… "), *(line.name for line in curves.lines)]
@@ -127,8 +127,8 @@ class CurveCard(Card):
 
     def _moved(self, number: object) -> None:
         assert isinstance(number, float)
-        if self._say is not None:
-            self.sentence.setText(self._say(number))
+        if self._sentence_at is not None:
+            self.sentence.setText(self._sentence_at(number))
             self.plot.describe(self.sentence.text())
 
 
@@ -152,7 +152,7 @@ def curves_of(curves: CurveSet) -> tuple[Curve, ...]:
     )
 
 
-class SeenPane(QWidget):
+class DetailsPane(QWidget):
     """The third tab of the result. Emits `curves_requested` when it is shown without curves."""
 
     curves_requested = Signal()
@@ -169,7 +169,7 @@ class SeenPane(QWidget):
         in_column(self.waiting, self._curves, self.roc, self._tables, 1, on=self, spacing=theme.M)
         self.roc.plot.setMaximumWidth(_SQUARE)
         self.part: Part = "curves"
-        self._turn()
+        self._update_visibility()
 
     @property
     def has_roc(self) -> bool:
@@ -187,7 +187,7 @@ class SeenPane(QWidget):
         self.waiting.setText(COMPUTING if view.judgement is not None else NOTHING)
         self._show_tables(view.models, study)
         self.part = "curves"
-        self._turn()
+        self._update_visibility()
         if self.isVisible():
             self.request()
 
@@ -199,7 +199,7 @@ class SeenPane(QWidget):
     def show_part(self, part: Part) -> None:
         """Show the curves, the ROC curve ("roc") or the models as tables ("tables")."""
         self.part = part
-        self._turn()
+        self._update_visibility()
 
     def show_curves(self, view: CurvesView) -> None:
         """Show the curves of the result."""
@@ -214,17 +214,17 @@ class SeenPane(QWidget):
         else:
             self._show_cost(view, per)
         self._show_best(view)
-        self._turn()
+        self._update_visibility()
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """Stack the cards on a compact page."""
-        turn(self._across, down=breakpoint_.compact)
+        set_direction(self._across, down=breakpoint_.compact)
 
     def showEvent(self, event: object) -> None:
         super().showEvent(event)  # type: ignore[arg-type]
         self.request()
 
-    def _turn(self) -> None:
+    def _update_visibility(self) -> None:
         ready = self._view is not None
         self.waiting.setVisible(not ready and self.part != "tables")
         self._curves.setVisible(ready and self.part == "curves")

@@ -12,7 +12,7 @@ from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.intervals import IntervalPosterior
 from elicit_app.elicitation.linearity import Linearity
-from elicit_app.elicitation.prior import positive
+from elicit_app.elicitation.prior import relative_weights
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Purpose, rounding_cell
 from elicit_app.elicitation.response import Evidence, end_of_scale, evidence
 
@@ -29,7 +29,7 @@ _COMPETENT = 0.65  # share of random pairs answered correctly by the people who 
 _NO_COUNT = 0.25  # probability, by chance, of the answer that no count of the scale makes both sides equal
 
 
-class Foretold(NamedTuple):
+class PredictiveScores(NamedTuple):
     """How each answer was predicted.
 
     Parameters
@@ -37,45 +37,45 @@ class Foretold(NamedTuple):
     log_probability : ndarray of shape (n,)
         Natural logarithm of the probability that the belief before each answer gave it; 0 where nothing was said. The
         sum is the log-evidence of that belief's model (the statistic of a prequential test, Dawid 1984).
-    over_chance : ndarray of shape (n,)
+    log_ratio_to_chance : ndarray of shape (n,)
         Excess over the log-probability by chance, under which either side, and any place on the log scale of a count,
         is equally likely. Ties are as likely by chance as the belief expects, and score 0.
     """
 
     log_probability: Matrix
-    over_chance: Matrix
+    log_ratio_to_chance: Matrix
 
 
-def foretold(asked: Asked, belief: Posterior) -> tuple[float, float]:
-    """Return the two values of `Foretold` for one answer, given the belief before it."""
+def predictive_scores(asked: Asked, belief: Posterior) -> tuple[float, float]:
+    """Return the two values of `PredictiveScores` for one answer, given the belief before it."""
     question, answer = asked
     said = evidence([asked], belief.prior)
     if not said.n_answers:
         return 0.0, 0.0
-    weights, about = _asked_about(said, belief)
-    likely = belief.response.log_likelihood(weights, belief.person, said.on(about))
+    weights, involved = _involved_weights(said, belief)
+    likely = belief.response.log_likelihood(weights, belief.person, said.restricted_to(involved))
     log_probability = float(np.log(np.exp(likely).mean()))
     if answer.moved is not None and answer.choice in PREFERENCES:
         return log_probability, log_probability - float(np.log(_NO_COUNT))
     if len(said.points.cell):
-        return log_probability, log_probability - float(np.log(blind_chance(asked)))
+        return log_probability, log_probability - float(np.log(random_count_probability(asked)))
     if answer.choice not in PREFERENCES:
         return log_probability, 0.0
-    gain = belief.prior.gain(*question.rates)[None, about]
+    gain = belief.prior.gain(*question.rates)[None, involved]
     latent = belief.response.latent(weights, belief.person, gain)
-    first, second, _ = belief.response.chances(latent, belief.person)[:, :, 0].mean(axis=1)
+    first, second, _ = belief.response.answer_probabilities(latent, belief.person)[:, :, 0].mean(axis=1)
     chosen = first if answer.choice is Choice.FIRST else second
     return log_probability, float(np.log(2 * chosen / (first + second)))
 
 
-def _asked_about(said: Evidence, belief: Posterior) -> tuple[Matrix, NDArray[np.intp]]:
+def _involved_weights(said: Evidence, belief: Posterior) -> tuple[Matrix, NDArray[np.intp]]:
     """Return draws of the weights that the answers involve, and their indices; all weights if there are few."""
     if not isinstance(belief, IntervalPosterior):
         return belief.weights, np.arange(belief.weights.shape[1])
-    return positive(belief.log_weights_of(said.about)), said.about
+    return relative_weights(belief.log_weights_of(said.involved)), said.involved
 
 
-def blind_chance(asked: Asked) -> float:
+def random_count_probability(asked: Asked) -> float:
     """Return the probability of the named count if every place on the log scale is equally likely."""
     question, moved = asked.question, asked.answer.moved
     assert moved is not None
@@ -87,7 +87,7 @@ def blind_chance(asked: Asked) -> float:
     return float(np.log(high / low) / np.log(top / least))
 
 
-class AgainstChance(NamedTuple):
+class EvidenceAgainstChance(NamedTuple):
     """Evidence, in bits, that the answers depend on what was shown rather than on chance.
 
     Parameters
@@ -96,40 +96,40 @@ class AgainstChance(NamedTuple):
         From the dominated pairs, and from all other answers.
     answers : int
         Number of answers that carry evidence.
-    on_top : int
+    n_extra_checks : int
         Checks since the last question of another kind.
     """
 
     checks: float
     others: float
     answers: int
-    on_top: int = 0
+    n_extra_checks: int = 0
 
     @property
     def total(self) -> float:
         """Return the evidence of all answers."""
         return self.checks + self.others
 
-    def by_chance(self, bits: float) -> bool:
+    def looks_random(self, bits: float) -> bool:
         """Return whether so little evidence is what random answers give."""
         if self.answers < SITTING:
             return bits < _RANDOM_SO_FAR
-        return bits < (_DOUBTED if self.on_top else _RANDOM)
+        return bits < (_DOUBTED if self.n_extra_checks else _RANDOM)
 
     @property
-    def is_open(self) -> bool:
+    def is_inconclusive(self) -> bool:
         """Return whether a whole sitting is inconclusive, so that a few more answers may change the verdict."""
-        return self.answers >= SITTING and _OPEN_FROM < self.total < (_DISPELLED if self.on_top else _OPEN_TO)
+        return self.answers >= SITTING and _OPEN_FROM < self.total < (_DISPELLED if self.n_extra_checks else _OPEN_TO)
 
 
-def against_chance(
+def evidence_against_chance(
     history: Sequence[Asked],
-    expected: Foretold,
-    at_first: Posterior,
+    expected: PredictiveScores,
+    prior_belief: Posterior,
     belief: Posterior,
     gains: Matrix | None,
     linearity: Linearity | None,
-) -> AgainstChance | None:
+) -> EvidenceAgainstChance | None:
     """Compare all answers with chance; return None if nothing was said.
 
     The evidence is the sum of three parts: how much better earlier answers than chance predicted each answer
@@ -141,26 +141,28 @@ def against_chance(
     ----------
     history : sequence of Asked
         All answers.
-    expected : Foretold
+    expected : PredictiveScores
         Predictions of the answers.
-    at_first, belief : Posterior
+    prior_belief, belief : Posterior
         Belief before the first answer, and the current belief.
     gains : ndarray of shape (n, weights) or None
         Gains of random pairs; without them competence is not judged.
     linearity : Linearity or None
         How well rivals of linear costs explain the answers.
     """
-    if not expected.over_chance.any():
+    if not expected.log_ratio_to_chance.any():
         return None
-    bits = expected.over_chance / np.log(2.0)
+    bits = expected.log_ratio_to_chance / np.log(2.0)
     checks = np.array([asked.question.purpose is Purpose.CHECK for asked in history])
     others = float(bits[~checks].sum())
     if gains is not None:
-        others += _bits_of_competence(accuracies(belief, gains), accuracies(at_first, gains))
+        others += _bits_of_competence(accuracies(belief, gains), accuracies(prior_belief, gains))
     if linearity is not None:
         others += linearity.log_over_linear / np.log(2.0)
-    on_top = len(checks) - 1 - max(np.flatnonzero(~checks), default=-1)
-    return AgainstChance(float(bits[checks].sum()), float(others), int(np.count_nonzero(bits)), int(on_top))
+    n_extra_checks = len(checks) - 1 - max(np.flatnonzero(~checks), default=-1)
+    return EvidenceAgainstChance(
+        float(bits[checks].sum()), float(others), int(np.count_nonzero(bits)), int(n_extra_checks)
+    )
 
 
 def random_pairs(
@@ -180,20 +182,20 @@ def random_pairs(
 def accuracies(belief: Posterior, gains: Matrix) -> Matrix:
     """Return the probability of choosing the better side of a random pair, shape (draws,)."""
     utility = belief.weights @ gains.T
-    a, b, _ = belief.chances(gains)
+    a, b, _ = belief.answer_probabilities(gains)
     return np.asarray((np.where(utility > 0, a, b) / (a + b)).mean(axis=1))
 
 
-def _bits_of_competence(right: Matrix, at_first: Matrix) -> float:
+def _bits_of_competence(right: Matrix, prior_belief: Matrix) -> float:
     """Return the evidence, in bits, that the person tells pairs apart, relative to everybody the belief allows for.
 
     The belief allows for people close to random, who would explain random answers; chance is compared with the others.
 
     Parameters
     ----------
-    right, at_first : ndarray of shape (draws,)
+    right, prior_belief : ndarray of shape (draws,)
         Probability of a correct answer to a random pair, given the answers and before them.
     """
-    before = float((at_first >= _COMPETENT).mean())
+    before = float((prior_belief >= _COMPETENT).mean())
     now = max(float((right >= _COMPETENT).mean()), 0.5 / len(right))
     return float(np.log2(now / before)) if before else 0.0

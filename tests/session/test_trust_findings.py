@@ -12,10 +12,10 @@ from elicit_app.elicitation.agenda import FEWEST_ANSWERS
 from elicit_app.elicitation.procedure import Outcome
 from elicit_app.elicitation.questions import Moved, Purpose
 from elicit_app.registry.procedures import BayesSetting, DlpmSetting
-from elicit_app.session import trusting
+from elicit_app.session import trust_findings
 from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
-from elicit_app.session.trusting import why_provisional
+from elicit_app.session.trust_findings import why_provisional
 from elicit_app.session.view_builders import question_view, review_view
 from elicit_app.study import open_study
 from metrics import Consequence, Tally
@@ -141,8 +141,8 @@ def test_always_the_same_side_is_said_and_not_called_the_worse_one_after_the_rev
 
 
 def test_a_quarter_of_the_answers_may_miss_the_numbers():
-    assert trusting._fits_well(Tally(3, 4))
-    assert not trusting._fits_well(Tally(29, 40))
+    assert trust_findings._fits_well(Tally(3, 4))
+    assert not trust_findings._fits_well(Tally(29, 40))
 
 
 def test_where_a_check_failed_another_is_not_said_to_be_all_that_was_shown(sitting):

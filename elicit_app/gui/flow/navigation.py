@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QObject, Signal
 
 from elicit_app.gui.elements.page import Page
+from elicit_app.gui.flow.analysis import ComparisonFlow, LaboratoryFlow
 from elicit_app.gui.flow.background import Background, Dialogs
-from elicit_app.gui.flow.beside_sessions import Comparing, LaboratoryFlow
 from elicit_app.gui.flow.pages import Pages
-from elicit_app.gui.flow.preparation import Files, Preparation, close_session, folder_beside
+from elicit_app.gui.flow.preparation import ImportFlow, Preparation, close_session, folder_beside
 from elicit_app.gui.settings import Settings
 from elicit_app.problem import Problem
 from elicit_app.study.writing import free_path
@@ -47,22 +47,22 @@ class Flow(QObject):
     settings_changed = Signal(object)
 
     def __init__(
-        self, pages: Pages, places: AppPaths, settings: Settings, dialogs: Dialogs, parent: QObject | None = None
+        self, pages: Pages, paths: AppPaths, settings: Settings, dialogs: Dialogs, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._pages, self._places, self._dialogs = pages, places, dialogs
+        self._pages, self._paths, self._dialogs = pages, paths, dialogs
         pages.to_start = self.show_start
         self.settings = settings
-        self.looks_ahead = True  # whether new sessions compute ahead; off if nobody thinks before answering
+        self.look_ahead = True  # whether new sessions compute ahead; off if nobody thinks before answering
         self.background = Background(self)
-        self.files = Files(pages, self.background, self)
-        self.files.reading.connect(lambda name: self._say_opening(f"Reading {name}", "Every row is checked."))
-        self.preparation = Preparation(pages, self.background, dialogs, self.files, places.data, self)
-        self.comparing = Comparing(pages, self.background, dialogs, self)
+        self.files = ImportFlow(pages, self.background, self)
+        self.files.reading.connect(lambda name: self._show_opening(f"Reading {name}", "Every row is checked."))
+        self.preparation = Preparation(pages, self.background, dialogs, self.files, paths.data, self)
+        self.comparing = ComparisonFlow(pages, self.background, dialogs, self)
         self.laboratory = LaboratoryFlow(pages, dialogs, self)
         self.laboratory.words_requested.connect(self.show_help)
         self._session_flow: SessionFlow | None = None
-        self._before_aside: Page | None = None
+        self._return_page: Page | None = None
         self._connect_start()
         self._connect_preparation()
         self._connect_comparing()
@@ -107,7 +107,7 @@ class Flow(QObject):
         """
         session = self._session_flow
         unwritten = session.unwritten() if session is not None else lambda: False
-        close_session_file = session.let_go() if session is not None else lambda: None
+        close_session_file = session.detach() if session is not None else lambda: None
         self.background.stop()
         self.laboratory.stop()
 
@@ -125,7 +125,7 @@ class Flow(QObject):
     def _overview(self) -> object:
         from elicit_app.gui.setup.overview import overview
 
-        return overview(self._places.data, self.settings.folders, datetime.now().astimezone())
+        return overview(self._paths.data, self.settings.folders, datetime.now().astimezone())
 
     def _connect_start(self) -> None:
         page = self._pages.start
@@ -142,15 +142,15 @@ class Flow(QObject):
         preparation = self.preparation
         preparation.saved.connect(lambda study: self._opened(study, study.folder))
         preparation.preparing.connect(
-            lambda: self._say_opening("Preparing the questions", "This takes a moment, once.")
+            lambda: self._show_opening("Preparing the questions", "This takes a moment, once.")
         )
         preparation.began.connect(lambda session: self._sessions().practise(session))
         preparation.resumed.connect(self.open)
 
     def _connect_comparing(self) -> None:
         comparing = self.comparing
-        comparing.reading.connect(lambda: self._say_opening("Comparing experts", "Their answers are read."))
-        comparing.failed.connect(lambda problem: self._cannot("These experts cannot be compared", problem))
+        comparing.reading.connect(lambda: self._show_opening("Comparing experts", "Their answers are read."))
+        comparing.failed.connect(lambda problem: self._show_failure("These experts cannot be compared", problem))
         self.preparation.compare_requested.connect(comparing.compare)
         self._pages.start.compare_requested.connect(lambda path: comparing.compare(Path(path)))
 
@@ -158,7 +158,7 @@ class Flow(QObject):
 
     def announce(self, ref: str) -> None:
         """Announce that `ref` is being opened, before anything is read."""
-        self._say_opening(f"Opening {Path(ref).name}", "Reading the predictions.")
+        self._show_opening(f"Opening {Path(ref).name}", "Reading the predictions.")
 
     def open(self, ref: str) -> None:
         """Open a study by name, a study folder, a predictions file, or a session."""
@@ -173,7 +173,7 @@ class Flow(QObject):
         self.background.run(
             lambda: _study_to_ask(ref),
             lambda study: self._opened(study, path),
-            lambda problem: self._trouble(problem, (path,)),
+            lambda problem: self._show_open_problem(problem, (path,)),
         )
 
     def open_files(self, paths: Sequence[Path]) -> None:
@@ -187,7 +187,9 @@ class Flow(QObject):
 
     def _read(self, files: Sequence[Path]) -> None:
         self.files.open(
-            files, lambda study: self._opened(study, files[0]), lambda problem: self._trouble(problem, tuple(files))
+            files,
+            lambda study: self._opened(study, files[0]),
+            lambda problem: self._show_open_problem(problem, tuple(files)),
         )
 
     def choose_files(self) -> None:
@@ -200,7 +202,7 @@ class Flow(QObject):
         if folder is not None:
             self.open(str(folder))
 
-    def _say_opening(self, title: str, sentence: str) -> None:
+    def _show_opening(self, title: str, sentence: str) -> None:
         self._pages.opening.say(title, sentence)
         self._pages.show(self._pages.opening)
 
@@ -210,7 +212,7 @@ class Flow(QObject):
             return
         if study.kind == "folder" and study.folder is not None:
             self._remember(study.folder)
-        self.preparation.ask_before(study)
+        self.preparation.show_begin_page(study)
 
     def _remember(self, folder: Path) -> None:
         self.settings = self.settings.with_folder(folder)
@@ -219,10 +221,10 @@ class Flow(QObject):
     def _open_session(self, path: Path) -> None:
         from elicit_app.session.session import Session
 
-        self._say_opening("Opening the session", "Your answers are read and checked.")
+        self._show_opening("Opening the session", "Your answers are read and checked.")
         self.background.run(
             lambda: Session.open(path),
-            lambda session: self._sessions().go_on(session),
+            lambda session: self._sessions().resume(session),
             lambda problem: self._session_not_opened(problem, path),
             dropped=close_session,
         )
@@ -232,7 +234,7 @@ class Flow(QObject):
         from elicit_app.session.journal.files import DamagedProblem
 
         def cannot(why: Problem) -> None:
-            self._cannot("This session cannot be opened", why, path)
+            self._show_failure("This session cannot be opened", why, path)
 
         if not isinstance(problem, DamagedProblem):
             cannot(problem)
@@ -246,12 +248,12 @@ class Flow(QObject):
     @cached_property
     def _damaged_page(self) -> DamagedPage:
         page = self._pages.damaged
-        page.copy_requested.connect(self._go_on_in_a_copy)
+        page.copy_requested.connect(self._resume_in_copy)
         return page
 
-    def _go_on_in_a_copy(self, path: Path) -> None:
+    def _resume_in_copy(self, path: Path) -> None:
         self.background.run(
-            lambda: _recovered(path),
+            lambda: _recover(path),
             lambda copy: self.open(str(copy)),
             lambda problem: self._damaged_page.notice.say(problem.sentence),
         )
@@ -261,8 +263,8 @@ class Flow(QObject):
         if self._session_flow is None:
             from elicit_app.gui.flow.in_session import SessionFlow
 
-            flow = SessionFlow(self._pages, self.background, self._dialogs, self, look_ahead=self.looks_ahead)
-            flow.troubled.connect(lambda problem: self._cannot("The session cannot go on", problem))
+            flow = SessionFlow(self._pages, self.background, self._dialogs, self, look_ahead=self.look_ahead)
+            flow.failed.connect(lambda problem: self._show_failure("The session cannot go on", problem))
             flow.compare_requested.connect(self.comparing.compare)
             flow.use_settings(self.settings)
             self._session_flow = flow
@@ -270,15 +272,15 @@ class Flow(QObject):
 
     # --- errors
 
-    def _trouble(self, problem: Problem, sources: tuple[Path, ...]) -> None:
+    def _show_open_problem(self, problem: Problem, sources: tuple[Path, ...]) -> None:
         from elicit_app.gui.pages.messages import ErrorDetails
 
         if sources[0].exists():
             self._show_error(ErrorDetails.of_files(problem, sources))
         else:
-            self._cannot("This study cannot be opened", problem)
+            self._show_failure("This study cannot be opened", problem)
 
-    def _cannot(self, title: str, problem: Problem, path: Path | None = None) -> None:
+    def _show_failure(self, title: str, problem: Problem, path: Path | None = None) -> None:
         from elicit_app.gui.pages.messages import ErrorDetails
 
         self._show_error(ErrorDetails(title, problem.sentence, problem.findings, () if path is None else (path,)))
@@ -302,7 +304,7 @@ class Flow(QObject):
 
     def show_help(self) -> None:
         """Show the help page; its button leads back."""
-        self._aside(self._help_page)
+        self._show_with_return(self._help_page)
 
     @cached_property
     def _help_page(self) -> HelpPage:
@@ -316,8 +318,8 @@ class Flow(QObject):
 
     def show_settings(self) -> None:
         """Show the settings; their button leads back."""
-        self._settings_page.show_settings(self.settings, str(self._places.settings))
-        self._aside(self._settings_page)
+        self._settings_page.show_settings(self.settings, str(self._paths.settings))
+        self._show_with_return(self._settings_page)
 
     @cached_property
     def _settings_page(self) -> SettingsPage:
@@ -326,14 +328,14 @@ class Flow(QObject):
         page.back_requested.connect(self._back)
         return page
 
-    def _aside(self, page: Page) -> None:
+    def _show_with_return(self, page: Page) -> None:
         shown = self._pages.shown
         if shown not in (self._pages.help, self._pages.settings):
-            self._before_aside = shown
+            self._return_page = shown
         self._pages.show(page)
 
     def _back(self) -> None:
-        self._pages.show(self._before_aside or self._pages.start)
+        self._pages.show(self._return_page or self._pages.start)
 
     def _change_settings(self, settings: Settings) -> None:
         self.settings = settings
@@ -357,17 +359,17 @@ def _damaged_view(path: Path) -> DamagedView:
     """Read a damaged session up to the damage."""
     from elicit_app.gui.pages.messages import DamagedView
     from elicit_app.gui.pages.review import answer_words
-    from elicit_app.gui.setup.overview import titled
+    from elicit_app.gui.setup.overview import session_title
     from elicit_app.session.session import Session
     from elicit_app.session.view_builders import review_view
 
-    with Session.look(path, damaged=True) as session:
+    with Session.open_read_only(path, damaged=True) as session:
         words, family = session.study.wording, session.setting.family
         answers = tuple(answer_words(one, words, family) for one in review_view(session).answers)
-        return DamagedView(path, titled(session.study.title, session.state.begun.who), session.damage, answers)
+        return DamagedView(path, session_title(session.study.title, session.state.begun.who), session.damage, answers)
 
 
-def _recovered(path: Path) -> Path:
+def _recover(path: Path) -> Path:
     """Save the readable part of a session to a new file beside it."""
     from elicit_app.session.journal.recovery import recover_session
 

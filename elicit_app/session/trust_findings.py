@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from elicit_app.elicitation.agenda import FEWEST_ANSWERS, KNOWN_FACTOR, n_answered, never_asked
+from elicit_app.elicitation.agenda import FEWEST_ANSWERS, KNOWN_FACTOR, n_answered, unasked_mistakes
 from elicit_app.elicitation.procedure import Outcome, Tolerance
 from elicit_app.elicitation.questions import PREFERENCES, Choice
-from elicit_app.session.journal.state import SessionState, differ, is_merged_repeat
+from elicit_app.session.journal.state import SessionState, contradict, is_merged_repeat
 from elicit_app.session.session import Session
 from elicit_app.session.views import HeldOutView, TrustView
 from elicit_app.study.model import Study
@@ -19,7 +19,7 @@ from metrics.elicited.metric_parts import CHOICE_SETTLED, UNTRUSTED
 from metrics.text import capitalised, counted, number_word, probability, span, two_digits
 
 if TYPE_CHECKING:
-    from elicit_app.elicitation.far_apart import FarApart
+    from elicit_app.elicitation.conflicting_counts import ConflictingCounts
     from elicit_app.elicitation.trust import TrustReport
 
 _NAMED = 4
@@ -113,9 +113,9 @@ def why_provisional(outcome: Outcome, ratios: tuple[ExchangeRate, ...], answers:
 
 def _known(rate: ExchangeRate) -> bool:
     """Return whether a ratio is known as closely as the questions aim for: within `KNOWN_FACTOR` each way."""
-    if rate.is_yardstick or rate.ninety is None:
+    if rate.is_yardstick or rate.range_90 is None:
         return True
-    low, high = rate.ninety
+    low, high = rate.range_90
     return low > 0 and high <= KNOWN_FACTOR**2 * low
 
 
@@ -123,7 +123,7 @@ def _never_asked(study: Study, outcome: Outcome, state: SessionState) -> tuple[t
     names = study.classes
     return tuple(
         (names[true], None if predicted is None else names[predicted])
-        for true, predicted in never_asked(state.history, outcome.family, study.n_classes)
+        for true, predicted in unasked_mistakes(state.history, outcome.family, study.n_classes)
     )
 
 
@@ -154,7 +154,7 @@ def contradictions(state: SessionState) -> tuple[tuple[int, int], ...]:
         (first, second)
         for index, (first, one) in enumerate(live)
         for second, other in live[index + 1 :]
-        if (first, second) not in state.settled and differ(one, other, one.answer, other.answer)
+        if (first, second) not in state.settled and contradict(one, other, one.answer, other.answer)
     )
 
 
@@ -181,7 +181,7 @@ def _fits_found(explained: Tally, odd: Sequence[int], report: TrustReport) -> li
         return []
     good = _fits_well(explained)
     # Beside "do not hang together" or "far apart" a good fit would seem to contradict; their details mention it.
-    shown_there = good and (report.apart is not None or report.flagged("random"))
+    shown_there = good and (report.conflict is not None or report.flagged("random"))
     found = [] if shown_there else [TrustView(good, _fit(explained))]
     found += [TrustView(False, f"Answer {number} does not fit the rest", question=number) for number in odd[:_NAMED]]
     if len(odd) > _NAMED:
@@ -197,28 +197,28 @@ def _fits_well(explained: Tally) -> bool:
     return explained.of - explained.agreed <= _MOST_ODD * explained.of
 
 
-def far_apart_words(apart: FarApart, state: SessionState) -> str:
+def conflicting_counts_words(conflict: ConflictingCounts, state: SessionState) -> str:
     """Return which two counts are far apart: "Answers 2 and 5 are a factor of 9 apart"."""
-    first, second = sorted(state.used[place] + 1 for place in (apart.more, apart.fewer))
-    return f"Answers {first} and {second} are a factor of {two_digits(apart.factor)} apart"
+    first, second = sorted(state.used[place] + 1 for place in (conflict.higher_answer, conflict.lower_answer))
+    return f"Answers {first} and {second} are a factor of {two_digits(conflict.factor)} apart"
 
 
 def _apart_found(
     report: TrustReport, state: SessionState, rates: tuple[ExchangeRate, ...], explained: Tally
 ) -> list[TrustView]:
     """Return the two most distant answers about the same mistakes, if they are far apart."""
-    apart = report.apart
-    if apart is None:
+    conflict = report.conflict
+    if conflict is None:
         return []
-    more, fewer = (state.used[place] + 1 for place in (apart.more, apart.fewer))
-    grave, mild = rates[apart.grave].mistake, rates[apart.mild].mistake
+    higher_answer, lower_answer = (state.used[place] + 1 for place in (conflict.higher_answer, conflict.lower_answer))
+    grave, mild = rates[conflict.grave].mistake, rates[conflict.mild].mistake
     detail = (
-        f"By answer {more} one {grave.one} counts as {two_digits(apart.most)} {mild.many}, by answer {fewer} as "
-        f"{two_digits(apart.least)}. Most people's answers differ less."
+        f"By answer {higher_answer} one {grave.one} counts as {two_digits(conflict.most)} {mild.many}, by answer "
+        f"{lower_answer} as {two_digits(conflict.least)}. Most people's answers differ less."
     )
     if _fits_well(explained) and not report.flagged("random"):
         detail += f" {_fit(explained)}, but only if the person errs that much."
-    return [TrustView(False, far_apart_words(apart, state), detail, max(more, fewer))]
+    return [TrustView(False, conflicting_counts_words(conflict, state), detail, max(higher_answer, lower_answer))]
 
 
 def _held_out(report: TrustReport, study: Study) -> tuple[HeldOutView, ...]:
@@ -294,9 +294,9 @@ def _bounded_found(study: Study, rates: tuple[ExchangeRate, ...], tolerance: Tol
         return []
     sentences = [
         f"{rate.mistake.name if study.wording.priced else capitalised(called(study.wording.class_one, rate.key))}: "
-        f"{span(*rate.ninety)}."
+        f"{span(*rate.range_90)}."
         for rate in bounded[:3]
-        if rate.ninety is not None
+        if rate.range_90 is not None
     ]
     more = [f"{len(bounded) - 3} more."] if len(bounded) > 3 else []
     one = "amount" if study.wording.priced else "mistake"

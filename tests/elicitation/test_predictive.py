@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from elicit_app.elicitation.belief import ParticlePosterior
-from elicit_app.elicitation.foretelling import blind_chance, foretold
+from elicit_app.elicitation.predictive import predictive_scores, random_count_probability
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Proposal, Question
 from elicit_app.elicitation.response import ResponseModel
@@ -26,27 +26,27 @@ def belief() -> ParticlePosterior:
 
 
 def test_what_says_nothing_scores_nothing(belief):
-    assert foretold(Asked(PAIR, Answer(Choice.UNSURE)), belief) == (0, 0)
-    log_probability, over_chance = foretold(Asked(PAIR, Answer(Choice.EQUAL)), belief)
+    assert predictive_scores(Asked(PAIR, Answer(Choice.UNSURE)), belief) == (0, 0)
+    log_probability, log_ratio_to_chance = predictive_scores(Asked(PAIR, Answer(Choice.EQUAL)), belief)
     assert log_probability < 0
-    assert over_chance == 0
+    assert log_ratio_to_chance == 0
 
 
 def test_both_sides_together_are_as_probable_as_by_chance(belief):
-    both = [foretold(Asked(PAIR, Answer(choice)), belief) for choice in (Choice.FIRST, Choice.SECOND)]
-    log_probability, over_chance = np.array(both).T
-    assert np.exp(over_chance).mean() == pytest.approx(1)
-    equal = belief.chances(PRIOR.gain(*PAIR.rates)[None])[2].mean()
+    both = [predictive_scores(Asked(PAIR, Answer(choice)), belief) for choice in (Choice.FIRST, Choice.SECOND)]
+    log_probability, log_ratio_to_chance = np.array(both).T
+    assert np.exp(log_ratio_to_chance).mean() == pytest.approx(1)
+    equal = belief.answer_probabilities(PRIOR.gain(*PAIR.rates)[None])[2].mean()
     assert np.exp(log_probability).sum() == pytest.approx(1 - equal)
 
 
 def test_a_count_is_set_against_any_place_of_its_scale(belief):
     # Rungs of 30: from sqrt(20 * 30) to sqrt(30 * 50), on a scale from 9.5 to 90.5.
-    assert blind_chance(named(30)) == pytest.approx(np.log(np.sqrt(50 / 20)) / np.log(90.5 / 9.5))
-    log_probability, over_chance = foretold(named(30), belief)
-    assert over_chance == pytest.approx(log_probability - np.log(blind_chance(named(30))))
+    assert random_count_probability(named(30)) == pytest.approx(np.log(np.sqrt(50 / 20)) / np.log(90.5 / 9.5))
+    log_probability, log_ratio_to_chance = predictive_scores(named(30), belief)
+    assert log_ratio_to_chance == pytest.approx(log_probability - np.log(random_count_probability(named(30))))
 
 
 def test_that_no_count_makes_both_equal_is_one_blind_answer_in_four(belief):
-    log_probability, over_chance = foretold(named(90, Choice.SECOND), belief)
-    assert over_chance == pytest.approx(log_probability - np.log(0.25))
+    log_probability, log_ratio_to_chance = predictive_scores(named(90, Choice.SECOND), belief)
+    assert log_ratio_to_chance == pytest.approx(log_probability - np.log(0.25))

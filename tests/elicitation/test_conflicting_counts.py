@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from elicit_app.elicitation.cases import Cases
-from elicit_app.elicitation.far_apart import far_apart
+from elicit_app.elicitation.conflicting_counts import conflicting_counts
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Question
 
@@ -24,17 +24,18 @@ def named(rate: float) -> Asked:
 @pytest.mark.parametrize("turned", [False, True])
 def test_counts_that_differ_more_than_those_of_most_people_are_named(turned):
     history = [named(1 / rate if turned else rate) for rate in (4, 40, 5, 1)]
-    apart = far_apart(PROCEDURE, history)
-    assert (apart.more, apart.fewer) == (1, 3)
-    assert (apart.grave, apart.mild) == ((1, 0) if turned else (0, 1))
-    assert (apart.most, apart.least, apart.factor) == pytest.approx((40.0, 1.0, 40.0), rel=0.05)
-    assert far_apart(PROCEDURE, history, left_out=[1]) is None, "the others err by no more than people do"
+    conflict = conflicting_counts(PROCEDURE, history)
+    assert (conflict.higher_answer, conflict.lower_answer) == (1, 3)
+    assert (conflict.grave, conflict.mild) == ((1, 0) if turned else (0, 1))
+    assert (conflict.most, conflict.least, conflict.factor) == pytest.approx((40.0, 1.0, 40.0), rel=0.05)
+    assert conflicting_counts(PROCEDURE, history, left_out=[1]) is None, "the others err by no more than people do"
 
 
 def test_counts_that_err_as_those_of_most_people_are_left_in_peace():
     rng = np.random.default_rng(5)
     found = [
-        far_apart(PROCEDURE, [named(np.exp(rate)) for rate in 1 + 0.6 * rng.standard_normal(8)]) for _ in range(12)
+        conflicting_counts(PROCEDURE, [named(np.exp(rate)) for rate in 1 + 0.6 * rng.standard_normal(8)])
+        for _ in range(12)
     ]
     assert sum(one is not None for one in found) <= 1
 
@@ -47,4 +48,4 @@ def test_choices_alone_never_lie_far_apart():
         Asked(question, Answer(Choice.SECOND)),
         Asked(small, Answer(Choice.FIRST)),
     ]
-    assert far_apart(PROCEDURE, 4 * chosen) is None
+    assert conflicting_counts(PROCEDURE, 4 * chosen) is None
