@@ -39,6 +39,7 @@ from elicit_app.gui.question.answers import AnswerChoice, GivenAnswer
 from elicit_app.gui.question.page import QuestionPage
 from elicit_app.gui.setup.asking import AskingSection
 from elicit_app.registry.procedures import BayesSetting
+from elicit_app.session.questions import to_reply
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
 from elicit_app.session.views import QuestionView, View
@@ -50,7 +51,6 @@ BUNDLED = {2: "breast-cancer", 3: "traffic-light", 10: "digits"}
 CLASSES = (2, 3, 4, 5, 10, 20)
 RESUMED_AFTER, RESUMED_WITHIN = 25, 2.0
 TO_TAKE = 0.4  # seconds between a count and the press that takes it
-REPLIES = {Choice.FIRST: "left", Choice.SECOND: "right", Choice.EQUAL: "equal", Choice.UNSURE: "unsure"}
 
 
 @dataclass
@@ -130,14 +130,14 @@ class Sitting(QObject):
                 self._wait(TO_TAKE)
             pressed = time.perf_counter()
             if counts:
-                self._page.card.field.taken.emit()
+                self._page.card.field.confirmed.emit()
             else:
-                self._page.answers.given.emit(AnswerChoice(REPLIES[answer.choice], answer.strength))
+                self._page.answers.given.emit(AnswerChoice(to_reply("first", answer.choice), answer.strength))
             self._loop.exec()
             if isinstance(self._view, QuestionView):
                 waits.known.append(self._known_at - pressed)
                 waits.painted.append(time.perf_counter() - pressed)
-                self._page.break_card.go_on.click()
+                self._page.break_card.proceed.click()
                 self._paint()
         return waits
 

@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from metrics import ElicitedMetric
 
@@ -36,9 +37,9 @@ print(used.ru_utime + used.ru_stime, used.ru_maxrss, *(name for name in {HEAVY} 
 WINDOW_SECONDS = 8
 
 
-def run(*command: object, **more: object) -> subprocess.CompletedProcess[str]:
+def run(*command: object, **more: Any) -> subprocess.CompletedProcess[str]:
     """Run a command and capture its output."""
-    return subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, **more)
+    return subprocess.run([*map(str, command)], capture_output=True, encoding="utf-8", check=False, **more)
 
 
 def uv() -> str:
@@ -107,7 +108,7 @@ def main() -> None:
         run(uv(), "build", "--quiet", "--wheel", "--out-dir", folder / "dist", ROOT)
         wheel = next((folder / "dist").glob("*.whl"))
         metric = folder / "m.metric.json"
-        ElicitedMetric.from_cost_matrix(["malignant", "benign"], [[0, 3.6], [1, 0]]).save(metric)
+        ElicitedMetric.from_cost_matrix(["malignant", "benign"], [[0.0, 3.6], [1.0, 0.0]]).save(metric)
         print(f"wheel: {wheel.stat().st_size / 1e6:.1f} MB")
         for extra in asked.extras:
             programs = installed(folder / f"env-{extra}", wheel, extra)

@@ -64,7 +64,7 @@ class Data:
 
     @property
     def k(self) -> int:
-        return next(iter(self.models.values())).shape[1]
+        return int(next(iter(self.models.values())).shape[1])
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import csv
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -62,7 +63,7 @@ def suggestions_study(folder: Path) -> Study:
     return study_of_amounts(read_amounts(files, ["rules", "tree"]), title="Lights", noun=("", ""))
 
 
-def _written(path: Path, header: list[str], rows: list[list[object]]) -> Path:
+def _written(path: Path, header: list[str], rows: Sequence[Sequence[object]]) -> Path:
     with path.open("w", newline="") as file:
         csv.writer(file).writerows([header, *rows])
     return path

@@ -22,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -36,6 +37,7 @@ from elicit_app.study import open_study
 
 ELICIT = [sys.executable, "-c", "from elicit_app.cli.main import run; run()"]
 _PATIENCE = 120.0
+_KEYS = {"left": "1", "right": "2", "equal": "0"}
 _WINDOW_SESSION = "window.session.jsonl"
 
 
@@ -57,16 +59,19 @@ class Killed:
         if len(self.sent) > 20:
             self._new()
         command = [*ELICIT, "ask", "traffic-light", "--session", str(self.path), "--questions", "60", "--seed", "5"]
-        pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE, "stdout": subprocess.DEVNULL}
-        with subprocess.Popen(command, **pipes) as child:
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL
+        ) as child:
             confirmed_answers = self._converse(child)
             child.kill()
         self.row.tried += 1
         self.acknowledged += confirmed_answers - self._before
         self._compare(confirmed_answers)
 
-    def _converse(self, child: subprocess.Popen) -> int:
+    def _converse(self, child: subprocess.Popen[bytes]) -> int:
         """Answer until the kill; return how many answers the command confirmed by asking the next question."""
+        assert child.stdin is not None
+        assert child.stderr is not None
         self._before = confirmed = self._kept()
         del self.sent[confirmed:]
         ends = None
@@ -79,8 +84,8 @@ class Killed:
             ends = ends or time.monotonic() + self._rng.expovariate(1)
             if time.monotonic() > ends:
                 return confirmed
-            self.sent.append(self._rng.choice([*REPLIES]))
-            child.stdin.write(f"{REPLIES[self.sent[-1]]}\n".encode())
+            self.sent.append(self._rng.choice(REPLIES))
+            child.stdin.write(f"{_KEYS[self.sent[-1]]}\n".encode())
             child.stdin.flush()
             time.sleep(self._rng.uniform(0, 0.004))
             if self._rng.random() < 0.1:
@@ -180,10 +185,12 @@ def _left(home: Path, display: str, way: str | signal.Signals) -> tuple[float, f
     return hidden or ended, None if alive else ended
 
 
-def _real_window():
+def _real_window() -> Any:
     """Return the module that drives the window by keys, which is a test module."""
     place = Path(__file__).parents[1] / "tests" / "gui" / "test_real_window.py"
     spec = importlib.util.spec_from_file_location("real_window", place)
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -25,10 +25,11 @@ from elicit_app.session.journal.listing import list_sessions, summary
 from elicit_app.session.journal.recovery import recover_session
 from elicit_app.session.journal.writing import Journal, UnwrittenProblem, to_lines
 from elicit_app.session.session import Session
+from elicit_app.session.views import Reply
 from elicit_app.study import open_study
 
 ANSWERS = 30
-REPLIES = {"left": "1", "right": "2", "equal": "0"}
+REPLIES: tuple[Reply, ...] = ("left", "right", "equal")
 
 
 @dataclass
@@ -56,7 +57,7 @@ class Sound:
             while len(session.state.entries) < answers:
                 if session.asking() is None:
                     session.more()
-                session.answer(rng.choice([*REPLIES]))
+                session.answer(rng.choice(REPLIES))
         self.data = self.path.read_bytes()
         self.events, self.answers = read(self.path).events, answers
         self.mark = read_mark(self.path)
@@ -228,32 +229,32 @@ def disks(sound: Sound, _: int) -> Iterator[Row]:
     yield row
 
 
-def _full(path: Path) -> Callable[[], None]:
+def _full(path: Path) -> Callable[[], object]:
     before, sys.dont_write_bytecode = resource.getrlimit(resource.RLIMIT_FSIZE), True  # bytecode would be cut as well
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 40, before[1]))
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def _folder_gone(path: Path) -> Callable[[], None]:
+def _folder_gone(path: Path) -> Callable[[], object]:
     away = path.parent.with_name("away")
     path.parent.rename(away)
     return lambda: away.rename(path.parent)
 
 
-def _moved(path: Path) -> Callable[[], None]:
+def _moved(path: Path) -> Callable[[], object]:
     path.rename(path.with_suffix(".away"))
     return lambda: path.with_suffix(".away").rename(path)
 
 
-def _replaced(path: Path) -> Callable[[], None]:
+def _replaced(path: Path) -> Callable[[], object]:
     data = path.read_bytes()
     path.rename(path.with_suffix(".away"))
     path.write_bytes(data)
     return lambda: path.with_suffix(".away").replace(path)
 
 
-def _shortened(path: Path) -> Callable[[], None]:
+def _shortened(path: Path) -> Callable[[], object]:
     data = path.read_bytes()
     os.truncate(path, len(data) - 30)
 
@@ -264,7 +265,7 @@ def _shortened(path: Path) -> Callable[[], None]:
     return repair
 
 
-def _grown(path: Path) -> Callable[[], None]:
+def _grown(path: Path) -> Callable[[], object]:
     size = path.stat().st_size
     with path.open("ab") as file:
         file.write(b'{"kind":"undone"}\n')

@@ -26,6 +26,7 @@ import tempfile
 import time
 import traceback
 from pathlib import Path
+from typing import Any
 
 LONGEST = 5.0
 MEMORY = 2**30
@@ -80,13 +81,13 @@ def renumber(data: bytearray, rng: random.Random) -> None:
 
 def reshape(data: bytearray, rng: random.Random) -> None:
     """Swap two values somewhere in JSON, or delete one."""
-    lines = data.split(b"\n") if data.count(b"\n{") else [bytes(data)]
+    lines = data.split(b"\n") if data.count(b"\n{") else [data]
     place = rng.randrange(len(lines))
     try:
         tree = json.loads(lines[place])
     except (ValueError, RecursionError):
         return
-    spots: list[tuple[dict | list, object]] = []
+    spots: list[tuple[Any, Any]] = []
     todo = [tree]
     while todo:
         one = todo.pop()
@@ -101,7 +102,7 @@ def reshape(data: bytearray, rng: random.Random) -> None:
     else:
         with contextlib.suppress(KeyError, IndexError):
             one[key], other[name] = json.loads(json.dumps(other[name])), json.loads(json.dumps(one[key]))
-    lines[place] = json.dumps(tree).encode()
+    lines[place] = bytearray(json.dumps(tree).encode())
     data[:] = b"\n".join(lines)
 
 
@@ -237,7 +238,7 @@ def one_reader(name: str, engine: str, seconds: float, seed: int, keep: Path) ->
             attempts.report()
 
 
-def fuzz(name: str, engine: str, seconds: float, seed: int, keep: Path) -> dict[str, object]:
+def fuzz(name: str, engine: str, seconds: float, seed: int, keep: Path) -> dict[str, Any]:
     """Fuzz one reader in its own process."""
     command = [sys.executable, __file__, "--one", engine, "--minutes", str(seconds / 60), "--seed", str(seed)]
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1", "QT_QPA_PLATFORM": "offscreen"}
@@ -249,7 +250,7 @@ def fuzz(name: str, engine: str, seconds: float, seed: int, keep: Path) -> dict[
         done = subprocess.run(command, stdout=errors, stderr=errors, env=environment, check=False)
     if done.returncode or not report.exists():
         return {"ended": done.returncode, "log": str(log)}
-    found: dict[str, object] = json.loads(report.read_text())
+    found: dict[str, Any] = json.loads(report.read_text())
     return found
 
 

@@ -14,8 +14,9 @@ import queue
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 for name in ("OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"):
     os.environ.setdefault(name, "1")
@@ -24,8 +25,9 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import numpy as np
 
 from elicit_app.elicitation.oracles import LinearOracle
-from elicit_app.elicitation.questions import Choice, Question
+from elicit_app.elicitation.questions import Question
 from elicit_app.registry.procedures import BayesSetting
+from elicit_app.session.questions import to_reply
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
 from elicit_app.session.views import QuestionView, SittingOverView
@@ -33,7 +35,6 @@ from elicit_app.study import open_study
 
 WARM, GROWTH = 200, 20.0
 STUDIES_WARM = 10
-_REPLIES = {Choice.FIRST: "left", Choice.SECOND: "right", Choice.EQUAL: "equal", Choice.UNSURE: "unsure"}
 _PATIENCE = 600
 
 
@@ -73,7 +74,7 @@ def questions(number: int, think: float, folder: Path) -> bool:
             assert isinstance(view, QuestionView), view
             time.sleep(think)
             answer = expert.answer(Question(view.left, view.right, view.population, proposal=view.proposal))
-            runner.answer(view.request, _REPLIES[answer.choice], moved=answer.moved, seconds=think)
+            runner.answer(view.request, to_reply("first", answer.choice), moved=answer.moved, seconds=think)
             asked += 1
             if asked % 100 == 0 or asked == number:
                 now = use()
@@ -111,7 +112,7 @@ def studies(number: int, folder: Path) -> bool:
     return _held(warm, now)
 
 
-def _until(test: object, condition: object) -> None:
+def _until(test: Any, condition: Callable[[], bool]) -> None:
     ends = time.monotonic() + _PATIENCE
     while not condition():
         assert time.monotonic() < ends, "waited in vain"

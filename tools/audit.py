@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 PIP_AUDIT = "pip-audit==2.10.1"
 _NAMED = 5
@@ -34,7 +35,7 @@ def requirements(locked: str, folder: Path) -> tuple[list[tuple[str, str]], list
     return found, paths
 
 
-def verdict(locked: list[tuple[str, str]], audits: list[dict]) -> tuple[list[str], bool]:
+def verdict(locked: list[tuple[str, str]], audits: list[list[dict[str, Any]]]) -> tuple[list[str], bool]:
     """Return a report on pip-audit's findings, one sentence per line, and whether there are none."""
     told = {(one["name"], one["version"]): one["vulns"] for audit in audits for one in audit if "vulns" in one}
     lines = [

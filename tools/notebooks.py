@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
@@ -11,7 +12,7 @@ from nbclient import NotebookClient
 FOLDER = Path(__file__).parents[1] / "docs" / "notebooks"
 
 
-def run(path: Path) -> nbformat.NotebookNode:
+def run(path: Path) -> Any:
     """Run a notebook from the start and return it with its outputs; errors in cells are raised."""
     notebook = nbformat.read(path, as_version=4)
     NotebookClient(notebook, timeout=300, record_timing=False, resources={"metadata": {"path": str(FOLDER)}}).execute()

@@ -41,16 +41,16 @@ def draw_icon(path: Path) -> None:
 def main() -> int:
     """Build the program and print its size."""
     draw_icon(HERE / "elicit.png")
-    where = ["--distpath", OUT, "--workpath", OUT / "work"]
-    done = subprocess.run([sys.executable, "-m", "PyInstaller", "--noconfirm", *where, HERE / "elicit.spec"])
+    where = ["--distpath", str(OUT), "--workpath", str(OUT / "work")]
+    done = subprocess.run([sys.executable, "-m", "PyInstaller", "--noconfirm", *where, str(HERE / "elicit.spec")])
     if done.returncode:
         return done.returncode
     if sys.platform == "linux":
         strip_symbols(OUT / "elicit")
         trim_unicode_data(OUT / "elicit")
     folder = OUT / ("elicit.app" if sys.platform == "darwin" else "elicit")
-    for name in INSTALLERS.get(sys.platform, ()):
-        shutil.copy(HERE / name, folder)
+    for installer in INSTALLERS.get(sys.platform, ()):
+        shutil.copy(HERE / installer, folder)
     name = OUT / f"elicit-{platform.system().lower()}-{platform.machine().lower()}"
     # A zip would follow the links in a macOS program and break it.
     archive = Path(shutil.make_archive(str(name), "zip" if sys.platform == "win32" else "xztar", OUT, folder.name))
