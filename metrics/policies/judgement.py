@@ -128,7 +128,7 @@ class Judgement:
         In the order of `compared`; ties go to policies without a model, then to those that change nothing.
     information : Information or None
         Value of information; None without draws.
-    drawn : Drawn
+    drawn : CostDraws
         The draws of the costs, in the order of `policies`.
     grouped : bool
         Whether the bootstrap weighs groups of cases; see `metrics.policies.cases.CaseTally`.
