@@ -236,7 +236,7 @@ def judged(laboratory: Laboratory, is_coin: bool, number: int) -> Judged:
     """Simulate one of `VALUES`."""
     chance = [np.random.default_rng(one) for one in np.random.SeedSequence([laboratory.setting.seed, number]).spawn(4)]
     truth, study = laboratory.truth(chance[0]), laboratory.study
-    values = laboratory.experts.person.values(truth, study.prevalence, study.population)
+    values = laboratory.experts.person.values(truth, study.population)
     oracle: Oracle = Coin(chance[2])
     if not is_coin:
         pairs = JudgedPairs.draw(values, laboratory.achievable, chance[1])

@@ -296,15 +296,11 @@ def most_discriminating_count(belief: Posterior, found: EqualCandidates, felt: M
 def most_discriminating_pair(belief: Posterior, gains: Matrix, rival: Matrix) -> int:
     """Return the pair whose choice best discriminates between two hypotheses about the gains, each (pairs, m).
 
-    It has the greatest Jensen-Shannon divergence between the two predictions.
+    It has the greatest Jensen-Shannon divergence between the two predictions, which is what the answer tells about two
+    equally likely hypotheses.
     """
-    one, other = (belief.answer_probabilities(each).mean(axis=1) for each in (gains, rival))
-
-    def entropy(p: Matrix) -> Matrix:
-        p = np.maximum(p, 1e-12)
-        return np.asarray(-(p * np.log2(p)).sum(axis=0))
-
-    return _first_best(entropy((one + other) / 2) - (entropy(one) + entropy(other)) / 2)
+    predicted = [belief.answer_probabilities(each).mean(axis=1) for each in (gains, rival)]
+    return _first_best(_information(np.stack(predicted, axis=1)))
 
 
 def _weight_index(belief: Posterior, true: NDArray[np.intp], predicted: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -330,6 +326,7 @@ def _top_indices(scores: Matrix, n: int) -> NDArray[np.intp]:
 
 
 def _information(answer_probabilities: Matrix) -> Matrix:
+    """Return the bits that an answer tells about which draw is true, given probabilities (answers, draws, pairs)."""
     total = np.zeros(answer_probabilities.shape[2])
     for chance in answer_probabilities:
         chance = np.maximum(chance, 1e-12)

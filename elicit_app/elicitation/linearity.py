@@ -329,16 +329,18 @@ def _equal_costs(prior: WeightPrior, matrices: Matrix) -> Matrix:
 
 
 def _worst_recall(matrices: Matrix) -> Matrix:
-    sums = matrices.sum(axis=-1)
-    hits = np.diagonal(matrices, axis1=-2, axis2=-1)
-    return np.asarray(np.where(sums > 0, hits / np.where(sums > 0, sums, 1.0), 1.0).min(axis=-1))
+    return np.asarray(1.0 - miss_rates(matrices).max(axis=-1))
+
+
+def f1_scores(matrices: Matrix) -> Matrix:
+    """Return the F1 of each class, shape (..., k), of matrices (..., k, k); 0 for a class never met nor named."""
+    sums = matrices.sum(axis=-1) + matrices.sum(axis=-2)
+    return np.asarray(2 * np.diagonal(matrices, axis1=-2, axis2=-1) / np.where(sums > 0, sums, 1.0))
 
 
 def macro_f1(matrices: Matrix) -> Matrix:
-    """Return the mean F1 of the classes, shape (...), of matrices (..., k, k); 0 for a class without cases."""
-    sums = matrices.sum(axis=-1) + matrices.sum(axis=-2)
-    twice_the_hits = 2 * np.diagonal(matrices, axis1=-2, axis2=-1)
-    return np.asarray((twice_the_hits / np.where(sums > 0, sums, 1.0)).mean(axis=-1))
+    """Return the mean F1 of the classes, shape (...), of matrices (..., k, k)."""
+    return np.asarray(f1_scores(matrices).mean(axis=-1))
 
 
 class _Weighted:
@@ -390,7 +392,7 @@ class _Limited:
 
     def __init__(self, prior: WeightPrior, response: ResponseModel, usual: _Pairs) -> None:
         self.prior, self.response = prior, response
-        apart = np.abs(_miss_rates(usual.first) - _miss_rates(usual.second))
+        apart = np.abs(miss_rates(usual.first) - miss_rates(usual.second))
         self.unit = float(max(np.median(apart), 1e-3))
 
     def limits(self, draws: Matrix) -> tuple[Matrix, NDArray[np.intp]]:
@@ -402,7 +404,7 @@ class _Limited:
     def limited_evidence(self, answered: _Answered, rng: np.random.Generator) -> tuple[float, Matrix]:
         """Return the log-evidence and posterior draws."""
         m, gains = self.prior.size, _gains(answered.pairs, self.prior, 1.0)
-        misses = _miss_rates(answered.pairs.first), _miss_rates(answered.pairs.second)
+        misses = miss_rates(answered.pairs.first), miss_rates(answered.pairs.second)
 
         def log_likelihood(draws: Matrix) -> Matrix:
             logs, person = self.prior.log_weights(draws[:, :m]), self.response.person(draws[:, m:-1])
@@ -427,13 +429,13 @@ class _Limited:
     def limit_kept_probability(self, draws: Matrix, shown: _Pairs) -> float:
         """Return the share of draws whose limit is kept by some side that was shown."""
         limit, gravest = self.limits(draws)
-        least = np.minimum(_miss_rates(shown.first), _miss_rates(shown.second))
+        least = np.minimum(miss_rates(shown.first), miss_rates(shown.second))
         return float((least[:, gravest] <= limit).any(axis=0).mean())
 
     def utilities(self, draws: Matrix, matrices: Matrix) -> Matrix:
         """Return the utilities of matrices (n, k, k) under each draw, shape (draws, n)."""
         limit, gravest = self.limits(draws)
-        over = np.maximum(_miss_rates(matrices)[:, gravest].T - limit[:, None], 0.0)
+        over = np.maximum(miss_rates(matrices)[:, gravest].T - limit[:, None], 0.0)
         logs = self.prior.log_weights(draws[:, : self.prior.size])
         linear = relative_weights(logs) @ _gains_of_each(matrices, self.prior, 1.0).T
         return np.asarray(np.where(over > 0, linear.min() - 1.0 - over, linear))
@@ -466,10 +468,10 @@ def _within_limits(linear: Matrix, limit: Matrix, gravest: NDArray[np.intp], sca
     return np.asarray(np.where(gravest[:, None] == scales.true, bound, settled))
 
 
-def _miss_rates(matrices: Matrix) -> Matrix:
-    """Return the share of each true class that is missed, shape (n, k)."""
-    sums = matrices.sum(axis=2)
-    hits = np.diagonal(matrices, axis1=1, axis2=2)
+def miss_rates(matrices: Matrix) -> Matrix:
+    """Return the share of each true class that is missed, shape (..., k), of matrices (..., k, k)."""
+    sums = matrices.sum(axis=-1)
+    hits = np.diagonal(matrices, axis1=-2, axis2=-1)
     return np.asarray(np.where(sums > 0, 1.0 - hits / np.where(sums > 0, sums, 1.0), 0.0))
 
 

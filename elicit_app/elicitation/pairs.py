@@ -59,8 +59,8 @@ class PairSet:
         return np.asarray((np.abs(self.gains) > SAME).sum(axis=1))
 
     def __getitem__(self, some: NDArray[np.intp]) -> PairSet:
-        which, far = self.hypothetical[some], self.far[some]
-        return PairSet(self.first[some], self.second[some], self.gains[some], which, far, self.reading)
+        hypothetical, far = self.hypothetical[some], self.far[some]
+        return PairSet(self.first[some], self.second[some], self.gains[some], hypothetical, far, self.reading)
 
     @property
     def effort(self) -> Matrix:

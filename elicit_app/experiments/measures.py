@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from elicit_app.elicitation.cases import Cases, Tally
 from elicit_app.elicitation.questions import Matrix
+from elicit_app.elicitation.response import sigmoid
 from elicit_app.elicitation.sphere import MeasuredSphere, Sphere
 from elicit_app.experiments.truths import Values
 from elicit_app.problem import Problem
@@ -86,7 +87,7 @@ class JudgedPairs:
         low, high = -60.0, 60.0  # log2 of s times the typical difference
         for _ in range(100):
             middle = (low + high) / 2
-            right = 1 / (1 + np.exp(-np.minimum(2.0**middle * sizes / self.typical_difference, 700)))
+            right = sigmoid(2.0**middle * sizes / self.typical_difference)
             low, high = (middle, high) if right.mean() < accuracy else (low, middle)
         return float(2.0 ** ((low + high) / 2) / self.typical_difference)
 

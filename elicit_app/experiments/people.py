@@ -7,6 +7,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
+from elicit_app.elicitation.linearity import f1_scores, miss_rates
 from elicit_app.elicitation.oracles import (
     BoundedNoiseOracle,
     FlipOracle,
@@ -83,10 +84,10 @@ class Person:
             raise WrongOption(f"`psi` {name}: {', '.join(MONOTONE[:-1])} or {MONOTONE[-1]} was expected.")
         return cls(name)
 
-    def values(self, metric: Metric, prevalence: Matrix, population: int) -> Values:
+    def values(self, metric: Metric, population: int) -> Values:
         """Return this person's values, given linear weights; a minimax or f1 person only wobbles by them.
 
-        `prevalence`, shape (k,), holds the row sums of the matrices; counts out of `population` are felt, not rates.
+        Counts out of `population` are felt, not rates.
 
         Raises
         ------
@@ -99,7 +100,7 @@ class Person:
             raise WrongOption(f"`person` {self.kind} goes with the families dlpm and lpm, not with {metric.family}.")
         if self.kind in MONOTONE and metric.family != "dlpm":
             raise WrongOption(f"`psi` {self.kind} is a function of the hits: it requires the family dlpm.")
-        return NonLinear(self, metric, np.asarray(prevalence, dtype=np.float64), population, np.ones(len(prevalence)))
+        return NonLinear(self, metric, population, np.ones(len(metric.numerator)))
 
 
 LINEAR = Person()
@@ -111,7 +112,6 @@ class NonLinear:
 
     person: Person  # the form of the values
     metric: Metric  # linear weights; not used by minimax and f1
-    prevalence: Matrix  # shape (k,): row sums of the matrices
     population: int  # number of cases of a result
     importance: Matrix  # shape (k,): weight of each class for minimax and f1
 
@@ -130,12 +130,12 @@ class NonLinear:
     def __call__(self, matrices: Matrix) -> Matrix:
         """Return the utilities, shape (...), of matrices of rates, shape (..., k, k); greater is better."""
         matrices, amount = np.asarray(matrices, dtype=np.float64), self.person.amount
-        costs, wrong = family_of(self.metric.family).costs(self.metric.weights), self._wrong(matrices)
+        costs, wrong = family_of(self.metric.family).costs(self.metric.weights), miss_rates(matrices)
         match self.person.kind:
             case "concave":
                 felt = costs * (np.maximum(matrices, 0.0) * self.population) ** amount
             case "quadratic":
-                shares = np.maximum(matrices, 0.0) / np.maximum(self.prevalence, _TINY)[:, None]
+                shares = np.maximum(matrices, 0.0) / np.maximum(matrices.sum(axis=-1, keepdims=True), _TINY)
                 felt = costs * matrices * (1.0 + amount * shares / 2)
             case "minimax":
                 return np.asarray((-self.importance * wrong).min(axis=-1))
@@ -145,9 +145,7 @@ class NonLinear:
                 # Costs are at most 1 and rates sum to 1, so every acceptable result is above -1.
                 return np.where(missed <= amount + _SAME_RATE, linear, -1.0 - missed)
             case "f1":
-                hits = np.diagonal(matrices, axis1=-2, axis2=-1)
-                named = matrices.sum(axis=-2) + matrices.sum(axis=-1)
-                return np.asarray(np.average(2 * hits / np.maximum(named, _TINY), axis=-1, weights=self.importance))
+                return np.asarray(np.average(f1_scores(matrices), axis=-1, weights=self.importance))
             case _:
                 return self._mean(1.0 - wrong)
         return np.asarray(-felt.sum(axis=(-2, -1)))
@@ -161,11 +159,6 @@ class NonLinear:
             if self.person.kind == "gmean":
                 return np.exp(np.log(np.maximum(right, 0.0)) @ weights)
             return np.asarray(1.0 / ((1.0 / np.maximum(right, 0.0)) @ weights))
-
-    def _wrong(self, matrices: Matrix) -> Matrix:
-        """Return the error rate of each true class, shape (..., k)."""
-        hits = np.diagonal(matrices, axis1=-2, axis2=-1)
-        return np.asarray(1.0 - hits / np.maximum(self.prevalence, _TINY))
 
 
 @dataclass(frozen=True)

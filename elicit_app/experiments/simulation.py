@@ -165,10 +165,6 @@ class Laboratory:
         return ModelDecisions([cases_of(self.study, model) for model in models])
 
     @cached_property
-    def _prevalence(self) -> Matrix:
-        return self.study.prevalence
-
-    @cached_property
     def _procedure(self) -> Procedure:
         return procedure_for(self.study, self.setting)
 
@@ -180,7 +176,7 @@ class Laboratory:
 
     def values(self, truth: Metric) -> Values:
         """Return how the experts value results, given their true metric."""
-        return self.experts.person.values(truth, self._prevalence, self.study.population)
+        return self.experts.person.values(truth, self.study.population)
 
     def truth(self, rng: np.random.Generator) -> Metric:
         """Return the true metric of a run; see `true_metric`."""

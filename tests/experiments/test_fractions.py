@@ -54,8 +54,9 @@ def test_what_is_no_monotone_fraction(denominator, sentence):
 def test_monotone_means_by_hand():
     weights, right = np.array([0.5, 0.25, 0.25]), np.array([0.81, 0.64, 0.25])
     matrix = np.diag(right * PREVALENCE)
+    matrix[[0, 1, 2], [1, 2, 0]] = (1 - right) * PREVALENCE
     linear = Metric.linear(weights, "dlpm")
-    found = {name: Person.of_psi(name).values(linear, PREVALENCE, 1000)(matrix) for name in ("gmean", "hmean", "qmean")}
+    found = {name: Person.of_psi(name).values(linear, 1000)(matrix) for name in ("gmean", "hmean", "qmean")}
     assert found["gmean"] == pytest.approx(0.9 * np.sqrt(0.8 * 0.5))
     assert found["hmean"] == pytest.approx(1 / (0.5 / 0.81 + 0.25 / 0.64 + 0.25 / 0.25))
     assert found["qmean"] == pytest.approx(1 - np.sqrt(0.5 * 0.19**2 + 0.25 * 0.36**2 + 0.25 * 0.75**2))

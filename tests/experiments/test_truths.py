@@ -119,7 +119,7 @@ def binary(missed: int, alarms: int) -> np.ndarray:
 
 def person(text: str):
     metric = stated_metric((-2, -1), "lpm", 2)
-    return Person.parse(text).values(metric, np.array([0.4, 0.6]), 1000)
+    return Person.parse(text).values(metric, 1000)
 
 
 def test_a_concave_person_feels_a_common_base_and_a_linear_one_does_not():
@@ -137,6 +137,13 @@ def test_the_worst_class_decides_for_minimax():
     values = person("minimax")
     assert values(binary(100, 0)) < values(binary(99, 140)) < 0
     assert values(binary(40, 240)) == pytest.approx(values(binary(160, 240)))
+
+
+def test_people_feel_shares_of_the_cases_that_they_are_shown():
+    # Whole cases of a rare class need not be its exact share of all.
+    rare = np.array([[1, 0], [3, 996]]) / 1000
+    assert person("minimax")(np.diag([1, 999]) / 1000) == 0
+    assert person("threshold:0.001")(rare) > -1
 
 
 def test_beyond_the_threshold_of_the_gravest_class_nothing_else_matters():
