@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from elicitation import opened
 
-from elicit_app.elicitation.belief import ENDS, Posterior
+from elicit_app.elicitation.belief import ENDS, Posterior, ends_of_ratios
 from elicit_app.elicitation.oracles import Matching
 from elicit_app.elicitation.orders import StatedMistake, StatedPile
 from elicit_app.elicitation.pooling import pooled
@@ -220,7 +220,7 @@ def pooling(open_: Callable[[str], Study | None], options: argparse.Namespace) -
             group = pooled(*_group(study, tau, number, options.seed), np.random.default_rng(number))
             truth = _centre(study, number, options.seed)
             place = int(np.argmax(truth))
-            low, high = np.log(group.intervals(place))
+            low, high = np.log(ends_of_ratios(group.log_weights, place))
             apart = np.delete(truth - truth[place], place)
             inside.append(float(((np.delete(low, place) <= apart) & (apart <= np.delete(high, place))).mean()))
             taus.append(group.tau)

@@ -81,14 +81,20 @@ class JudgingOracle(ABC):
     matching : Matching
         How equal points are found.
     rng : numpy.random.Generator or None
-        Randomness of the errors of equal points; needed if `matching` has any.
+        Source of the errors of equal points; None for an oracle without any.
+
+    Raises
+    ------
+    ValueError
+        If `matching` has errors but there is no generator to draw them.
     """
 
     def __init__(
         self, clear: float | None = None, matching: Matching | None = None, rng: np.random.Generator | None = None
     ) -> None:
-        self.clear, self.matching = clear, matching or EXACT_MATCHING
-        self._matching_rng = rng or np.random.default_rng(0)
+        self.clear, self.matching, self._matching_rng = clear, matching or EXACT_MATCHING, rng
+        if self.matching.error and rng is None:
+            raise ValueError("errors of equal points need a generator")
 
     @abstractmethod
     def noisy_judgement(self) -> Judgement:
@@ -116,7 +122,8 @@ class JudgingOracle(ABC):
         amount = found - base
         if np.isfinite(amount) and amount > 0:
             amount = other * (amount / other) ** self.matching.shrink
-            amount *= np.exp((self.matching.error or 0.0) * self._matching_rng.standard_normal())
+            if self._matching_rng is not None:  # drawn even for an error of 0, which then changes nothing else
+                amount *= np.exp((self.matching.error or 0.0) * self._matching_rng.standard_normal())
         count = base + amount
         if count > proposal.most:
             return _moved_answer(proposal, proposal.most, Choice(proposal.side))

@@ -40,7 +40,7 @@ class PairSet:
     far : ndarray of bool, shape (n,)
         Whether a mistake is much more frequent than near the models.
     reading : float
-        Fixed effort of reading a question, in units of differing mistakes: each of those adds one.
+        Fixed effort of reading a question of this source, in units of differing mistakes: each of those adds one.
     """
 
     first: Matrix
@@ -78,7 +78,7 @@ class PairSet:
 
     @classmethod
     def joined(cls, parts: Sequence[PairSet]) -> PairSet:
-        """Return all pairs of several sets, in order."""
+        """Return all pairs of several sets, in order; those of a source are read alike, whose effort the first has."""
         return cls(
             np.concatenate([part.first for part in parts]),
             np.concatenate([part.second for part in parts]),

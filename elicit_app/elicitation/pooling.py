@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import helmert
 
-from elicit_app.elicitation.belief import ENDS
 from elicit_app.elicitation.questions import Matrix
 
 _TAUS = np.concatenate([np.arange(0.0, 1.0, 0.05), np.arange(1.0, 3.01, 0.2)])
@@ -41,11 +40,6 @@ class Group:
     tau: float
     tau_interval: tuple[float, float]
     shares: Matrix
-
-    def intervals(self, yardstick: int) -> Matrix:
-        """Return the 90 % intervals of weight over yardstick, shape (2, m)."""
-        ratios = np.exp(self.log_weights - self.log_weights[:, [yardstick]])
-        return np.asarray(np.quantile(ratios, ENDS, axis=0))
 
 
 def pooled(experts: Sequence[Matrix], prior_covariance: Matrix, rng: np.random.Generator, n: int = 2_000) -> Group:

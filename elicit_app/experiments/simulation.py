@@ -16,7 +16,7 @@ from elicit_app.elicitation.cases import Tally
 from elicit_app.elicitation.oracles import EXACT_MATCHING, MajorityOracle, Matching, Oracle
 from elicit_app.elicitation.oracles import run as drive
 from elicit_app.elicitation.procedure import Outcome, Procedure
-from elicit_app.elicitation.questions import Asked, Matrix
+from elicit_app.elicitation.questions import Asked
 from elicit_app.experiments.measures import (
     Achievable,
     CountedOutcomes,

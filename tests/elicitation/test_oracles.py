@@ -224,6 +224,11 @@ def test_equal_points_are_off_by_the_stated_error_or_by_that_of_the_weights(spre
         assert np.std(logs) == pytest.approx(spread, abs=0.04)
 
 
+def test_errors_of_equal_points_are_not_drawn_from_a_seed_nobody_chose():
+    with pytest.raises(ValueError, match="generator"):
+        UtilityOracle(LinearOracle(costs(2, 1)).utility, matching=Matching(0.3))
+
+
 def test_a_slip_names_any_count_of_the_scale():
     oracle = FlipOracle(LinearOracle(costs(5, 1)), 1.0, np.random.default_rng(0))
     counts = [oracle.answer(trade()).moved.count for _ in range(300)]
