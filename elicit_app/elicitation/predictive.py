@@ -48,23 +48,22 @@ class PredictiveScores(NamedTuple):
 
 def predictive_scores(asked: Asked, belief: Posterior) -> tuple[float, float]:
     """Return the two values of `PredictiveScores` for one answer, given the belief before it."""
-    question, answer = asked
-    said = evidence([asked], belief.prior)
+    said, choice = evidence([asked], belief.prior), asked.answer.choice
     if not said.n_answers:
         return 0.0, 0.0
     weights, involved = _involved_weights(said, belief)
     likely = belief.response.log_likelihood(weights, belief.person, said.restricted_to(involved))
     log_probability = float(np.log(np.exp(likely).mean()))
-    if answer.moved is not None and answer.choice in PREFERENCES:
+    if choice in PREFERENCES and _at_an_end(asked):
         return log_probability, log_probability - float(np.log(_NO_COUNT))
     if len(said.points.cell):
         return log_probability, log_probability - float(np.log(random_count_probability(asked)))
-    if answer.choice not in PREFERENCES:
+    if choice not in PREFERENCES:
         return log_probability, 0.0
-    gain = belief.prior.gain(*question.rates)[None, involved]
+    gain = belief.prior.gain(*asked.shown.rates)[None, involved]
     latent = belief.response.latent(weights, belief.person, gain)
     first, second, _ = belief.response.answer_probabilities(latent, belief.person)[:, :, 0].mean(axis=1)
-    chosen = first if answer.choice is Choice.FIRST else second
+    chosen = first if choice is Choice.FIRST else second
     return log_probability, float(np.log(2 * chosen / (first + second)))
 
 
@@ -73,6 +72,13 @@ def _involved_weights(said: Evidence, belief: Posterior) -> tuple[Matrix, NDArra
     if not isinstance(belief, IntervalPosterior):
         return belief.weights, np.arange(belief.weights.shape[1])
     return relative_weights(belief.log_weights_of(said.involved)), said.involved
+
+
+def _at_an_end(asked: Asked) -> bool:
+    """Return whether a count was moved to an end of its scale."""
+    question, moved = asked.question, asked.answer.moved
+    least = 0 if question.proposal is None else question.proposal.least
+    return moved is not None and moved.count in (least, end_of_scale(question, moved))
 
 
 def random_count_probability(asked: Asked) -> float:

@@ -420,9 +420,8 @@ def held_out(belief: Posterior, history: Sequence[Asked], rng: np.random.Generat
         kept = [asked for subject, asked in zip(subjects, history, strict=True) if subject not in out]
         weights = refitted(belief, kept, rng).middle
         for n in fold:
-            question, sign = history[n].question, 1 if history[n].answer.choice is Choice.FIRST else -1
-            learned = float(belief.prior.gain(*question.rates) @ weights)
-            first, second = question.rates
+            (first, second), sign = history[n].shown.rates, 1 if history[n].answer.choice is Choice.FIRST else -1
+            learned = float(belief.prior.gain(first, second) @ weights)
             accuracy = float(np.trace(first) - np.trace(second))
             right += np.array([learned, accuracy, float(macro_f1(first) - macro_f1(second))]) * sign > 1e-12
     return HeldOut(int(right[0]), int(right[1]), int(right[2]), len(preference_places))

@@ -47,6 +47,14 @@ def test_a_count_is_set_against_any_place_of_its_scale(belief):
     assert log_ratio_to_chance == pytest.approx(log_probability - np.log(random_count_probability(named(30))))
 
 
-def test_that_no_count_makes_both_equal_is_one_blind_answer_in_four(belief):
-    log_probability, log_ratio_to_chance = predictive_scores(named(90, Choice.SECOND), belief)
+@pytest.mark.parametrize(("end", "better"), [(90, Choice.SECOND), (10, Choice.FIRST)])
+def test_that_no_count_makes_both_equal_is_one_blind_answer_in_four(belief, end, better):
+    log_probability, log_ratio_to_chance = predictive_scores(named(end, better), belief)
     assert log_ratio_to_chance == pytest.approx(log_probability - np.log(0.25))
+
+
+@pytest.mark.parametrize("better", [Choice.FIRST, Choice.SECOND])
+def test_a_preference_at_a_count_within_the_scale_is_a_choice_of_what_was_shown(belief, better):
+    moved = named(60, better)
+    plain = Asked(moved.shown, Answer(better))
+    assert predictive_scores(moved, belief) == pytest.approx(predictive_scores(plain, belief))

@@ -68,6 +68,25 @@ class TestPeople:
         assert report.held_out.total == 18
         assert report.held_out.learned > max(report.held_out.accuracy, report.held_out.f1)
 
+    def test_a_preference_after_moving_a_count_is_held_out_as_it_was_shown(self, honest):
+        procedure, asked = honest
+        person = LinearOracle(-COSTS)
+
+        def moved(question: Question, count: int) -> Asked:
+            at = question.proposal
+            move = Moved(at.side, at.true, at.predicted, count, at.start)
+            return Asked(question, replace(person.answer(question.moved(move)), moved=move))
+
+        def turned(before: Asked) -> Asked:
+            """Return the answer at the first end of the scale at which it is another one."""
+            at = before.question.proposal
+            ends = [moved(before.question, count) for count in (at.least, at.most - 1)] if at else []
+            return next((one for one in ends if one.answer.choice is before.answer.choice.swapped()), before)
+
+        history = [turned(one) for one in asked]
+        assert sum(one.answer.moved is not None for one in history) > 5
+        assert trust_report(procedure, history).held_out.learned >= 15
+
     @pytest.mark.parametrize("seed", [2, 4])
     def test_who_minds_all_mistakes_equally_is(self, seed, simulated_answers):
         """Their ties are no change of mind, and accuracy, which is what they go by, is guessed before it is learned."""

@@ -8,7 +8,7 @@ import pytest
 from elicit_app.cli.output import flag
 from elicit_app.elicitation.questions import Step
 from elicit_app.problem import Problem, WrongOption
-from elicit_app.registry import procedure_for, setting_of
+from elicit_app.registry import for_person, procedure_for, setting_of
 from elicit_app.registry.entries import read_orders, setting_from, sphere_for
 from elicit_app.registry.procedures import BayesSetting, DlpmSetting, LpmSetting
 from elicit_app.study.opening import open_study
@@ -90,6 +90,13 @@ def test_people_are_shown_whole_cases(procedure):
     assert population >= WINE.population
     for matrix in step.question.rates:
         np.testing.assert_allclose(matrix * population, np.rint(matrix * population), atol=1e-6)
+
+
+def test_people_are_not_shown_points_of_the_sphere_by_bayes():
+    with pytest.raises(WrongOption, match="not whole cases"):
+        setting_of("bayes", space="sphere", person=True)
+    with pytest.raises(WrongOption, match="not whole cases"):
+        for_person(setting_of("bayes", space="sphere"))
 
 
 def test_people_are_shown_what_is_counted_and_the_laboratory_may_be_steered_by_estimates():
