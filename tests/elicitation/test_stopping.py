@@ -173,10 +173,11 @@ class TestSittings:
         good = counted(3)
         mixed = good.eta[rng.permutation(len(good.eta))]
         poor = Cases(0.5 * good.eta + 0.5 * mixed, good.outcome, good.weight)
-        procedure = Bayes([good, poor], family="lpm", seed=1, population=1000, questions=60, stop=True)
-        reason, asked = run_without_result(procedure, LinearOracle(-COSTS))
-        assert reason == "best-model"
-        assert FEWEST_ANSWERS <= len(asked) < 60
+        for models in ([good, poor], [good, poor, good]):  # a model that is there twice is still the best
+            procedure = Bayes(models, family="lpm", seed=1, population=1000, questions=60, stop=True)
+            reason, asked = run_without_result(procedure, LinearOracle(-COSTS))
+            assert reason == "best-model"
+            assert FEWEST_ANSWERS <= len(asked) < 60
 
     def test_who_errs_often_uses_up_the_budget(self, run_without_result):
         procedure = Bayes([counted(3)], family="lpm", seed=1, population=1000, questions=FEWEST_ANSWERS + 1, stop=True)
@@ -292,6 +293,15 @@ class TestPurpose:
         draws = procedure.belief(asked).samples
         same = np.mean([chosen(weights) == chosen(outcome.weights) for weights in draws[::4]])
         assert same > 0.9  # another sample of the belief than the one that stopped it
+
+    def test_rivals_are_judged_on_what_can_be_chosen_from_the_first_time_it_may_stop(self, simulated_answers):
+        procedure = Bayes(
+            [counted(3)], family="lpm", seed=1, population=1000, questions=FEWEST_ANSWERS, stop=True, purpose="choose"
+        )
+        asked = simulated_answers(procedure, LinearOracle(-COSTS))
+        assert len(asked) == FEWEST_ANSWERS
+        _, among = procedure._rivals_before(asked)
+        assert len(among) > 1
 
     def test_for_a_choice_questions_are_about_what_can_be_chosen(self, simulated_answers):
         rng = np.random.default_rng(5)

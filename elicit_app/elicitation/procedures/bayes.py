@@ -358,10 +358,13 @@ class Bayes:
         """Return the matrices of the options, shape (n, k, k).
 
         If the answers are for a choice, the options are each model as it decides now and at least expected cost, and
-        each class for every case; else the models as they are.
+        each class for every case; else the models as they are. Options that decide alike are one, because they would
+        share the probability of being the best.
         """
-        if self._purpose in (None, "costs") or n_answered(history) < FEWEST_ANSWERS:
-            return self._models
+        # Rivals are judged by all answers but the last.
+        if self._purpose in (None, "costs") or n_answered(history) < FEWEST_ANSWERS - 1:
+            _, first = np.unique(np.round(self._models, 12), axis=0, return_index=True)
+            return self._models[np.sort(first)]
         return self._policies(history)
 
     def _policies(self, history: Sequence[Asked]) -> Matrix:
@@ -369,7 +372,6 @@ class Bayes:
 
         def decided() -> Matrix:
             found = self._decided_by(linear_family(self.family).costs(self._weights_now(history)[0]))
-            # Identical decisions are one option: duplicates would share the probability of being the best.
             return np.asarray(np.unique(np.round(found, 12), axis=0))
 
         return self._choices.get_or_compute(history, decided)
