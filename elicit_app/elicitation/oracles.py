@@ -413,10 +413,13 @@ def majority(answers: Sequence[Answer]) -> Answer:
 
 
 def median_answer(answers: Sequence[Answer]) -> Answer:
-    """Return the equal point with the lower median count; finding none on the scale counts as beyond its end."""
+    """Return the equal point with the lower median count; finding none on the scale counts as beyond its end.
+
+    If nobody names a count: "about equal" if that is what somebody said, else "cannot say".
+    """
     found = [answer for answer in answers if answer.moved is not None]
     if not found:
-        return Answer(Choice.UNSURE)
+        return majority(answers)
     order = sorted(found, key=lambda answer: (answer.choice is not Choice.EQUAL, answer.moved and answer.moved.count))
     return order[(len(order) - 1) // 2]
 
