@@ -91,7 +91,7 @@ class BayesSetting(Setting):
             changes["max_cells"] = CELLS_FOR_PEOPLE
         if self.questions is None:
             changes.update(questions=SITTING, stop=True)
-        return self.model_copy(update=changes)._check()
+        return self.model_validate({**dict(self), **changes})
 
     def in_full(self) -> Self:
         """Return the setting with the defaults of bayes filled in."""

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, run
-from elicit_app.elicitation.procedures.dlpm import Dlpm, ratio_bounds
+from elicit_app.elicitation.procedures.dlpm import Dlpm, RestrictedFrontier, ratio_bounds
 from elicit_app.elicitation.questions import Choice
 from metrics.elicited.family import DLPM
 
@@ -87,8 +87,20 @@ def test_a_bounded_ratio_is_said_in_words(eta_of):
     assert outcome.stopped == "bounded"
     assert outcome.notes == (
         "How much dogs count compared with cats is only known within bounds: at most 0.751 times as much. "
-        "No decision of this model reveals more.",
+        "No decision of this model between the two reveals more.",
     )
+
+
+def test_what_a_third_class_reveals_is_not_denied():
+    # The first class is never confused with the third, but both are with the second.
+    share, none = np.linspace(0.01, 0.99, 99), np.zeros(99)
+    cases = Cases.exact(
+        np.vstack([np.column_stack([share, 1 - share, none]), np.column_stack([none, share, 1 - share])])
+    )
+    outcome, _ = run(Dlpm(cases), expert([0.5, 0.3, 0.2]))
+    assert RestrictedFrontier(cases, 1, 2).flat_range(0.5) != (0.0, 1.0)
+    (note,) = outcome.notes
+    assert "any number of times as much. No decision of this model between the two reveals more." in note
 
 
 @settings(max_examples=40, deadline=None)

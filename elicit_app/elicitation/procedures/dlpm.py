@@ -166,7 +166,7 @@ class _Ratios(Run):
         names, weights = self.procedure.names, self.weights()
         notes = tuple(
             f"How much {names[i]} count compared with {names[0]} is only known within bounds: {_in_words(*ranges[i])}. "
-            "No decision of this model reveals more."
+            "No decision of this model between the two reveals more."
             for i in sorted(flat)
         )
         bounded, intervals = _bounds(ranges, weights) if flat else ((None,) * len(weights), None)
