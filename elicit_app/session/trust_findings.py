@@ -276,7 +276,9 @@ def _side_found(state: SessionState) -> TrustView:
     """Return the side that nearly all preferences went to."""
     asked = zip(state.used, state.history, strict=True)
     left = [
-        answer.choice == state.entries[index].event.left for index, (_, answer) in asked if answer.choice in PREFERENCES
+        answer.choice == state.entries[index].event.left
+        for index, (_, answer) in asked
+        if answer.choice in PREFERENCES and answer.moved is None
     ]
     side, most = ("A", sum(left)) if 2 * sum(left) > len(left) else ("B", len(left) - sum(left))
     detail = "Sides are random, so about half of them would be expected."

@@ -128,6 +128,16 @@ def test_what_no_plain_score_does_better_is_no_good_sign_where_a_coin_does_as_we
     assert not any("not shown" in finding.headline for finding in view.trust)
 
 
+def test_sides_are_counted_as_they_are_judged(traffic, tmp_path):
+    """Where a count was moved, the side says where it was moved to."""
+    with Session.create(traffic, BayesSetting(seed=2, questions=18), tmp_path / "s.session.jsonl") as session:
+        for _ in range(3):
+            session.answer("left")
+        at = question_view(session, 0).proposal
+        session.answer("right", moved=Moved(at.side, at.true, at.predicted, at.most - 1, at.start))
+        assert trust_findings._side_found(session.state).headline == "3 of 3 preferences went to side A"
+
+
 def test_always_the_same_side_is_said_and_not_called_the_worse_one_after_the_review(sitting):
     session = sitting(lambda _: "left")
     view, answers = result_view(session), len(session.state.entries)
