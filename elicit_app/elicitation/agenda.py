@@ -249,7 +249,6 @@ def better_side(a: Matrix, b: Matrix) -> Choice | None:
 
 def check_question(
     matrices: Matrix,
-    population: int | None,
     region: Region | None,
     rng: np.random.Generator,
     loss: Callable[[Matrix, Matrix], Matrix] | None = None,
@@ -261,11 +260,9 @@ def check_question(
     Parameters
     ----------
     matrices : ndarray of shape (n, k, k)
-        Rates of achievable matrices; the most accurate one is used.
-    population : int or None
-        Errors are added in whole cases of it.
+        Rates of achievable matrices, of which the most accurate one is used without a region.
     region : Region or None
-        Results that may be shown; None if any result may be.
+        Results that may be shown, in whole cases; None in the laboratory, where any rates may be.
     rng : numpy.random.Generator
         Chooses the mistakes and the side.
     loss : callable, optional
@@ -273,8 +270,9 @@ def check_question(
         Within a region, the extra errors are then those that matter most, on the counts of any model. Without it, as
         many errors as possible are added to the most accurate counts.
     """
-    if region is not None and population is not None:
-        check = Question(*_worse_within(region, rng, loss), population, Purpose.CHECK, hypothetical=True)
+    if region is not None:
+        counts = _worse_within(region, rng, loss)
+        check = Question(*counts, int(counts[0].sum()), Purpose.CHECK, hypothetical=True)
         return check if rng.integers(2) else check.swapped()
     better = matrices[int(np.argmax(np.trace(matrices, axis1=1, axis2=2)))]
     hits, worse = better.diagonal(), better.copy()
@@ -282,11 +280,10 @@ def check_question(
         others = np.delete(np.arange(len(hits)), true)
         for predicted in rng.permutation(others)[:_WRONG_CLASSES]:
             more = hits[true] * _SPOILT / min(_WRONG_CLASSES, len(others))
-            more = more if population is None else min(np.ceil(more * population) / population, worse[true, true])
             worse[true, predicted] += more
             worse[true, true] -= more
     pair = (better, worse) if rng.integers(2) else (worse, better)
-    return Question.of_rates(*pair, population, Purpose.CHECK, hypothetical=True)
+    return Question(*pair, None, Purpose.CHECK, hypothetical=True)
 
 
 def _worse_within(

@@ -116,7 +116,7 @@ class Asker:
             # One slip proves little: a further check adds the mistakes that matter most to this person.
             checked = any(asked.question.purpose is Purpose.CHECK for asked in history)
             loss = partial(self._loss, belief) if checked else None
-            return check_question(self.models, self.source.population, self.source.region, rng, loss)
+            return check_question(self.models, self.source.region, rng, loss)
         return self._new(history, belief, rng)
 
     def _loss(self, belief: Posterior, better: Matrix, worse: Matrix) -> Matrix:

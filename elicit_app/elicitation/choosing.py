@@ -22,7 +22,7 @@ Goal = Literal["order", "closeness"]
 MovedMistake = Literal["grave", "slight", "bare"]
 Chooser = Callable[[Posterior, PairSet, Goal, Matrix, bool], int]  # same signature as `best_pair`
 
-LIKELY_COUNTS = 6  # for which the next step is prepared while a person looks for one
+_LIKELY_COUNTS = 6  # for which the next step is prepared while a person looks for one
 _FAR_WORTH = 0.9  # information from a pair far from the models, relative to a near one
 _GLANCE = 4  # every fourth draw serves to preselect the pairs that deserve all draws
 _LOOKED_INTO = 400  # pairs evaluated with all draws
@@ -368,7 +368,7 @@ def _first_best(scores: Matrix) -> int:
     return int(np.argmax(np.round(scores, _DECIMALS)))
 
 
-def likely_counts(belief: Posterior, question: Question, most: int = LIKELY_COUNTS) -> tuple[Moved, ...]:
+def likely_counts(belief: Posterior, question: Question) -> tuple[Moved, ...]:
     """Return the round counts that a person would most likely name to make both sides equal.
 
     Parameters
@@ -377,8 +377,6 @@ def likely_counts(belief: Posterior, question: Question, most: int = LIKELY_COUN
         Belief about the person.
     question : Question
         The pair with the count that may be moved; without one the result is empty.
-    most : int
-        Largest number of counts returned.
     """
     proposal = question.proposal
     if proposal is None:
@@ -394,5 +392,5 @@ def likely_counts(belief: Posterior, question: Question, most: int = LIKELY_COUN
         else 0.0
         for one in points
     ]
-    order = np.argsort(-np.round(answer_probabilities, _DECIMALS), kind="stable")[:most]
+    order = np.argsort(-np.round(answer_probabilities, _DECIMALS), kind="stable")[:_LIKELY_COUNTS]
     return tuple(named[place] for place in order)

@@ -157,8 +157,9 @@ def _correlations(model: str, data: str, seed: int, n_epochs: int) -> dict[str, 
     from scipy.stats import spearmanr
 
     source: Data = bundled(data, seed)
-    train: Callable[..., Any] = perceptron_epochs if model == "MLP" else torch_epochs
-    history = np.array([_scores(source.test_labels, proba) for proba in train(source, seed, n_epochs, model)])
+    perceptron = model == "MLP"
+    epochs = perceptron_epochs(source, seed, n_epochs) if perceptron else torch_epochs(source, seed, n_epochs, model)
+    history = np.array([_scores(source.test_labels, proba) for proba in epochs])
     found = [float(spearmanr(history[:, 0], history[:, column]).statistic) for column in range(1, 6)]
     return {"spearman": found, "history": history[:: max(1, n_epochs // 50)].tolist()}
 

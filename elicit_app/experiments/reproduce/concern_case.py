@@ -76,9 +76,8 @@ class Perceptron:
         return np.asarray(self._model.predict_proba(features), dtype=np.float64)
 
 
-def perceptron_epochs(data: Data, seed: int, n_epochs: int, model: str = "MLP") -> Iterator[Matrix]:
+def perceptron_epochs(data: Data, seed: int, n_epochs: int) -> Iterator[Matrix]:
     """Yield the probabilities of the test cases after every pass over the training cases."""
-    del model
     perceptron = Perceptron(data, seed)
     for _ in range(n_epochs):
         perceptron.train_epoch()

@@ -143,9 +143,10 @@ def _error_panel(
 
 
 _SAMPLES = (250, 1_000, 4_000, 16_000, 64_000)
+_METRICS_A_RUN = 5
 
 
-def _sampled(n: int, runs: int, seed: int, metrics_a_run: int = 5) -> dict[str, list[float]]:
+def _sampled(n: int, runs: int, seed: int) -> dict[str, list[float]]:
     """Return the largest errors with n cases drawn from softmax-3, for counted and for plug-in confusions."""
     eta = _law("softmax-3").eta
     found: dict[str, list[float]] = {"counts": [], "plug-in": []}
@@ -154,7 +155,7 @@ def _sampled(n: int, runs: int, seed: int, metrics_a_run: int = 5) -> dict[str, 
         drawn = eta[rng.integers(0, len(eta), n)]
         labels = (rng.random((n, 1)) > np.cumsum(drawn, axis=1)[:, :-1]).sum(axis=1)
         searches = {"counts": Dlpm(Cases.counted(labels, drawn)), "plug-in": Dlpm(Cases.plug_in(drawn))}
-        for _ in range(metrics_a_run):
+        for _ in range(_METRICS_A_RUN):
             true = _true_weights("dlpm", 3, rng)
             for name, search in searches.items():
                 outcome, _ = drive(search, LinearOracle(DLPM.weight_matrix(true)))
