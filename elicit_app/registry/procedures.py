@@ -109,33 +109,26 @@ class BayesSetting(Setting):
         return self.model_copy(update={"questions": questions, "stop": self.stop and early_stop})
 
 
+# Settings that are passed on to bayes unchanged.
+_HOW_BAYES = {"family", "space", "seed", "questions", "stop", "checks", "strength", "purpose", "answers"}
+_HOW_BAYES |= {"max_cells", "worst_error"}
+
+
 def _build(study: Study, setting: BayesSetting) -> Procedure:
     from elicit_app.elicitation.procedures.bayes import Bayes
 
     if is_fraction(setting.family) and study.wording.priced is not None:
         raise WrongOption("Prices of amounts are linear: the `family` of this study is dlpm.")
     sphere = sphere_for(study, setting) if setting.space == "sphere" else None
-    taken = setting.in_full()
+    apart = linear_family(setting.family).distinguishes_errors
     return Bayes(
         deciders(study, setting),
-        family=setting.family,
-        seed=setting.seed,
-        population=study.population if setting.person or sphere is None else None,
-        questions=taken.questions or DEFAULT_QUESTIONS,
-        space=setting.space,
+        population=study.population if sphere is None else None,
         sphere=None if sphere is None else (sphere.centre, sphere.radius),
-        stop=setting.stop,
-        checks=setting.checks,
-        strength=setting.strength,
-        max_cells=taken.max_cells or DEFAULT_CELLS,
-        worst_error=WORST_ERROR if taken.worst_error is None else taken.worst_error,
-        answers=taken.answers or "choice",
         constraints=stated_orders(setting, study.classes),
-        piles=piles_of(setting.piles or (), study.classes)
-        if linear_family(setting.family).distinguishes_errors
-        else (),
-        purpose=setting.purpose,
+        piles=piles_of(setting.piles or (), study.classes) if apart else (),
         local=setting.person,
+        **setting.in_full().model_dump(include=_HOW_BAYES, exclude_none=True),
     )
 
 
