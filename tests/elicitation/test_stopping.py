@@ -211,6 +211,12 @@ class TestSittings:
             assert 0 <= progress.share < 1
             assert n + progress.fewest <= len(asked) + 3
 
+    def test_a_question_that_is_asked_is_still_to_come_even_if_only_repeats_are_left(self, simulated_answers):
+        procedure = Bayes([counted(3)], family="lpm", seed=1, population=1000, questions=4, stop=True, checks=True)
+        asked = simulated_answers(procedure, LinearOracle(-COSTS))
+        assert asked[-1].question.purpose is Purpose.REPEAT
+        assert [next(procedure.begin(asked[:n])).progress.fewest > 0 for n in range(len(asked))] == [True] * len(asked)
+
     def test_what_is_known_at_the_last_question_is_said_to_be_known(self, run_without_result):
         _, _, asked = known_two_classes()
         exact = Bayes([counted(2)], family="lpm", seed=1, population=1000, questions=len(asked), stop=True)

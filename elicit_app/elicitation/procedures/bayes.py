@@ -458,8 +458,9 @@ class Bayes:
             return Progress(len(history), min(trust, most), min(trust + 1, most))
         asked = n_informative(history)
         fewest, likely = self._answers_needed(history, belief, self.questions - asked)
+        fewest = max(fewest + trust, 1)  # also where only repeats are left
         return Progress(
-            len(history), min(fewest + trust, most), min(questions_left(history, asked + likely, self.checks), most)
+            len(history), min(fewest, most), min(questions_left(history, asked + likely, self.checks), most)
         )
 
     def _answers_needed(self, history: Sequence[Asked], belief: Posterior, most: int) -> tuple[int, int]:
