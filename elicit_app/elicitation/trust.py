@@ -83,7 +83,7 @@ class Suspicion:
     name : str
         random: clicks without looking; same_side: always left or always right; reversed: chooses the worse side;
         insensitive: hardly distinguishes pairs; changed: the second half contradicts the first; lexicographic: one
-        mistake outweighs everything, to the limit of what the prior allows; surprises: many answers do not fit;
+        mistake outweighs everything, by more than any question can show; surprises: many answers do not fit;
         no_better: the metric predicts held-out answers worse than F1, and F1 predicts better than accuracy.
     flagged : bool
         Whether it is suspected.
@@ -176,7 +176,10 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
         bits = procedure.evidence_against_chance(history)
         accuracy = None if gains is None else float(accuracies(belief, gains).mean())
         held_out_counts = held_out(belief, history, rng)
-        suspicions += _of_belief(belief, prior_belief, history, accuracy, rng)
+        suspicions += _of_belief(belief, history, accuracy, rng)
+        edge = _at_the_edge(belief, prior_belief, rng)
+        beyond = edge > _EDGE and _lead_is_open(procedure.conclude(history))
+        suspicions.append(Suspicion("lexicographic", beyond, edge))
         if held_out_counts is not None:
             better = held_out_counts.learned - held_out_counts.f1
             # Accuracy is a linear metric: a person who goes by it is learned only later than the metric can be guessed.
@@ -320,18 +323,13 @@ def _unlikely_side(asked: Asked, belief: Posterior) -> tuple[bool, float]:
 
 
 def _of_belief(
-    belief: Posterior,
-    prior_belief: Posterior,
-    history: Sequence[Asked],
-    accuracy: float | None,
-    rng: np.random.Generator,
+    belief: Posterior, history: Sequence[Asked], accuracy: float | None, rng: np.random.Generator
 ) -> list[Suspicion]:
     found = [] if accuracy is None else [Suspicion("insensitive", accuracy < _INSENSITIVE, accuracy)]
     change = _change(belief, history, rng)
     if change is not None:
         found.append(Suspicion("changed", change > _CHANGED, change))
-    edge = _at_the_edge(belief, prior_belief, rng)
-    return [*found, Suspicion("lexicographic", edge > _EDGE, edge)]
+    return found
 
 
 def _change(belief: Posterior, history: Sequence[Asked], rng: np.random.Generator) -> float | None:
@@ -372,6 +370,11 @@ def _at_the_edge(belief: Posterior, prior_belief: Posterior, rng: np.random.Gene
     beforehand = belief.prior.log_weights(rng.standard_normal((2000, m))) if few else prior_belief.log_weights
     usual = np.quantile(lead(beforehand), 0.95)
     return float((lead(np.log(belief.weights)) > usual).mean())
+
+
+def _lead_is_open(outcome: Outcome) -> bool:
+    """Return whether no question could have shown by how much the largest weight leads the next."""
+    return outcome.bounded[int(np.argsort(np.abs(outcome.weights))[-2])] is not None
 
 
 def refitted(belief: Posterior, history: Sequence[Asked], rng: np.random.Generator) -> Posterior:

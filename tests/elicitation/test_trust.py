@@ -111,6 +111,16 @@ class TestPeople:
         # How many of many such people are found out is measured by `benchmarks/trust.py`.
         assert verdicts == ["untrusted", "untrusted"]
 
+    @pytest.mark.parametrize(("ratio", "beyond"), [(50, False), (2000, True)])
+    def test_who_minds_one_mistake_above_all_is_so_told_where_no_question_shows_by_how_much(
+        self, simulated_answers, ratio, beyond
+    ):
+        procedure = sitting(cases=TWO)
+        asked = simulated_answers(procedure, LinearOracle(-np.array([[0.0, ratio], [1.0, 0.0]])))
+        found = trust_report(procedure, asked).suspicion("lexicographic")
+        assert found.value > 0.5
+        assert found.flagged is beyond
+
     def test_always_the_same_side_is_not(self, simulated_answers):
         procedure = sitting()
         asked = simulated_answers(procedure, Clicking(lambda question: Choice.FIRST))
