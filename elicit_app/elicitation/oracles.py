@@ -81,12 +81,7 @@ class JudgingOracle(ABC):
     matching : Matching
         How equal points are found.
     rng : numpy.random.Generator or None
-        Source of the errors of equal points; None for an oracle without any.
-
-    Raises
-    ------
-    ValueError
-        If `matching` has errors but there is no generator to draw them.
+        Source of the errors of equal points; without it, a `matching` that has errors raises a ValueError.
     """
 
     def __init__(
