@@ -46,12 +46,13 @@ def few_draws():
     What is shown has so many more that making it takes as long as ten questions. Where a test is about what is done
     with a question or a result, and not about how well something is known, that says nothing more.
     """
-    from elicit_app.elicitation import belief
+    from elicit_app.elicitation import belief, linearity
     from elicit_app.elicitation.procedures import bayes
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(belief, "ENOUGH_TO_SHOW", (0.0, 0.0))
         patch.setattr(bayes, "PARTICLES", 150)
+        patch.setattr(linearity, "_PARTICLES", 200)
         yield
 
 
