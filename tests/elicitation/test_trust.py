@@ -183,7 +183,7 @@ class TestFindings:
     def test_a_refit_is_what_would_have_been_believed(self, simulated_answers, monkeypatch):
         monkeypatch.setattr(bayes, "PARTICLES", 500)
         procedure = sitting(2)
-        person = LogitOracle(lambda matrix: -float((COSTS * matrix).sum()), 40.0, np.random.default_rng(2))
+        person = LogitOracle(lambda matrix: -float((COSTS * matrix).sum()), 40.0, np.random.default_rng(3))
         # A person who errs: of one who never does, even many draws know the spread badly.
         asked = simulated_answers(procedure, person)
         kept = [one for n, one in enumerate(asked) if n % 5 and (one.question.repeat_of or 2) % 5 != 1]
