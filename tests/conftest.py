@@ -4,12 +4,15 @@ The examples are the same every time; `pytest --hypothesis-profile=long` tries m
 """
 
 import contextlib
+import functools
 import gc
 import importlib.util
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
+import typer.main
+import typer.testing
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
@@ -36,6 +39,16 @@ def pytest_collection_modifyitems(items):
 def one_thread_of_linear_algebra():
     """Matrices are small here: threads that wait for each other on a busy machine cost many times what they do."""
     with threadpool_limits(1, user_api="blas"):
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_building_of_the_command():
+    """typer makes the program of its functions whenever it is called, which takes longer than most commands."""
+    with pytest.MonkeyPatch.context() as patch:
+        build = functools.cache(typer.main.get_command)
+        patch.setattr(typer.main, "get_command", build)
+        patch.setattr(typer.testing, "_get_command", build)
         yield
 
 
