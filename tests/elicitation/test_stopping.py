@@ -75,11 +75,11 @@ class TestModels:
     def test_probabilities_sum_to_one_and_go_with_their_models(self, k, n, seed):
         belief = belief_of(np.random.default_rng(seed).standard_normal((40, k * k - k)), k=k)
         models = rates(k, n, seed)
-        answer_probabilities = probability_best(belief, models)
-        assert answer_probabilities.sum() == pytest.approx(1)
-        assert answer_probabilities.min() >= 0
+        probabilities = probability_best(belief, models)
+        assert probabilities.sum() == pytest.approx(1)
+        assert probabilities.min() >= 0
         mixed = np.random.default_rng(seed).permutation(n)
-        np.testing.assert_allclose(probability_best(belief, models[mixed]), answer_probabilities[mixed])
+        np.testing.assert_allclose(probability_best(belief, models[mixed]), probabilities[mixed])
 
     def test_the_same_matrix_shares_and_a_dominated_one_has_no_chance(self):
         belief = around(np.zeros(6), 1.0)
@@ -88,10 +88,10 @@ class TestModels:
         bad[0, 1] += bad[0, 0] / 2
         bad[0, 0] /= 2
         alone = probability_best(belief, np.array([good, other]))
-        answer_probabilities = probability_best(belief, np.array([good, bad, other, other]))
-        assert answer_probabilities[1] == 0
-        assert answer_probabilities[2] == answer_probabilities[3]
-        np.testing.assert_allclose([answer_probabilities[0], answer_probabilities[2:].sum()], alone)
+        probabilities = probability_best(belief, np.array([good, bad, other, other]))
+        assert probabilities[1] == 0
+        assert probabilities[2] == probabilities[3]
+        np.testing.assert_allclose([probabilities[0], probabilities[2:].sum()], alone)
 
 
 class TestEnough:
