@@ -54,7 +54,7 @@ def one_building_of_the_command():
 
 @pytest.fixture(scope="module")
 def few_draws():
-    """Questions are chosen by a third of the draws, and a result has no more of them.
+    """Questions are chosen, and rivals of linear costs tried, by a third of the draws; a result has no more of them.
 
     What is shown has so many more that making it takes as long as ten questions. Where a test is about what is done
     with a question or a result, and not about how well something is known, that says nothing more.
