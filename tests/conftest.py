@@ -4,12 +4,15 @@ The examples are the same every time; `pytest --hypothesis-profile=long` tries m
 """
 
 import contextlib
+import functools
 import gc
 import importlib.util
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
+import typer.main
+import typer.testing
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
@@ -39,19 +42,30 @@ def one_thread_of_linear_algebra():
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def one_building_of_the_command():
+    """typer makes the program of its functions whenever it is called, which takes longer than most commands."""
+    with pytest.MonkeyPatch.context() as patch:
+        build = functools.cache(typer.main.get_command)
+        patch.setattr(typer.main, "get_command", build)
+        patch.setattr(typer.testing, "_get_command", build)
+        yield
+
+
 @pytest.fixture(scope="module")
 def few_draws():
-    """Questions are chosen by a third of the draws, and a result has no more of them.
+    """Questions are chosen, and rivals of linear costs tried, by a third of the draws; a result has no more of them.
 
     What is shown has so many more that making it takes as long as ten questions. Where a test is about what is done
     with a question or a result, and not about how well something is known, that says nothing more.
     """
-    from elicit_app.elicitation import belief
+    from elicit_app.elicitation import belief, linearity
     from elicit_app.elicitation.procedures import bayes
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(belief, "ENOUGH_TO_SHOW", (0.0, 0.0))
         patch.setattr(bayes, "PARTICLES", 150)
+        patch.setattr(linearity, "_PARTICLES", 200)
         yield
 
 

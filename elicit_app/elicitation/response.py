@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -472,14 +473,21 @@ def point_lapse(points: EqualPoints) -> Matrix:
 def _units(prior: WeightPrior, gains: Matrix, rhos: Matrix, rng: np.random.Generator) -> Matrix:
     """Return U(rho): the median latent preference, at s = 1, over random pairs and weights from the prior."""
     weights = relative_weights(prior.log_weights(rng.standard_normal((300, prior.size))))
-    pairs = gains[:300]
+    return _cached_units(weights.tobytes(), gains.tobytes(), gains.shape[1], tuple(rhos))
+
+
+@lru_cache(maxsize=16)  # the same in every session about a study; without it, beginning one takes ten times as long
+def _cached_units(weights_bytes: bytes, gains_bytes: bytes, m: int, rhos: tuple[float, ...]) -> Matrix:
+    weights, gains = (np.frombuffer(each).reshape(-1, m) for each in (weights_bytes, gains_bytes))
     plain = ResponseModel(gains.T @ gains / len(gains), np.ones(len(_RHO_GRID)))
+    person = plain.person(np.zeros((len(weights), N_PARAMETERS)))._replace(sensitivity=np.ones(len(weights)))
     units = []
     for rho in rhos:
-        nothing = np.zeros((len(weights), N_PARAMETERS))
-        person = plain.person(nothing)._replace(sensitivity=np.ones(len(weights)), rho=np.full(len(weights), rho))
-        units.append(np.median(np.abs(plain.latent(weights, person, pairs))))
-    return np.array(units)
+        latent = plain.latent(weights, person._replace(rho=np.full(len(weights), rho)), gains[:300])
+        units.append(np.median(np.abs(latent)))
+    found = np.array(units)
+    found.setflags(write=False)
+    return found
 
 
 def sigmoid(x: Matrix) -> Matrix:

@@ -444,10 +444,12 @@ def test_an_interrupt_ends_quietly(tmp_path, wine_metric):
 
 PROGRESS = """
 import time
-from elicit_app.cli.output import progress
-with progress("Scoring", 3) as advance:
+from elicit_app.cli import output
+assert output._PATIENCE == 1.0
+output._PATIENCE = 0.1
+with output.progress("Scoring", 3) as advance:
     for _ in range(3):
-        time.sleep(0.45)
+        time.sleep(0.05)
         advance(1)
 """
 

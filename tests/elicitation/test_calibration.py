@@ -14,7 +14,7 @@ from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Question, Strength
 from elicit_app.elicitation.response import N_PARAMETERS
 
-QUESTIONS = 12
+QUESTIONS = 8
 BINS = 5
 KINDS = (
     (Choice.FIRST, Strength.SLIGHTLY),

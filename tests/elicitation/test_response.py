@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from elicit_app.elicitation.prior import WeightPrior
+from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Proposal, Purpose, Question, Strength
 from elicit_app.elicitation.response import N_PARAMETERS, Person, ResponseModel, evidence, rounding_cell, sigmoid
 
@@ -197,6 +197,16 @@ class TestPeople:
         first, second, _ = MODEL.answer_probabilities(latent, person)
         right = np.where(latent > 0, first, second) / (first + second)
         assert 0.72 < np.median(right.mean(axis=1)) < 0.85
+
+    @pytest.mark.parametrize("gains", [GAINS, GAINS[:, ::-1] ** 3], ids=["these pairs", "others"])
+    @pytest.mark.parametrize("orders", [(), [NeverWorse((0, 1), (1, 0))]], ids=["no orders", "an order"])
+    def test_the_unit_is_the_median_preference_under_this_prior_between_these_pairs(self, gains, orders):
+        prior = WeightPrior.of("lpm", 3, constraints=orders)
+        weights = np.exp(prior.log_weights(np.random.default_rng(1).standard_normal((300, prior.size))))
+        gained = weights @ gains.T
+        median = np.median(np.abs(gained) / np.sqrt((gained**2).mean(axis=1, keepdims=True)))
+        for _ in range(2):
+            assert ResponseModel.of_people(prior, gains, np.random.default_rng(1)).units[0] == pytest.approx(median)
 
     def test_a_known_lapse_probability_is_everybodys(self):
         np.testing.assert_array_equal(people(1, model=replace(MODEL, lapse=0.05)).lapse, 0.05)

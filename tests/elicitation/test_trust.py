@@ -12,12 +12,14 @@ from elicit_app.elicitation.agenda import MAX_EXTRA_CHECKS, better_side, check_q
 from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.oracles import LinearOracle, LogitOracle, run
 from elicit_app.elicitation.predictive import EvidenceAgainstChance
+from elicit_app.elicitation.procedures import bayes
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.procedures.dlpm import Dlpm
 from elicit_app.elicitation.questions import PREFERENCES, Answer, Asked, Choice, Moved, Purpose, Question
 from elicit_app.elicitation.region import Region
 from elicit_app.elicitation.trust import Count, macro_f1, refitted, trust_report
 
+pytestmark = pytest.mark.usefixtures("few_draws")
 COSTS = np.array([[0.0, 1.0, 0.4], [0.2, 0.0, 0.1], [0.7, 0.3, 0.0]])
 
 
@@ -208,9 +210,10 @@ class TestFindings:
         assert report.suspicion("random").value <= 0.0
         assert report.held_out is None
 
-    def test_a_refit_is_what_would_have_been_believed(self, simulated_answers):
+    def test_a_refit_is_what_would_have_been_believed(self, simulated_answers, monkeypatch):
+        monkeypatch.setattr(bayes, "PARTICLES", 500)
         procedure = sitting(2)
-        person = LogitOracle(lambda matrix: -float((COSTS * matrix).sum()), 40.0, np.random.default_rng(2))
+        person = LogitOracle(lambda matrix: -float((COSTS * matrix).sum()), 40.0, np.random.default_rng(3))
         # A person who errs: of one who never does, even many draws know the spread badly.
         asked = simulated_answers(procedure, person)
         kept = [one for n, one in enumerate(asked) if n % 5 and (one.question.repeat_of or 2) % 5 != 1]

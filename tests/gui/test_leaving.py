@@ -13,7 +13,8 @@ def window_of(appearance, tmp_path):
     return make_window(appearance, AppPaths(tmp_path / "settings.json", tmp_path / "data"))
 
 
-def test_what_is_computed_is_not_waited_for(qtbot, appearance, tmp_path) -> None:
+def test_what_is_computed_is_not_waited_for(qtbot, appearance, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("elicit_app.gui.flow.navigation.PATIENCE", 0.1)
     window = window_of(appearance, tmp_path)
     window.show()
     go_on, computed = threading.Event(), threading.Event()

@@ -75,8 +75,8 @@ class Desk:
     @property
     def title(self):
         assert self.app.poll() is None, (self.home / "app.log").read_text()
-        shown = self.windows("[-] elicit$")
-        return self.xdo("getwindowname", shown[0]).strip().removesuffix(" - elicit") if shown else ""
+        shown = self.xdo("search", "--onlyvisible", "--name", "[-] elicit$", "getwindowname")
+        return shown.partition("\n")[0].strip().removesuffix(" - elicit")
 
     @property
     def journal(self):
@@ -138,7 +138,7 @@ def predictions(tmp_path):
 
 @pytest.mark.long
 @pytest.mark.skipif(bool(MISSING), reason=f"needs an X server and its keyboard: {', '.join(MISSING)} not installed")
-def test_from_a_csv_to_a_metric_file_by_keys_alone(desk, predictions):
+def test_from_a_csv_to_a_metric_file_by_keys_alone(desk, predictions, elicit):
     desk.start("open", predictions.name)
     desk.wait_for("Words of the study")
     desk.press_until(("ctrl+Return",), desk.on("Before the questions", "Practice 1"), "what is asked before")
@@ -164,7 +164,7 @@ def test_from_a_csv_to_a_metric_file_by_keys_alone(desk, predictions):
     desk.press("ctrl+q")
     until(lambda: desk.app.poll() is not None, "the window to close")
     check_kinds(desk.events("answered"))
-    check_replays(desk, metric)
+    check_replays(desk, metric, elicit)
 
 
 def practise(desk):
@@ -187,7 +187,7 @@ class Expert:
 
     def answer_until(self, count, most=0):
         """Answer up to `count` questions, and up to `most` until every kind of answer was given."""
-        while (number := len(self._dwell_timer())) < count or (number < most and self.moves):
+        while (number := len(self._entries())) < count or (number < most and self.moves):
             self._ready()
             self._answer(number + 1)
 
@@ -200,13 +200,13 @@ class Expert:
         self._choose()
         self.desk.press_until(("shift+Tab", "Return"), self.desk.on("Look back"), "the review")
 
-    def _dwell_timer(self):
+    def _entries(self):
         with Session.open_read_only(self.desk.journal) as session:
             return session.state.entries
 
     def _ready(self):
         """Wait for the question, go on after a break, and think."""
-        number = len(self._dwell_timer()) + 1
+        number = len(self._entries()) + 1
         if not self.desk.title.startswith(f"Question {number}"):
             until(lambda: self.desk.title.startswith((f"Question {number}", "Take a break")), f"question {number}")
         if self.desk.title.startswith("Take a break"):
@@ -272,7 +272,7 @@ def check_kinds(answered):
     assert all(event["seconds"] > 0.3 for event in answered)
 
 
-def check_replays(desk, metric):
+def check_replays(desk, metric, elicit):
     """The recorded answers lead the procedure to the recorded questions, and the terminal to the same result."""
     with Session.open_read_only(desk.journal) as session:
         asked, procedure, seen = session.state.history, session.procedure(), len(session.state.entries)
@@ -283,10 +283,7 @@ def check_replays(desk, metric):
         assert step.question.same_as(recorded.question, tolerance=1e-9)
         assert oracle.answer(step.question) == recorded.answer
     again = desk.home / "again.metric.json"
-    command = [*ELICIT, "ask", "wine-study", "--session", str(desk.journal), "--out", str(again)]
-    done = subprocess.run(
-        command, env=desk.env, cwd=desk.home, input="\n", capture_output=True, text=True, timeout=PATIENCE
-    )
+    done = elicit("ask", "wine-study", "--session", desk.journal, "--out", again, cwd=desk.home, stdin="\n")
     assert done.returncode == 0, done.stderr
     np.testing.assert_array_equal(ElicitedMetric.load(again).cost_matrix, metric.cost_matrix)
     assert metric.provenance.procedure == "bayes"

@@ -35,7 +35,6 @@ from metrics import Consequence, ElicitedMetric, Provenance
 from metrics.elicited.exchange import ExchangeRate
 from metrics.policies.recommendation import short_recommendation
 
-pytestmark = pytest.mark.usual_draws
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MISSED = Mistake("Missed melanoma", "missed melanoma", "missed melanomas")
 NEEDLESS = Mistake("Needless excision", "needless excision", "needless excisions")

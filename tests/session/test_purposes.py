@@ -46,7 +46,6 @@ def test_the_terminal_takes_a_number_and_asks_again_for_anything_else(monkeypatc
     assert "To write down what mistakes cost (usually up to 22 questions)" in console.file.getvalue()
 
 
-@pytest.mark.usual_draws
 def test_a_choice_that_is_settled_by_the_eighth_answer_ends_the_sitting(tmp_path):
     """What can be chosen was the models before the eighth answer, and policies from then on: both were mixed."""
     setting = setting_of("bayes", family="lpm", seed=3, purpose="choose", stop=True, checks=True, answers="choice")

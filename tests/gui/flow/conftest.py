@@ -5,6 +5,7 @@ import pytest
 from elicit_app.gui.app import make_window
 from elicit_app.gui.flow.background import Dialogs
 from elicit_app.gui.flow.navigation import AppPaths
+from elicit_app.gui.question.page import QuestionPage
 
 
 class FakeDialogs(Dialogs):
@@ -42,7 +43,9 @@ def dialogs():
 
 
 @pytest.fixture
-def window(qtbot, appearance, places, dialogs):
+def window(qtbot, appearance, places, dialogs, monkeypatch):
+    # A third of a second a question adds up over many of them; its own test holds the lock.
+    monkeypatch.setitem(QuestionPage.__init__.__kwdefaults__, "lock_ms", 20)
     made = make_window(appearance, places, dialogs)
     made.flow.look_ahead = False  # keys follow each other here at once
     qtbot.addWidget(made, before_close_func=lambda w: w.flow.close())

@@ -10,7 +10,6 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
-from elicit_app.gui.flow.navigation import PATIENCE
 from elicit_app.registry import setting_of
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.packing import packed, save_answers, write_pack
@@ -63,8 +62,7 @@ def test_a_study_is_sent_as_it_is_set_on_the_page(qtbot, window, dialogs, study,
     assert dialogs.asked[-1].name == "breast-lumps.elicit"
 
 
-def test_an_expert_answers_by_keys_alone_and_saves_the_answers(qtbot, window, dialogs, pack, tmp_path, monkeypatch, on):
-    monkeypatch.setattr("elicit_app.gui.question.page.LOCK_MS", 20)
+def test_an_expert_answers_by_keys_alone_and_saves_the_answers(qtbot, window, dialogs, pack, tmp_path, on):
     drop(window.pages.start, pack)
     page = on("begin")
     assert page.expert.text().startswith("Expert ")
@@ -146,9 +144,10 @@ def test_who_leaves_while_a_file_is_written_is_told(qtbot, window, study, dialog
 
 def test_closing_waits_for_a_file_that_is_written(window, study, dialogs, tmp_path, monkeypatch, on):
     def slowly(study, path):
-        time.sleep(PATIENCE + 0.5)
+        time.sleep(0.5)
         return write_pack(study, path)
 
+    monkeypatch.setattr("elicit_app.gui.flow.navigation.PATIENCE", 0.1)
     monkeypatch.setattr("elicit_app.session.packing.write_pack", slowly)
     window.flow.open(str(study.folder))
     dialogs.save_as = tmp_path / "sent.elicit"

@@ -18,9 +18,7 @@ COSTS = np.array([[0, 6, 2], [1, 0, 0.6], [0.4, 1.5, 0]])
 
 
 @pytest.fixture
-def window(window, monkeypatch):
-    # A third of a second a question adds up over many of them; its own test holds the lock.
-    monkeypatch.setattr("elicit_app.gui.question.page.LOCK_MS", 20)
+def window(window):
     window.resize(1280, 800)
     return window
 
