@@ -15,6 +15,7 @@ from elicit_app.session.session import Session
 from elicit_app.session.trust_findings import contradictions
 from elicit_app.session.view_builders import answered_views
 from elicit_app.session.views import AnsweredView, ResultView
+from elicit_app.study.mapping import as_option_value
 from elicit_app.study.model import Study
 from elicit_app.study.writing import file_name, write_whole
 from metrics import ElicitedMetric
@@ -120,8 +121,9 @@ def report_page(
     """
     title = one_line(metric.name if asked is None else asked.title) or "Report"
     who = metric.provenance.expert or "one person"
-    models = [] if judgement is None else _models(judgement)
-    subtitle = f"What the answers of {who} say about what mistakes cost"
+    models = () if judgement is None else judgement.model_names
+    about = "mistakes cost" if metric.kind == "confusion" else "each amount counts"
+    subtitle = f"What the answers of {who} say about what {about}"
     if models:
         subtitle += f", and what to do with {models[0] if len(models) == 1 else f'{len(models)} models'}"
     sections = [
@@ -135,10 +137,6 @@ def report_page(
     ]
     when = day(metric.created) if asked is None else asked.day
     return Page(title, subtitle, tuple(sections), foot=f"{title}, report of {when}")
-
-
-def _models(judgement: Judgement) -> list[str]:
-    return list(dict.fromkeys(one.policy.model for one in judgement.policies if one.policy.model is not None))
 
 
 def _head(metric: ElicitedMetric, judgement: Judgement | None, asked: SessionFacts | None) -> list[Section]:
@@ -200,7 +198,7 @@ def _policies(judgement: Judgement) -> tuple[Block, ...]:
     table = Table(tuple(heads), tuple(rows), right, widest=1, foot=difference_numbers(axis) if drawn else None)
     notes = [f"Per {texts.per}; costs in {texts.unit}.", *texts.notes]
     if len(judgement.policies) > len(shown):
-        notes.append(f"{len(judgement.policies) - len(shown)} more cost more.")
+        notes.append(f"{counted(len(judgement.policies) - len(shown), 'other costs', 'others cost')} more.")
     legend = "Line: 90 % plausible; dark bar above: doubt from the answers; open bar below: from the cases."
     legends = (Paragraph(legend, "legend"),) if drawn else ()
     remarks = (Paragraph(note, "quiet") for note in (" ".join(notes), *judgement.notes))
@@ -216,11 +214,12 @@ def _doubts(judgement: Judgement) -> tuple[tuple[str, str], ...]:
     if head.rate.range_90 is None:
         first = "The metric has no ranges, so the doubt from the answers is not included."
     else:
+        leave = "leaves" if judgement.metric.provenance.questions == 1 else "leave"
         first = (
-            f"{capitalised(answers)} leave {head.rate.columns()[1]} {head.yardstick.mistake.many} for one "
+            f"{capitalised(answers)} {leave} {head.rate.columns()[1]} {head.yardstick.mistake.many} for one "
             f"{head.rate.mistake.one}."
         )
-        if found.of_values <= 0.03 * max(found.expected_loss, 1e-12):
+        if judgement.drawn.answers is not None and found.of_values <= 0.03 * max(found.expected_loss, 1e-12):
             first += " Nearly every value in it gives the same first choice."
     stated = " at the stated prevalence" if judgement.stated else ""
     second = f"{judgement.n_cases:,} {words.cases} were counted{stated}; others like them would give other counts."
@@ -279,7 +278,7 @@ def _method(metric: ElicitedMetric, judgement: Judgement | None, asked: SessionF
     if metric.samples is not None:
         sentences.append(f"The ranges are those of {len(metric.samples):,} posterior draws.")
     if judgement is not None:
-        if judgement.positive is not None:
+        if any(one.threshold is not None for one in judgement.policies):
             sentences.append(
                 "A policy with these costs calls a case positive where its probability is at least 1 / (1 + ratio) "
                 "(Elkan 2001; Vickers and Elkin 2006)."
@@ -313,7 +312,11 @@ def _again(
     ]
     if judgement is not None:
         command = f"elicit score {file_name(metric.name, 'metric')}.metric.json PREDICTIONS --draws {judgement.n_draws}"
-        given = f"with the predictions of {', '.join(_models(judgement))}"
+        if judgement.stated:
+            shares = zip(metric.classes, judgement.prevalence.tolist(), strict=True)
+            command += f" --prevalence {as_option_value(shares)}"
+        given = f"with the predictions of {', '.join(judgement.model_names)}"
+        given += ", in this order" if len(judgement.model_names) > 1 else ""
         if any(one.policy.decides == "practice" for one in judgement.policies):
             command, given = f"{command} --practice PRACTICE", f"{given}, and present practice as it was typed in"
         rows.append(("Command", f"{command}, {given}"))
@@ -371,7 +374,8 @@ def _how(answers: Sequence[AnsweredView], study: Study) -> str:
     moved = sum(one.moved is not None for one in answers)
     chosen = len(answers) - moved
     what = "batches of items" if study.wording.priced else f"{study.population:,} {study.wording.cases}"
-    text = f"{counted(len(answers), 'pair')} of results for {what} were compared"
+    were = "was" if len(answers) == 1 else "were"
+    text = f"{counted(len(answers), 'pair')} of results for {what} {were} compared"
     if not moved:
         return f"{text} by choosing."
     mixed = "Choosing and matching are mixed because they differ (Tversky, Sattath and Slovic 1988)."
@@ -388,7 +392,9 @@ def _shown(session: Session) -> str:
         sentences.append(f"{of} had a result that no model of the study gives; it was marked.")
     if repeats:
         sentences.append(f"{counted(repeats, 'pair')} came twice.")
-    sentences.append("Sides, order and the start of each moved number were random; all are in the file of answers.")
+    starts = any(pair.proposal is not None and pair.proposal.at_once for pair in pairs)
+    drawn = "Sides, the order of rows and the start of each moved number" if starts else "Sides and the order of rows"
+    sentences.append(f"{drawn} were random, but sides were balanced; all are in the session file.")
     return " ".join(sentences)
 
 

@@ -238,7 +238,8 @@ class Judge:
             n_draws=draws,
             grouped=costs.grouped,
             notes=(*self.notes, *self._notes_at(own)),
-            **compared(policies, drawn, n_cases, self.metric.provenance.questions),
+            model_names=tuple(dict.fromkeys(one.model for one in costs.policies if one.model is not None)),
+            **compared(policies, drawn, n_cases, self.metric, self.words),
         )
 
     def _drawn(self, own: Floats, shares: Floats) -> CostDraws:

@@ -10,7 +10,7 @@ import numpy as np
 
 from metrics.elicited.exchange import exchange_rates, headline_of
 from metrics.elicited.metric_parts import NOT_TO_DECIDE_BY, CaseWords
-from metrics.text import capitalised, percent, probability, threshold_text, total_cost, two_digits
+from metrics.text import capitalised, percent, probability, threshold_number, threshold_text, total_cost, two_digits
 
 if TYPE_CHECKING:
     from metrics.elicited.exchange import ExchangeRate
@@ -84,7 +84,7 @@ def name_and_manner(
         return name, "as it decides now"
     if one.threshold is None or positive is None:
         return name, "with these costs"
-    low, high = two_digits(100 * one.threshold.low), two_digits(100 * one.threshold.high)
+    low, high = threshold_number(one.threshold.low), threshold_number(one.threshold.high)
     range_ = f" ({low} to {high})" if ranges and low != high else ""
     action = words.action(positive) or words.classes[positive]
     return name, f"{action} from {threshold_text(one.threshold.value)}{range_}"
@@ -325,7 +325,5 @@ def _other_cases(judgement: Judgement) -> str:
 
 
 def _other_models(judgement: Judgement) -> str:
-    names = list(dict.fromkeys(one.policy.model for one in judgement.policies if one.policy.model is not None))
-    if len(names) < 2:
-        return "Only this one was looked at."
-    return f"Only these {len(names)} were compared."
+    number = len(judgement.model_names)
+    return "Only this one was looked at." if number < 2 else f"Only these {number} were compared."
