@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from elicit_app.study.scoring import ConcernSettings, RowsTally, Scores
     from metrics import ElicitedMetric
+    from metrics.policies.cases import Policy
     from metrics.policies.judgement import JudgedPolicy, Judgement
 
 
@@ -264,21 +265,24 @@ def _completed(shares: dict[str, float], cases: Sequence[int], classes: Sequence
 
 
 def _named(judgement: Judgement, name: str) -> JudgedPolicy:
-    """Return the policy named by an option."""
+    """Return the policy named by an option: in full or, if only one goes by it, by a shorter name."""
     wanted = name.strip().casefold()
-    for one in judgement.policies:
-        policy = one.policy
-        spelt = {policy.name}
-        if policy.decides == "practice":
-            spelt.add("practice")
-        elif policy.model is not None and not policy.recalibrated:
-            spelt.add(f"{policy.model} {policy.decides}")
-            if policy.decides == "as-is":
-                spelt.add(policy.model)
-        if wanted in {one_name.casefold() for one_name in spelt}:
-            return one
-    known = ", ".join(repr(one.name) for one in judgement.policies)
-    raise typer.BadParameter(f"{name!r} is not one of the policies: {known}.", param_hint="--fail-if-worse-than")
+    in_full = [one for one in judgement.policies if one.name.casefold() == wanted]
+    found = in_full or [one for one in judgement.policies if wanted in map(str.casefold, _short_names(one.policy))]
+    if len(found) == 1:
+        return found[0]
+    which = "is not one of the policies" if not found else "may be several of the policies; name one in full"
+    known = ", ".join(repr(one.name) for one in found or judgement.policies)
+    raise typer.BadParameter(f"{name!r} {which}: {known}.", param_hint="--fail-if-worse-than")
+
+
+def _short_names(policy: Policy) -> tuple[str, ...]:
+    """Return the shorter names of a policy, which a model may share with others."""
+    if policy.decides == "practice":
+        return ("practice",)
+    if policy.model is None or policy.recalibrated:
+        return ()
+    return (f"{policy.model} {policy.decides}", *((policy.model,) if policy.decides == "as-is" else ()))
 
 
 def _require_better(judgement: Judgement, gate: JudgedPolicy) -> None:

@@ -318,10 +318,10 @@ def _bounded_found(study: Study, rates: tuple[ExchangeRate, ...], tolerance: Tol
     one = "amount" if study.wording.priced else "mistake"
     headline = f"One {one} is only bounded" if len(bounded) == 1 else f"{len(bounded)} {one}s are only bounded"
     # A search ends where nothing more can be learned; a belief leaves open what lies beyond the largest trade.
-    lies = "The other end lies" if len(bounded) == 1 else "The other ends lie"
-    why = (
-        f"{lies} beyond any trade that could be asked about." if tolerance is None else "No question could narrow this."
-    )
+    why = "No question could narrow this."
+    if tolerance is None:
+        ends = "The other end lies" if len(bounded) == 1 else "The other ends lie"
+        why = f"{ends} beyond any trade that could be asked about."
     return [TrustView(False, headline, " ".join([*sentences, *more, why]))]
 
 

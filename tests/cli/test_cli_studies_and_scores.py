@@ -322,6 +322,24 @@ def test_options_of_score_that_end_otherwise(breast_metric, capsys, monkeypatch,
     assert message in told
 
 
+def test_a_short_name_that_several_policies_go_by_is_refused(elicit, breast_metric, tmp_path):
+    (tmp_path / "today.csv").write_text(",benign,malignant\nbenign,307,50\nmalignant,24,188\n")
+    files = [tmp_path / "always benign.parquet", tmp_path / "practice.parquet"]
+    for file in files:
+        shutil.copy(breast_files()[0], file)
+    score = ("score", breast_metric, *files, "--practice", "today.csv", "--fail-if-worse-than")
+    assert elicit(*score, "always benign"), "the policy that is named so in full, not the model"
+    assert elicit(*score, "present practice")
+    with pytest.raises(AssertionError, match=r"may\s+be\s+several"):
+        elicit(*score, "practice")
+
+
+def test_few_draws_are_told(elicit, breast_metric):
+    for draws, told in ((0, False), (1, True), (200, False)):
+        shown = elicit("score", breast_metric, *breast_files(), "--draws", str(draws))
+        assert ("rough: they rest on 1 draw only." in " ".join(shown.split())) is told
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
