@@ -22,7 +22,7 @@ from elicit_app.elicitation.belief import median_weights
 from elicit_app.elicitation.pooling import Group, leave_one_out, pooled
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
-from elicit_app.problem import Problem
+from elicit_app.problem import Problem, differences_first
 from elicit_app.session.journal.listing import people_if_any
 from metrics import ElicitedMetric, Provenance, Quality, Tally
 from metrics.elicited.family import DLPM, LPM, family_of
@@ -238,7 +238,7 @@ def aligned(sources: Sequence[Source]) -> tuple[Source, ...]:
                 f"({first.metric.kind}): only metrics of the same kind can be compared or pooled."
             )
         if set(source.metric.classes) != set(first.metric.classes):
-            theirs, ours = (", ".join(one.metric.classes[:6]) for one in (source, first))
+            theirs, ours = differences_first(source.metric.classes, first.metric.classes)
             raise Problem(
                 f"{source.name} is about the classes {theirs}, but {first.name} about {ours}: only metrics of the same "
                 "classes can be compared or pooled."

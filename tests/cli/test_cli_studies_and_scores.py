@@ -21,7 +21,7 @@ from elicit_app.study.folder import write_folder
 from elicit_app.study.measuring import read_practice
 from elicit_app.study.opening import datasets_folder
 from metrics import ElicitedMetric, judge, meta_pattern_concern_score
-from metrics.text import concern
+from metrics.text import concern, total_cost
 
 
 @pytest.fixture
@@ -320,6 +320,18 @@ def test_options_of_score_that_end_otherwise(breast_metric, capsys, monkeypatch,
     told = " ".join(capsys.readouterr().err.replace("│", " ").split())
     assert (ended.value.code or 0) == code, told
     assert message in told
+
+
+def test_a_report_on_files_takes_what_score_takes(elicit, breast_metric, tmp_path):
+    (tmp_path / "today.csv").write_text(",benign,malignant\nbenign,307,50\nmalignant,24,188\n")
+    options = ("--prevalence", "malignant=0.1", "--practice", "today.csv")
+    report = elicit("metric", "export", breast_metric, *breast_files(), "--format", "markdown", *options)
+    for one in json.loads(elicit("score", breast_metric, *breast_files(), *options, "--json"))["policies"]:
+        assert f"| {total_cost(one['cost_per_population'])} |" in report
+    assert "It holds for 10 % " in report
+    assert "--prevalence malignant=0.1,benign=0.9 --practice PRACTICE" in report
+    with pytest.raises(AssertionError, match=r"they\s+require\s+predictions"):
+        elicit("metric", "export", breast_metric, *options)
 
 
 def test_a_short_name_that_several_policies_go_by_is_refused(elicit, breast_metric, tmp_path):
