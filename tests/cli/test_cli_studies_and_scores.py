@@ -374,7 +374,7 @@ def test_rows_that_were_divided_by_their_sum_are_told(elicit, wine_metric, tmp_p
     path.write_text(
         "y_true,proba_Barolo,proba_Grignolino,proba_Barbera\nBarolo,0.99,0,0\nBarbera,0,0,1\nGrignolino,0,1,0\n"
     )
-    note = "rounded.csv: 1 row was divided by their sum"
+    note = "rounded.csv: 1 row was divided by its sum"
     for arguments in (("score", wine_metric, path), ("study", "new", "s", "--predictions", path)):
         elicit(*arguments)
         assert note in elicit.messages[-1]

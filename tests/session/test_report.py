@@ -12,10 +12,11 @@ from elicit_app.session.report import report_of, report_page, save_report
 from elicit_app.session.result import result_view, scenarios_of
 from elicit_app.session.sentences import preference_of
 from elicit_app.session.session import Session
-from elicit_app.session.view_builders import question_view
+from elicit_app.session.view_builders import question_view, sitting_over_view
 from elicit_app.study import open_study
 from elicit_app.study.opening import datasets_folder
 from metrics.exports.html_page import page_as_html
+from metrics.exports.metric_page import metric_page
 from metrics.exports.page import Table, page_as_markdown
 from metrics.exports.typst_page import page_as_typst
 from metrics.policies.cases import Practice
@@ -98,10 +99,29 @@ def test_the_command_that_does_it_again_gives_the_same_numbers(answered, elicit,
     assert models == list(study.model_names)
 
 
+def test_what_was_stated_before_the_questions_or_seen_is_told(study, tmp_path):
+    piles = [
+        {"name": "mild", "mistakes": [{"true": "benign", "predicted": "malignant"}]},
+        {"name": "no", "mistakes": []},
+    ]
+    with Session.create(study, BayesSetting(seed=4, piles=piles), tmp_path / "s.session.jsonl") as one:
+        one.answer("left")
+        view = result_view(one)
+        assert ["(mild)" in note for note in view.notes] == [True]
+        page = page_as_markdown(metric_page(view.metric))
+        assert "| Sorted beforehand | mild: benign as malignant; no: |" in page
+        assert len(re.findall(r"\bseed\b", page, re.IGNORECASE)) == 1
+        begun = one.state.begun
+        begun = begun.model_copy(update={"study": begun.study.model_copy(update={"round": 2})})
+        one.state = replace(one.state, begun=begun)
+        assert "in a second round, after the opinions of the other experts" in result_view(one).notes[-1]
+
+
 def test_one_answer_is_spoken_of_as_one(study, tmp_path):
     with Session.create(study, BayesSetting(seed=4), tmp_path / "s.session.jsonl") as one:
         one.answer("left")
         report = said(report_of(one, result_view(one)))["markdown"]
+        assert sitting_over_view(one).sentence == "1 answer, all kept."
     for sentence in ("1 answer leaves ", "1 pair of results for 1,000 patients was compared", "1 of 1 answer fits"):
         assert plain(sentence) in report
 
