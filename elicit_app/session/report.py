@@ -43,7 +43,7 @@ from metrics.exports.page import (
     one_line,
 )
 from metrics.policies.recommendation import Piece, what_would_change
-from metrics.text import capitalised, counted, day, probability, total_cost, two_digits
+from metrics.text import capitalised, counted, day, probability, series, total_cost, two_digits
 
 if TYPE_CHECKING:
     from elicit_app.session.comparing import ComparisonView
@@ -358,7 +358,8 @@ def _in_words(answer: AnsweredView, study: Study, family: str) -> tuple[str, str
     strength = f" ({answer.strength.value})" if answer.strength and preference.is_preference else ""
     text = capitalised(preference.both.removeprefix("you ")) + strength
     reason = f"“{answer.reason}”" if answer.reason else ""
-    return f"{text}.", "; ".join(one for one in (_FITS[answer.fit], reason) if one)
+    remarks = (_FITS[answer.fit], "changed later" if answer.changed else "", reason)
+    return f"{text}.", "; ".join(filter(None, remarks))
 
 
 def _about(study: Study) -> str:
@@ -376,10 +377,18 @@ def _how(answers: Sequence[AnsweredView], study: Study) -> str:
     what = "batches of items" if study.wording.priced else f"{study.population:,} {study.wording.cases}"
     were = "was" if len(answers) == 1 else "were"
     text = f"{counted(len(answers), 'pair')} of results for {what} {were} compared"
-    if not moved:
-        return f"{text} by choosing."
-    mixed = "Choosing and matching are mixed because they differ (Tversky, Sattath and Slovic 1988)."
-    return f"{text}, {chosen} by choosing and {moved} by moving one number until both were equally bad. {mixed}"
+    sentences = [f"{text} by choosing."]
+    if moved:
+        sentences = [
+            f"{text}, {chosen} by choosing and {moved} by moving one number until both were equally bad.",
+            "Choosing and matching are mixed because they differ (Tversky, Sattath and Slovic 1988).",
+        ]
+    out = sum(one.fit == "taken out" for one in answers)
+    unsure = sum(one.fit in ("asked again", "left open") for one in answers)
+    besides = ((out, "taken out afterwards"), (unsure, "answered “cannot say”"))
+    parts = [f"{number} {'was' if number == 1 else 'were'} {what}" for number, what in besides if number]
+    sentences += [f"Of these, {series(parts)}."] if parts else []
+    return " ".join(sentences)
 
 
 def _shown(session: Session) -> str:

@@ -218,6 +218,7 @@ def _answered_view(entries: tuple[Entry, ...], number: int, fit: Fit) -> Answere
         asked_again_as=_asked_again_as(entries, number) if entry.answer.choice == "unsure" else None,
         moved=on_screen(entry.event.left, entry.answer.moved),
         reason=entry.answer.reason,
+        changed=entry.changed,
     )
 
 
@@ -346,8 +347,7 @@ def _row(number: int, event: Answered, entry: Entry | None, classes: tuple[str, 
     pair = event.pair
     state = "undone"
     if entry is not None:
-        changed = replace(entry.answer, seconds=None) != replace(event.answer, seconds=None)
-        state = "taken out" if entry.taken_out else "changed" if changed else "kept"
+        state = "taken out" if entry.taken_out else "changed" if entry.changed else "kept"
     return [
         number,
         state,

@@ -117,6 +117,18 @@ def test_what_was_stated_before_the_questions_or_seen_is_told(study, tmp_path):
         assert "in a second round, after the opinions of the other experts" in result_view(one).notes[-1]
 
 
+def test_what_became_of_answers_is_told(study, tmp_path):
+    with Session.create(study, BayesSetting(seed=4), tmp_path / "s.session.jsonl") as one:
+        for reply in ("left", "unsure", "right", "unsure", "left", "left"):
+            one.answer(reply)
+        one.take_out(1)
+        one.change(3, "equal")
+        report = said(report_of(one, result_view(one)))["markdown"]
+    assert plain("Of these, 1 was taken out afterwards and 2 were answered “cannot say”.") in report
+    assert report.count(plain("| changed later |")) == 1
+    assert report.count(plain("| taken out |")) == 1
+
+
 def test_one_answer_is_spoken_of_as_one(study, tmp_path):
     with Session.create(study, BayesSetting(seed=4), tmp_path / "s.session.jsonl") as one:
         one.answer("left")
