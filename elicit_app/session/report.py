@@ -20,7 +20,7 @@ from elicit_app.study.model import Study
 from elicit_app.study.writing import file_name, write_whole
 from metrics import ElicitedMetric
 from metrics.drawing import LinearAxis
-from metrics.elicited.exchange import beside_name, exchange_rates, flow_of, headline_of
+from metrics.elicited.exchange import beside_name, called, exchange_rates, headline_of
 from metrics.elicited.metric_parts import ANSWERS_FOR
 from metrics.exports import rendered
 from metrics.exports.page import (
@@ -235,9 +235,9 @@ def _costs(metric: ElicitedMetric, asked: SessionFacts | None) -> list[Section]:
     if head.rate.key in guesses:
         text += f" First guess, before the questions: {two_digits(guesses[head.rate.key])}."
     unasked = set(metric.quality.never_asked)
-    names = []
+    names, classes = [], metric.classes if metric.words is None else metric.words.classes
     for rate in rates:
-        flow = beside_name(rate.mistake.name, flow_of(metric, rate.key))
+        flow = beside_name(rate.mistake.name, called(classes, rate.key)) if metric.kind == "confusion" else ""
         mistake = metric.classes[rate.true], None if rate.predicted is None else metric.classes[rate.predicted]
         beneath = [flow] if flow else []
         beneath += ["never asked about"] if mistake in unasked else []

@@ -63,6 +63,8 @@ def test_the_report_says_what_the_window_and_the_terminal_say(answered):
             assert plain(f"{one.cost_per_population:,.0f}") in shown
         assert "Firstguess,beforethequestions:5." in shown
         assert "Clinic<1>" in shown
+        assert "cancercalledharmless" in shown
+        assert "malignantcalledbenign" not in shown
 
 
 def test_what_limits_the_result_is_said_in_the_report_too(answered):
