@@ -78,10 +78,10 @@ def _models(console: Console, view: ResultView) -> None:
 
 
 def print_judgement(console: Console, judgement: Judgement) -> None:
-    """Print the recommendation, the table of policies and the value of more information."""
+    """Print the recommendation, the table of policies and the value of more information; the caveat stands above."""
     recommended = judgement.recommendation
     output.line(console, recommended.sentence, style="bold")
-    for text in (recommended.spares, recommended.sureness, recommended.reservation):
+    for text in (recommended.spares, recommended.sureness):
         if text:
             output.line(console, text)
     _policies(console, judgement)

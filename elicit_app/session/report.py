@@ -155,7 +155,7 @@ def _head(metric: ElicitedMetric, judgement: Judgement | None, asked: SessionFac
     recommended = judgement.recommendation
     lines = [Paragraph(recommended.pieces and tuple(recommended.pieces), "lead")]
     lines += [Paragraph(text) for text in (recommended.spares, recommended.sureness) if text]
-    lines += [Paragraph((Piece(quality.caveat, True),))] if quality.caveat else []
+    lines += [Paragraph((Piece(recommended.reservation, True),))] if recommended.reservation else []
     return [*facts, Section("", (Card(tuple(lines)),))]
 
 
@@ -221,8 +221,8 @@ def _doubts(judgement: Judgement) -> tuple[tuple[str, str], ...]:
         )
         if judgement.drawn.answers is not None and found.of_values <= 0.03 * max(found.expected_loss, 1e-12):
             first += " Nearly every value in it gives the same first choice."
-    stated = " at the stated prevalence" if judgement.stated else ""
-    second = f"{judgement.n_cases:,} {words.cases} were counted{stated}; others like them would give other counts."
+    weighted = " and weighted to the stated prevalence" if judgement.stated else ""
+    second = f"{judgement.n_cases:,} {words.cases} were counted{weighted}; others like them would give other counts."
     return ("Doubt from the answers", first), ("Doubt from the cases", second)
 
 

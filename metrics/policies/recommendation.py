@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 # If one uncertainty's range is this many times narrower than the other's, it is negligible.
 _HARDLY = 3.0
-_SETTLED = 0.95
 # Below this probability, the bare recommendation would claim too much.
 UNSURE = 0.5
 
@@ -46,7 +45,7 @@ class Recommendation:
     sureness : str
         How sure the recommendation is, and the source of the remaining doubt; empty without draws.
     reservation : str
-        A note that the choice is settled but the costs are not, if the metric is provisional; otherwise empty.
+        What readers need to know before they use the costs, if the metric is provisional; otherwise empty.
     """
 
     pieces: tuple[Piece, ...]
@@ -66,7 +65,7 @@ def recommendation(judgement: Judgement) -> Recommendation:
     unsure = judgement.sure is not None and judgement.sure < UNSURE
     if unsure or judgement.metric.quality.provisional in NOT_TO_DECIDE_BY:
         pieces = (Piece("Best guess only. "), *pieces)
-    return Recommendation(pieces, _spares(judgement), _sureness(judgement), _reservation(judgement))
+    return Recommendation(pieces, _spares(judgement), _sureness(judgement), judgement.metric.quality.caveat)
 
 
 def name_and_manner(
@@ -181,12 +180,6 @@ def _sureness(judgement: Judgement) -> str:
         tied = [one for one in judgement.policies[1:] if one.rank == 1 and one.policy.model is None]
         sentences += [f"It may do no better than {_alternative(tied[0], judgement.words)}."] if tied else []
     return " ".join(sentences)
-
-
-def _reservation(judgement: Judgement) -> str:
-    settled = judgement.sure is not None and judgement.sure >= _SETTLED
-    provisional = judgement.metric.quality.provisional not in (None, *NOT_TO_DECIDE_BY)
-    return "The choice is settled, the costs are not." if settled and provisional else ""
 
 
 def _whose(judgement: Judgement) -> str:

@@ -126,11 +126,14 @@ def test_whose_doubt_it_is(spread, cases, expected):
     assert expected in judgement.recommendation.sureness
 
 
-def test_a_settled_choice_on_provisional_costs_is_said():
-    under = metric(3.0, 0.2, quality=Quality(provisional="the questions stopped when the choice was settled"))
-    assert judged([950, 50, 50, 950], under).recommendation.reservation == "The choice is settled, the costs are not."
-    assert judged([5, 5, 5, 5], under).recommendation.reservation == ""
-    assert judged([950, 50, 50, 950], metric(3.0, 0.2)).recommendation.reservation == ""
+@pytest.mark.parametrize("spread", [0.0, 0.2])
+def test_provisional_costs_are_told_however_sure_the_choice_and_whether_or_not_their_doubt_is_known(spread):
+    under = metric(3.0, spread, quality=Quality(provisional="they rest on 6 answers only"))
+    for table in ([950, 50, 50, 950], [5, 5, 5, 5]):
+        judgement = judged(table, under)
+        assert judgement.recommendation.reservation == "The costs are provisional: they rest on 6 answers only."
+        assert judgement.recommendation.reservation in str(judgement)
+    assert judged([950, 50, 50, 950], metric(3.0, spread)).recommendation.reservation == ""
 
 
 @pytest.mark.parametrize("reason", [UNTRUSTED, OPPOSED, UNTRUSTED_AMONG])
@@ -138,7 +141,7 @@ def test_nothing_is_decided_by_answers_that_speak_against_each_other(reason):
     under = metric(3.0, 0.2, quality=Quality(provisional=reason))
     table = [950, 50, 50, 950]
     assert judged(table, under).advice == f"Do not decide by these costs yet: {reason}"
-    assert judged(table, under).recommendation.reservation == ""
+    assert judged(table, under).recommendation.reservation == f"The costs are provisional: {reason}."
     assert judged(table, under).recommendation.sentence.startswith("Best guess only. Use m")
     assert judged(table, metric(3.0, 0.2)).advice.startswith("Decide now")
 
