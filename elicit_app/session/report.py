@@ -277,6 +277,8 @@ def _method(metric: ElicitedMetric, judgement: Judgement | None, asked: SessionF
     sentences = [] if asked is None else [asked.how, *([asked.method] if asked.method else [])]
     if metric.samples is not None:
         sentences.append(f"The ranges are those of {len(metric.samples):,} posterior draws.")
+    elif asked is not None and metric.intervals is not None:
+        sentences.append("The ranges are what the questions leave open if every answer is right, not probabilities.")
     if judgement is not None:
         if any(one.threshold is not None for one in judgement.policies):
             sentences.append(

@@ -151,6 +151,7 @@ def test_only_what_the_procedure_and_the_models_did_is_told(tmp_path):
             report = said(report_of(one, result_view(one)))["markdown"]
         assert (plain("calls a case positive where") in report) is told
         assert plain("Nearly every value in it") not in report
+        assert (plain("leave open if every answer is right") in report) is told
         assert (plain("start of each moved number") in report) is not told
 
 
