@@ -120,7 +120,8 @@ def print_comparison(console: Console, view: ComparisonView) -> None:
     """Print where the experts disagree, their ratios, and what pooling means."""
     from elicit_app.session.comparing import furthest
 
-    table = output.table(("Mistake", *view.names, "pooled"))
+    what = "Mistake" if view.pooled.kind == "confusion" else "Amount"
+    table = output.table((what, *view.names, "pooled"))
     for row in furthest(view.mistakes, MOST_MISTAKES):
         cells = (*row.rates, row.pooled)
         texts = (
