@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from metrics.elicited.exchange import ExchangeRate, beside_name, exchange_rates, flow_of, headline, rates_question
+from metrics.elicited.exchange import ExchangeRate, beside_name, called, exchange_rates, headline, rates_question
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import ANSWERS_FOR, ranges_of_draws
 from metrics.elicited.release import factor_ranges
@@ -93,7 +93,7 @@ def _about_costs(metric: ElicitedMetric) -> tuple[Section, ...]:
 
 def _names(metric: ElicitedMetric, rate: ExchangeRate) -> tuple[str, str]:
     name = one_line(rate.mistake.name)
-    return name, beside_name(name, one_line(flow_of(metric, rate.key)))
+    return name, beside_name(name, one_line(called(metric.classes, rate.key))) if metric.kind == "confusion" else ""
 
 
 def cost_texts(metric: ElicitedMetric) -> Cells:
