@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,6 +87,24 @@ def listed(items: list[str], most: int = 5) -> str:
     """Return the first items in quotation marks, and the number of the others."""
     shown = ", ".join(f"“{shortened(item)}”" for item in items[:most])
     return shown + (f" and {len(items) - most:,} more" if len(items) > most else "")
+
+
+def differences_first(one: Sequence[str], other: Sequence[str], most: int = 6) -> tuple[str, str]:
+    """Return two unequal lists of names in words; of many, what is not in the other list or elsewhere in it first.
+
+    >>> differences_first("abcdefgh", "abcdefgk")
+    ('h, a, b, c, d, e and 2 more', 'k, a, b, c, d, e and 2 more')
+    """
+
+    def in_words(names: Sequence[str], others: Sequence[str]) -> str:
+        places = {name: place for place, name in enumerate(others)}
+        order = [*enumerate(names)]
+        if len(names) > most:
+            order.sort(key=lambda item: (item[1] in places, places.get(item[1]) == item[0]))
+        shown = ", ".join(shortened(name) for _, name in order[:most])
+        return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")
+
+    return in_words(one, other), in_words(other, one)
 
 
 def shortened(text: str, most: int = 40) -> str:

@@ -122,8 +122,20 @@ def accuracy_text(share: float) -> str:
 
 
 def threshold_text(share: float) -> str:
-    """Return a threshold in percent, with two significant digits: "22 %", "0.35 %"."""
-    return f"{two_digits(100 * share)} %"
+    """Return a threshold in percent; see `threshold_number`."""
+    return f"{threshold_number(share)} %"
+
+
+def threshold_number(share: float) -> str:
+    """Return a threshold in percent without its sign, with two significant digits, or more where it is close to 100.
+
+    >>> [threshold_number(share) for share in (0.224, 0.0035, 0.926, 0.9953, 1.0)]
+    ['22', '0.35', '93', '99.5', '100']
+    """
+    left = 100 * (1 - share)
+    if not 0 < left < 1:
+        return two_digits(100 * share)
+    return f"{100 * share:.{-math.floor(math.log10(left))}f}".rstrip("0").rstrip(".")
 
 
 def probability(share: float | None) -> str:

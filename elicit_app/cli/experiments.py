@@ -211,10 +211,13 @@ def _numbers(text: str | None, option: str) -> tuple[float, ...] | None:
 
 def _print_tables(found: Simulation) -> None:
     """Print the weights of a single run, or a summary of the measures over many."""
+    from elicit_app.cli.result_text import say_left_out
+
     console = output.console()
     console.print(_weights(found) if len(found.runs) == 1 else _summary(found))
     if len(found.runs) == 1:
         run = found.runs[0]
+        say_left_out(console, len(run.true_weights), "the gravest", "--json")
         console.print(
             f"{counted(run.questions, 'question')}, stopped: {run.stopped}{_stopped_words(run.stopped)}. "
             f"Largest error {run.error_linf:.4f}, "
@@ -247,6 +250,7 @@ def _table(heads: Sequence[str], *, left: Sequence[str] = (), title: str = "", c
 
 
 def _weights(found: Simulation) -> Table:
+    from elicit_app.cli.result_text import MOST_MISTAKES
     from metrics.elicited.family import linear_family
 
     run, classes = found.runs[0], found.study.classes
@@ -258,7 +262,10 @@ def _weights(found: Simulation) -> Table:
     heads = ("class" if hits else "true → predicted", "true weight", "elicited", heading)
     table = _table(heads, title=f"{found.study.title}: {found.setting.procedure}, rows are true classes")
     names = classes if hits else [f"{one} → {other}" for one in classes for other in classes if one != other]
-    for name, true, elicited, ends in zip(names, run.true_weights, run.elicited_weights, ranges, strict=True):
+    rows = [*zip(names, run.true_weights, run.elicited_weights, ranges, strict=True)]
+    if len(rows) > MOST_MISTAKES:
+        rows = sorted(rows, key=lambda row: -abs(row[1]))[:MOST_MISTAKES]
+    for name, true, elicited, ends in rows:
         limits = "" if ends is None else f"{ends[0]:.4f} to {ends[1]:.4f}"
         table.add_row(name, f"{true:.4f}", f"{elicited:.4f}", limits)
     return table

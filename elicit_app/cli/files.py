@@ -11,13 +11,12 @@ import typer
 
 from elicit_app.cli import output
 from elicit_app.cli.output import Commands, Force, TrustedOnly, quoted, repeated, require_new
-from elicit_app.cli.score import load_metric, read_metric, scores_from_files
+from elicit_app.cli.score import PracticeOption, PrevalenceOption, load_metric, read_metric, scores_from_files
 from elicit_app.problem import Problem
 from metrics.text import counted
 
 if TYPE_CHECKING:
     from elicit_app.session.journal.recovery import SessionCheck
-    from metrics import ElicitedMetric
 
 _PAGES = ("html", "pdf", "markdown")
 MetricFile = Annotated[Path, typer.Argument(metavar="METRIC", help="An elicited metric file (*.metric.json).")]
@@ -78,11 +77,15 @@ def export(
     ] = None,
     format: Annotated[str | None, typer.Option(help="sklearn, weka, mlr3, csv, markdown, html or pdf.")] = None,
     out: Annotated[Path | None, typer.Option(help="File to write; by default standard output.")] = None,
+    prevalence: PrevalenceOption = None,
+    practice: PracticeOption = None,
     force: Force = False,
 ) -> None:
     """Write a metric for another tool, or as a page or a report; the ending of --out can stand for --format."""
+    from elicit_app.session.report import report_page
     from elicit_app.study.writing import write_whole
-    from metrics.exports import FORMATS
+    from metrics.exports import FORMATS, rendered
+    from metrics.exports import export as render
 
     if format is None:
         endings = {ending.lower(): name for name, ending in FORMATS.items()}
@@ -93,7 +96,17 @@ def export(
         require_new(out, force)
     if predictions and format not in _PAGES:
         raise typer.BadParameter(f"they require --format {' or '.join(_PAGES)}.", param_hint="PREDICTIONS")
-    content = _content(load_metric(metric), format, predictions or [])
+    if not predictions and (prevalence, practice) != (None, None):
+        raise typer.BadParameter("they require predictions.", param_hint="--prevalence, --practice")
+    loaded = load_metric(metric)
+    if predictions and loaded.kind != "confusion":
+        reason = f"the report is about classes, the metric of kind {loaded.kind}: elicit score compares its models."
+        raise typer.BadParameter(reason, param_hint="PREDICTIONS")
+    if predictions:
+        judgement = scores_from_files(loaded, predictions, prevalence=prevalence, practice=practice).judgement
+        content = rendered(report_page(loaded, judgement), format, loaded.created)
+    else:
+        content = render(loaded, format)
     data = content.encode() if isinstance(content, str) else content
     if out is None:
         if format == "pdf" and sys.stdout.isatty():
@@ -106,18 +119,6 @@ def export(
         return
     write_whole(out, data)
     print(f"Wrote {out}.", file=sys.stderr)
-
-
-def _content(metric: ElicitedMetric, format: str, predictions: list[Path]) -> str | bytes:
-    from metrics.exports import export as render
-    from metrics.exports import rendered
-
-    if not predictions:
-        return render(metric, format)
-    from elicit_app.session.report import report_page
-
-    judgement = scores_from_files(metric, predictions).judgement
-    return rendered(report_page(metric, judgement), format, metric.created)
 
 
 def pool(
@@ -175,7 +176,8 @@ def check_session_file(
             f"{file} {found.damage}: {found.answers} of {counted(found.all_answers, 'answer')} can be read. "
             f"`elicit session recover {quoted(file)} --out NEW` saves them.{kept}"
         )
-    print(f"{file} is sound: {counted(found.answers, 'answer')} in {found.lines} lines. {_protection(found)}")
+    lines = counted(found.lines, "line")
+    print(f"{file} is sound: {counted(found.answers, 'answer')} in {lines}. {_protection(found)}")
     if found.unfinished:
         print("Its last line is incomplete; the answers before it are complete.")
     if metric is not None:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from metrics.policies.judgement import Judgement, Range
 
 _MOST_ROWS = 12
-_MOST_MISTAKES = 90  # all of ten classes; nobody reads thousands of lines in a terminal
+MOST_MISTAKES = 90
+"""Mistakes that a table lists: all of ten classes; nobody reads thousands of lines in a terminal."""
 
 
 def print_result(console: Console, view: ResultView, study: Study) -> None:
@@ -49,19 +50,20 @@ def _ratios(console: Console, view: ResultView, study: Study) -> None:
     what = "Amount" if study.wording.priced else "Mistake"
     table = output.table((what, "counts as", "plausible (90 %)"), left=(0, 2))
     shown = view.ratios
-    if len(shown) > _MOST_MISTAKES:
-        shown = tuple(sorted(shown, key=lambda one: (not one.is_yardstick, -one.ratio))[:_MOST_MISTAKES])
+    if len(shown) > MOST_MISTAKES:
+        shown = tuple(sorted(shown, key=lambda one: (not one.is_yardstick, -one.ratio))[:MOST_MISTAKES])
     for ratio in shown:
         name = ratio.mistake.name
         flow = "" if study.wording.priced else beside_name(name, called(study.wording.class_one, ratio.key))
         table.add_row(f"{name} ({flow})" if flow else name, *ratio.columns())
     console.print(table)
-    _say_left_out(console, len(view.ratios), "the gravest")
+    say_left_out(console, len(view.ratios), "the gravest")
 
 
-def _say_left_out(console: Console, mistakes: int, which: str) -> None:
-    if mistakes > _MOST_MISTAKES:
-        output.line(console, f"{_MOST_MISTAKES} of {mistakes:,} mistakes, {which}; the metric file has them all.")
+def say_left_out(console: Console, mistakes: int, which: str, where: str = "the metric file") -> None:
+    """Print how many of the mistakes a table lists and where all of them are; nothing if it lists them all."""
+    if mistakes > MOST_MISTAKES:
+        output.line(console, f"{MOST_MISTAKES} of {mistakes:,} mistakes, {which}; {where} has them all.")
 
 
 def _models(console: Console, view: ResultView) -> None:
@@ -76,10 +78,10 @@ def _models(console: Console, view: ResultView) -> None:
 
 
 def print_judgement(console: Console, judgement: Judgement) -> None:
-    """Print the recommendation, the table of policies and the value of more information."""
+    """Print the recommendation, the table of policies and the value of more information; the caveat stands above."""
     recommended = judgement.recommendation
     output.line(console, recommended.sentence, style="bold")
-    for text in (recommended.spares, recommended.sureness, recommended.reservation):
+    for text in (recommended.spares, recommended.sureness):
         if text:
             output.line(console, text)
     _policies(console, judgement)
@@ -118,8 +120,9 @@ def print_comparison(console: Console, view: ComparisonView) -> None:
     """Print where the experts disagree, their ratios, and what pooling means."""
     from elicit_app.session.comparing import furthest
 
-    table = output.table(("Mistake", *view.names, "pooled"))
-    for row in furthest(view.mistakes, _MOST_MISTAKES):
+    what = "Mistake" if view.pooled.kind == "confusion" else "Amount"
+    table = output.table((what, *view.names, "pooled"))
+    for row in furthest(view.mistakes, MOST_MISTAKES):
         cells = (*row.rates, row.pooled)
         texts = (
             ["1" for _ in cells] if row.is_yardstick else ["\n".join(filter(None, cell.columns())) for cell in cells]
@@ -131,7 +134,7 @@ def print_comparison(console: Console, view: ComparisonView) -> None:
         output.line(console, view.pooled.quality.caveat)
     output.line(console, f"One of each counts as this many {view.yardstick.mistake.many}:")
     console.print(table)
-    _say_left_out(console, len(view.mistakes), "those on which the experts differ most")
+    say_left_out(console, len(view.mistakes), "those on which the experts differ most")
     for line in (view.choice, view.agreement, view.how, view.made_of, *view.notes):
         if line:
             output.line(console, line)

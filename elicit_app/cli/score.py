@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -18,11 +19,27 @@ if TYPE_CHECKING:
 
     from elicit_app.study.scoring import ConcernSettings, RowsTally, Scores
     from metrics import ElicitedMetric
+    from metrics.policies.cases import Policy
     from metrics.policies.judgement import JudgedPolicy, Judgement
 
 
 _WORSE = 3
 _AS_USUAL = (50, "sum", "graded", "local")  # defaults of options that apply only to classes
+
+PrevalenceOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CLASS=RATE,...",
+        help="How common the true classes are where the models will be used; classes left out share the rest.",
+    ),
+]
+PracticeOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Present practice: CSV of counts or rates, a row per true class, a column per decision, both named.",
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -41,20 +58,8 @@ def score(
             "of which it keeps only sums), or a bundled study's name, stands for all of its models.",
         ),
     ],
-    prevalence: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CLASS=RATE,...",
-            help="How common the true classes are where the models will be used; classes left out share the rest.",
-        ),
-    ] = None,
-    practice: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Present practice: CSV of counts or rates, a row per true class, a column per decision, both named.",
-        ),
-    ] = None,
+    prevalence: PrevalenceOption = None,
+    practice: PracticeOption = None,
     draws: Annotated[
         int, typer.Option(min=0, max=1_000_000, help="Draws for the uncertainty of answers and cases; 0 for none.")
     ] = 4_000,
@@ -87,8 +92,7 @@ def score(
     as_json: AsJson = False,
 ) -> None:
     """Compare ways to use models by what their mistakes cost; files may be larger than memory."""
-    from elicit_app.study.measuring import read_practice
-    from elicit_app.study.scoring import ConcernSettings, scores_of
+    from elicit_app.study.scoring import ConcernSettings
 
     if scheduler is not None and engine != "dask":
         raise typer.BadParameter("it requires --engine dask.", param_hint="--scheduler")
@@ -99,19 +103,18 @@ def score(
             raise typer.BadParameter(f"a metric of kind {loaded.kind} is scored with --draws, --seed and --json only.")
         _score_priced(loaded, predictions, draws, seed, as_json)
         return
-    typed = None if practice is None else read_practice(practice, loaded.classes)
-    stated = None if prevalence is None else _parse_shares(prevalence, loaded.classes)
     if top_k is not None and top_k > len(loaded.classes):
         raise typer.BadParameter(f"the metric has {len(loaded.classes)} classes.", param_hint="--top-k")
-    (names, files), concern = _models(predictions), ConcernSettings(top_k, intervals, true_concern, release)
-    if engine == "dask":
-        tally = _tally_on_dask(loaded, names, files, concern, scheduler)
-    else:
-        tally = _tally(loaded, names, files, concern)
-    _print_notes(tally)
-    cases = tally.models[0].labels
-    shares = None if stated is None else _completed(stated, [int(n) for n in cases], loaded.classes)
-    scores = scores_of(tally, loaded, prevalence=shares, practice=typed, draws=draws, seed=seed)
+    scores = scores_from_files(
+        loaded,
+        predictions,
+        prevalence=prevalence,
+        practice=practice,
+        concern=ConcernSettings(top_k, intervals, true_concern, release),
+        tally=_tally if engine == "local" else partial(_tally_on_dask, scheduler=scheduler),
+        draws=draws,
+        seed=seed,
+    )
     gate = None if fail_if_worse_than is None else _named(scores.judgement, fail_if_worse_than)
     output.print_json(_as_json(loaded, scores)) if as_json else _print(loaded, scores)
     if gate is not None:
@@ -177,14 +180,28 @@ def _score_priced(metric: ElicitedMetric, files: list[Path], draws: int, seed: i
     console.print(table)
 
 
-def scores_from_files(metric: ElicitedMetric, predictions: list[Path]) -> Scores:
-    """Return the scores of models from predictions files, as `score` does without further options."""
+def scores_from_files(
+    metric: ElicitedMetric,
+    predictions: list[Path],
+    *,
+    prevalence: str | None = None,
+    practice: Path | None = None,
+    concern: ConcernSettings | None = None,
+    tally: Callable[[ElicitedMetric, Sequence[str], list[Path], ConcernSettings], RowsTally] | None = None,
+    **drawing: int,
+) -> Scores:
+    """Return the scores of models from predictions files, for options of `score`; `drawing` are `draws` and `seed`."""
+    from elicit_app.study.measuring import read_practice
     from elicit_app.study.scoring import AS_USUAL, scores_of
 
+    typed = None if practice is None else read_practice(practice, metric.classes)
+    stated = None if prevalence is None else _parse_shares(prevalence, metric.classes)
     names, files = _models(predictions)
-    tally = _tally(metric, names, files, AS_USUAL)
-    _print_notes(tally)
-    return scores_of(tally, metric)
+    counted_rows = (tally or _tally)(metric, names, files, concern or AS_USUAL)
+    _print_notes(counted_rows)
+    cases = [int(number) for number in counted_rows.models[0].labels]
+    shares = None if stated is None else _completed(stated, cases, metric.classes)
+    return scores_of(counted_rows, metric, prevalence=shares, practice=typed, **drawing)
 
 
 def _models(predictions: Sequence[Path]) -> tuple[list[str], list[Path]]:
@@ -221,7 +238,7 @@ def _tally(metric: ElicitedMetric, names: Sequence[str], files: list[Path], conc
 
 
 def _tally_on_dask(
-    metric: ElicitedMetric, names: Sequence[str], files: list[Path], concern: ConcernSettings, scheduler: str | None
+    metric: ElicitedMetric, names: Sequence[str], files: list[Path], concern: ConcernSettings, *, scheduler: str | None
 ) -> RowsTally:
     from elicit_app.study.cluster import parts_of, tally_on_cluster
 
@@ -264,21 +281,24 @@ def _completed(shares: dict[str, float], cases: Sequence[int], classes: Sequence
 
 
 def _named(judgement: Judgement, name: str) -> JudgedPolicy:
-    """Return the policy named by an option."""
+    """Return the policy named by an option: in full or, if only one goes by it, by a shorter name."""
     wanted = name.strip().casefold()
-    for one in judgement.policies:
-        policy = one.policy
-        spelt = {policy.name}
-        if policy.decides == "practice":
-            spelt.add("practice")
-        elif policy.model is not None and not policy.recalibrated:
-            spelt.add(f"{policy.model} {policy.decides}")
-            if policy.decides == "as-is":
-                spelt.add(policy.model)
-        if wanted in {one_name.casefold() for one_name in spelt}:
-            return one
-    known = ", ".join(repr(one.name) for one in judgement.policies)
-    raise typer.BadParameter(f"{name!r} is not one of the policies: {known}.", param_hint="--fail-if-worse-than")
+    in_full = [one for one in judgement.policies if one.name.casefold() == wanted]
+    found = in_full or [one for one in judgement.policies if wanted in map(str.casefold, _short_names(one.policy))]
+    if len(found) == 1:
+        return found[0]
+    which = "is not one of the policies" if not found else "may be several of the policies; name one in full"
+    known = ", ".join(repr(one.name) for one in found or judgement.policies)
+    raise typer.BadParameter(f"{name!r} {which}: {known}.", param_hint="--fail-if-worse-than")
+
+
+def _short_names(policy: Policy) -> tuple[str, ...]:
+    """Return the shorter names of a policy, which a model may share with others."""
+    if policy.decides == "practice":
+        return ("practice",)
+    if policy.model is None or policy.recalibrated:
+        return ()
+    return (f"{policy.model} {policy.decides}", *((policy.model,) if policy.decides == "as-is" else ()))
 
 
 def _require_better(judgement: Judgement, gate: JudgedPolicy) -> None:

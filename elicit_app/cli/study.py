@@ -16,6 +16,7 @@ from metrics.text import counted
 
 if TYPE_CHECKING:
     from elicit_app.registry import Setting
+    from elicit_app.study.mapping import FirstRows
     from elicit_app.study.model import ColumnMap, Study
 
 TruthOption = Annotated[
@@ -156,20 +157,20 @@ def _columns_of(files: Sequence[Path], options: ColumnOptions) -> list[ColumnMap
         # if no file has the column, that is the fault to report
         own = options if decided or not any(of_labels) else options._replace(predicted=None)
         found.append(
-            _require_usual_columns(first_rows.path)
+            _require_usual_columns(first_rows.path, first_rows)
             if own == ColumnOptions()
             else column_map(first_rows, truth=own.truth, columns=stated, predicted=own.predicted, logits=own.logits)
         )
     return found
 
 
-def _require_usual_columns(file: Path) -> ColumnMap | None:
-    """Return None for a file with the usual names; refuse any other and propose options."""
+def _require_usual_columns(file: Path, first_rows: FirstRows | None = None) -> ColumnMap | None:
+    """Return None for a file with the usual names; refuse any other, by its first rows, and propose options."""
     from elicit_app.study.mapping import as_options, has_usual_columns, read_first_rows
 
     if has_usual_columns(file):
         return None  # before its rows are read, which takes seconds for fifty classes
-    first_rows = read_first_rows(file)
+    first_rows = first_rows or read_first_rows(file)
     there = f"{file} has no columns y_true and proba_<class>; it has {listed([*first_rows.columns], 8)}."
     if first_rows.nameless:
         raise Problem(f"{there} These seem to be values: write the names of the columns into a line above them.")
@@ -219,7 +220,8 @@ def change(
         column_maps = _columns_of(add or (), options)
     else:
         column_maps = [
-            known if read_first_rows(file).holds(known) else _require_usual_columns(file) for file in add or ()
+            known if first_rows.holds(known) else _require_usual_columns(first_rows.path, first_rows)
+            for first_rows in map(read_first_rows, add or ())
         ]
     changed = change_models(
         opened,

@@ -87,7 +87,7 @@ def compare(
         made_of=f"Made of {series(parts)}.",
         pooled=pooled,
         how=_how(pooled, mistakes),
-        agreement=agreement.sentence([one.mistake.many for one in mistakes]),
+        agreement=agreement.sentence([one.mistake.many for one in mistakes], pooled.kind),
         untrusted=tuple(name for name, metric in zip(names, metrics, strict=True) if untrusted(metric)),
         notes=(*notes, *doubts(metrics, names, pooled)),
         judgement=judgement,
@@ -171,7 +171,7 @@ def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str]) -> tupl
     clear = [one for one in others if one.disjoint]
     widest = max(clear or others, key=lambda one: one.factor)
     if widest.factor < _SAME:
-        return "They agree", "No mistake counts more for one of them than for another."
+        return "They agree", "Nothing counts more for one of them than for another."
     most, least = widest.ends
     counts = [_counts_as(widest.rates[index]) for index in (most, least)]
     unit = yardstick.one if counts[0].endswith(" 1") else yardstick.many
@@ -421,8 +421,8 @@ class Agreement:
     # indices of the mistakes, in the order of the family's weights, sorted by mean rank from the worst
     ranking: tuple[int, ...]
 
-    def sentence(self, names: Sequence[str]) -> str:
-        """Return the agreement as a sentence; `names` are the mistakes in the order of the weights."""
+    def sentence(self, names: Sequence[str], kind: str = "confusion") -> str:
+        """Return the agreement as a sentence; `names` are the mistakes or amounts in the order of the weights."""
         if len(self.ranking) == 2 or math.isnan(self.w):
             return ""
         word = "alike" if self.w >= _STRONG else "much alike" if self.w >= _FAIR else "differently"
@@ -432,9 +432,10 @@ class Agreement:
         shown = [names[index] for index in self.ranking[:_NAMED]]
         rest = len(self.ranking) - len(shown)
         order = ", ".join(shown) + (f", and {rest} more" if rest else "")
-        kind = "Shared" if self.w >= _FAIR else "Mean"
-        alike = f"Their estimates rank the mistakes {word} ({number}; 1 is the same order)."
-        return f"{alike} {kind} order, the worst first: {order}."
+        whose = "Shared" if self.w >= _FAIR else "Mean"
+        things, first = ("mistakes", "the worst") if kind == "confusion" else ("amounts", "what counts most")
+        alike = f"Their estimates rank the {things} {word} ({number}; 1 is the same order)."
+        return f"{alike} {whose} order, {first} first: {order}."
 
 
 def agreement_of(metrics: Sequence[ElicitedMetric]) -> Agreement:

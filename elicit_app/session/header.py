@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import elicit_app
-from elicit_app.problem import Problem, WrongOption
+from elicit_app.problem import Problem, WrongOption, differences_first
 from elicit_app.registry.entries import Setting, entry_named, setting_from
 from elicit_app.session.journal.events import Begun, Event, StudyMark
 from elicit_app.session.journal.state import OutOfPlaceError, SessionState, fold
@@ -141,7 +141,7 @@ def check_study(mark: StudyMark, study: Study, path: Path) -> None:
         If classes or predictions differ.
     """
     if mark.classes != study.classes:
-        theirs, ours = ", ".join(mark.classes[:6]), ", ".join(study.classes[:6])
+        theirs, ours = differences_first(mark.classes, study.classes)
         raise Problem(
             f"{path} is about the classes {theirs}, but the study “{study.title}” has {ours}. "
             "Open it with the study it was begun on."

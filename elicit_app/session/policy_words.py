@@ -9,14 +9,13 @@ import numpy as np
 
 from metrics.policies.information import DOUBTED, More
 from metrics.policies.recommendation import difference_words, main_doubt, name_and_manner
-from metrics.text import amount, capitalised, probability, total_cost
+from metrics.text import amount, capitalised, number_word, probability, total_cost
 
 if TYPE_CHECKING:
     from elicit_app.session.views import ResultView
     from metrics.policies.information import Information
     from metrics.policies.judgement import JudgedPolicy, Judgement
 
-_TIMES = ("never", "once", "twice", "three times", "four times", "five times", "six times")
 # Below this share of the loss, more answers or cases would save next to nothing.
 _NOTHING = 0.03
 _FEW_ANSWERS = 10
@@ -108,7 +107,7 @@ def _shared_note(judgement: Judgement) -> str:
     tied = [one for one in judgement.policies if one.rank == 1]
     if len(tied) < 2:
         return ""
-    times = _TIMES[len(tied)] if len(tied) < len(_TIMES) else f"{len(tied)} times"
+    times = "twice" if len(tied) == 2 else f"{number_word(len(tied))} times"
     cases = f"{judgement.n_cases:,} {judgement.words.cases}"
     doubt = main_doubt(tied[1:])
     if doubt == "none":

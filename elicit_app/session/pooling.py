@@ -22,7 +22,7 @@ from elicit_app.elicitation.belief import median_weights
 from elicit_app.elicitation.pooling import Group, leave_one_out, pooled
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
-from elicit_app.problem import Problem
+from elicit_app.problem import Problem, differences_first
 from elicit_app.session.journal.listing import people_if_any
 from metrics import ElicitedMetric, Provenance, Quality, Tally
 from metrics.elicited.family import DLPM, LPM, family_of
@@ -100,9 +100,10 @@ def doubts(
     agreed = pooled is not None and pooled.quality.provisional != OPPOSED
     opposed = [f"{names[one]} and {names[other]}" for one, other in (() if agreed else opposed_pairs(metrics))]
     if opposed:
+        things = "mistakes" if metrics[0].kind == "confusion" else "amounts"
         others = f", and so do {'; '.join(opposed[1:])}" if len(opposed) > 1 else ""
         found.append(
-            f"{opposed[0]} order the mistakes in opposite ways{others}: the pooled costs lie in between and represent "
+            f"{opposed[0]} order the {things} in opposite ways{others}: the pooled costs lie in between and represent "
             "nobody's view."
         )
     return (*found, *_matters_most(metrics, names))
@@ -131,7 +132,11 @@ def _why_provisional(metrics: Sequence[ElicitedMetric]) -> str | None:
     """Return why no decision should rest on this pool, or None."""
     if opposed_pairs(metrics):
         return OPPOSED
-    return UNTRUSTED_AMONG if any(map(untrusted, metrics)) else None
+    if any(map(untrusted, metrics)):
+        return UNTRUSTED_AMONG
+    # Draws tell how little is known of an expert; without them only this word does.
+    unknown = any(metric.samples is None and metric.quality.provisional is not None for metric in metrics)
+    return "a provisional metric without draws is pooled in them" if unknown else None
 
 
 def opposed_pairs(metrics: Sequence[ElicitedMetric]) -> tuple[tuple[int, int], ...]:
@@ -238,7 +243,7 @@ def aligned(sources: Sequence[Source]) -> tuple[Source, ...]:
                 f"({first.metric.kind}): only metrics of the same kind can be compared or pooled."
             )
         if set(source.metric.classes) != set(first.metric.classes):
-            theirs, ours = (", ".join(one.metric.classes[:6]) for one in (source, first))
+            theirs, ours = differences_first(source.metric.classes, first.metric.classes)
             raise Problem(
                 f"{source.name} is about the classes {theirs}, but {first.name} about {ours}: only metrics of the same "
                 "classes can be compared or pooled."

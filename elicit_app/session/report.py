@@ -15,11 +15,12 @@ from elicit_app.session.session import Session
 from elicit_app.session.trust_findings import contradictions
 from elicit_app.session.view_builders import answered_views
 from elicit_app.session.views import AnsweredView, ResultView
+from elicit_app.study.mapping import as_option_value
 from elicit_app.study.model import Study
 from elicit_app.study.writing import file_name, write_whole
 from metrics import ElicitedMetric
 from metrics.drawing import LinearAxis
-from metrics.elicited.exchange import beside_name, exchange_rates, flow_of, headline_of
+from metrics.elicited.exchange import beside_name, called, exchange_rates, headline_of
 from metrics.elicited.metric_parts import ANSWERS_FOR
 from metrics.exports import rendered
 from metrics.exports.page import (
@@ -42,7 +43,7 @@ from metrics.exports.page import (
     one_line,
 )
 from metrics.policies.recommendation import Piece, what_would_change
-from metrics.text import capitalised, counted, day, probability, total_cost, two_digits
+from metrics.text import capitalised, counted, day, probability, series, total_cost, two_digits
 
 if TYPE_CHECKING:
     from elicit_app.session.comparing import ComparisonView
@@ -120,8 +121,9 @@ def report_page(
     """
     title = one_line(metric.name if asked is None else asked.title) or "Report"
     who = metric.provenance.expert or "one person"
-    models = [] if judgement is None else _models(judgement)
-    subtitle = f"What the answers of {who} say about what mistakes cost"
+    models = () if judgement is None else judgement.model_names
+    about = "mistakes cost" if metric.kind == "confusion" else "each amount counts"
+    subtitle = f"What the answers of {who} say about what {about}"
     if models:
         subtitle += f", and what to do with {models[0] if len(models) == 1 else f'{len(models)} models'}"
     sections = [
@@ -135,10 +137,6 @@ def report_page(
     ]
     when = day(metric.created) if asked is None else asked.day
     return Page(title, subtitle, tuple(sections), foot=f"{title}, report of {when}")
-
-
-def _models(judgement: Judgement) -> list[str]:
-    return list(dict.fromkeys(one.policy.model for one in judgement.policies if one.policy.model is not None))
 
 
 def _head(metric: ElicitedMetric, judgement: Judgement | None, asked: SessionFacts | None) -> list[Section]:
@@ -157,7 +155,7 @@ def _head(metric: ElicitedMetric, judgement: Judgement | None, asked: SessionFac
     recommended = judgement.recommendation
     lines = [Paragraph(recommended.pieces and tuple(recommended.pieces), "lead")]
     lines += [Paragraph(text) for text in (recommended.spares, recommended.sureness) if text]
-    lines += [Paragraph((Piece(quality.caveat, True),))] if quality.caveat else []
+    lines += [Paragraph((Piece(recommended.reservation, True),))] if recommended.reservation else []
     return [*facts, Section("", (Card(tuple(lines)),))]
 
 
@@ -200,7 +198,7 @@ def _policies(judgement: Judgement) -> tuple[Block, ...]:
     table = Table(tuple(heads), tuple(rows), right, widest=1, foot=difference_numbers(axis) if drawn else None)
     notes = [f"Per {texts.per}; costs in {texts.unit}.", *texts.notes]
     if len(judgement.policies) > len(shown):
-        notes.append(f"{len(judgement.policies) - len(shown)} more cost more.")
+        notes.append(f"{counted(len(judgement.policies) - len(shown), 'other costs', 'others cost')} more.")
     legend = "Line: 90 % plausible; dark bar above: doubt from the answers; open bar below: from the cases."
     legends = (Paragraph(legend, "legend"),) if drawn else ()
     remarks = (Paragraph(note, "quiet") for note in (" ".join(notes), *judgement.notes))
@@ -216,14 +214,15 @@ def _doubts(judgement: Judgement) -> tuple[tuple[str, str], ...]:
     if head.rate.range_90 is None:
         first = "The metric has no ranges, so the doubt from the answers is not included."
     else:
+        leave = "leaves" if judgement.metric.provenance.questions == 1 else "leave"
         first = (
-            f"{capitalised(answers)} leave {head.rate.columns()[1]} {head.yardstick.mistake.many} for one "
+            f"{capitalised(answers)} {leave} {head.rate.columns()[1]} {head.yardstick.mistake.many} for one "
             f"{head.rate.mistake.one}."
         )
-        if found.of_values <= 0.03 * max(found.expected_loss, 1e-12):
+        if judgement.drawn.answers is not None and found.of_values <= 0.03 * max(found.expected_loss, 1e-12):
             first += " Nearly every value in it gives the same first choice."
-    stated = " at the stated prevalence" if judgement.stated else ""
-    second = f"{judgement.n_cases:,} {words.cases} were counted{stated}; others like them would give other counts."
+    weighted = " and weighted to the stated prevalence" if judgement.stated else ""
+    second = f"{judgement.n_cases:,} {words.cases} were counted{weighted}; others like them would give other counts."
     return ("Doubt from the answers", first), ("Doubt from the cases", second)
 
 
@@ -236,15 +235,14 @@ def _costs(metric: ElicitedMetric, asked: SessionFacts | None) -> list[Section]:
     if head.rate.key in guesses:
         text += f" First guess, before the questions: {two_digits(guesses[head.rate.key])}."
     unasked = set(metric.quality.never_asked)
-    names = []
+    names, classes = [], metric.classes if metric.words is None else metric.words.classes
     for rate in rates:
-        flow = beside_name(rate.mistake.name, flow_of(metric, rate.key))
+        flow = beside_name(rate.mistake.name, called(classes, rate.key)) if metric.kind == "confusion" else ""
         mistake = metric.classes[rate.true], None if rate.predicted is None else metric.classes[rate.predicted]
         beneath = [flow] if flow else []
         beneath += ["never asked about"] if mistake in unasked else []
         names.append((rate.mistake.name, ", ".join(beneath)))
-    heading = "Mistake" if metric.kind == "confusion" else "Amount"
-    plot = RatePlot(rates, tuple(names), tuple(guesses.get(rate.key) for rate in rates), heading)
+    plot = RatePlot(rates, tuple(names), tuple(guesses.get(rate.key) for rate in rates), _heading(metric))
     legend = "Dot: best estimate; bar: 50 %, line: 90 % plausible, dashed where it is only bounded"
     legend += "; diamond: first guess." if guesses else "."
     blocks: tuple[Block, ...] = (Paragraph(text), plot, Paragraph(legend, "legend"))
@@ -254,13 +252,17 @@ def _costs(metric: ElicitedMetric, asked: SessionFacts | None) -> list[Section]:
     return [Section("What the answers say", blocks, whole=True)]
 
 
+def _heading(metric: ElicitedMetric) -> str:
+    return "Mistake" if metric.kind == "confusion" else "Amount"
+
+
 def _trust(asked: SessionFacts) -> Section:
     return Section("Can the answers be trusted?", (Paragraph(asked.trust_sentence), Findings(asked.findings)))
 
 
 def _experts(view: ComparisonView) -> list[Section]:
     """Return whose answers were pooled, how far they agree, and how bad each finds every mistake."""
-    heads = ("Mistake", *view.names, "Pooled")
+    heads = (_heading(view.pooled), *view.names, "Pooled")
     rows = []
     for one in view.mistakes:
         cells = [Cell("1") if one.is_yardstick else Cell(*rate.columns()) for rate in (*one.rates, one.pooled)]
@@ -278,8 +280,10 @@ def _method(metric: ElicitedMetric, judgement: Judgement | None, asked: SessionF
     sentences = [] if asked is None else [asked.how, *([asked.method] if asked.method else [])]
     if metric.samples is not None:
         sentences.append(f"The ranges are those of {len(metric.samples):,} posterior draws.")
+    elif asked is not None and metric.intervals is not None:
+        sentences.append("The ranges are what the questions leave open if every answer is right, not probabilities.")
     if judgement is not None:
-        if judgement.positive is not None:
+        if any(one.threshold is not None for one in judgement.policies):
             sentences.append(
                 "A policy with these costs calls a case positive where its probability is at least 1 / (1 + ratio) "
                 "(Elkan 2001; Vickers and Elkin 2006)."
@@ -313,7 +317,11 @@ def _again(
     ]
     if judgement is not None:
         command = f"elicit score {file_name(metric.name, 'metric')}.metric.json PREDICTIONS --draws {judgement.n_draws}"
-        given = f"with the predictions of {', '.join(_models(judgement))}"
+        if judgement.stated:
+            shares = zip(metric.classes, judgement.prevalence.tolist(), strict=True)
+            command += f" --prevalence {as_option_value(shares)}"
+        given = f"with the predictions of {', '.join(judgement.model_names)}"
+        given += ", in this order" if len(judgement.model_names) > 1 else ""
         if any(one.policy.decides == "practice" for one in judgement.policies):
             command, given = f"{command} --practice PRACTICE", f"{given}, and present practice as it was typed in"
         rows.append(("Command", f"{command}, {given}"))
@@ -355,7 +363,8 @@ def _in_words(answer: AnsweredView, study: Study, family: str) -> tuple[str, str
     strength = f" ({answer.strength.value})" if answer.strength and preference.is_preference else ""
     text = capitalised(preference.both.removeprefix("you ")) + strength
     reason = f"“{answer.reason}”" if answer.reason else ""
-    return f"{text}.", "; ".join(one for one in (_FITS[answer.fit], reason) if one)
+    remarks = (_FITS[answer.fit], "changed later" if answer.changed else "", reason)
+    return f"{text}.", "; ".join(filter(None, remarks))
 
 
 def _about(study: Study) -> str:
@@ -371,11 +380,20 @@ def _how(answers: Sequence[AnsweredView], study: Study) -> str:
     moved = sum(one.moved is not None for one in answers)
     chosen = len(answers) - moved
     what = "batches of items" if study.wording.priced else f"{study.population:,} {study.wording.cases}"
-    text = f"{counted(len(answers), 'pair')} of results for {what} were compared"
-    if not moved:
-        return f"{text} by choosing."
-    mixed = "Choosing and matching are mixed because they differ (Tversky, Sattath and Slovic 1988)."
-    return f"{text}, {chosen} by choosing and {moved} by moving one number until both were equally bad. {mixed}"
+    were = "was" if len(answers) == 1 else "were"
+    text = f"{counted(len(answers), 'pair')} of results for {what} {were} compared"
+    sentences = [f"{text} by choosing."]
+    if moved:
+        sentences = [
+            f"{text}, {chosen} by choosing and {moved} by moving one number until both were equally bad.",
+            "Choosing and matching are mixed because they differ (Tversky, Sattath and Slovic 1988).",
+        ]
+    out = sum(one.fit == "taken out" for one in answers)
+    unsure = sum(one.fit in ("asked again", "left open") for one in answers)
+    besides = ((out, "taken out afterwards"), (unsure, "answered “cannot say”"))
+    parts = [f"{number} {'was' if number == 1 else 'were'} {what}" for number, what in besides if number]
+    sentences += [f"Of these, {series(parts)}."] if parts else []
+    return " ".join(sentences)
 
 
 def _shown(session: Session) -> str:
@@ -388,7 +406,9 @@ def _shown(session: Session) -> str:
         sentences.append(f"{of} had a result that no model of the study gives; it was marked.")
     if repeats:
         sentences.append(f"{counted(repeats, 'pair')} came twice.")
-    sentences.append("Sides, order and the start of each moved number were random; all are in the file of answers.")
+    starts = any(pair.proposal is not None and pair.proposal.at_once for pair in pairs)
+    drawn = "Sides, the order of rows and the start of each moved number" if starts else "Sides and the order of rows"
+    sentences.append(f"{drawn} were random, but sides were balanced; all are in the session file.")
     return " ".join(sentences)
 
 

@@ -108,7 +108,7 @@ def _parts_of_result(session: Session) -> Iterator[ResultView | None]:
         answers=len(state.entries),
         date=_day(state),
         can_export=session.can_export,
-        notes=(*models_under_prices(study, outcome), *_stated(session, outcome), *outcome.notes, *state.notes),
+        notes=(*models_under_prices(study, outcome), *_known_before(session, outcome), *outcome.notes, *state.notes),
         can_continue=session.continuation() is not None,
         scenarios=scenarios,
         guesses=_guesses(state, study, outcome.family),
@@ -147,11 +147,20 @@ def _guesses(state: SessionState, study: Study, family: str) -> dict[MistakeKey,
     }
 
 
-def _stated(session: Session, outcome: Outcome) -> tuple[str, ...]:
-    """Return a note on stated orders, which the answers could not contradict."""
+def _known_before(session: Session, outcome: Outcome) -> Iterator[str]:
+    """Yield notes on what the expert stated or saw before the questions."""
     orders = stated_orders(session.setting, session.study.classes)
     text = stated_words(orders, session.study.wording, outcome.family)
-    return (f"Stated as certain before the questions, so that no answer can contradict it: {text}",) if text else ()
+    if text:
+        yield f"Stated as certain before the questions, so that no answer can contradict it: {text}"
+    piles = [pile.name for pile in getattr(session.setting, "piles", None) or () if pile.mistakes]
+    if piles and linear_family(outcome.family).distinguishes_errors:
+        yield (
+            f"The mistakes were sorted by their consequence before the questions ({', '.join(piles)}): those of one "
+            "pile are expected to cost about the same, unless answers say otherwise."
+        )
+    if session.state.begun.study.round == 2:
+        yield "These answers were given in a second round, after the opinions of the other experts were shown."
 
 
 def metric_of(session: Session, outcome: Outcome) -> ElicitedMetric:

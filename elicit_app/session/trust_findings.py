@@ -39,11 +39,8 @@ _SUSPICIONS = {
         "Later answers disagree with earlier ones",
         "The view or the attention may have changed. Reviewing the early answers settles it.",
     ),
-    "lexicographic": (
-        "One mistake outweighs all others",
-        "These questions cannot show by how much: read its number as a lower bound.",
-    ),
 }
+_OUTWEIGHS = "One mistake outweighs all others"
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +70,7 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
         *_fits_found(explained, [number for number in odd if number not in failed], report),
         *_apart_found(report, state, ratios, explained),
         *_held_out_found(report),
-        *_suspicions_found(state, report, explained),
+        *_suspicions_found(state, report, ratios, explained),
         *_bounded_found(session.study, ratios, outcome.tolerance),
     )
     return Trust(
@@ -100,21 +97,26 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
 def why_provisional(outcome: Outcome, ratios: tuple[ExchangeRate, ...], answers: int, *, untrusted: bool) -> str | None:
     """Return why the costs should not yet be used for anything else, or None.
 
-    For a sitting that ran to its end the ranges speak for themselves.
+    For a sitting that ran to its end the ranges speak for themselves; a search that was cut short may have none.
     """
     if untrusted:
         return UNTRUSTED
-    if answers < FEWEST_ANSWERS and outcome.stopped in ("best-model", "budget", "expert"):
+    if outcome.stopped not in ("best-model", "budget", "expert"):
+        return None
+    if answers < FEWEST_ANSWERS:
         return f"they rest on {counted(answers, 'answer')} only"
-    if outcome.stopped not in ("best-model", "expert") or all(map(_known, ratios)):
+    ranged = all(rate.is_yardstick or rate.range_90 is not None for rate in ratios)
+    if (outcome.stopped == "budget" and ranged) or all(map(_known, ratios)):
         return None
     return CHOICE_SETTLED if outcome.stopped == "best-model" else "the questions ended before the costs were known"
 
 
 def _known(rate: ExchangeRate) -> bool:
     """Return whether a ratio is known as closely as the questions aim for: within `KNOWN_FACTOR` each way."""
-    if rate.is_yardstick or rate.range_90 is None:
+    if rate.is_yardstick:
         return True
+    if rate.range_90 is None:
+        return False
     low, high = rate.range_90
     return low > 0 and high <= KNOWN_FACTOR**2 * low
 
@@ -190,7 +192,8 @@ def _fits_found(explained: Tally, odd: Sequence[int], report: TrustReport) -> li
 
 
 def _fit(explained: Tally) -> str:
-    return f"{explained.agreed} of {counted(explained.of, 'answer')} fit these numbers"
+    fit = "fits" if explained.of == 1 else "fit"
+    return f"{explained.agreed} of {counted(explained.of, 'answer')} {fit} these numbers"
 
 
 def _fits_well(explained: Tally) -> bool:
@@ -252,7 +255,9 @@ def _held_out_found(report: TrustReport) -> list[TrustView]:
     return [TrustView(True, headline, detail)]
 
 
-def _suspicions_found(state: SessionState, report: TrustReport, explained: Tally) -> list[TrustView]:
+def _suspicions_found(
+    state: SessionState, report: TrustReport, rates: tuple[ExchangeRate, ...], explained: Tally
+) -> list[TrustView]:
     """Return the suspicions that no other finding mentions."""
     found = []
     for suspicion in report.suspicions:
@@ -264,12 +269,23 @@ def _suspicions_found(state: SessionState, report: TrustReport, explained: Tally
             share = probability(suspicion.value)
             detail = f"Such answers are expected to name the better of two results {share} of the time."
             found.append(TrustView(False, "Many answers are close to a coin toss", detail))
+        elif suspicion.name == "lexicographic":
+            found.append(TrustView(False, _OUTWEIGHS, _how_to_read(rates)))
         elif suspicion.name in _SUSPICIONS:
             headline, detail = _SUSPICIONS[suspicion.name]
             if suspicion.name == "random" and explained.of and _fits_well(explained):
                 detail += f" {_fit(explained)} only because the numbers were fitted to them."
             found.append(TrustView(False, headline, detail))
     return found
+
+
+def _how_to_read(rates: tuple[ExchangeRate, ...]) -> str:
+    """Return how to read the numbers where one mistake outweighs all others, which may be the yardstick."""
+    if not max(rates, key=lambda rate: rate.ratio).is_yardstick:
+        read = "its number as a lower bound"
+    else:
+        read = "the other number as an upper bound" if len(rates) == 2 else "the other numbers as upper bounds"
+    return f"These questions cannot show by how much: read {read}."
 
 
 def _side_found(state: SessionState) -> TrustView:
@@ -303,7 +319,12 @@ def _bounded_found(study: Study, rates: tuple[ExchangeRate, ...], tolerance: Tol
     more = [f"{len(bounded) - 3} more."] if len(bounded) > 3 else []
     one = "amount" if study.wording.priced else "mistake"
     headline = f"One {one} is only bounded" if len(bounded) == 1 else f"{len(bounded)} {one}s are only bounded"
-    return [TrustView(False, headline, " ".join([*sentences, *more, "No question could narrow this."]))]
+    # A search ends where nothing more can be learned; a belief leaves open what lies beyond the largest trade.
+    why = "No question could narrow this."
+    if tolerance is None:
+        ends = "The other end lies" if len(bounded) == 1 else "The other ends lie"
+        why = f"{ends} beyond any trade that could be asked about."
+    return [TrustView(False, headline, " ".join([*sentences, *more, why]))]
 
 
 def _sentence(findings: Sequence[TrustView], *, tested: bool, checked: bool, hardly: bool) -> str:

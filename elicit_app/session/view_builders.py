@@ -30,14 +30,14 @@ from metrics.files import csv_cell
 from metrics.text import counted, number_word
 
 _OVER = {
-    "budget": "{answers} answers, all kept. This sitting is over: see the result, or go on.",
+    "budget": "{answers}, all kept. This sitting is over: see the result, or go on.",
     "known": f"Your answers tell {{what}}, within a factor of {KNOWN_FACTOR:g} (90 % plausible).",
     "best-model": "More answers would hardly change the choice: "
     f"with a probability of at least {100 * BEST_PROBABILITY:g} % they would not.",
     "tolerance": "The search has found its answer, to the requested accuracy.",
     "cycles": "The search has made all its rounds.",
     "bounded": "No further question of this kind can tell more.",
-    "expert": "{answers} answers, all kept.",
+    "expert": "{answers}, all kept.",
 }
 
 
@@ -131,7 +131,7 @@ def sitting_over_view(session: Session) -> SittingOverView:
     what = "how bad each mistake is, compared with the worst one"
     if session.study.wording.priced:
         what = "how much each amount counts, compared with the one that counts most"
-    sentence = _OVER[reason].format(answers=len(session.state.entries), what=what)
+    sentence = _OVER[reason].format(answers=counted(len(session.state.entries), "answer"), what=what)
     return SittingOverView(reason, sentence, can_continue=session.continuation() is not None)
 
 
@@ -218,6 +218,7 @@ def _answered_view(entries: tuple[Entry, ...], number: int, fit: Fit) -> Answere
         asked_again_as=_asked_again_as(entries, number) if entry.answer.choice == "unsure" else None,
         moved=on_screen(entry.event.left, entry.answer.moved),
         reason=entry.answer.reason,
+        changed=entry.changed,
     )
 
 
@@ -234,7 +235,8 @@ def _review_sentence(session: Session, answers: tuple[AnsweredView, ...], double
     twice = sum(is_merged_repeat(session.state.entries, number, session.state.joined) for number in odd)
     parts = []
     if doubled:
-        parts.append("one pair has two different answers" if doubled == 1 else f"{doubled} pairs have two answers")
+        pairs = "one pair has" if doubled == 1 else f"{doubled} pairs have"
+        parts.append(f"{pairs} two different answers")
     if odd:
         parts.append(_misfit_words(len(odd) - twice, twice))
     worse = sum(view.fit == "worse side" for view in answers)
@@ -345,8 +347,7 @@ def _row(number: int, event: Answered, entry: Entry | None, classes: tuple[str, 
     pair = event.pair
     state = "undone"
     if entry is not None:
-        changed = replace(entry.answer, seconds=None) != replace(event.answer, seconds=None)
-        state = "taken out" if entry.taken_out else "changed" if changed else "kept"
+        state = "taken out" if entry.taken_out else "changed" if entry.changed else "kept"
     return [
         number,
         state,

@@ -57,6 +57,7 @@ class AnsweredView:
     asked_again_as: int | None = None
     moved: Moved | None = None
     reason: str = ""
+    changed: bool = False  # whether it was answered differently at first
 
 
 @dataclass(frozen=True, eq=False)

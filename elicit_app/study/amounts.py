@@ -88,8 +88,8 @@ def read_amounts(files: Sequence[Path], names: Sequence[str]) -> ReadAmounts:
     for file, amounts in zip(files[1:], found[1:], strict=True):
         if len(amounts) != len(found[0]):
             raise Problem(
-                f"{file} has {len(amounts):,} rows, {files[0]} has {len(found[0]):,}: all files of one study list the "
-                "same items in the same order."
+                f"{file} has {counted(len(amounts), 'row')}, {files[0]} has {len(found[0]):,}: all files of one study "
+                "list the same items in the same order."
             )
     for one in columns[1:]:
         _require_same_items(columns[0], one, kind)

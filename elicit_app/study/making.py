@@ -252,7 +252,7 @@ def _require_same_cases(first_file: Path, first: ReadPredictions, file: Path, ot
     a, b = first.predictions.y_true, other.predictions.y_true
     same = "all files of one study list the same cases in the same order."
     if len(a) != len(b):
-        raise Problem(f"{file} has {len(b):,} rows, {first_file} has {len(a):,}: {same}")
+        raise Problem(f"{file} has {counted(len(b), 'row')}, {first_file} has {len(a):,}: {same}")
     if not np.array_equal(a, b):
         row = int(np.argmax(a != b))
         message = f"“{other.classes[b[row]]}” in {file}, “{first.classes[a[row]]}” in {first_file}"

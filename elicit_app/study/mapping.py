@@ -6,7 +6,7 @@ import csv
 import io
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -302,6 +302,17 @@ def parts_of(text: str) -> list[str]:
         return [text]  # of several lines
 
 
+def as_option_value(pairs: Iterable[tuple[str, object]]) -> str:
+    """Return names and values as an option states them, quoted for a shell; `parts_of` reads it.
+
+    >>> print(as_option_value([("red", 0.25), ("b, c", 0.75)]))
+    'red=0.25,"b, c=0.75"'
+    """
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow([f"{name}={value}" for name, value in pairs])
+    return shlex.quote(text.getvalue())
+
+
 def as_options(columns: ColumnMap) -> str:
     """Return the options of `elicit study new` that express a map.
 
@@ -310,10 +321,8 @@ def as_options(columns: ColumnMap) -> str:
     """
     if columns.kind == "labels":
         return f"--truth {shlex.quote(columns.truth)} --predicted {shlex.quote(columns.columns[0])}"
-    text = io.StringIO()
     named = zip(columns.classes[-len(columns.columns) :], columns.columns, strict=True)
-    csv.writer(text, lineterminator="").writerow([f"{name}={column}" for name, column in named])
-    options = f"--truth {shlex.quote(columns.truth)} --columns {shlex.quote(text.getvalue())}"
+    options = f"--truth {shlex.quote(columns.truth)} --columns {as_option_value(named)}"
     return f"{options} --logits" if columns.kind == "logits" else options
 
 

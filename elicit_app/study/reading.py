@@ -232,8 +232,8 @@ def rescaling_notes(path: Path, rows: int) -> tuple[str, ...]:
     """Return a note if `rows` rows of a file were divided by their sum."""
     if not rows:
         return ()
-    were = counted(rows, "row was", "rows were")
-    return (f"{path.name}: {were} divided by their sum, which was not 1 (0.99 to 1.01 is accepted).",)
+    were = counted(rows, "row was divided by its", "rows were divided by their")
+    return (f"{path.name}: {were} sum, which was not 1 (0.99 to 1.01 is accepted).",)
 
 
 def _arranged(file: PredictionsFile, labels: tuple[str, ...]) -> tuple[PredictionsFile, tuple[str, ...]]:

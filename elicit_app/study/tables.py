@@ -450,7 +450,7 @@ def _shape_fault(truth: NDArray[Any], proba: NDArray[Any]) -> str | None:
     if proba.ndim != 2:
         return f"{_PROBABILITIES} has shape {proba.shape}, not (n, k)"
     if len(truth) != len(proba):
-        return f"{TRUTH} has {len(truth)} rows, {_PROBABILITIES} has {len(proba)}"
+        return f"{TRUTH} has {counted(len(truth), 'row')}, {_PROBABILITIES} has {len(proba)}"
     if proba.dtype.kind not in "fiu":
         return f"{_PROBABILITIES} holds {proba.dtype}, not numbers"
     return None

@@ -21,7 +21,7 @@ from metrics.errors import ArgumentTypeError, InputError
 from metrics.inputs.arguments import Floats, by_class, matrix_of, number_array, whole_number
 from metrics.inputs.class_index import ClassIndex, class_names
 from metrics.inputs.labels import label_text
-from metrics.text import costs_html, in_zone
+from metrics.text import costs_html, counted, in_zone
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,13 +138,13 @@ class ElicitedMetric(CostsOfCases):
         """Return a one-line description."""
         classes = ", ".join(self.classes[:6]) + (", ..." if len(self.classes) > 6 else "")
         source = self.provenance
-        answers = f" from {source.questions} answers" if source.questions else ""
+        answers = f" from {counted(source.questions, 'answer')}" if source.questions else ""
         return f"<ElicitedMetric {self.name!r}: {self.family} by {source.procedure}{answers}, classes {classes}>"
 
     def _repr_html_(self) -> str:
         """Return the costs as an HTML table for notebooks, with their source and caveats."""
         source = self.provenance
-        answers = f" from {source.questions} answers" if source.questions else ""
+        answers = f" from {counted(source.questions, 'answer')}" if source.questions else ""
         how = f"Costs by {source.procedure}{answers}; the worst mistake costs 1."
         notes = [how, self.quality.caveat, self.quality.source]
         return costs_html(self.name, self.classes, self.cost_matrix, self.intervals, notes)

@@ -345,11 +345,6 @@ def called(classes: Sequence[str], key: MistakeKey) -> str:
     return f"{classes[key.true]} called {classes[1 - key.true if key.predicted is None else key.predicted]}"
 
 
-def flow_of(metric: ElicitedMetric, key: MistakeKey) -> str:
-    """Return the truth and the prediction of a mistake in words; empty if the metric prices amounts."""
-    return called(metric.classes, key) if metric.kind == "confusion" else ""
-
-
 def beside_name(name: str, flow: str) -> str:
     """Return the truth and the prediction to show beside a mistake's name; empty if the name already states them.
 

@@ -25,9 +25,9 @@ TOLERANCE = 1e-6
 
 AnswersFor = Literal["choose", "costs", "both"]
 ANSWERS_FOR: Mapping[AnswersFor, str] = {
-    "choose": "a choice between these models",
+    "choose": "a choice of what to do",  # there may be one model only
     "costs": "writing down what mistakes cost",
-    "both": "a choice between these models, and writing down what mistakes cost",
+    "both": "a choice of what to do, and writing down what mistakes cost",
 }
 """Purpose of the answers -> in words, after "for"."""
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from metrics.elicited.exchange import ExchangeRate, beside_name, exchange_rates, flow_of, headline, rates_question
+from metrics.elicited.exchange import ExchangeRate, beside_name, called, exchange_rates, headline, rates_question
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import ANSWERS_FOR, ranges_of_draws
 from metrics.elicited.release import factor_ranges
 from metrics.exports.page import Cells, Facts, Matrix, Page, Paragraph, RatePlot, Section, one_line
 from metrics.inputs.arguments import Floats
-from metrics.text import BOUNDED, NOT_KNOWN, cost_text, day, series, span, two_digits
+from metrics.text import BOUNDED, NOT_KNOWN, cost_text, counted, day, series, span, two_digits
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
 
 # Parameters with a line of their own.
-_SAID = ("of", "never_worse")
+_SAID = ("of", "never_worse", "piles", "procedure", "seed")
 
 
 def metric_page(metric: ElicitedMetric) -> Page:
@@ -93,7 +93,7 @@ def _about_costs(metric: ElicitedMetric) -> tuple[Section, ...]:
 
 def _names(metric: ElicitedMetric, rate: ExchangeRate) -> tuple[str, str]:
     name = one_line(rate.mistake.name)
-    return name, beside_name(name, one_line(flow_of(metric, rate.key)))
+    return name, beside_name(name, one_line(called(metric.classes, rate.key))) if metric.kind == "confusion" else ""
 
 
 def cost_texts(metric: ElicitedMetric) -> Cells:
@@ -177,6 +177,7 @@ def _provenance(metric: ElicitedMetric) -> list[tuple[str, str]]:
         ("Seed", source.seed),
         ("Settings", ", ".join(_setting(*one) for one in source.parameters.items() if one[0] not in _SAID)),
         ("Stated as certain", _stated_orders(source.parameters.get("never_worse"))),
+        ("Sorted beforehand", _stated_piles(source.parameters.get("piles"))),
         ("Pooled of", _pooled_of(source.pooled)),
         ("Study, SHA-256", _start(source.study_digest)),
         ("Answers, SHA-256", _start(source.answers_digest)),
@@ -198,6 +199,14 @@ def _stated_orders(orders: object) -> str:
     return ", ".join(" never worse than ".join(map(_stated_mistake, both)) for both in ends)
 
 
+def _stated_piles(piles: object) -> str:
+    """Return the piles of mistakes: "mild: naevus as melanoma; grave: melanoma as naevus"."""
+    if not isinstance(piles, list):
+        return ""
+    known = [pile for pile in piles if isinstance(pile, dict) and isinstance(pile.get("mistakes"), list)]
+    return "; ".join(f"{pile.get('name')}: {', '.join(map(_stated_mistake, pile['mistakes']))}" for pile in known)
+
+
 def _stated_mistake(mistake: object) -> str:
     if not isinstance(mistake, dict):
         return "?"
@@ -213,10 +222,10 @@ def _pooled_of(parts: Iterable[Mapping[str, Any]]) -> str:
 def _how(metric: ElicitedMetric) -> str:
     source = metric.provenance
     if source.procedure == "pooled":
-        return f"several experts pooled, {source.questions} answers"
+        return f"several experts pooled, {counted(source.questions, 'answer')}"
     if source.procedure == "stated":
         return "costs stated, not elicited"
-    return f"{source.questions} answers, procedure {source.procedure}"
+    return f"{counted(source.questions, 'answer')}, procedure {source.procedure}"
 
 
 def _start(digest: str | None) -> str:

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from metrics.elicited.metric_parts import CaseWords
 from metrics.inputs.arguments import Floats
 from metrics.text import amount
 
@@ -65,7 +66,7 @@ class Information:
     kind : {"decide", "answers", "cases"}
         The recommended next step.
     advice : str
-        The same in words: "Decide now", "Answer about 6 more questions", "Collect about 900 more cases".
+        The same in words: "Decide now", "Answer about 6 more questions", "Collect about 900 more patients".
     more : tuple of More
         Savings from various numbers of answers and cases.
     doubted : str
@@ -82,7 +83,14 @@ class Information:
 
 
 def information(
-    recommended: int, cost: float, both: Floats, values: Floats | None, cases: Floats, n_answers: int, n_cases: int
+    recommended: int,
+    cost: float,
+    both: Floats,
+    values: Floats | None,
+    cases: Floats,
+    n_answers: int,
+    n_cases: int,
+    words: CaseWords,
 ) -> Information:
     """Return the value of information from paired draws of the costs of p policies.
 
@@ -98,6 +106,8 @@ def information(
         Draws with the uncertainty of the values alone; None if the values have no draws.
     n_answers, n_cases : int
         Numbers behind the draws; without answers, nothing can be said about more of them.
+    words : CaseWords
+        What the cases are called in the advice.
     """
     loss = _expected_loss(both, recommended)
     # at most the loss by Jensen's inequality; finitely many draws may exceed it
@@ -107,7 +117,7 @@ def information(
     if values is not None and n_answers:
         more = [*_more("answers", values, recommended, n_answers, of_values), *more]
     doubted = DOUBTED if values is not None else DOUBTED_CASES
-    kind, advice = _advice(loss, cost, of_values, of_cases, more, doubted)
+    kind, advice = _advice(loss, cost, of_values, of_cases, more, doubted, words)
     return Information(loss, of_values, of_cases, kind, advice, tuple(more), doubted)
 
 
@@ -134,7 +144,7 @@ def _round_numbers(low: int, high: int) -> list[int]:
 
 
 def _advice(
-    loss: float, cost: float, of_values: float, of_cases: float, more: list[More], doubted: str
+    loss: float, cost: float, of_values: float, of_cases: float, more: list[More], doubted: str, words: CaseWords
 ) -> tuple[Kind, str]:
     # Without draws, the error of the costs is unknown.
     now = "Decide now" if doubted == DOUBTED else "Decide now, if the costs hold"
@@ -142,9 +152,12 @@ def _advice(
         return "decide", f"{now}: {doubted} hardly matters"
     kind: Literal["answers", "cases"] = "answers" if of_values > of_cases else "cases"
     perfect = of_values if kind == "answers" else of_cases
-    enough = [one.number for one in more if one.of == kind and one.spares >= _MOST_OF_IT * perfect]
+    known = [one for one in more if one.of == kind]
+    if not known:
+        return kind, "Learn more about the costs first"
+    enough = [one.number for one in known if one.spares >= _MOST_OF_IT * perfect]
     if not enough:
-        return "decide", f"{now}: more {kind} would hardly settle it"
+        return "decide", f"{now}: more {'answers' if kind == 'answers' else words.cases} would hardly settle it"
     if kind == "answers":
         return kind, f"Answer about {amount(enough[0])} more question{'s' if enough[0] > 1 else ''}"
-    return kind, f"Collect about {amount(enough[0])} more case{'s' if enough[0] > 1 else ''}"
+    return kind, f"Collect about {amount(enough[0])} more {words.cases if enough[0] > 1 else words.case}"

@@ -124,6 +124,8 @@ class Judgement:
         Whether the prevalence is stated; a counted prevalence is uncertain.
     n_cases, n_draws : int
         Numbers of cases and of draws.
+    model_names : tuple of str
+        The models, in the order in which they were given, on which the draws depend.
     policies : tuple of JudgedPolicy
         In the order of `compared`; ties go to policies without a model, then to those that change nothing.
     information : Information or None
@@ -145,6 +147,7 @@ class Judgement:
     stated: bool
     n_cases: int
     n_draws: int
+    model_names: tuple[str, ...]
     policies: tuple[JudgedPolicy, ...]
     information: Information | None
     drawn: CostDraws
@@ -233,10 +236,14 @@ class Judgement:
         """
         kept = [index for index, one in enumerate(self.policies) if wanted(one.policy)]
         policies = [self.policies[index] for index in kept]
-        return replace(self, **compared(policies, self.drawn.of(kept), self.n_cases, self.metric.provenance.questions))
+        models = tuple(name for name in self.model_names if any(one.policy.model == name for one in policies))
+        fields = compared(policies, self.drawn.of(kept), self.n_cases, self.metric, self.words)
+        return replace(self, model_names=models, **fields)
 
 
-def compared(policies: Sequence[JudgedPolicy], drawn: CostDraws, n_cases: int, n_answers: int) -> Mapping[str, Any]:
+def compared(
+    policies: Sequence[JudgedPolicy], drawn: CostDraws, n_cases: int, metric: ElicitedMetric, words: CaseWords
+) -> Mapping[str, Any]:
     """Rank and compare policies; return the fields `policies`, `drawn` and `information` of a `Judgement`.
 
     The cheapest comes first, then those that may be no dearer, then the others, each group ordered by cost.
@@ -257,11 +264,13 @@ def compared(policies: Sequence[JudgedPolicy], drawn: CostDraws, n_cases: int, n
         judged.append(replace(one, probability_best=None if best is None else float(best[index]), **figures))
     loss = None
     if n_draws:
-        loss = _information(drawn, n_answers, n_cases)
+        # More answers of the same experts do not bring the experts together.
+        n_answers = 0 if metric.provenance.procedure == "pooled" else metric.provenance.questions
+        loss = _information(drawn, n_answers, n_cases, words)
     return {"policies": tuple(judged), "information": loss, "drawn": drawn}
 
 
-def _information(drawn: CostDraws, n_answers: int, n_cases: int) -> Information:
+def _information(drawn: CostDraws, n_answers: int, n_cases: int, words: CaseWords) -> Information:
     """Return the value of information about the first policy.
 
     If the yardstick may be a slight mistake, the few draws in which it is dominate a mean of ratios to it. Means are
@@ -269,7 +278,7 @@ def _information(drawn: CostDraws, n_answers: int, n_cases: int) -> Information:
     """
     worth = drawn.worth[:, None]
     answers = None if drawn.answers is None else worth * drawn.answers
-    return information(0, float(drawn.estimate[0]), worth * drawn.both, answers, drawn.cases, n_answers, n_cases)
+    return information(0, float(drawn.estimate[0]), worth * drawn.both, answers, drawn.cases, n_answers, n_cases, words)
 
 
 def _by_cost(estimate: Floats) -> list[int]:

@@ -19,7 +19,7 @@ from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always
 from metrics.policies.costs import DRAWS, PolicyCosts, UnitCosts, policy_costs
 from metrics.policies.judgement import CostDraws, JudgedPolicy, Judgement, Threshold, compared
 from metrics.policies.recalibration import UNKNOWN, Calibration, calibration
-from metrics.text import series, two_digits
+from metrics.text import counted, series, two_digits
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 DEFAULT_POPULATION = 1_000
 # If the share of a class differs by this much from that of the cases, probabilities need correction.
 _OTHER_PREVALENCE = 0.02
+_FEWEST_DRAWS = 100  # with fewer, neither a range nor "more than 99 %" can be read off them
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,6 +162,8 @@ class Judge:
         costs = policy_costs(unit_costs, table, columns, others, practice, draws=draws, seed=seed)
         if draws and unit_costs.draws is None:
             notes = ("The metric has no draws: the doubt from the cases is counted, not that from the answers.", *notes)
+        if 0 < draws < _FEWEST_DRAWS:
+            notes = (*notes, f"Ranges and probabilities are rough: they rest on {counted(draws, 'draw')} only.")
         if draws and costs.grouped:
             notes = (*notes, "The doubt from the cases is computed from 512 groups of cases per class, dealt in turn.")
         words = words or metric.words or CaseWords.plain(metric.classes)
@@ -238,7 +241,8 @@ class Judge:
             n_draws=draws,
             grouped=costs.grouped,
             notes=(*self.notes, *self._notes_at(own)),
-            **compared(policies, drawn, n_cases, self.metric.provenance.questions),
+            model_names=tuple(dict.fromkeys(one.model for one in costs.policies if one.model is not None)),
+            **compared(policies, drawn, n_cases, self.metric, self.words),
         )
 
     def _drawn(self, own: Floats, shares: Floats) -> CostDraws:

@@ -10,7 +10,7 @@ import numpy as np
 
 from metrics.elicited.exchange import exchange_rates, headline_of
 from metrics.elicited.metric_parts import NOT_TO_DECIDE_BY, CaseWords
-from metrics.text import capitalised, percent, probability, threshold_text, total_cost, two_digits
+from metrics.text import capitalised, percent, probability, threshold_number, threshold_text, total_cost, two_digits
 
 if TYPE_CHECKING:
     from metrics.elicited.exchange import ExchangeRate
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 # If one uncertainty's range is this many times narrower than the other's, it is negligible.
 _HARDLY = 3.0
-_SETTLED = 0.95
 # Below this probability, the bare recommendation would claim too much.
 UNSURE = 0.5
 
@@ -46,7 +45,7 @@ class Recommendation:
     sureness : str
         How sure the recommendation is, and the source of the remaining doubt; empty without draws.
     reservation : str
-        A note that the choice is settled but the costs are not, if the metric is provisional; otherwise empty.
+        What readers need to know before they use the costs, if the metric is provisional; otherwise empty.
     """
 
     pieces: tuple[Piece, ...]
@@ -66,7 +65,7 @@ def recommendation(judgement: Judgement) -> Recommendation:
     unsure = judgement.sure is not None and judgement.sure < UNSURE
     if unsure or judgement.metric.quality.provisional in NOT_TO_DECIDE_BY:
         pieces = (Piece("Best guess only. "), *pieces)
-    return Recommendation(pieces, _spares(judgement), _sureness(judgement), _reservation(judgement))
+    return Recommendation(pieces, _spares(judgement), _sureness(judgement), judgement.metric.quality.caveat)
 
 
 def name_and_manner(
@@ -84,7 +83,7 @@ def name_and_manner(
         return name, "as it decides now"
     if one.threshold is None or positive is None:
         return name, "with these costs"
-    low, high = two_digits(100 * one.threshold.low), two_digits(100 * one.threshold.high)
+    low, high = threshold_number(one.threshold.low), threshold_number(one.threshold.high)
     range_ = f" ({low} to {high})" if ranges and low != high else ""
     action = words.action(positive) or words.classes[positive]
     return name, f"{action} from {threshold_text(one.threshold.value)}{range_}"
@@ -181,12 +180,6 @@ def _sureness(judgement: Judgement) -> str:
         tied = [one for one in judgement.policies[1:] if one.rank == 1 and one.policy.model is None]
         sentences += [f"It may do no better than {_alternative(tied[0], judgement.words)}."] if tied else []
     return " ".join(sentences)
-
-
-def _reservation(judgement: Judgement) -> str:
-    settled = judgement.sure is not None and judgement.sure >= _SETTLED
-    provisional = judgement.metric.quality.provisional not in (None, *NOT_TO_DECIDE_BY)
-    return "The choice is settled, the costs are not." if settled and provisional else ""
 
 
 def _whose(judgement: Judgement) -> str:
@@ -325,7 +318,5 @@ def _other_cases(judgement: Judgement) -> str:
 
 
 def _other_models(judgement: Judgement) -> str:
-    names = list(dict.fromkeys(one.policy.model for one in judgement.policies if one.policy.model is not None))
-    if len(names) < 2:
-        return "Only this one was looked at."
-    return f"Only these {len(names)} were compared."
+    number = len(judgement.model_names)
+    return "Only this one was looked at." if number < 2 else f"Only these {number} were compared."

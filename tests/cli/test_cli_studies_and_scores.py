@@ -21,7 +21,7 @@ from elicit_app.study.folder import write_folder
 from elicit_app.study.measuring import read_practice
 from elicit_app.study.opening import datasets_folder
 from metrics import ElicitedMetric, judge, meta_pattern_concern_score
-from metrics.text import concern
+from metrics.text import concern, total_cost
 
 
 @pytest.fixture
@@ -322,6 +322,36 @@ def test_options_of_score_that_end_otherwise(breast_metric, capsys, monkeypatch,
     assert message in told
 
 
+def test_a_report_on_files_takes_what_score_takes(elicit, breast_metric, tmp_path):
+    (tmp_path / "today.csv").write_text(",benign,malignant\nbenign,307,50\nmalignant,24,188\n")
+    options = ("--prevalence", "malignant=0.1", "--practice", "today.csv")
+    report = elicit("metric", "export", breast_metric, *breast_files(), "--format", "markdown", *options)
+    for one in json.loads(elicit("score", breast_metric, *breast_files(), *options, "--json"))["policies"]:
+        assert f"| {total_cost(one['cost_per_population'])} |" in report
+    assert "It holds for 10 % " in report
+    assert "--prevalence malignant=0.1,benign=0.9 --practice PRACTICE" in report
+    with pytest.raises(AssertionError, match=r"they\s+require\s+predictions"):
+        elicit("metric", "export", breast_metric, *options)
+
+
+def test_a_short_name_that_several_policies_go_by_is_refused(elicit, breast_metric, tmp_path):
+    (tmp_path / "today.csv").write_text(",benign,malignant\nbenign,307,50\nmalignant,24,188\n")
+    files = [tmp_path / "always benign.parquet", tmp_path / "practice.parquet"]
+    for file in files:
+        shutil.copy(breast_files()[0], file)
+    score = ("score", breast_metric, *files, "--practice", "today.csv", "--fail-if-worse-than")
+    assert elicit(*score, "always benign"), "the policy that is named so in full, not the model"
+    assert elicit(*score, "present practice")
+    with pytest.raises(AssertionError, match=r"may\s+be\s+several"):
+        elicit(*score, "practice")
+
+
+def test_few_draws_are_told(elicit, breast_metric):
+    for draws, told in ((0, False), (1, True), (200, False)):
+        shown = elicit("score", breast_metric, *breast_files(), "--draws", str(draws))
+        assert ("rough: they rest on 1 draw only." in " ".join(shown.split())) is told
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -344,7 +374,7 @@ def test_rows_that_were_divided_by_their_sum_are_told(elicit, wine_metric, tmp_p
     path.write_text(
         "y_true,proba_Barolo,proba_Grignolino,proba_Barbera\nBarolo,0.99,0,0\nBarbera,0,0,1\nGrignolino,0,1,0\n"
     )
-    note = "rounded.csv: 1 row was divided by their sum"
+    note = "rounded.csv: 1 row was divided by its sum"
     for arguments in (("score", wine_metric, path), ("study", "new", "s", "--predictions", path)):
         elicit(*arguments)
         assert note in elicit.messages[-1]

@@ -188,6 +188,8 @@ def test_from_files_of_labels_to_a_score(elicit, folder, tmp_path):
     )
     (tmp_path / "classes.csv").write_text("y_true,y_pred\na,b\nb,b\n")
     assert "classes.csv is neither about several labels" in elicit("score m.metric.json classes.csv", 1)
+    exported = elicit("metric export m.metric.json {folder}/eager.csv --format html", 2)
+    assert "elicit score compares its models" in " ".join(exported.split())
     assert "prices labels of items" in elicit("measure misclassification-cost classes.csv --metric m.metric.json", 2)
 
 

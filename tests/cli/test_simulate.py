@@ -124,6 +124,16 @@ def test_wrong_usage_exits_2_in_words(arguments, says):
     assert "Traceback" not in result.output
 
 
+def test_of_many_weights_only_the_largest_are_listed(tmp_path):
+    names = [f"k{at}" for at in range(11)]
+    rows = [f"{name},{','.join('0.9' if one == name else '0.01' for one in names)}" for name in names * 3]
+    path = tmp_path / "many.csv"
+    path.write_text("\n".join([f"y_true,{','.join(f'proba_{name}' for name in names)}", *rows]))
+    shown = run(str(path), "--questions", "1").stdout
+    assert shown.count(" → k") == 90
+    assert "90 of 110 mistakes, the gravest; --json has them all." in shown
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -27,12 +27,14 @@ from elicit_app.session.comparing import (
 )
 from elicit_app.session.journal.listing import SessionSummary, answered_before, experts_in_words, finished_experts
 from elicit_app.session.pooling import Source
+from elicit_app.session.report import pooled_report
 from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from elicit_app.study.model import Mistake
 from metrics import Consequence, ElicitedMetric, Provenance
 from metrics.elicited.exchange import ExchangeRate
+from metrics.exports.page import page_as_markdown
 from metrics.policies.recommendation import short_recommendation
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -280,3 +282,21 @@ def test_files_bring_their_own_words():
     )
     assert wording_of(any_wrong).any_mistake[0].name == "Lost a"
     assert wording_of(any_wrong).any_mistake[1].name == "B called something else"
+
+
+def test_prices_are_of_amounts_and_none_of_these_is_called_a_mistake():
+    experts = []
+    for name, prices in (("Ada", [1.0, 8.0, 0.1]), ("Ben", [1.0, 0.1, 8.0])):
+        metric = ElicitedMetric.from_weights(
+            ("found", "missed", "false"), prices, "dlpm", kind="multilabel", provenance=Provenance(expert=name)
+        )
+        experts.append(Expert(name, Source(name, metric)))
+    view = compare(experts, "Moods")
+    said = [view.headline, view.detail, view.agreement, view.how, view.made_of, *view.notes]
+    assert "rank the amounts" in view.agreement
+    assert "what counts most first" in view.agreement
+    assert "order the amounts in opposite ways" in " ".join(view.notes)
+    assert not any("mistake" in text for text in said)
+    page = page_as_markdown(pooled_report(view))
+    assert "| Amount | Ada | Ben | Pooled |" in page
+    assert "Mistake" not in page

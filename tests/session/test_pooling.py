@@ -238,3 +238,11 @@ def test_the_report_names_who_was_pooled():
     assert "Ada (12 answers, Ada.metric.json), Ben (12 answers, Ben.metric.json)" in page
     assert "several experts pooled, 24 answers" in page
     assert "{" not in page
+
+
+def test_a_provisional_metric_without_draws_makes_the_pool_provisional():
+    short = Quality(provisional="the questions ended before the costs were known")
+    for draws in (0, 50):
+        pooled = pool([metric(ONE, draws=draws), metric(OTHER, "Ben", draws=draws, quality=short)])
+        assert (pooled.quality.provisional is None) is bool(draws), "ranges speak for themselves"
+    assert pool([metric(ONE), metric(OTHER, "Ben")]).quality.provisional is None

@@ -1,20 +1,27 @@
+import json
 import re
+import shlex
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from elicit_app.registry.procedures import BayesSetting, LpmSetting
+from elicit_app.registry.procedures import BayesSetting, DlpmSetting, LpmSetting
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.report import report_of, report_page, save_report
 from elicit_app.session.result import result_view, scenarios_of
 from elicit_app.session.sentences import preference_of
 from elicit_app.session.session import Session
-from elicit_app.session.view_builders import question_view
+from elicit_app.session.view_builders import question_view, sitting_over_view
 from elicit_app.study import open_study
+from elicit_app.study.opening import datasets_folder
 from metrics.exports.html_page import page_as_html
+from metrics.exports.metric_page import metric_page
 from metrics.exports.page import Table, page_as_markdown
 from metrics.exports.typst_page import page_as_typst
 from metrics.policies.cases import Practice
+
+DATASETS = datasets_folder() / "breast-cancer"
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +63,8 @@ def test_the_report_says_what_the_window_and_the_terminal_say(answered):
             assert plain(f"{one.cost_per_population:,.0f}") in shown
         assert "Firstguess,beforethequestions:5." in shown
         assert "Clinic<1>" in shown
+        assert "cancercalledharmless" in shown
+        assert "malignantcalledbenign" not in shown
 
 
 def test_what_limits_the_result_is_said_in_the_report_too(answered):
@@ -73,6 +82,77 @@ def test_the_command_that_does_it_again_is_given_what_the_judgement_rests_on(ans
     for shown in said(report_of(session, replace(view, judgement=judgement))).values():
         assert plain("--practice PRACTICE, with the predictions of") in shown
     assert "--practice" not in said(report_of(session, view))["html"]
+
+
+@pytest.mark.parametrize("stated", [None, (0.1, 0.9)])
+def test_the_command_that_does_it_again_gives_the_same_numbers(answered, elicit, tmp_path, stated):
+    session, view = answered
+    study = replace(session.study, stated_prevalence=stated)
+    judgement = scenarios_of(study, view.metric).judgement()
+    report = page_as_markdown(report_page(view.metric, judgement))
+    (command,) = re.findall(r"\| Command \| elicit (.*?), with the predictions of (.*), in this order \|", report)
+    arguments, models = shlex.split(command[0]), command[1].split(", ")
+    view.metric.save(tmp_path / arguments[1])
+    files = [str(DATASETS / f"{name.lower().replace(' ', '-')}.parquet") for name in models]
+    at = arguments.index("PREDICTIONS")
+    ran = elicit(*arguments[:at], *files, *arguments[at + 1 :], "--json", cwd=tmp_path)
+    again = [one["probability_best"] for one in json.loads(ran.stdout)["policies"]]
+    assert again == [one.probability_best for one in judgement.policies]
+    assert models == list(study.model_names)
+
+
+def test_what_was_stated_before_the_questions_or_seen_is_told(study, tmp_path):
+    piles = [
+        {"name": "mild", "mistakes": [{"true": "benign", "predicted": "malignant"}]},
+        {"name": "no", "mistakes": []},
+    ]
+    with Session.create(study, BayesSetting(seed=4, piles=piles), tmp_path / "s.session.jsonl") as one:
+        one.answer("left")
+        view = result_view(one)
+        assert ["(mild)" in note for note in view.notes] == [True]
+        page = page_as_markdown(metric_page(view.metric))
+        assert "| Sorted beforehand | mild: benign as malignant; no: |" in page
+        assert len(re.findall(r"\bseed\b", page, re.IGNORECASE)) == 1
+        begun = one.state.begun
+        begun = begun.model_copy(update={"study": begun.study.model_copy(update={"round": 2})})
+        one.state = replace(one.state, begun=begun)
+        assert "in a second round, after the opinions of the other experts" in result_view(one).notes[-1]
+
+
+def test_what_became_of_answers_is_told(study, tmp_path):
+    with Session.create(study, BayesSetting(seed=4), tmp_path / "s.session.jsonl") as one:
+        for reply in ("left", "unsure", "right", "unsure", "left", "left"):
+            one.answer(reply)
+        one.take_out(1)
+        one.change(3, "equal")
+        report = said(report_of(one, result_view(one)))["markdown"]
+    assert plain("Of these, 1 was taken out afterwards and 2 were answered “cannot say”.") in report
+    assert report.count(plain("| changed later |")) == 1
+    assert report.count(plain("| taken out |")) == 1
+
+
+def test_one_answer_is_spoken_of_as_one(study, tmp_path):
+    with Session.create(study, BayesSetting(seed=4), tmp_path / "s.session.jsonl") as one:
+        one.answer("left")
+        report = said(report_of(one, result_view(one)))["markdown"]
+        assert sitting_over_view(one).sentence == "1 answer, all kept."
+    for sentence in ("1 answer leaves ", "1 pair of results for 1,000 patients was compared", "1 of 1 answer fits"):
+        assert plain(sentence) in report
+
+
+def test_only_what_the_procedure_and_the_models_did_is_told(tmp_path):
+    study = open_study("breast-cancer")
+    certain = [replace(one, y_proba=np.eye(2)[one.y_proba.argmax(axis=1)]) for one in study.models]
+    for models, setting, told in ((study.models, DlpmSetting(), True), (certain, BayesSetting(seed=1), False)):
+        path = tmp_path / f"{told}.session.jsonl"
+        with Session.create(replace(study, models=tuple(models)), setting, path) as one:
+            for _ in range(6):
+                one.answer("left")
+            report = said(report_of(one, result_view(one)))["markdown"]
+        assert (plain("calls a case positive where") in report) is told
+        assert plain("Nearly every value in it") not in report
+        assert (plain("leave open if every answer is right") in report) is told
+        assert (plain("start of each moved number") in report) is not told
 
 
 def test_every_answer_is_in_it_in_words(answered):

@@ -269,6 +269,14 @@ def test_a_session_of_another_study_or_of_changed_predictions_is_refused(study, 
     Session.open(journal_path, study).close()
 
 
+def test_of_many_classes_those_that_differ_are_named(tmp_path):
+    study, path = open_study("digits"), tmp_path / "s.session.jsonl"
+    Session.create(study, BayesSetting(), path).close()
+    other = replace(study, classes=(*study.classes[:-1], "nine"))
+    with pytest.raises(Problem, match=r"classes 9, 0, 1, .* has nine, 0, 1, 2, 3, 4 and 4 more\."):
+        Session.open(path, other)
+
+
 def test_a_journal_changed_from_outside_is_refused_in_words(session, journal_path, write):
     session.answer("left")
     session.close()

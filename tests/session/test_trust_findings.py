@@ -11,7 +11,7 @@ from elicit_app.elicitation import trust
 from elicit_app.elicitation.agenda import FEWEST_ANSWERS
 from elicit_app.elicitation.procedure import Outcome
 from elicit_app.elicitation.questions import Moved, Purpose
-from elicit_app.registry.procedures import BayesSetting, DlpmSetting
+from elicit_app.registry.procedures import BayesSetting, DlpmSetting, LpmSetting
 from elicit_app.session import trust_findings
 from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
@@ -317,6 +317,7 @@ def test_the_metric_file_says_what_the_answers_are_for_and_what_they_leave_open(
         ("best-model", False, None),
         ("expert", True, "the questions ended before the costs were known"),
         ("budget", True, None),
+        ("cycles", True, None),
     ],
 )
 def test_costs_are_provisional_where_the_questions_ended_before_they_were_known(stopped, wide, reason):
@@ -325,6 +326,30 @@ def test_costs_are_provisional_where_the_questions_ended_before_they_were_known(
     outcome = Outcome("lpm", np.array([-1.0, -8.0]), (None, None), stopped, 12)
     assert why_provisional(outcome, (known, other), FEWEST_ANSWERS, untrusted=False) == reason
     assert why_provisional(outcome, (known, other), 12, untrusted=True) == "the answers do not hang together"
+
+
+@pytest.mark.parametrize("stopped", ["expert", "budget"])
+def test_a_search_that_was_cut_short_is_provisional(traffic, tmp_path, stopped):
+    setting = LpmSetting(seed=3, questions=FEWEST_ANSWERS if stopped == "budget" else None)
+    with Session.create(traffic, setting, tmp_path / "s.session.jsonl") as session:
+        for _ in range(FEWEST_ANSWERS):
+            session.answer(honest(question_view(session, 0)))
+        assert session.outcome().stopped == stopped
+        quality = result_view(session).metric.quality
+    assert quality.provisional == "the questions ended before the costs were known"
+
+
+@pytest.mark.parametrize(("weights", "bound"), [((-1.0, -1e-4), "a lower bound"), ((-1e-4, -1.0), "an upper bound")])
+def test_of_one_mistake_that_outweighs_the_others_the_right_number_is_called_a_bound(study, tmp_path, weights, bound):
+    costs = np.array([[0.0, weights[0]], [weights[1], 0.0]])
+    with Session.create(study, BayesSetting(seed=5, purpose="costs"), tmp_path / "s.session.jsonl") as session:
+        while len(session.state.history) < 14 and (view := question_view(session, 0)) is not None:
+            session.answer("left" if (costs * (view.left - view.right)).sum() > 0 else "right")
+        view = result_view(session)
+    found = {finding.headline: finding.detail for finding in view.trust}
+    assert found["One mistake outweighs all others"].endswith(f"number as {bound}.")
+    assert ("at least" if bound == "a lower bound" else "at most") in view.headline.number
+    assert "beyond any trade" in found["One mistake is only bounded"]
 
 
 def test_one_judgement_that_was_given_twice_is_counted_once_where_it_does_not_fit(tmp_path):

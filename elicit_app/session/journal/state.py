@@ -46,6 +46,11 @@ class Entry:
         return hash(self.event.pair)
 
     @property
+    def changed(self) -> bool:
+        """Return whether the answer that counts differs from the original one in more than its duration."""
+        return replace(self.answer, seconds=None) != replace(self.event.answer, seconds=None)
+
+    @property
     def has_content(self) -> bool:
         """Return whether it counts and has content: not taken out, not "cannot say"."""
         return not self.taken_out and self.answer.choice is not Choice.UNSURE

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from elicit_app.study import open_study
-from metrics import Consequence, ElicitedMetric, Quality, judge
+from metrics import Consequence, ElicitedMetric, Provenance, Quality, judge
 from metrics.elicited.metric_parts import OPPOSED, UNTRUSTED, UNTRUSTED_AMONG, CaseWords
 from metrics.policies.cases import Practice, case_table, of_model
 from metrics.policies.information import DOUBTED, DOUBTED_CASES, information
@@ -17,6 +17,8 @@ WORDS = (
     Consequence("malignant", "benign", "Missed cancer", "missed cancer", "missed cancers"),
     Consequence("benign", "malignant", "Needless biopsy", "needless biopsy", "needless biopsies"),
 )
+
+PATIENTS = CaseWords("patient", "patients", ("malignant", "benign"))
 
 
 def metric(ratio, spread=0.0, **details):
@@ -124,11 +126,14 @@ def test_whose_doubt_it_is(spread, cases, expected):
     assert expected in judgement.recommendation.sureness
 
 
-def test_a_settled_choice_on_provisional_costs_is_said():
-    under = metric(3.0, 0.2, quality=Quality(provisional="the questions stopped when the choice was settled"))
-    assert judged([950, 50, 50, 950], under).recommendation.reservation == "The choice is settled, the costs are not."
-    assert judged([5, 5, 5, 5], under).recommendation.reservation == ""
-    assert judged([950, 50, 50, 950], metric(3.0, 0.2)).recommendation.reservation == ""
+@pytest.mark.parametrize("spread", [0.0, 0.2])
+def test_provisional_costs_are_told_however_sure_the_choice_and_whether_or_not_their_doubt_is_known(spread):
+    under = metric(3.0, spread, quality=Quality(provisional="they rest on 6 answers only"))
+    for table in ([950, 50, 50, 950], [5, 5, 5, 5]):
+        judgement = judged(table, under)
+        assert judgement.recommendation.reservation == "The costs are provisional: they rest on 6 answers only."
+        assert judgement.recommendation.reservation in str(judgement)
+    assert judged([950, 50, 50, 950], metric(3.0, spread)).recommendation.reservation == ""
 
 
 @pytest.mark.parametrize("reason", [UNTRUSTED, OPPOSED, UNTRUSTED_AMONG])
@@ -136,7 +141,7 @@ def test_nothing_is_decided_by_answers_that_speak_against_each_other(reason):
     under = metric(3.0, 0.2, quality=Quality(provisional=reason))
     table = [950, 50, 50, 950]
     assert judged(table, under).advice == f"Do not decide by these costs yet: {reason}"
-    assert judged(table, under).recommendation.reservation == ""
+    assert judged(table, under).recommendation.reservation == f"The costs are provisional: {reason}."
     assert judged(table, under).recommendation.sentence.startswith("Best guess only. Use m")
     assert judged(table, metric(3.0, 0.2)).advice.startswith("Decide now")
 
@@ -185,7 +190,7 @@ class TestInformation:
     def test_the_expected_loss_of_two_policies_has_a_closed_form(self):
         gap, spread = 5.0, 10.0
         drawn = self.draws(gap, spread)
-        found = information(0, 100.0, drawn, None, drawn, 0, 400)
+        found = information(0, 100.0, drawn, None, drawn, 0, 400, PATIENTS)
         # the unit normal loss integral at gap / spread
         at = gap / spread
         density, tail = np.exp(-(at**2) / 2) / np.sqrt(2 * np.pi), 0.5 - 0.19146
@@ -196,36 +201,43 @@ class TestInformation:
 
     def test_more_cases_spare_what_the_shrunken_draws_say(self):
         drawn = self.draws(0.0, 10.0)
-        found = information(0, 100.0, drawn, None, drawn, 0, 400)
+        found = information(0, 100.0, drawn, None, drawn, 0, 400, PATIENTS)
         assert [one.number for one in found.more] == sorted(one.number for one in found.more)
         for one in found.more:
             # at a gap of 0 the loss is proportional to the spread that is still to be seen
             shrunk = np.sqrt(one.number / (400 + one.number))
             assert one.spares == pytest.approx(found.of_cases * shrunk, rel=0.03)
         assert found.more[-1].spares >= 0.5 * found.of_cases
-        assert (found.kind, found.advice) == ("cases", "Collect about 150 more cases")
+        assert (found.kind, found.advice) == ("cases", "Collect about 150 more patients")
 
     def test_answers_are_advised_where_they_would_spare_more(self):
         drawn = self.draws(0.0, 10.0)
         none = np.tile([100.0, 101.0], (len(drawn), 1))
-        found = information(0, 100.0, drawn, drawn, none, 12, 400)
+        found = information(0, 100.0, drawn, drawn, none, 12, 400, PATIENTS)
         assert (found.kind, found.advice) == ("answers", "Answer about 5 more questions")
         assert {one.of for one in found.more if one.spares > 0} == {"answers"}
 
     def test_the_number_advised_is_one_of_the_kind_advised(self):
         drawn = self.draws(0.0, 10.0)
         nearly = drawn.mean(axis=0) + 0.99 * (drawn - drawn.mean(axis=0))
-        found = information(0, 100.0, drawn, nearly, drawn, 12, 400)
-        assert (found.kind, found.advice) == ("cases", "Collect about 150 more cases"), "5 answers would do as well"
+        found = information(0, 100.0, drawn, nearly, drawn, 12, 400, PATIENTS)
+        assert (found.kind, found.advice) == ("cases", "Collect about 150 more patients"), "5 answers would do as well"
 
     def test_knowing_a_part_spares_no_more_than_knowing_all(self):
         narrow, wide = self.draws(0.0, 5.0), self.draws(0.0, 10.0)
-        found = information(0, 100.0, narrow, wide, wide, 12, 400)
+        found = information(0, 100.0, narrow, wide, wide, 12, 400, PATIENTS)
         assert found.of_values == found.of_cases == found.expected_loss
+
+    def test_more_answers_do_not_bring_pooled_experts_together(self):
+        origins = {name: Provenance(procedure=name, questions=30) for name in ("bayes", "pooled")}
+        found = {name: judged((50, 10, 10, 50), metric(1.0, 1.5, provenance=one)) for name, one in origins.items()}
+        assert found["bayes"].advice.startswith("Answer about")
+        assert found["pooled"].advice == "Learn more about the costs first"
+        assert {one.of for one in found["pooled"].information.more} == {"cases"}
 
     def test_what_hardly_matters_needs_no_more(self):
         drawn = self.draws(30.0, 10.0)
-        found = information(0, 100.0, drawn, drawn, drawn, 12, 400)
+        found = information(0, 100.0, drawn, drawn, drawn, 12, 400, PATIENTS)
         assert found.kind == "decide"
         assert found.advice.startswith("Decide now")
 
