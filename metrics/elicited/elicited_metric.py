@@ -21,15 +21,13 @@ from metrics.errors import ArgumentTypeError, InputError
 from metrics.inputs.arguments import Floats, by_class, matrix_of, number_array, whole_number
 from metrics.inputs.class_index import ClassIndex, class_names
 from metrics.inputs.labels import label_text
+from metrics.measures.confusion import LARGEST_POPULATION
 from metrics.text import costs_html, counted, in_zone
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from metrics.elicited.exchange import ExchangeRate
-
-
-_LARGEST_POPULATION = 10**12
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -113,8 +111,9 @@ class ElicitedMetric(CostsOfCases):
         if self.prevalence is not None:
             checked["prevalence"] = parts.checked_prevalence(self.prevalence, k)
         if self.population is not None:
-            checked["population"] = whole_number(self.population, "population", 1, _LARGEST_POPULATION)
+            checked["population"] = whole_number(self.population, "population", 1, LARGEST_POPULATION)
         parts.check_name_and_time(self.name, self.created)
+        parts.check_records(self.consequences, self.words, self.provenance, self.quality)
         parts.check_mistakes(self.consequences, self.yardstick, self.classes)
         parts.check_words(self.words, self.classes)
         checked.update(created=in_zone(self.created, UTC), labels=self.labels or self.classes)

@@ -432,6 +432,18 @@ def check_words(words: CaseWords | None, classes: Sequence[str]) -> None:
         raise InputError(f"words: {k} classes, and as many actions or none, were expected")
 
 
+def check_records(
+    consequences: Sequence[Consequence], words: CaseWords | None, provenance: Provenance, quality: Quality
+) -> None:
+    """Check that the parts of a metric are records of this module; dictionaries would fail only when they are used."""
+    given: list[tuple[str, object, type]] = [("provenance", provenance, Provenance), ("quality", quality, Quality)]
+    given += [("words", words, CaseWords)] if words is not None else []
+    given += [("consequences", stated, Consequence) for stated in consequences]
+    for name, value, kind in given:
+        if not isinstance(value, kind):
+            raise ArgumentTypeError(f"{name}: a {kind.__name__} was expected, found {value!r}")
+
+
 def check_name_and_time(name: object, created: object) -> None:
     """Check that the name is a string and that the time has a time zone."""
     if not isinstance(name, str):

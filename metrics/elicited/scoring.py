@@ -32,7 +32,7 @@ from metrics.inputs.arguments import (
     same_length,
 )
 from metrics.inputs.class_index import ClassIndex, LabelledWeights
-from metrics.inputs.labels import Probabilities
+from metrics.inputs.labels import Probabilities, is_missing, label_array
 from metrics.measures.costs import least_cost_decisions
 
 if TYPE_CHECKING:
@@ -350,8 +350,9 @@ class Referral:
         costs = number_array(cost, "cost")
         if costs.shape not in ((), (k,)) or (costs < 0).any():
             raise InputError(f"cost: a number >= 0 was expected, or {k} of them, one per class; found {cost!r}.")
-        if metric.class_index.place(label) >= 0:
-            raise InputError(f"label: {label!r} is a class; a label that is not a class was expected.")
+        if is_missing(label) or metric.class_index.place(label) >= 0:
+            fault = "is missing" if is_missing(label) else "is a class"
+            raise InputError(f"label: {label!r} {fault}; a label that is not a class was expected.")
         return cls(metric, np.broadcast_to(costs, (k,)), label)
 
     @property
@@ -397,8 +398,10 @@ class Referral:
             If a label is not one of the metric's classes or the lengths differ.
         """
         true = self.metric.class_index.indices(y_true, "y_true")
+        given = label_array(decisions, "decisions")
+        known = self.metric.class_index.search(given)
         every = ClassIndex([*self.metric.labels, self.label])
-        decided = every.indices(decisions, "decisions")
+        decided = every.require_known(np.where(known < 0, every.search(given), known), given, "decisions")
         same_length(len(true), len(decided), "decisions")
         weight, costs = case_weights(sample_weight, len(true)), self.cost_matrix[true, decided]
         return weighted_sum(costs, weight) / required_weight(total_weight(true, weight))

@@ -84,7 +84,7 @@ def matrix_by_name(matrix: ArrayLike, classes: ClassIndex, name: str) -> ArrayLi
     names = [_given(getattr(matrix, axis, None)) for axis in ("index", "columns")] if own is None else [[*own]] * 2
     rows, columns = (None if given is None else classes.order_of(given) for given in names)
     if rows is not None and columns is not None:
-        return np.asarray(matrix)[np.ix_(rows, columns)]
+        return square_matrix(matrix, name)[np.ix_(rows, columns)]
     known = rows if columns is None else columns
     if known is not None and (np.diff(known) < 0).any():
         raise InputError(

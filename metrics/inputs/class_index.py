@@ -14,7 +14,7 @@ labels mean those labels; see `metrics.inputs.arguments`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -160,7 +160,12 @@ class ClassIndex:
         ndarray of shape (b,)
             Indices in 0..k-1; `values` itself if its labels are the indices.
         """
-        found = self.search(values)
+        return self.require_known(self.search(values), values, name, first)
+
+    def require_known(
+        self, found: NDArray[np.intp], values: NDArray[Any], name: str, first: int = 0
+    ) -> NDArray[np.intp]:
+        """Return the classes found for labels, after checking that none is -1; otherwise as `places`."""
         if len(found) and int(found.min()) < 0:
             row = int(np.argmax(found < 0))
             raise RowError(name, first + row, f"{values[row]!s} is not one of the classes ({few(self.names)}).")
@@ -245,11 +250,11 @@ def class_names(labels: Iterable[object]) -> tuple[str, ...]:
     Raises
     ------
     TypeError
-        If a string was passed in place of a sequence of labels.
+        If a string was passed in place of a sequence of labels, or a set, which has no order.
     InputError
         If there are fewer than two labels, two are equal as text, or one is empty or missing.
     """
-    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+    if isinstance(labels, str | bytes | set | frozenset | Iterator) or not isinstance(labels, Iterable):
         raise ArgumentTypeError(f"classes: a sequence of labels was expected, found {labels!r}.")
     given = list(labels)
     if len(given) < 2:

@@ -373,6 +373,8 @@ def _error_counts(y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike
 
 # Remainders are compared at this many decimals, so that floating-point noise does not break ties.
 _DECIMALS = 6
+# With far more cases than this, floats are too coarse for the parts to add up to the population.
+LARGEST_POPULATION = 10**12
 
 
 def natural_frequencies(matrix: ArrayLike, population: int) -> NDArray[np.int64]:
@@ -386,7 +388,7 @@ def natural_frequencies(matrix: ArrayLike, population: int) -> NDArray[np.int64]
     matrix : array-like of shape (k, k)
         Counts or rates >= 0; rows are true classes, columns are predicted classes. Only proportions matter.
     population : int
-        Number of cases, at least 1.
+        Number of cases, 1 to 10**12.
 
     Returns
     -------
@@ -396,7 +398,7 @@ def natural_frequencies(matrix: ArrayLike, population: int) -> NDArray[np.int64]
     Raises
     ------
     InputError
-        If the matrix is not square, has a negative or non-finite entry, or sums to 0, or if population < 1.
+        If the matrix is not square, has a negative or non-finite entry, or sums to 0, or population is out of range.
     TypeError
         If population is not a whole number.
 
@@ -406,7 +408,7 @@ def natural_frequencies(matrix: ArrayLike, population: int) -> NDArray[np.int64]
     >>> natural_frequencies([[0.05, 0.05], [0.2, 0.7]], 1000).tolist()
     [[50, 50], [200, 700]]
     """
-    total = whole_number(population, "population", 1)
+    total = whole_number(population, "population", 1, LARGEST_POPULATION)
     values = square_matrix(matrix, "matrix", 1)
     if (values < 0).any():
         raise InputError("matrix: a confusion matrix holds no negative numbers.")

@@ -418,6 +418,7 @@ def prevalence_shift(
     [[0.9878, 0.0122], [0.8571, 0.1429], [0.6923, 0.3077], [0.9545, 0.0455]]
     """
     true, proba, classes = labelled_probabilities(y_true, y_proba, labels)
+    checked_rows(proba)
     codes = classes.places(true, "y_true")
     cases = np.bincount(codes, minlength=len(classes))
     stated = stated_shares(prevalence, classes, cases)

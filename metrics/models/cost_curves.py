@@ -213,7 +213,7 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
     others = np.sum([other.ratio * other.cells(k) for other in rates if other is not rate], axis=0)
     shares = [_shares(name, matrix, metric.class_index) for name, matrix in matrices.items()]
     return CostCurve(
-        models=tuple(matrices),
+        models=tuple(map(str, matrices)),
         fixed=np.array([(share * others).sum() for share in shares]),
         slope=np.array([(share * varied).sum() for share in shares]),
         elicited=rate.ratio,

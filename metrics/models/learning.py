@@ -243,12 +243,12 @@ class ExpectedCostObjective:
         margins, true = np.asarray(y_pred, dtype=np.float64), self._classes.indices(y_true, "y_true")
         weights = case_weights(sample_weight, len(true))
         weight = 1.0 if weights is None else weights[:, np.newaxis]
-        table = margins.reshape(len(true), -1)
-        two = table.shape[1] == 1
-        if (2 if two else table.shape[1]) != len(self.cost_matrix):
+        two = len(self.cost_matrix) == 2 and margins.size == len(true)
+        if not two and margins.size != len(true) * len(self.cost_matrix):
             raise InputError(
                 f"y_pred: margins of {len(self.cost_matrix)} classes were expected, found {margins.shape}."
             )
+        table = margins.reshape(len(true), -1)
         table = np.hstack([np.zeros_like(table), table]) if two else table
         proba = np.exp(table - table.max(axis=1, keepdims=True))
         proba /= proba.sum(axis=1, keepdims=True)

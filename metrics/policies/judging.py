@@ -361,7 +361,7 @@ def models_of(
         checked_rows(proba, name)
         table = np.zeros((len(proba), len(metric.class_index)))  # a class without a column is never predicted
         table[:, columns] = proba
-        models.append((ModelPolicies(model, metric.cost_matrix, calibration(true, table)), table))
+        models.append((ModelPolicies(str(model), metric.cost_matrix, calibration(true, table)), table))
     return true, models
 
 

@@ -172,6 +172,10 @@ def test_a_population_is_a_whole_number():
         ({"intervals": "wide"}, ValueError, "intervals: numbers were expected"),
         ({"samples": np.empty((0, 6))}, ValueError, "samples: at least one draw"),
         ({"samples": 5}, ValueError, "samples: any number x 6 numbers"),
+        ({"provenance": {"procedure": "bayes"}}, TypeError, "provenance: a Provenance was expected, found {'proc"),
+        ({"quality": {}}, TypeError, "quality: a Quality was expected, found {}"),
+        ({"words": "patients"}, TypeError, "words: a CaseWords was expected, found 'patients'"),
+        ({"consequences": ["a missed a"]}, TypeError, "consequences: a Consequence was expected"),
     ],
 )
 def test_details_that_make_no_sense(details, kind, words):

@@ -56,6 +56,7 @@ def test_columns_are_named_as_in_decide():
         ({"a": 0.1, "b": 0.2}, "refer", "one for each of the 3 classes was expected, found 2"),
         (float("nan"), "refer", "cost"),
         (0.1, "b", "label: 'b' is a class"),
+        (0.1, None, "label: None is missing"),
     ],
 )
 def test_costs_that_are_none_are_said_in_words(cost, label, words):
@@ -79,3 +80,10 @@ def test_columns_named_after_the_classes_are_read_by_name_where_data_call_them_o
 def test_cases_that_weigh_nothing_have_no_mean():
     with pytest.raises(InputError, match="no case with a weight above zero"):
         METRIC.refer(0.1).score(TRUE, TRUE, sample_weight=np.zeros(len(TRUE)))
+
+
+def test_decisions_of_an_estimator_of_zero_and_one_fit_the_classes_false_and_true():
+    referral = ElicitedMetric.from_cost_matrix(["False", "True"], [[0, 0.1], [1, 0]]).refer(0.01)
+    decided = referral.decide([[0.5, 0.5], [0, 1], [1, 0]], labels=[0, 1])
+    assert decided.tolist() == ["refer", 1, 0]
+    assert referral.score([0, 1, 1], decided) == pytest.approx((0.01 + 0 + 1) / 3)

@@ -210,6 +210,13 @@ def test_a_text_is_no_list_of_classes():
             class_names(one)
 
 
+def test_a_set_has_no_order_and_a_generator_is_read_only_once():
+    for one in ({"a", "b"}, frozenset("ab"), iter("ab")):
+        with pytest.raises(TypeError, match="a sequence of labels was expected"):
+            class_names(one)
+    assert class_names({"a": 1, "b": 2}.keys()) == ("a", "b")
+
+
 @pytest.mark.parametrize(
     ("labels", "classes"),
     [

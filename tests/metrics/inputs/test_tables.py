@@ -166,3 +166,14 @@ def test_a_class_that_some_column_is_named_after_is_in_its_place(make, names):
         with pytest.raises(ValueError, match="but a, b, c was expected; bring both into one order"):
             score(TRUE, table)
     assert metric.decide(make(PROBA, ["a", "x", "c"])).tolist() == metric.decide(PROBA).tolist()
+
+
+def test_a_metric_in_place_of_a_cost_matrix_is_refused_in_words():
+    metric = ElicitedMetric.from_cost_matrix(NAMES, COSTS)
+    for call in (
+        lambda: misclassification_cost(TRUE, PREDICTED, metric),
+        lambda: expected_misclassification_cost(TRUE, PROBA, metric),
+        lambda: cost_sensitive_decisions(PROBA, metric, labels=NAMES),
+    ):
+        with pytest.raises(ValueError, match="cost_matrix: numbers were expected"):
+            call()

@@ -56,7 +56,8 @@ def test_ties_go_to_the_lower_index():
         ([[1, -1], [1, 1]], 10, "no negative"),
         ([[1, np.nan], [1, 1]], 10, "finite"),
         ([[0, 0], [0, 0]], 10, "no cases"),
-        ([[1, 1], [1, 1]], 0, "at least 1"),
+        ([[1, 1], [1, 1]], 0, "1 to 1000000000000 was expected"),
+        ([[1, 2], [3, 4]], 10**18, "1 to 1000000000000 was expected"),
     ],
 )
 def test_bad_input_is_said_in_words(matrix, population, words):
@@ -67,3 +68,7 @@ def test_bad_input_is_said_in_words(matrix, population, words):
 def test_a_population_is_a_whole_number():
     with pytest.raises(TypeError, match="whole number"):
         natural_frequencies([[1, 1], [1, 1]], 10.5)
+
+
+def test_the_largest_population_is_kept_to_the_case():
+    assert natural_frequencies([[1, 2], [3, 1e6 / 7]], 10**12).sum() == 10**12

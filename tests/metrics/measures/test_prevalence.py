@@ -49,3 +49,9 @@ def test_what_is_refused(prevalence, said):
 def test_a_class_without_cases_cannot_become_more_frequent():
     with pytest.raises(ValueError, match="no case of 'b'"):
         prevalence_shift(["a", "a"], [[1, 0], [1, 0]], [0.5, 0.5], labels=["a", "b"])
+
+
+@pytest.mark.parametrize("wrong", [[np.nan, 0.7], [-0.1, 1.1], [0.9, 0.7]])
+def test_what_is_no_probability_is_refused(wrong):
+    with pytest.raises(ValueError, match="y_proba, row 1: "):
+        prevalence_shift(TRUE, [PROBA[0], wrong, *PROBA[2:]], [0.5, 0.5], labels=["a", "b"])

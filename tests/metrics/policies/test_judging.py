@@ -359,7 +359,7 @@ def test_what_is_no_model_and_no_population_is_refused_in_words():
     metric, true, proba = three_classes()
     with pytest.raises(TypeError, match="y_proba: the probabilities of each model by its name were expected"):
         judge(metric, true, proba, draws=0)
-    with pytest.raises(InputError, match="population: at least 1"):
+    with pytest.raises(InputError, match="population: 1 to 1000000000000"):
         judge(metric, true, {"m": proba}, draws=0, population=0)
     with pytest.raises(InputError, match="draws: at least 1"):
         policy_curves(metric, true, {"m": proba}, draws=0)
@@ -370,3 +370,10 @@ def test_what_is_no_model_and_no_population_is_refused_in_words():
             ask(metric, true, {"m": proba}, draws=5, prevalence={"a": 0.5, "c": 0.5})
         with pytest.raises(InputError, match="there is no case of 'b', so nothing is known of it"):
             ask(metric, [*"acc"] * 20, {"m": proba}, draws=5, prevalence=[0.2, 0.7, 0.1])
+
+
+def test_models_may_be_named_by_numbers():
+    metric, true, proba = three_classes()
+    found = judge(metric, true, {1: proba, 2: proba.iloc[::-1]}, draws=0)
+    assert {one.policy.model for one in found.policies} == {"1", "2", None}
+    assert str(found)
