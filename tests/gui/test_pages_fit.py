@@ -96,7 +96,9 @@ def error_page(study, answered, tmp_path):
     page = ErrorPage()
     findings = tuple(Finding(f"Row 214: {name} has no column", f"Add proba_{name}.") for name in study.classes)
     page.show_error(
-        ErrorDetails("This file cannot be used yet", f"{study.classes[0]}.csv was read.", findings, (tmp_path,))
+        ErrorDetails(
+            "This file cannot be used yet", f"Before {study.classes[0]}.csv can be used, …", findings, (tmp_path,)
+        )
     )
     return page
 

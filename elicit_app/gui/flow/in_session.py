@@ -156,6 +156,7 @@ class SessionFlow(QObject):
             self._session.practised()
         except Problem as problem:
             self.failed.emit(problem)
+            return
         self._run()
 
     def _run_unpractised(self) -> None:

@@ -360,13 +360,15 @@ def _damaged_view(path: Path) -> DamagedView:
     from elicit_app.gui.pages.messages import DamagedView
     from elicit_app.gui.pages.review import answer_words
     from elicit_app.gui.setup.overview import session_title
+    from elicit_app.session.journal.recovery import recoverable_answers
     from elicit_app.session.session import Session
     from elicit_app.session.view_builders import review_view
 
     with Session.open_read_only(path, damaged=True) as session:
         words, family = session.study.wording, session.setting.family
-        answers = tuple(answer_words(one, words, family) for one in review_view(session).answers)
-        return DamagedView(path, session_title(session.study.title, session.state.begun.who), session.damage, answers)
+        answers = tuple(answer_words(one, words, family) for one in reversed(review_view(session).answers))
+        title = session_title(session.study.title, session.state.begun.who)
+        return DamagedView(path, title, session.damage, answers, recoverable_answers(path))
 
 
 def _recover(path: Path) -> Path:

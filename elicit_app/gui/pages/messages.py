@@ -35,7 +35,7 @@ from elicit_app.gui.theme import RIGHT
 from elicit_app.problem import Finding, Problem
 from elicit_app.session.views import RecapView, SittingOverView
 from metrics import __version__
-from metrics.text import capitalised, counted, number_word
+from metrics.text import counted, number_word
 
 
 class _MiddlePage(ScrolledPage):
@@ -170,8 +170,8 @@ class ErrorDetails(NamedTuple):
         sentence = problem.sentence
         if problem.findings:
             count = len(problem.findings)
-            things = f"{capitalised(number_word(count))} {'thing has' if count == 1 else 'things have'}"
-            sentence = f"{file.name} was read. {things} to be put right first."
+            things = f"{number_word(count)} {'thing has' if count == 1 else 'things have'}"
+            sentence = f"Before {file.name} can be used, {things} to be put right."
         made = cls("", sentence, problem.findings, sources, choose=True)
         return made._replace(title=f"This {'study folder' if made.is_folder else 'file'} cannot be used yet")
 
@@ -278,7 +278,8 @@ class DamagedView(NamedTuple):
     path: Path  # the session file, which is not changed
     title: str  # study and expert
     damage: str  # why it cannot be resumed, in one sentence
-    answers: tuple[AnswerWords, ...]  # the readable answers, oldest first
+    answers: tuple[AnswerWords, ...]  # the readable answers, newest first
+    recoverable: int  # answers that a copy will hold
 
 
 class DamagedPage(HeadedPage):
@@ -304,8 +305,8 @@ class DamagedPage(HeadedPage):
     def show_view(self, view: DamagedView) -> None:
         """Show a damaged session."""
         self._view = view
-        count = f"{counted(len(view.answers), 'answer')} can be read"
-        self.header.say(view.title, f"{count}. The file is damaged; it will not be changed.")
+        copy = f"A copy will hold {counted(view.recoverable, 'answer')}"
+        self.header.say(view.title, f"{copy}. The file is damaged; it will not be changed.")
         self._why.setText(view.damage)
         self.model.show_rows(view.answers)
         self.notice.say("")

@@ -400,7 +400,7 @@ class ContradictionCard(Card):
             self._grid.setColumnStretch(column, int(column == 3 if per_row == 4 else column < per_row))
 
 
-NOTHING_CHOSEN = "Choose an answer to look at it again"
+NOTHING_CHOSEN, _COPY = "Choose an answer to look at it again", "Copy as a table"
 
 
 class ReviewPage(HeadedPage):
@@ -423,7 +423,7 @@ class ReviewPage(HeadedPage):
         self.contradiction = ContradictionCard()
         self.model = AnswersModel()
         self.table = AnswersTable(self.model)
-        self.copy = LinkButton("Copy as a table", self._copy)
+        self.copy = LinkButton(_COPY, self._copy)
         self.chosen = Label(NOTHING_CHOSEN, theme.Role.STRONG)
         self.undo = FlatButton("Undo", self.undo_requested, keys=("Ctrl+Z",), glyph=Glyph.UNDO)
         self.again = Button("Look at it again", keys=("Enter",))
@@ -452,6 +452,7 @@ class ReviewPage(HeadedPage):
             first, second = (view.answers[index] for index in view.contradictions[0])
             self.contradiction.show_pair(first, second, wording, family, 1, len(view.contradictions))
         self.model.show_rows(tuple(answer_words(answer, wording, family) for answer in reversed(view.answers)))
+        self.copy.setText(_COPY)
         if kept is not None:
             self.table.choose(kept)
         self._choose(self.table.number)
