@@ -18,13 +18,14 @@ from elicit_app.gui.flow.analysis import ComparisonFlow, LaboratoryFlow
 from elicit_app.gui.flow.background import Background, Dialogs
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.flow.preparation import ImportFlow, Preparation, close_session, folder_beside
-from elicit_app.gui.settings import Settings
+from elicit_app.gui.settings import Settings, save_settings
 from elicit_app.problem import Problem
 from elicit_app.study.writing import free_path
 
 if TYPE_CHECKING:
     from elicit_app.gui.flow.in_session import SessionFlow
     from elicit_app.gui.pages.messages import DamagedPage, DamagedView, ErrorDetails, ErrorPage, HelpPage, SettingsPage
+    from elicit_app.session.session import Session
     from elicit_app.study.model import Study
 
 SESSION_ENDING, PACK_ENDING = ".session.jsonl", ".elicit"
@@ -75,6 +76,7 @@ class Flow(QObject):
         self.laboratory.stop()
         if self._session_flow is not None:
             self._session_flow.close()
+        self._keep_session()
         page = self._pages.start
         page.notice.say("")
         self._pages.show(page)
@@ -97,6 +99,13 @@ class Flow(QObject):
         if flow is None or path is None:
             return replace(settings, session="", tab=0)
         return replace(settings, session=str(path), tab=flow.tab)
+
+    def _keep_session(self) -> None:
+        """Write at once which session is open, so that a start after a crash reopens no other one."""
+        now = self.with_session(self.settings)
+        if now.session != self.settings.session:
+            self.settings = now
+            save_settings(now, self._paths.settings)
 
     def close(self) -> bool:
         """Close everything, and return whether all work has ended.
@@ -144,7 +153,7 @@ class Flow(QObject):
         preparation.preparing.connect(
             lambda: self._show_opening("Preparing the questions", "This takes a moment, once.")
         )
-        preparation.began.connect(lambda session: self._sessions().practise(session))
+        preparation.began.connect(self._practise)
         preparation.resumed.connect(self.open)
 
     def _connect_comparing(self) -> None:
@@ -224,10 +233,18 @@ class Flow(QObject):
         self._show_opening("Opening the session", "Your answers are read and checked.")
         self.background.run(
             lambda: Session.open(path),
-            lambda session: self._sessions().resume(session),
+            self._resume,
             lambda problem: self._session_not_opened(problem, path),
             dropped=close_session,
         )
+
+    def _practise(self, session: Session) -> None:
+        self._sessions().practise(session)
+        self._keep_session()
+
+    def _resume(self, session: Session) -> None:
+        self._sessions().resume(session)
+        self._keep_session()
 
     def _session_not_opened(self, problem: Problem, path: Path) -> None:
         """Show the readable part of a damaged session; for any other, show why it cannot be opened."""
