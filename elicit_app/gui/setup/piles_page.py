@@ -286,8 +286,11 @@ class PilesPage(HeadedPage):
         proposed = piles.mistakes_in(list(piles.proposals()))
         if proposed and not self.notice.isVisibleTo(self):
             remaining = piles.mistakes_in(piles.remaining)
-            sentence = f"{remaining:,} mistakes are in no pile; {proposed:,} of them have a proposal."
-            self.notice.say(sentence, button=f"Use the proposals for {proposed:,}")
+            have = "all have" if proposed == remaining else f"{proposed:,} of them {'has' if proposed == 1 else 'have'}"
+            said = f"{remaining:,} mistakes are in no pile; {have} a proposal."
+            if remaining == 1:
+                said = "1 mistake is in no pile; it has a proposal."
+            self.notice.say(said, button="Use the proposal" if proposed == 1 else f"Use the proposals for {proposed:,}")
             self.proceed.setText("Go on without")
             return
         self._finish(piles)

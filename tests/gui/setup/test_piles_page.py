@@ -123,6 +123,14 @@ def test_go_on_asks_once_whether_the_proposals_are_meant(page):
     assert len(pile.mistakes) > 1
 
 
+def test_one_proposal_is_told_of_in_the_singular(page):
+    page.piles.put(range(1, len(page.piles.cards)), 2)
+    page._show()
+    page.proceed.click()
+    assert page.notice.sentence == "1 mistake is in no pile; it has a proposal."
+    assert page.notice.button.text() == "Use the proposal"
+
+
 def test_skipped_piles_are_none(page):
     press(page, Qt.Key.Key_2)
     page.skip.click()
