@@ -199,6 +199,7 @@ class TabStrip(Painted, QTabBar):
         for tab in range(self.count()):
             self.setTabVisible(tab, tab not in hidden)
         self._fit()
+        self.setTabText(0, self.tabText(0))  # Qt leaves the other tabs where they were until a text is set
 
     def cycle(self, step: int) -> None:
         """Go to the next visible tab, or with -1 to the previous one, cyclically."""

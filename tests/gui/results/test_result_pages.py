@@ -1,5 +1,6 @@
 """What can be done on the review and result pages, with a real session behind them."""
 
+import itertools
 from dataclasses import replace
 from functools import partial
 
@@ -148,7 +149,12 @@ def test_hidden_tabs_take_no_room_from_the_others(results):
     tabs.resize(names[0] + names[4] + 2 * theme.L, tabs.height())
     tabs.hide_tabs((1, 2, 3))
     assert tabs.tabRect(0).width() == round(tabs._name_width(0)) + theme.L
+    assert tabs.tabRect(4).left() == tabs.tabRect(0).right() + 1
+    tabs.hide_tabs((0,))
     tabs.hide_tabs(())
+    rects = [tabs.tabRect(tab) for tab in range(tabs.count())]
+    assert all(before.right() + 1 == after.left() for before, after in itertools.pairwise(rects))
+    assert min(rect.width() for rect in rects) > 0
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.5])
