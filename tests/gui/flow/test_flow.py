@@ -193,6 +193,24 @@ def test_practice_that_cannot_be_noted_ends_on_the_page_that_says_why(window, pl
     assert window.flow._sessions()._runner is None, "no question replaces it"
 
 
+def test_no_answer_is_chosen_in_the_review_of_another_session(window, places, on):
+    paths = [places.data / "sessions" / "wine" / f"{who}.session.jsonl" for who in ("ada", "bo")]
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with Session.create(open_study("wine"), BayesSetting(questions=8), path) as session:
+            for _ in range(3):
+                session.answer("left")
+            session.stop()
+    for path in paths:
+        window.flow.open(str(path))
+        on("recap").proceed.click()
+        review = on("review")
+        assert review.table.number is None, path.name
+        review.table.choose(2)
+        window.flow.show_start()
+        on("start")
+
+
 def test_the_only_session_is_recent_too(qtbot, window, places):
     path = places.data / "sessions" / "wine" / "2026-01-01-120000.session.jsonl"
     path.parent.mkdir(parents=True)
