@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
@@ -61,7 +61,7 @@ class Flow(QObject):
         self.preparation = Preparation(pages, self.background, dialogs, self.files, paths.data, self)
         self.comparing = ComparisonFlow(pages, self.background, dialogs, self)
         self.laboratory = LaboratoryFlow(pages, dialogs, self)
-        self.laboratory.words_requested.connect(self.show_help)
+        self.laboratory.words_requested.connect(lambda: self._show_help_on("laboratory"))
         self._session_flow: SessionFlow | None = None
         self._return_page: Page | None = None
         self._connect_start()
@@ -311,7 +311,7 @@ class Flow(QObject):
         page = self._pages.error
         page.choose_requested.connect(self._choose_again)
         page.again_requested.connect(self.open_files)
-        page.format_requested.connect(self._show_format)
+        page.format_requested.connect(lambda: self._show_help_on("file"))
         return page
 
     def _choose_again(self, folder: bool) -> None:
@@ -329,9 +329,9 @@ class Flow(QObject):
         page.back_requested.connect(self._back)
         return page
 
-    def _show_format(self) -> None:
+    def _show_help_on(self, section: Literal["file", "laboratory"]) -> None:
         self.show_help()
-        self._help_page.show_file_format()
+        self._help_page.show_section(section)
 
     def show_settings(self) -> None:
         """Show the settings; their button leads back."""

@@ -203,7 +203,6 @@ def test_no_answer_is_chosen_in_the_review_of_another_session(window, places, on
             session.stop()
     for path in paths:
         window.flow.open(str(path))
-        on("recap").proceed.click()
         review = on("review")
         assert review.table.number is None, path.name
         review.table.choose(2)
