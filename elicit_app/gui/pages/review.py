@@ -320,8 +320,8 @@ class _AnswerSummary(QWidget):
         in_column(self.when, self.what, self.how, 1, on=self, spacing=2)
 
     def show_answer(self, answer: AnsweredView, other: AnsweredView | None, words: str) -> None:
-        preferred = answer.reply in ("left", "right")
-        self.when.setText(f"Question {answer.number}: {'you preferred' if preferred else 'you said'}")
+        said = "you preferred" if answer.reply in ("left", "right") else "you said"
+        self.when.setText(f"Question {answer.number}: {said}")
         self.what.setText(words)
         self.how.setText(circumstances(answer, other))
 
@@ -486,8 +486,7 @@ class ReviewPage(HeadedPage):
         bind(self, self.undo_requested, "Ctrl+Z")
         bind(self, self.redo_requested, "Ctrl+Shift+Z")
 
-    def _choose(self, number: object) -> None:
-        assert number is None or isinstance(number, int)
+    def _choose(self, number: int | None) -> None:
         self.chosen.setText(NOTHING_CHOSEN if number is None else f"Question {number} is selected")
         row = None if number is None else self.model.row_of(number)
         self.again.setEnabled(row is not None)
