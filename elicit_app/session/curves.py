@@ -224,7 +224,8 @@ def best_text(view: CurvesView) -> CurveText:
 def best_sentence(view: CurvesView, at: float) -> str:
     """Return each policy's probability of being best at a ratio."""
     lines = sorted(view.best.values(at), key=lambda one: -one[1])
-    listed = "; ".join(f"{_named(line)} {probability(value)}" for line, value in lines if value >= _NEGLIGIBLE)
+    seen = [(_named(line), probability(value)) for line, value in lines if value >= _NEGLIGIBLE]
+    listed = "; ".join("{} {}".format(name, share.replace(" ", "\N{NO-BREAK SPACE}")) for name, share in seen)
     return f"{_if_it_counted(view, at)}, each would be best with this probability: {listed}."
 
 
@@ -247,7 +248,8 @@ def cost_sentence(view: CurvesView, at: float) -> str:
 
 def _if_it_counted(view: CurvesView, at: float) -> str:
     unit, text = view.yardstick.mistake, two_digits(at)
-    return f"If one {view.rate.mistake.one} counted as {text} {unit.one if text == '1' else unit.many}"
+    others = "" if view.net_benefit is not None else " and every other mistake cost what it does now"
+    return f"If one {view.rate.mistake.one} counted as {text} {unit.one if text == '1' else unit.many}{others}"
 
 
 def roc_text(wording: Wording, positive: int) -> CurveText:

@@ -32,6 +32,22 @@ def test_what_is_computed_is_not_waited_for(qtbot, appearance, tmp_path, monkeyp
     assert not window.at_rest
 
 
+def test_the_window_is_gone_while_a_file_is_still_written(qtbot, appearance, tmp_path) -> None:
+    window, seen = window_of(appearance, tmp_path), []
+    window.show()
+    go_on = threading.Event()
+
+    def write():
+        go_on.wait(60)
+        seen.append(window.isVisible())
+
+    window.flow.background.save(write, lambda _: None, lambda _: None)
+    threading.Timer(1.0, go_on.set).start()
+    window.close()
+    assert seen == [False]
+    assert window.at_rest
+
+
 def test_a_window_at_rest_ends_in_order(qtbot, appearance, tmp_path) -> None:
     window = window_of(appearance, tmp_path)
     window.show()

@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QAbstractSpinBox
 from elicit_app.gui import theme
 from elicit_app.gui.pages.laboratory import LaboratoryPage
 from elicit_app.gui.pages.messages import (
+    DamagedPage,
+    DamagedView,
     ErrorDetails,
     ErrorPage,
     HelpPage,
@@ -18,11 +20,13 @@ from elicit_app.gui.pages.messages import (
     SettingsPage,
     SittingOverPage,
 )
-from elicit_app.gui.pages.review import FITS, HEADS, ReviewPage
+from elicit_app.gui.pages.review import FITS, HEADS, ReviewPage, answer_words
 from elicit_app.gui.results.page import ResultsPage
 from elicit_app.gui.settings import Settings
-from elicit_app.gui.setup.begin_page import BeginPage
+from elicit_app.gui.setup.begin_page import BeginPage, SessionRequest
+from elicit_app.gui.setup.columns_page import ColumnsPage
 from elicit_app.gui.setup.overview import example_row
+from elicit_app.gui.setup.piles_page import PilesPage
 from elicit_app.gui.setup.start_page import ContinueView, RowButton, RowView, StartPage, StartView
 from elicit_app.gui.setup.study_page import StudyPage
 from elicit_app.problem import Finding
@@ -31,6 +35,7 @@ from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import recap_view, review_view, sitting_over_view
 from elicit_app.study import list_studies
+from elicit_app.study.mapping import read_first_rows
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +101,9 @@ def error_page(study, answered, tmp_path):
     page = ErrorPage()
     findings = tuple(Finding(f"Row 214: {name} has no column", f"Add proba_{name}.") for name in study.classes)
     page.show_error(
-        ErrorDetails("This file cannot be used yet", f"{study.classes[0]}.csv was read.", findings, (tmp_path,))
+        ErrorDetails(
+            "This file cannot be used yet", f"Before {study.classes[0]}.csv can be used, …", findings, (tmp_path,)
+        )
     )
     return page
 
@@ -133,7 +140,33 @@ def laboratory_page(study, answered):
     return LaboratoryPage([("x", study.title)], [("bayes", ""), ("dlpm", "")])
 
 
+def columns_page(study, answered, tmp_path):
+    path = tmp_path / "odd.csv"
+    names = ["true", *(f"logit_of_{name}_{n}" for n in "xy" for name in study.classes)]
+    rows = [[study.classes[n % 3], *(["0.123456789"] * 6)] for n in range(9)]
+    path.write_text("\n".join(map(",".join, [names, *rows])))
+    page = ColumnsPage()
+    page.show_preview(read_first_rows(path))
+    return page
+
+
+def piles_page(study, answered):
+    page = PilesPage()
+    page.show_request(SessionRequest(study, BayesSetting(), "", ()))
+    return page
+
+
+def damaged_page(study, answered, tmp_path):
+    page = DamagedPage()
+    words = tuple(answer_words(one, study.wording, "lpm") for one in answered[1].answers)
+    page.show_view(DamagedView(tmp_path, study.title, f"{tmp_path} is damaged in line 7.", words, 8))
+    return page
+
+
 PAGES = [
+    columns_page,
+    piles_page,
+    damaged_page,
     start_page,
     study_page,
     begin_page,

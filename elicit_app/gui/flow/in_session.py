@@ -134,6 +134,8 @@ class SessionFlow(QObject):
         runner, bridge, session = self._runner, self._bridge, self._session
         if self._result is not None:
             self.show_tab(0)  # the next result begins with what to do
+        if "_review_page" in self.__dict__:
+            self._review_page.table.clearSelection()  # an answer of this session
         self._runner = self._bridge = self._session = self._result = None
         if bridge is not None:
             bridge.close()
@@ -156,6 +158,7 @@ class SessionFlow(QObject):
             self._session.practised()
         except Problem as problem:
             self.failed.emit(problem)
+            return
         self._run()
 
     def _run_unpractised(self) -> None:

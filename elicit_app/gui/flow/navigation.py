@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
@@ -18,13 +18,14 @@ from elicit_app.gui.flow.analysis import ComparisonFlow, LaboratoryFlow
 from elicit_app.gui.flow.background import Background, Dialogs
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.flow.preparation import ImportFlow, Preparation, close_session, folder_beside
-from elicit_app.gui.settings import Settings
+from elicit_app.gui.settings import Settings, save_settings
 from elicit_app.problem import Problem
 from elicit_app.study.writing import free_path
 
 if TYPE_CHECKING:
     from elicit_app.gui.flow.in_session import SessionFlow
     from elicit_app.gui.pages.messages import DamagedPage, DamagedView, ErrorDetails, ErrorPage, HelpPage, SettingsPage
+    from elicit_app.session.session import Session
     from elicit_app.study.model import Study
 
 SESSION_ENDING, PACK_ENDING = ".session.jsonl", ".elicit"
@@ -60,7 +61,7 @@ class Flow(QObject):
         self.preparation = Preparation(pages, self.background, dialogs, self.files, paths.data, self)
         self.comparing = ComparisonFlow(pages, self.background, dialogs, self)
         self.laboratory = LaboratoryFlow(pages, dialogs, self)
-        self.laboratory.words_requested.connect(self.show_help)
+        self.laboratory.words_requested.connect(lambda: self._show_help_on("laboratory"))
         self._session_flow: SessionFlow | None = None
         self._return_page: Page | None = None
         self._connect_start()
@@ -75,6 +76,7 @@ class Flow(QObject):
         self.laboratory.stop()
         if self._session_flow is not None:
             self._session_flow.close()
+        self._keep_session()
         page = self._pages.start
         page.notice.say("")
         self._pages.show(page)
@@ -97,6 +99,13 @@ class Flow(QObject):
         if flow is None or path is None:
             return replace(settings, session="", tab=0)
         return replace(settings, session=str(path), tab=flow.tab)
+
+    def _keep_session(self) -> None:
+        """Write at once which session is open, so that a start after a crash reopens no other one."""
+        now = self.with_session(self.settings)
+        if now.session != self.settings.session:
+            self.settings = now
+            save_settings(now, self._paths.settings)
 
     def close(self) -> bool:
         """Close everything, and return whether all work has ended.
@@ -144,7 +153,7 @@ class Flow(QObject):
         preparation.preparing.connect(
             lambda: self._show_opening("Preparing the questions", "This takes a moment, once.")
         )
-        preparation.began.connect(lambda session: self._sessions().practise(session))
+        preparation.began.connect(self._practise)
         preparation.resumed.connect(self.open)
 
     def _connect_comparing(self) -> None:
@@ -224,10 +233,18 @@ class Flow(QObject):
         self._show_opening("Opening the session", "Your answers are read and checked.")
         self.background.run(
             lambda: Session.open(path),
-            lambda session: self._sessions().resume(session),
+            self._resume,
             lambda problem: self._session_not_opened(problem, path),
             dropped=close_session,
         )
+
+    def _practise(self, session: Session) -> None:
+        self._sessions().practise(session)
+        self._keep_session()
+
+    def _resume(self, session: Session) -> None:
+        self._sessions().resume(session)
+        self._keep_session()
 
     def _session_not_opened(self, problem: Problem, path: Path) -> None:
         """Show the readable part of a damaged session; for any other, show why it cannot be opened."""
@@ -294,7 +311,7 @@ class Flow(QObject):
         page = self._pages.error
         page.choose_requested.connect(self._choose_again)
         page.again_requested.connect(self.open_files)
-        page.format_requested.connect(self._show_format)
+        page.format_requested.connect(lambda: self._show_help_on("file"))
         return page
 
     def _choose_again(self, folder: bool) -> None:
@@ -312,9 +329,9 @@ class Flow(QObject):
         page.back_requested.connect(self._back)
         return page
 
-    def _show_format(self) -> None:
+    def _show_help_on(self, section: Literal["file", "laboratory"]) -> None:
         self.show_help()
-        self._help_page.show_file_format()
+        self._help_page.show_section(section)
 
     def show_settings(self) -> None:
         """Show the settings; their button leads back."""
@@ -360,13 +377,15 @@ def _damaged_view(path: Path) -> DamagedView:
     from elicit_app.gui.pages.messages import DamagedView
     from elicit_app.gui.pages.review import answer_words
     from elicit_app.gui.setup.overview import session_title
+    from elicit_app.session.journal.recovery import recoverable_answers
     from elicit_app.session.session import Session
     from elicit_app.session.view_builders import review_view
 
     with Session.open_read_only(path, damaged=True) as session:
         words, family = session.study.wording, session.setting.family
-        answers = tuple(answer_words(one, words, family) for one in review_view(session).answers)
-        return DamagedView(path, session_title(session.study.title, session.state.begun.who), session.damage, answers)
+        answers = tuple(answer_words(one, words, family) for one in reversed(review_view(session).answers))
+        title = session_title(session.study.title, session.state.begun.who)
+        return DamagedView(path, title, session.damage, answers, recoverable_answers(path))
 
 
 def _recover(path: Path) -> Path:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QButtonGroup, QLabel, QLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QLabel, QLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
@@ -35,7 +35,7 @@ from elicit_app.gui.theme import RIGHT
 from elicit_app.problem import Finding, Problem
 from elicit_app.session.views import RecapView, SittingOverView
 from metrics import __version__
-from metrics.text import capitalised, counted, number_word
+from metrics.text import counted, number_word
 
 
 class _MiddlePage(ScrolledPage):
@@ -57,24 +57,42 @@ class _MiddlePage(ScrolledPage):
         self.title.set_compact(breakpoint_.compact)
 
 
-class RecapPage(_MiddlePage):
-    """Shows a `RecapView`. Emits `resume_requested`."""
+class _CardPage(_MiddlePage):
+    """A page with its message and a row of buttons on a card, under the band that reports failures."""
 
     notice: Notice
+
+    def __init__(self, title: str = "") -> None:
+        super().__init__(title)
+        self.notice = Notice()
+        self.head.addWidget(self.notice)
+
+    def centre_card(self, margin: int, *items: Item, row: QBoxLayout, link: QWidget) -> None:
+        """Place a card with `items` and, below them, `row` in the middle, and `link` under it."""
+        self._row, card = row, Card(Surface.IMPORTANT)
+        in_column(*items, row, on=card, margins=(margin, margin, margin, margin), spacing=theme.M)
+        self.centre_items(card, link=link)
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        super().arrange(breakpoint_)
+        set_direction(self._row, down=breakpoint_.large)
+
+
+class RecapPage(_CardPage):
+    """Shows a `RecapView`. Emits `resume_requested`."""
+
     resume_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__("Where you stopped")
-        self.notice = Notice()
         self.last, self.stated = (Label(role=theme.Role.FLOW) for _ in range(2))
         self.following = Label(role=theme.Role.FLOW, ink=theme.INK2)
         self.proceed = PrimaryButton("Go on", self.resume_requested, keys=("Enter",))
         self._certain, last = _part("What you stated as certain", self.stated), _part("Your last answer", self.last)
-        self._row = in_row(self.proceed, (self.following, 1), spacing=theme.M)
-        card = _card(28, self.title, self.sentence, self._certain, last, Divider(), self._row)
-        self.head.addWidget(self.notice)
+        row = in_row(self.proceed, (self.following, 1), spacing=theme.M)
         bind_enter(self, self.proceed.click)
-        self.centre_items(card, link=self.link_to_start("Not now, back to the start"))
+        link = self.link_to_start("Not now, back to the start")
+        self.centre_card(28, self.title, self.sentence, self._certain, last, Divider(), row=row, link=link)
 
     def show_view(self, view: RecapView, title: str) -> None:
         """Show the state of a session; `title` names the study and the expert."""
@@ -89,7 +107,6 @@ class RecapPage(_MiddlePage):
         super().arrange(breakpoint_)
         for label in (self.sentence, self.stated, self.last, self.following):
             label.set_compact(breakpoint_.compact)
-        set_direction(self._row, down=breakpoint_.large)
 
 
 def _part(name: str, label: Label) -> QWidget:
@@ -99,31 +116,21 @@ def _part(name: str, label: Label) -> QWidget:
     return part
 
 
-def _card(margin: int, *items: Item) -> Card:
-    card = Card(Surface.IMPORTANT)
-    in_column(*items, on=card, margins=(margin, margin, margin, margin), spacing=theme.M)
-    return card
-
-
-class SittingOverPage(_MiddlePage):
+class SittingOverPage(_CardPage):
     """Shows a `SittingOverView`."""
-
-    notice: Notice
 
     def __init__(self) -> None:
         super().__init__()
-        self.notice = Notice()
         self.stop = PrimaryButton("Look back and finish", self.stop_requested, keys=("Enter",))
         self.more = Button("Answer more questions", self.more_requested)
         self.undo = FlatButton("Undo", self.undo_requested, keys=("Ctrl+Z",), glyph=Glyph.UNDO)
-        self._row = in_row(self.stop, self.more, 1, self.undo, spacing=12)
+        row = in_row(self.stop, self.more, 1, self.undo, spacing=12)
         sign = (GlyphSign(Glyph.CHECK, 26), 0, Qt.AlignmentFlag.AlignLeft)
-        card = _card(theme.XL, sign, self.title, self.sentence, self._row)
-        self.head.addWidget(self.notice)
         bind_enter(self, self.stop.click)
         self.notice.pressed.connect(self.retry_requested)
         bind(self, self.undo_requested, "Ctrl+Z")
-        self.centre_items(card, link=self.link_to_start("Stop for now, back to the start"))
+        link = self.link_to_start("Stop for now, back to the start")
+        self.centre_card(theme.XL, sign, self.title, self.sentence, row=row, link=link)
 
     def show_view(self, view: SittingOverView) -> None:
         """Show why the sitting is over."""
@@ -132,10 +139,6 @@ class SittingOverPage(_MiddlePage):
         self.sentence.setText(view.sentence)
         self.more.setVisible(view.can_continue)
         self.notice.say(view.unsaved, button="Try again")
-
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        super().arrange(breakpoint_)
-        set_direction(self._row, down=breakpoint_.large)
 
 
 class OpeningPage(_MiddlePage):
@@ -170,8 +173,8 @@ class ErrorDetails(NamedTuple):
         sentence = problem.sentence
         if problem.findings:
             count = len(problem.findings)
-            things = f"{capitalised(number_word(count))} {'thing has' if count == 1 else 'things have'}"
-            sentence = f"{file.name} was read. {things} to be put right first."
+            things = f"{number_word(count)} {'thing has' if count == 1 else 'things have'}"
+            sentence = f"Before {file.name} can be used, {things} to be put right."
         made = cls("", sentence, problem.findings, sources, choose=True)
         return made._replace(title=f"This {'study folder' if made.is_folder else 'file'} cannot be used yet")
 
@@ -208,7 +211,17 @@ class ErrorPage(_MiddlePage):
         self.copy = FlatButton("Copy these findings", self._copy)
         self.format = LinkButton("What a predictions file looks like", self.format_requested)
         self.back = self.link_to_start()
-        self._build()
+        fill(
+            self.body,
+            1,
+            (GlyphSign(Glyph.WARNING, 30), 0, Qt.AlignmentFlag.AlignLeft),
+            self.title,
+            self.sentence,
+            self._card,
+            in_row(self.primary, self.again, 1, self.copy, spacing=12),
+            in_row(self.format, 1, self.back),
+            2,
+        )
         bind(self, self._read_again, "F5")
         self.settle()
 
@@ -225,19 +238,6 @@ class ErrorPage(_MiddlePage):
         self.primary.setText(other if error.choose else "Back to the start")
         self.back.setVisible(error.choose)
         _lay_findings(self._rows.renew(), error.findings)
-
-    def _build(self) -> None:
-        fill(
-            self.body,
-            1,
-            (GlyphSign(Glyph.WARNING, 30), 0, Qt.AlignmentFlag.AlignLeft),
-            self.title,
-            self.sentence,
-            self._card,
-            in_row(self.primary, self.again, 1, self.copy, spacing=12),
-            in_row(self.format, 1, self.back),
-            2,
-        )
 
     def _press_primary(self) -> None:
         if self._error.choose:
@@ -263,13 +263,8 @@ def _lay_findings(block: QWidget, findings: tuple[Finding, ...]) -> None:
         words = in_column(Label(finding.what, theme.Role.STRONG), spacing=2)
         if finding.remedy:
             words.addWidget(Label(finding.remedy, theme.Role.BODY, theme.INK2))
-        column.addLayout(
-            in_row(
-                (Label(str(number), theme.Role.STRONG, theme.INK2, wrap=False), 0, Qt.AlignmentFlag.AlignTop),
-                (words, 1),
-                spacing=theme.M,
-            )
-        )
+        shown = Label(str(number), theme.Role.STRONG, theme.INK2, wrap=False)
+        column.addLayout(in_row((shown, 0, Qt.AlignmentFlag.AlignTop), (words, 1), spacing=theme.M))
 
 
 class DamagedView(NamedTuple):
@@ -278,7 +273,8 @@ class DamagedView(NamedTuple):
     path: Path  # the session file, which is not changed
     title: str  # study and expert
     damage: str  # why it cannot be resumed, in one sentence
-    answers: tuple[AnswerWords, ...]  # the readable answers, oldest first
+    answers: tuple[AnswerWords, ...]  # the readable answers, newest first
+    recoverable: int  # answers that a copy will hold
 
 
 class DamagedPage(HeadedPage):
@@ -288,8 +284,9 @@ class DamagedPage(HeadedPage):
 
     def __init__(self) -> None:
         super().__init__()
-        self._view: DamagedView | None = None
-        self.copy, self.back = PrimaryButton("Go on in a copy", self._copy), self.link_to_start()
+        self._path = Path()
+        self.copy = PrimaryButton("Go on in a copy", lambda: self.copy_requested.emit(self._path))
+        self.back = self.link_to_start()
         self._why = Label(ink=theme.INK2)
         self.model = AnswersModel()
         self.table = AnswersTable(self.model)
@@ -303,9 +300,9 @@ class DamagedPage(HeadedPage):
 
     def show_view(self, view: DamagedView) -> None:
         """Show a damaged session."""
-        self._view = view
-        count = f"{counted(len(view.answers), 'answer')} can be read"
-        self.header.say(view.title, f"{count}. The file is damaged; it will not be changed.")
+        self._path = view.path
+        copy = f"A copy will hold {counted(view.recoverable, 'answer')}"
+        self.header.say(view.title, f"{copy}. The file is damaged; it will not be changed.")
         self._why.setText(view.damage)
         self.model.show_rows(view.answers)
         self.notice.say("")
@@ -313,10 +310,6 @@ class DamagedPage(HeadedPage):
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
         self.table.set_compact(breakpoint_.compact)
-
-    def _copy(self) -> None:
-        if self._view is not None:
-            self.copy_requested.emit(self._view.path)
 
 
 KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
@@ -357,6 +350,15 @@ _FILE = (
     "y_true (n,) and y_proba (n, k). Several models: one file each, with the same cases in the same order, chosen or "
     "dropped together."
 )
+_LABORATORY = (
+    "Every dot is a simulated person whose true costs are known. Pairs judged differently: of random pairs of results, "
+    "the share that the costs learned from the answers judge otherwise than the person. Range factor, the width of the "
+    "ranges: 2 means that the 90 % range of a typical ratio goes from half to twice; searches give no ranges. True "
+    "values inside: how many true ratios lie within their ranges; nine in ten should. Noise is how answers stray. "
+    "weights: the costs waver from answer to answer; logit: slips where results are close, so many that this share of "
+    "random pairs is answered rightly; flip: this share of answers is turned round; bounded: chance decides between "
+    "results that differ by less than this."
+)
 _EXAMPLE = "y_true,proba_melanoma,proba_naevus,proba_keratosis\nmelanoma,0.71,0.24,0.05\nnaevus,0.08,0.87,0.05"
 
 
@@ -381,12 +383,17 @@ class HelpPage(HeadedPage):
         self.header.say("Help")
         self.done = PrimaryButton("Back", self.back_requested)
         self.header.add_actions(self.done)
-        fill(self.body, _section("What happens here", Label(_ABOUT)), _section("Keys", _keys()))
-        self._file = _section("What a predictions file looks like", Label(_FILE), _code(_EXAMPLE))
+        self._sections = {
+            "file": _section("What a predictions file looks like", Label(_FILE), _code(_EXAMPLE)),
+            "laboratory": _section("What the laboratory shows", Label(_LABORATORY)),
+        }
         fill(
             self.body,
-            self._file,
+            _section("What happens here", Label(_ABOUT)),
+            _section("Keys", _keys()),
+            self._sections["file"],
             _section("What is stored", Label(_STORED)),
+            self._sections["laboratory"],
             _section(f"About elicit {__version__}", Label(_LICENCES)),
             1,
         )
@@ -394,9 +401,9 @@ class HelpPage(HeadedPage):
         self.first_focus = self.done
         self.settle()
 
-    def show_file_format(self) -> None:
-        """Scroll to the format of predictions files."""
-        self.area.verticalScrollBar().setValue(self._file.y() - theme.S)
+    def show_section(self, name: Literal["file", "laboratory"]) -> None:
+        """Scroll to the format of predictions files, or to the words of the laboratory."""
+        self.area.verticalScrollBar().setValue(self._sections[name].y() - theme.S)
 
 
 def _section(title: str, *content: QWidget | QLayout) -> Section:

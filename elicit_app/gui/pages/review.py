@@ -320,8 +320,8 @@ class _AnswerSummary(QWidget):
         in_column(self.when, self.what, self.how, 1, on=self, spacing=2)
 
     def show_answer(self, answer: AnsweredView, other: AnsweredView | None, words: str) -> None:
-        preferred = answer.reply in ("left", "right")
-        self.when.setText(f"Question {answer.number}: {'you preferred' if preferred else 'you said'}")
+        said = "you preferred" if answer.reply in ("left", "right") else "you said"
+        self.when.setText(f"Question {answer.number}: {said}")
         self.what.setText(words)
         self.how.setText(circumstances(answer, other))
 
@@ -400,7 +400,7 @@ class ContradictionCard(Card):
             self._grid.setColumnStretch(column, int(column == 3 if per_row == 4 else column < per_row))
 
 
-NOTHING_CHOSEN = "Choose an answer to look at it again"
+NOTHING_CHOSEN, _COPY = "Choose an answer to look at it again", "Copy as a table"
 
 
 class ReviewPage(HeadedPage):
@@ -423,7 +423,7 @@ class ReviewPage(HeadedPage):
         self.contradiction = ContradictionCard()
         self.model = AnswersModel()
         self.table = AnswersTable(self.model)
-        self.copy = LinkButton("Copy as a table", self._copy)
+        self.copy = LinkButton(_COPY, self._copy)
         self.chosen = Label(NOTHING_CHOSEN, theme.Role.STRONG)
         self.undo = FlatButton("Undo", self.undo_requested, keys=("Ctrl+Z",), glyph=Glyph.UNDO)
         self.again = Button("Look at it again", keys=("Enter",))
@@ -452,6 +452,7 @@ class ReviewPage(HeadedPage):
             first, second = (view.answers[index] for index in view.contradictions[0])
             self.contradiction.show_pair(first, second, wording, family, 1, len(view.contradictions))
         self.model.show_rows(tuple(answer_words(answer, wording, family) for answer in reversed(view.answers)))
+        self.copy.setText(_COPY)
         if kept is not None:
             self.table.choose(kept)
         self._choose(self.table.number)
@@ -485,8 +486,7 @@ class ReviewPage(HeadedPage):
         bind(self, self.undo_requested, "Ctrl+Z")
         bind(self, self.redo_requested, "Ctrl+Shift+Z")
 
-    def _choose(self, number: object) -> None:
-        assert number is None or isinstance(number, int)
+    def _choose(self, number: int | None) -> None:
         self.chosen.setText(NOTHING_CHOSEN if number is None else f"Question {number} is selected")
         row = None if number is None else self.model.row_of(number)
         self.again.setEnabled(row is not None)

@@ -119,9 +119,7 @@ def leaf_heights(branch: Branch, place: FlowPlace, usual: int, *, compact: bool)
     `usual` at the base font; more if a name is wrapped or the box of the truth needs it.
     """
     face = prediction_font(compact=compact, strong=True)
-    one_line = QFontMetricsF(face).height()
-    names = [wrapped_height(leaf.called, face, place.name_width) for leaf in branch.leaves]
-    heights = [max(em(usual), name if name > 1.5 * one_line else 0.0) for name in names]
+    heights = [max(em(usual), wrapped_height(leaf.called, face, place.name_width)) for leaf in branch.leaves]
     box = max(2 * em(usual), wrapped_height(truth_line(branch), truth_font(), truth_width(place)) + theme.XS)
     return [height * max(1.0, box / sum(heights)) for height in heights]
 

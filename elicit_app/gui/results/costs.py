@@ -91,6 +91,7 @@ class FilesCard(Card):
     def show_result(self, view: ResultView) -> None:
         """Disable the formats while there are too few answers; the answers themselves can always be saved."""
         self._caveat.show_text(view.metric.quality.caveat if view.can_export else TOO_FEW)
+        self.buttons[COPIED].setText(format_of(COPIED).button)
         for key, button in self.buttons.items():
             fits = view.metric.kind == "confusion" or key not in OF_COSTS
             button.setEnabled((view.can_export and fits) or key == ANSWERS.key)

@@ -199,6 +199,7 @@ class TabStrip(Painted, QTabBar):
         for tab in range(self.count()):
             self.setTabVisible(tab, tab not in hidden)
         self._fit()
+        self.setTabText(0, self.tabText(0))  # Qt leaves the other tabs where they were until a text is set
 
     def cycle(self, step: int) -> None:
         """Go to the next visible tab, or with -1 to the previous one, cyclically."""
@@ -226,8 +227,8 @@ class TabStrip(Painted, QTabBar):
 
     def _gap(self) -> int:
         """Return the space after a name; it is smaller with a large font, so that no name is cut for it."""
-        names = sum(round(self._name_width(index)) for index in range(self.count()))
-        left = (self.width() - names) // max(self.count(), 1)
+        shown = [index for index in range(self.count()) if self.isTabVisible(index)]
+        left = (self.width() - sum(round(self._name_width(index)) for index in shown)) // max(len(shown), 1)
         return max(_NARROWEST_GAP, min(_WIDEST_GAP, left))
 
     def paint(self, painter: QPainter, colours: theme.Tokens) -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QPalette
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPalette
 from PySide6.QtWidgets import QButtonGroup
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import PrimaryButton
 from elicit_app.gui.elements.fields import ChoiceRow, ListBox
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
-from elicit_app.gui.elements.painting import Label, annotate
+from elicit_app.gui.elements.painting import Label, Painted, annotate, write
 from elicit_app.gui.elements.surfaces import Block, Section, fill, in_grid, in_row, set_direction
 from elicit_app.problem import Problem, shortened
 from elicit_app.study.mapping import FirstRows, as_options, require_usable
@@ -21,7 +22,7 @@ from elicit_app.study.model import ColumnMap
 Kind = Literal["probabilities", "logits", "labels"]
 
 _MOST_SHOWN = 8
-_LINE, _CELL, _LONGEST = 96, 14, 28  # characters in a preview row, and in a cell at least and at most
+_NARROWEST, _WIDEST = 48, 200  # pixels of a cell of the first rows at the base font
 _THE_REST = "1 minus the other"
 _KINDS: dict[Kind, tuple[str, str]] = {
     "probabilities": ("Probabilities", "Numbers from 0 to 1, one column per class; of two classes one is enough."),
@@ -180,17 +181,18 @@ class ColumnsPage(HeadedPage):
             name for name in preview.columns if name not in roles
         ]
         grid = in_grid(on=self._first.renew(), across=theme.M)
-        most = min(max(_CELL, _LINE // len(shown[:_MOST_SHOWN])), _LONGEST)
         for at, name in enumerate(shown[:_MOST_SHOWN]):
             ink, index = theme.INK if name in roles else theme.INK3, preview.columns.index(name)
             column = (name, roles.get(name, "not used"), *(row[index] for row in preview.rows))
             for number, text in enumerate(column):
                 role = theme.Role.NOTE if number else theme.Role.LABEL
-                grid.addWidget(_cell(text, most, role, ink), number, at)
+                grid.addWidget(_Cell(text, role, ink), number, at)
         grid.setColumnStretch(min(len(shown), _MOST_SHOWN), 1)
         more = len(shown) - _MOST_SHOWN
         left = f"{more} more columns are not shown. " if more > 0 else ""
-        command = f"elicit study new DIR --predictions FILE {as_options(meant)}" if meant.columns else ""
+        # many columns are one word without a space, in which a label breaks no line
+        options = re.sub("[,=]", "\\g<0>\N{ZERO WIDTH SPACE}", as_options(meant))
+        command = f"elicit study new DIR --predictions FILE {options}" if meant.columns else ""
         self._command.setText(f"{left}The same in a terminal: {command}" if command else left)
 
     def _proceed(self) -> None:
@@ -204,8 +206,19 @@ class ColumnsPage(HeadedPage):
         self.mapped.emit(self.columns)
 
 
-def _cell(text: str, most: int, role: theme.Role, ink: QPalette.ColorRole) -> Label:
-    short = text if len(text) <= most else text[: most - 1] + "…"
-    label = Label(short or "(empty)", role, ink, wrap=False)
-    annotate(label, tooltip=text if short != text else "")
-    return label
+class _Cell(Painted, Label):
+    """A cell of the first rows, elided if its column is narrow; the tooltip has the whole text."""
+
+    def __init__(self, text: str, role: theme.Role, ink: QPalette.ColorRole) -> None:
+        super().__init__(text or "(empty)", role, ink, wrap=False)
+        annotate(self, tooltip=text)
+
+    def sizeHint(self) -> QSize:
+        return super().sizeHint().boundedTo(QSize(theme.em(_WIDEST), theme.em(_WIDEST)))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint().boundedTo(QSize(theme.em(_NARROWEST), theme.em(_WIDEST)))
+
+    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
+        ink = self.palette().color(self.foregroundRole())
+        write(painter, QRectF(self.rect()), self.text(), self.font(), ink, elide=True)

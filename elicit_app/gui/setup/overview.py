@@ -47,10 +47,10 @@ def overview(data: Path, folders: Sequence[str], now: datetime) -> StartView:
     recent, own = [], {real_path(folder): folder for folder in studies}
     for one in sessions:
         recent.append(session_row(one, now))
-        # The comparison is below the newest session of its study.
+        # The comparison stands below the newest session of its study,
         if (one.path.parent, one.digest) in compared:
             recent.append(compared.pop((one.path.parent, one.digest)))
-        # So does the study itself, for whoever answers next.
+        # and so does the study folder, for whoever answers next.
         if (folder := own.pop(real_path(one.path.parent.parent), None)) is not None:
             recent.append(folder_row(folder, begun=True))
     recent += map(folder_row, own.values())

@@ -125,14 +125,14 @@ def _plain_words(text: str) -> str:
 
 @dataclass
 class Piles:
-    """The assignment of cards to piles; every change can be undone."""
+    """The assignment of cards to piles; every change except of a name can be undone."""
 
     cards: tuple[PileCard, ...]
     names: list[str] = field(default_factory=lambda: list(NAMES[MOST]))  # of the piles, the mildest first
     assigned: dict[int, int] = field(default_factory=dict)
-    guessed: dict[int, int] = field(default_factory=dict)
+    guessed: dict[int, float] = field(default_factory=dict)  # rank by the first guess: 0 the mildest, 1 the gravest
     _later: list[int] = field(default_factory=list)
-    _undo_stack: list[tuple[dict[int, int], list[int]]] = field(default_factory=list)
+    _undo_stack: list[tuple[dict[int, int], list[int], list[str]]] = field(default_factory=list)
 
     @classmethod
     def of(cls, study: Study, guesses: Sequence[Guess] = ()) -> Piles:
@@ -144,7 +144,7 @@ class Piles:
             for at, card in enumerate(piles.cards):
                 own = [ratios[mistake] for mistake in card.mistakes if mistake in ratios]
                 if own:
-                    piles.guessed[at] = round(ranked.index(own[0]) * (MOST - 1) / (len(ranked) - 1))
+                    piles.guessed[at] = ranked.index(own[0]) / (len(ranked) - 1)
         return piles
 
     @property
@@ -175,9 +175,11 @@ class Piles:
                 pile_of[words] = pile
         found = {}
         for at in self.remaining:
-            proposed = pile_of.get(_plain_words(self.cards[at].consequence), self.guessed.get(at))
-            if proposed is not None:
-                found[at] = min(proposed, len(self.names) - 1)
+            words = _plain_words(self.cards[at].consequence)
+            if words in pile_of:
+                found[at] = pile_of[words]
+            elif at in self.guessed:
+                found[at] = round(self.guessed[at] * (len(self.names) - 1))
         return found
 
     def alike(self, card: int) -> list[int]:
@@ -213,7 +215,9 @@ class Piles:
         """Undo the last step."""
         if not self._undo_stack:
             return False
-        self.assigned, self._later = self._undo_stack.pop()
+        self.assigned, self._later, names = self._undo_stack.pop()
+        if len(names) != len(self.names):  # else they may have been renamed since
+            self.names = names
         return True
 
     def resize(self, n: int) -> None:
@@ -223,9 +227,8 @@ class Piles:
         before = len(self.names)
         usual = list(self.names) == list(NAMES[before])
         scale = (n - 1) / (before - 1)
-        self._undo_stack = []
+        self._save_undo_state()
         self.assigned = {at: round(pile * scale) for at, pile in self.assigned.items()}
-        self.guessed = {at: round(pile * scale) for at, pile in self.guessed.items()}
         self.names = list(NAMES[n]) if usual else [*self.names, *NAMES[MOST]][:n]
 
     def stated(self, study: Study) -> tuple[StatedPile, ...] | None:
@@ -246,7 +249,7 @@ class Piles:
         )
 
     def _save_undo_state(self) -> None:
-        self._undo_stack.append((dict(self.assigned), list(self._later)))
+        self._undo_stack.append((dict(self.assigned), list(self._later), list(self.names)))
 
 
 _MIME = "application/x-elicit-card"

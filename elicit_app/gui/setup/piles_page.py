@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, Signal
@@ -191,9 +192,10 @@ class PilesPage(HeadedPage):
         if before is None or before.study.digest != request.study.digest:
             self.piles = Piles.of(request.study, request.guesses)
         elif before.study.wording != request.study.wording or before.guesses != request.guesses:
-            kept, self.piles = self.piles, Piles.of(request.study, request.guesses)
-            if len(kept.cards) == len(self.piles.cards):
-                self.piles.assigned, self.piles.names = kept.assigned, kept.names
+            new = Piles.of(request.study, request.guesses)
+            if [card.mistakes for card in new.cards] == [card.mistakes for card in self.piles.cards]:
+                new = replace(self.piles, cards=new.cards, guessed=new.guessed)
+            self.piles = new
         k = request.study.n_classes
         self.header.say(
             "Which mistakes are about equally bad?",
@@ -284,8 +286,11 @@ class PilesPage(HeadedPage):
         proposed = piles.mistakes_in(list(piles.proposals()))
         if proposed and not self.notice.isVisibleTo(self):
             remaining = piles.mistakes_in(piles.remaining)
-            sentence = f"{remaining:,} mistakes are in no pile; {proposed:,} of them have a proposal."
-            self.notice.say(sentence, button=f"Use the proposals for {proposed:,}")
+            have = "all have" if proposed == remaining else f"{proposed:,} of them {'has' if proposed == 1 else 'have'}"
+            said = f"{remaining:,} mistakes are in no pile; {have} a proposal."
+            if remaining == 1:
+                said = "1 mistake is in no pile; it has a proposal."
+            self.notice.say(said, button="Use the proposal" if proposed == 1 else f"Use the proposals for {proposed:,}")
             self.proceed.setText("Go on without")
             return
         self._finish(piles)

@@ -92,11 +92,7 @@ def recover_session(path: Path, out: Path) -> Recovery:
     Problem
         If nothing can be saved, or `out` exists or cannot be written.
     """
-    data = read_bytes(path)
-    found = _sealed(data, path) if events.SEALED.search(data) else _plain(data, path)
-    if not (found.before and isinstance(found.before[0], events.Begun)):
-        raise Problem(f"Nothing can be saved of {path}: its first line, which says what it is about, is lost.")
-    taken, left_out = _replay(found.before, found.after)
+    found, taken, left_out = _salvage(path)
     now = datetime.now(UTC)
     lost = [events.Recovered.of(line, now) for line in found.unproven]
     summary = _summary(path, found, left_out)
@@ -104,6 +100,27 @@ def recover_session(path: Path, out: Path) -> Recovery:
     begun = taken[0].model_copy(update={"version": events.VERSION})
     Journal.create(out, [begun, *taken[1:], *lost, *noted]).close()
     return Recovery(out, len(fold(taken).entries), found.restored, left_out, found.gaps)
+
+
+def recoverable_answers(path: Path) -> int:
+    """Return the number of answers, without those taken back, that `recover_session` saves; it may take seconds.
+
+    Raises
+    ------
+    Problem
+        If nothing can be saved.
+    """
+    _, taken, _ = _salvage(path)
+    return len(fold(taken).entries)
+
+
+def _salvage(path: Path) -> tuple[_Found, list[events.Event], int]:
+    """Return what was found in a file, the events to keep, and the number of events left out."""
+    data = read_bytes(path)
+    found = _sealed(data, path) if events.SEALED.search(data) else _plain(data, path)
+    if not (found.before and isinstance(found.before[0], events.Begun)):
+        raise Problem(f"Nothing can be saved of {path}: its first line, which says what it is about, is lost.")
+    return found, *_replay(found.before, found.after)
 
 
 @dataclass

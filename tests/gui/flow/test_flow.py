@@ -45,7 +45,7 @@ def test_of_several_files_the_wrong_one_is_named_and_all_are_read_again(window, 
     files = (write_predictions(tmp_path / "good.csv"), write_predictions(tmp_path / "bad.csv", total=0.5))
     window.flow.open_files(files)
     page = on("error")
-    assert page.sentence.text().startswith("bad.csv was read.")
+    assert page.sentence.text() == "Before bad.csv can be used, one thing has to be put right."
     write_predictions(files[1])
     page.again.click()
     assert on("study").study.model_names == ("good", "bad")
@@ -159,6 +159,7 @@ def test_a_damaged_session_is_listed_looked_at_and_gone_on_with_in_a_copy(qtbot,
     with Session.create(open_study("wine"), BayesSetting(questions=8), path, expert="Ada") as session:
         for _ in range(4):
             session.answer("left", seconds=5.0)
+    Session.open(path).close()  # keeps a backup
     lines = path.read_bytes().splitlines(keepends=True)
     third = next(at for at, line in enumerate(lines) if b'"answered"' in line) + 2
     lines[third] = lines[third][:-20] + b"\n"
@@ -172,11 +173,41 @@ def test_a_damaged_session_is_listed_looked_at_and_gone_on_with_in_a_copy(qtbot,
     assert row.view.line == "Damaged: 2 of 4 answers can be read"
     row.click()
     page = on("damaged")
-    assert len(page.model.rows) == 2
+    assert [row.number for row in page.model.rows] == [2, 1]
+    assert "newest first" in page.table.accessibleName()
+    assert page.header.line.text().startswith("A copy will hold 4 answers.")
     page.copy.click()
-    on("recap")
+    assert on("recap").sentence.text().endswith("4 answers are kept")
     assert path.read_bytes() == broken
     assert path.with_name("2026-01-01-120000-recovered.session.jsonl").exists()
+
+
+def test_practice_that_cannot_be_noted_ends_on_the_page_that_says_why(window, places, on):
+    window.flow.open("wine")
+    on("begin").begin.click()
+    practice = on("practice")
+    (path,) = (places.data / "sessions" / "wine").glob("*.session.jsonl")
+    path.write_bytes(path.read_bytes() + b"something else\n")
+    practice.finished.emit()
+    assert "changed" in on("error").sentence.text()
+    assert window.flow._sessions()._runner is None, "no question replaces it"
+
+
+def test_no_answer_is_chosen_in_the_review_of_another_session(window, places, on):
+    paths = [places.data / "sessions" / "wine" / f"{who}.session.jsonl" for who in ("ada", "bo")]
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with Session.create(open_study("wine"), BayesSetting(questions=8), path) as session:
+            for _ in range(3):
+                session.answer("left")
+            session.stop()
+    for path in paths:
+        window.flow.open(str(path))
+        review = on("review")
+        assert review.table.number is None, path.name
+        review.table.choose(2)
+        window.flow.show_start()
+        on("start")
 
 
 def test_the_only_session_is_recent_too(qtbot, window, places):

@@ -4,11 +4,12 @@ import csv
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 
 from elicit_app.experiments.simulation import Experts, simulate
 from elicit_app.experiments.watching import LabSettings, Snapshot, questions_text, watch, width_sentence
+from elicit_app.gui.elements.painting import Label
 from elicit_app.registry import setting_of
 from elicit_app.study import open_study
 
@@ -111,3 +112,14 @@ def test_of_few_people_no_middle_half_is_told(person):
     assert width_sentence(people(2.0, 3.0))[1] == "So far 2 people; all of them between 2.0 and 3.0."
     assert width_sentence(people(2.0, 2.0, 2.0, 2.0, 9.0))[1] == "So far 5 people; half of them at 2.0."
     assert width_sentence(people(1.0, 2.0, 3.0, 4.0, 5.0))[1] == "So far 5 people; half of them between 2.0 and 4.0."
+
+
+def test_the_link_to_its_words_leads_to_them_and_back(page, window, qtbot):
+    page.words.click()
+    shown = window.pages.help
+    assert window.pages.shown is shown
+    section = shown._sections["laboratory"]
+    qtbot.waitUntil(lambda: 0 <= section.mapTo(shown.area.viewport(), QPoint(0, 0)).y() < shown.area.height() / 2)
+    assert any("True values inside" in label.text() for label in section.findChildren(Label))
+    shown.done.click()
+    assert window.pages.shown is page

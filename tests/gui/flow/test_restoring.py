@@ -35,6 +35,17 @@ def finished(places):
     return path
 
 
+@pytest.fixture
+def on_of(qtbot):
+    """Wait for a page of a window to be shown, and return it."""
+
+    def shown(window, name):
+        qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get(name))
+        return getattr(window.pages, name)
+
+    return shown
+
+
 def test_the_session_that_was_open_comes_back_with_its_tab(qtbot, begin, places, finished):
     first = begin()
     assert first.pages.shown is first.pages.start
@@ -49,6 +60,25 @@ def test_the_session_that_was_open_comes_back_with_its_tab(qtbot, begin, places,
     second.flow.show_start()
     second.close()
     assert load_settings(places.settings).session == ""
+
+
+def test_after_a_crash_no_earlier_session_comes_back(qtbot, begin, places, finished, on_of):
+    first = begin()
+    first.flow.open(str(finished))
+    on_of(first, "results")
+    first.close()
+    second = begin()
+    on_of(second, "results")
+    second.flow.show_start()
+    assert load_settings(places.settings).session == ""
+    second.flow.open("wine")
+    on_of(second, "begin").begin.click()
+    on_of(second, "practice")
+    own = load_settings(places.settings).session
+    assert own.startswith(str(places.data / "sessions" / "wine"))
+    second.flow.open(str(finished))
+    on_of(second, "results")
+    assert load_settings(places.settings).session == str(finished)
 
 
 def test_a_session_that_is_gone_is_not_missed(qtbot, begin, finished):

@@ -267,7 +267,9 @@ def test_the_full_picture_is_never_cut(qtbot, qapp, ask, pairs, long_words, kind
     more = QFontMetricsF(more_font()).horizontalAdvance(f"{surplus:,} more")
     assert place.names + place.name_width < place.number < place.bars
     assert place.bars + more <= flow.width() / 2, (kind, size, scale)
-    assert sum(sum(leaf_heights(branch, place, 17, compact=compact)) for branch in branches) <= flow.height()
+    leaves = [height for branch in branches for height in leaf_heights(branch, place, 17, compact=compact)]
+    assert sum(leaves) <= flow.height()
+    assert min(leaves) >= QFontMetricsF(prediction_font(compact=compact, strong=True)).height()
     names = [leaf.called for branch in branches for leaf in branch.leaves]
     assert widest_piece(names, prediction_font(compact=compact, strong=True), place.name_width) <= place.name_width + 1
 

@@ -1,5 +1,6 @@
 """What can be done on the review and result pages, with a real session behind them."""
 
+import itertools
 from dataclasses import replace
 from functools import partial
 
@@ -123,12 +124,37 @@ def test_undo_and_redo_have_their_keys_on_the_review(review, qtbot):
     assert (len(undone), len(redone)) == (1, 1)
 
 
-def test_the_answers_are_copied_as_a_table(review):
+def test_the_answers_are_copied_as_a_table(review, views, study):
     review.copy.click()
+    assert review.copy.text() == "Copied"
     lines = QGuiApplication.clipboard().text().split("\n")
     assert lines[0].split("\t")[1] == "You preferred"
     assert len(lines) == 1 + len(review.model.rows)
     assert all(len(line.split("\t")) == 6 for line in lines)
+    review.show_review(views[0], study.wording, "lpm")
+    assert review.copy.text() == "Copy as a table", "these answers are not copied yet"
+
+
+def test_only_the_code_of_the_result_shown_is_said_to_be_copied(results, views, study):
+    button = results.costs.files.buttons["sklearn"]
+    results.costs.files.show_copied()
+    assert button.text() == "Copied"
+    results.show_result(views[1], study)
+    assert button.text() == "Copy"
+
+
+def test_hidden_tabs_take_no_room_from_the_others(results):
+    tabs = results.tabs
+    names = [round(tabs._name_width(tab)) for tab in range(tabs.count())]
+    tabs.resize(names[0] + names[4] + 2 * theme.L, tabs.height())
+    tabs.hide_tabs((1, 2, 3))
+    assert tabs.tabRect(0).width() == round(tabs._name_width(0)) + theme.L
+    assert tabs.tabRect(4).left() == tabs.tabRect(0).right() + 1
+    tabs.hide_tabs((0,))
+    tabs.hide_tabs(())
+    rects = [tabs.tabRect(tab) for tab in range(tabs.count())]
+    assert all(before.right() + 1 == after.left() for before, after in itertools.pairwise(rects))
+    assert min(rect.width() for rect in rects) > 0
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.5])

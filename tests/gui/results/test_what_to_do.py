@@ -13,7 +13,7 @@ from elicit_app.gui.results.page import PracticeDialog, ResultsPage
 from elicit_app.gui.results.policy_table import PolicyTable
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting
-from elicit_app.session.curves import benefit_sentence, curves_of
+from elicit_app.session.curves import benefit_sentence, best_sentence, cost_sentence, curves_of
 from elicit_app.session.policy_words import policy_texts
 from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
@@ -86,6 +86,14 @@ def test_net_benefit_is_at_the_stated_prevalence_and_reaches_beyond_the_threshol
     at = found.at[0]
     assert everybody.values[0] == pytest.approx(stated.population * (0.1 - 0.9 * at / (1 - at)))
     assert found.at[-1] == pytest.approx(1.3 * 0.7, abs=0.01)
+
+
+def test_of_more_than_two_classes_the_curves_say_what_stays_as_it_is(curves):
+    several = replace(curves, net_benefit=None)
+    for sentence in (best_sentence, cost_sentence):
+        assert "every other mistake" not in sentence(curves, 3.0), "there is one other mistake, the unit"
+        assert "needless biopsies and every other mistake cost what it does now" in sentence(several, 3.0)
+    assert "\N{NO-BREAK SPACE}%" in best_sentence(curves, 3.0)
 
 
 @pytest.fixture

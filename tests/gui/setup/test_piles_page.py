@@ -43,6 +43,12 @@ def page(shown, qtbot, tmp_path):
     return page
 
 
+def plain(study):
+    """Return a study without consequences."""
+    mistakes = {key: replace(mistake, consequence="") for key, mistake in study.wording.mistakes.items()}
+    return with_mistakes(study, mistakes)
+
+
 def press(page, key, modifier=Qt.KeyboardModifier.NoModifier):
     QTest.keyClick(page.focusWidget() or page, key, modifier)
 
@@ -117,6 +123,14 @@ def test_go_on_asks_once_whether_the_proposals_are_meant(page):
     assert len(pile.mistakes) > 1
 
 
+def test_one_proposal_is_told_of_in_the_singular(page):
+    page.piles.put(range(1, len(page.piles.cards)), 2)
+    page._show()
+    page.proceed.click()
+    assert page.notice.sentence == "1 mistake is in no pile; it has a proposal."
+    assert page.notice.button.text() == "Use the proposal"
+
+
 def test_skipped_piles_are_none(page):
     press(page, Qt.Key.Key_2)
     page.skip.click()
@@ -146,10 +160,56 @@ def test_fewer_piles_keep_the_ranks(page):
     assert not page.columns[3].isVisibleTo(page)
 
 
+def test_another_number_of_piles_is_undone_with_what_it_moved(page):
+    for key in (Qt.Key.Key_1, Qt.Key.Key_4):
+        press(page, key)
+    page.sizes[3].click()
+    assert list(page.piles.assigned.values()) == [0, 2]
+    press(page, Qt.Key.Key_Z, CTRL)
+    assert list(page.piles.assigned.values()) == [0, 3]
+    assert page.piles.names == list(NAMES[5])
+    assert page.sizes[5].isChecked()
+    page.piles.names[0] = "trifles"
+    press(page, Qt.Key.Key_Z, CTRL)
+    assert page.piles.names[0] == "trifles", "a name is not a step"
+
+
+def test_new_guesses_are_proposed_for_as_many_piles_as_were_kept(shown, qtbot, tmp_path):
+    page, asked = PilesPage(), request(qtbot, plain(DIGITS), tmp_path)
+    page.show_request(asked)
+    shown(page)
+    page.sizes[3].click()
+    press(page, Qt.Key.Key_1)
+    guesses = tuple(Guess(true=0, predicted=at, ratio=ratio) for at, ratio in ((2, 1), (3, 5), (4, 50)))
+    page.show_request(asked._replace(guesses=guesses))
+    assert page.piles.proposals() == {1: 0, 2: 1, 3: 2}
+    assert page.piles.assigned == {0: 0}
+    press(page, Qt.Key.Key_Z, CTRL)
+    assert page.piles.assigned == {}, "what was done before can still be undone"
+
+
+def test_cards_that_are_grouped_anew_stay_in_no_pile(shown, qtbot, many_classes, tmp_path):
+    study, page = many_classes(12), PilesPage()
+    said = {
+        key: replace(one, consequence="No harm." if key[1] < 6 else "Harm.")
+        for key, one in study.wording.mistakes.items()
+    }
+    page.show_request(asked := request(qtbot, with_mistakes(study, said), tmp_path))
+    shown(page)
+    press(page, Qt.Key.Key_1)
+    other = {
+        key: replace(one, consequence="No harm." if key[1] < 4 else "Harm.")
+        for key, one in study.wording.mistakes.items()
+    }
+    cards = len(page.piles.cards)
+    page.show_request(asked._replace(study=with_mistakes(study, other)))
+    assert len(page.piles.cards) == cards
+    assert page.piles.assigned == {}
+
+
 def test_first_guesses_propose_where_cards_go():
     guesses = [Guess(true=0, predicted=1, ratio=1), Guess(true=0, predicted=2, ratio=50)]
-    plain = {key: replace(mistake, consequence="") for key, mistake in DIGITS.wording.mistakes.items()}
-    piles = Piles.of(with_mistakes(DIGITS, plain), guesses)
+    piles = Piles.of(plain(DIGITS), guesses)
     assert piles.proposals() == {0: 0, 1: 4}
 
 
