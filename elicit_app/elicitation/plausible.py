@@ -77,11 +77,6 @@ class PlausiblePairs:
                 "Raise the study's population, or the worst error."
             )
 
-    @property
-    def widest(self) -> float:
-        """Return the largest exchange rate that can be asked about: how many of one mistake for one of another."""
-        return float(self.region.most[self._cells[:, 0]].max())
-
     def candidates(self, weights: Matrix, rng: np.random.Generator) -> PairSet:
         """Return candidate pairs: drawn trades, then pairs that models achieve."""
         most = int(np.clip(_NUMBERS / self.prior.size, 300, _MOST))

@@ -71,6 +71,7 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
         *_apart_found(report, state, ratios, explained),
         *_held_out_found(report),
         *_suspicions_found(state, report, ratios, explained),
+        *_other_values_found(outcome),
         *_bounded_found(session.study, ratios, outcome.tolerance),
     )
     return Trust(
@@ -299,6 +300,17 @@ def _side_found(state: SessionState) -> TrustView:
     side, most = ("A", sum(left)) if 2 * sum(left) > len(left) else ("B", len(left) - sum(left))
     detail = "Sides are random, so about half of them would be expected."
     return TrustView(False, f"{most} of {counted(len(left), 'preference')} went to side {side}", detail)
+
+
+def _other_values_found(outcome: Outcome) -> list[TrustView]:
+    """Return the finding that other values than costs that add up explain the answers better, if they do."""
+    values = Quality(linear=outcome.linear).other_values
+    if not values:
+        return []
+    detail = "Costs that add up explain the answers less well: discuss these before anybody decides by them."
+    if outcome.linear == "f1":
+        detail += " F1 itself may be the better measure."
+    return [TrustView(False, values, detail)]
 
 
 def _bounded_found(study: Study, rates: tuple[ExchangeRate, ...], tolerance: Tolerance | None) -> list[TrustView]:

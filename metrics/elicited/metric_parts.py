@@ -39,6 +39,14 @@ UNTRUSTED_AMONG = "answers that do not hang together are pooled in them"
 NOT_TO_DECIDE_BY = (UNTRUSTED, OPPOSED, UNTRUSTED_AMONG)
 """The reasons for which a metric should not be used for any decision."""
 
+OTHER_VALUES: Mapping[str, str] = {
+    "concave": "Each further mistake of a kind seems to count less than the one before",
+    "minimax": "Only the class with the largest share of mistakes seems to count",
+    "threshold": "Too many mistakes in one class seem to rule a result out",
+    "f1": "The answers seem to follow F1",
+}
+"""What explains the answers better than costs that add up, by the name in `Quality.linear` -> in words."""
+
 # Validation of these parts when a file is read: no unknown fields, no strings in place of numbers.
 _STRICT: ConfigDict = {"extra": "forbid", "strict": True}
 
@@ -240,6 +248,15 @@ class Quality:
     def source(self) -> str:
         """Return a sentence saying that a program answered; empty otherwise."""
         return "A program answered, not a person." if self.simulated else ""
+
+    @property
+    def other_values(self) -> str:
+        """Return what explains the answers better than costs that add up, in words; empty if nothing is known to.
+
+        >>> Quality(linear="f1").other_values
+        'The answers seem to follow F1'
+        """
+        return OTHER_VALUES.get(self.linear, self.linear) if isinstance(self.linear, str) else ""
 
     @property
     def caveat(self) -> str:

@@ -169,6 +169,7 @@ def _provenance(metric: ElicitedMetric) -> list[tuple[str, str]]:
         ("Answers held out, predicted", quality.held_out_agreement),
         ("Answered by", "a program, not a person" if quality.simulated else None),
         ("For", "" if quality.purpose is None else ANSWERS_FOR[quality.purpose]),
+        ("Costs may not add up", quality.other_values),
         ("Provisional", quality.provisional),
         ("Never asked about", "; ".join(f"{true} called {to or 'something else'}" for true, to in quality.never_asked)),
         ("Prevalence", _shares(metric)),

@@ -3,16 +3,21 @@
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
 
 from elicit_app.elicitation import trust
 from elicit_app.elicitation.agenda import FEWEST_ANSWERS
+from elicit_app.elicitation.linearity import Rival
+from elicit_app.elicitation.oracles import UtilityOracle
 from elicit_app.elicitation.procedure import Outcome
-from elicit_app.elicitation.questions import Moved, Purpose
+from elicit_app.elicitation.questions import Moved, Purpose, Question
 from elicit_app.registry.procedures import BayesSetting, DlpmSetting, LpmSetting
 from elicit_app.session import trust_findings
+from elicit_app.session.questions import to_reply
+from elicit_app.session.report import report_of
 from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.trust_findings import why_provisional
@@ -20,7 +25,9 @@ from elicit_app.session.view_builders import question_view, review_view
 from elicit_app.study import open_study
 from metrics import Consequence, Tally
 from metrics.elicited.exchange import ExchangeRate
-from metrics.elicited.metric_parts import CHOICE_SETTLED
+from metrics.elicited.metric_parts import CHOICE_SETTLED, OTHER_VALUES
+from metrics.exports.metric_page import metric_page
+from metrics.exports.page import page_as_markdown
 from metrics.text import two_digits
 
 COSTS = np.array([[0.0, 9.0, 3.0], [2.0, 0.0, 1.0], [6.0, 1.0, 0.0]])
@@ -350,6 +357,27 @@ def test_of_one_mistake_that_outweighs_the_others_the_right_number_is_called_a_b
     assert found["One mistake outweighs all others"].endswith(f"number as {bound}.")
     assert ("at least" if bound == "a lower bound" else "at most") in view.headline.number
     assert "beyond any trade" in found["One mistake is only bounded"]
+
+
+def test_other_values_than_costs_that_add_up_are_said_in_words_wherever_the_result_is(tmp_path):
+    def lowest_recall(matrix):
+        return float((np.diag(matrix) / matrix.sum(axis=1)).min())
+
+    oracle = UtilityOracle(lowest_recall)
+    with Session.create(open_study("wine"), BayesSetting(seed=4, questions=18), tmp_path / "s.session.jsonl") as one:
+        while (view := question_view(one, 0)) is not None:
+            answer = oracle.answer(Question(view.left, view.right, view.population, proposal=view.proposal))
+            one.answer(to_reply("first", answer.choice), moved=answer.moved, seconds=2.0)
+        assert one.outcome().linear == "minimax"
+        view = result_view(one)
+        words = OTHER_VALUES["minimax"]
+        assert words in [finding.headline for finding in view.trust if not finding.good]
+        assert words in page_as_markdown(report_of(one, view))
+        assert words in page_as_markdown(metric_page(view.metric))
+
+
+def test_every_rival_of_costs_that_add_up_has_words():
+    assert set(OTHER_VALUES) == set(get_args(Rival))
 
 
 def test_one_judgement_that_was_given_twice_is_counted_once_where_it_does_not_fit(tmp_path):
