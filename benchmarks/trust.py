@@ -342,7 +342,8 @@ def calibrate(laboratory: Laboratory, kind: Misspecified | None, number: int) ->
     logs, log_sensitivity, person = drawn
     asked, left_sides = sitting(procedure, person, seed)
     belief = procedure.belief(asked)
-    draws = np.column_stack([np.log(belief.weights), np.log(belief.person.sensitivity)])
+    # Not `belief.weights`, which are scaled to a largest of 1: the truth has the scale of the prior.
+    draws = np.column_stack([belief.log_weights, np.log(belief.person.sensitivity)])
     largest = int(np.argmax(np.abs(belief.estimate)))
     others = np.arange(len(logs)) != largest
     ratios = np.log(belief.weights) - np.log(belief.weights[:, [largest]])

@@ -188,7 +188,7 @@ def _fits_found(explained: Tally, odd: Sequence[int], report: TrustReport) -> li
     found = [] if shown_there else [TrustView(good, _fit(explained))]
     found += [TrustView(False, f"Answer {number} does not fit the rest", question=number) for number in odd[:_NAMED]]
     if len(odd) > _NAMED:
-        found.append(TrustView(False, f"Nor do {len(odd) - _NAMED} more: the review shows them"))
+        found.append(TrustView(False, f"Nor do {len(odd) - _NAMED} more: they are marked among the answers"))
     return found
 
 

@@ -274,6 +274,8 @@ class ElicitedMetric(CostsOfCases):
         """Make a metric from the text of its file, with the checks of `load`; error messages call the text `source`."""
         from metrics.elicited.metric_file import metric_from_text
 
+        if not isinstance(text, str):
+            raise ArgumentTypeError(f"text: the text of a metric file was expected, found {type(text).__name__}")
         return metric_from_text(text, source, cls)[0]
 
     def with_labels(self, labels: Mapping[Any, Any] | Sequence[Any]) -> Self:

@@ -117,7 +117,7 @@ def test_half_of_the_repeats_or_as_many_as_a_plain_score_is_no_good_sign(honestl
     view = result_view(honestly)
     odd = [said for said in headlines(view, good=False) if said.endswith(" does not fit the rest")]
     assert odd == [f"Answer {number} does not fit the rest" for number in (1, 2, 3, 4)]
-    assert "Nor do 2 more: the review shows them" in headlines(view, good=False)
+    assert "Nor do 2 more: they are marked among the answers" in headlines(view, good=False)
     assert "1 of 2 repeats: same answer" in headlines(view, good=False)
     assert any(said.endswith("too few to tell them apart") for said in headlines(view, good=True))
 

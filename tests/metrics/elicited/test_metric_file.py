@@ -14,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 import metrics
 from metrics import CaseWords, Consequence, ElicitedMetric, MetricFileError, Provenance, Quality, Tally
 from metrics.elicited.metric_file import CURRENT_VERSION, MetricDocument, metric_schema, migrate
+from metrics.errors import ArgumentTypeError
 from metrics.files import document_digest, json_text, write_atomically
 from metrics.inputs.labels import label_text
 
@@ -424,3 +425,9 @@ def test_a_pipe_or_a_device_is_refused_without_waiting(tmp_path):
     for path in tmp_path.iterdir():
         with pytest.raises(MetricFileError, match="is a pipe or a device, not a file"):
             ElicitedMetric.load(path)
+
+
+@pytest.mark.parametrize("text", [b"{}", None, Path("a.metric.json")])
+def test_only_text_is_read_as_text(text):
+    with pytest.raises(ArgumentTypeError, match="text: the text of a metric file was expected"):
+        ElicitedMetric.from_json(text)
