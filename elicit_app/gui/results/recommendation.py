@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter
@@ -170,7 +171,8 @@ class RecommendationPane(QWidget):
             self.card.show_words(NO_MODELS, MADE_UP)
             return
         self.card.show_result(view, judgement)
-        self.policies.show_judgement(judgement, view.headline.in_words())
+        headline = replace(view.headline, provisional=None)  # the card above has the caveat
+        self.policies.show_judgement(judgement, headline.in_words())
         if texts is not None:
             self.more.show_information(texts)
 
