@@ -9,7 +9,8 @@ from elicit_app.session.policy_words import information_texts, policy_texts
 from elicit_app.session.views import ResultView
 from elicit_app.study.model import Study
 from metrics.elicited.exchange import beside_name, called
-from metrics.text import accuracy_text, concern, probability, total_cost, two_digits
+from metrics.elicited.kinds import thing_of
+from metrics.text import accuracy_text, capitalised, concern, probability, total_cost, two_digits
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,7 +48,7 @@ def print_result(console: Console, view: ResultView, study: Study) -> None:
 
 
 def _ratios(console: Console, view: ResultView, study: Study) -> None:
-    what = "Amount" if study.wording.priced else "Mistake"
+    what = capitalised(thing_of(view.metric.kind))
     table = output.table((what, "counts as", "plausible (90 %)"), left=(0, 2))
     shown = view.ratios
     if len(shown) > MOST_MISTAKES:
@@ -120,7 +121,7 @@ def print_comparison(console: Console, view: ComparisonView) -> None:
     """Print where the experts disagree, their ratios, and what pooling means."""
     from elicit_app.session.comparing import furthest
 
-    what = "Mistake" if view.pooled.kind == "confusion" else "Amount"
+    what = capitalised(thing_of(view.pooled.kind))
     table = output.table((what, *view.names, "pooled"))
     for row in furthest(view.mistakes, MOST_MISTAKES):
         cells = (*row.rates, row.pooled)

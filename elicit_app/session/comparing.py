@@ -35,6 +35,7 @@ from elicit_app.session.session import Session
 from elicit_app.study.model import Key, Mistake, Study, Wording, default_wording
 from metrics import ElicitedMetric, exchange_rates
 from metrics.elicited.exchange import ExchangeRate
+from metrics.elicited.kinds import thing_of
 from metrics.elicited.metric_parts import range_of_draws
 from metrics.policies.judgement import Judgement
 from metrics.policies.recommendation import short_recommendation
@@ -433,8 +434,8 @@ class Agreement:
         rest = len(self.ranking) - len(shown)
         order = ", ".join(shown) + (f", and {rest} more" if rest else "")
         whose = "Shared" if self.w >= _FAIR else "Mean"
-        things, first = ("mistakes", "the worst") if kind == "confusion" else ("amounts", "what counts most")
-        alike = f"Their estimates rank the {things} {word} ({number}; 1 is the same order)."
+        first = "the worst" if kind == "confusion" else "what counts most"
+        alike = f"Their estimates rank the {thing_of(kind)}s {word} ({number}; 1 is the same order)."
         return f"{alike} {whose} order, {first} first: {order}."
 
 

@@ -26,6 +26,7 @@ from elicit_app.problem import Problem, differences_first
 from elicit_app.session.journal.listing import people_if_any
 from metrics import ElicitedMetric, Provenance, Quality, Tally
 from metrics.elicited.family import DLPM, LPM, family_of
+from metrics.elicited.kinds import thing_of
 from metrics.elicited.metric_parts import OPPOSED, UNTRUSTED, UNTRUSTED_AMONG, intervals_around, ranges_of_draws
 from metrics.text import two_digits
 
@@ -100,11 +101,10 @@ def doubts(
     agreed = pooled is not None and pooled.quality.provisional != OPPOSED
     opposed = [f"{names[one]} and {names[other]}" for one, other in (() if agreed else opposed_pairs(metrics))]
     if opposed:
-        things = "mistakes" if metrics[0].kind == "confusion" else "amounts"
         others = f", and so do {'; '.join(opposed[1:])}" if len(opposed) > 1 else ""
         found.append(
-            f"{opposed[0]} order the {things} in opposite ways{others}: the pooled costs lie in between and represent "
-            "nobody's view."
+            f"{opposed[0]} order the {thing_of(metrics[0].kind)}s in opposite ways{others}: the pooled costs lie in "
+            "between and represent nobody's view."
         )
     return (*found, *_matters_most(metrics, names))
 

@@ -21,6 +21,7 @@ from elicit_app.study.writing import file_name, write_whole
 from metrics import ElicitedMetric
 from metrics.drawing import LinearAxis
 from metrics.elicited.exchange import beside_name, called, exchange_rates, headline_of
+from metrics.elicited.kinds import thing_of
 from metrics.elicited.metric_parts import ANSWERS_FOR
 from metrics.exports import rendered
 from metrics.exports.page import (
@@ -242,7 +243,9 @@ def _costs(metric: ElicitedMetric, asked: SessionFacts | None) -> list[Section]:
         beneath = [flow] if flow else []
         beneath += ["never asked about"] if mistake in unasked else []
         names.append((rate.mistake.name, ", ".join(beneath)))
-    plot = RatePlot(rates, tuple(names), tuple(guesses.get(rate.key) for rate in rates), _heading(metric))
+    plot = RatePlot(
+        rates, tuple(names), tuple(guesses.get(rate.key) for rate in rates), capitalised(thing_of(metric.kind))
+    )
     legend = "Dot: best estimate; bar: 50 %, line: 90 % plausible, dashed where it is only bounded"
     legend += "; diamond: first guess." if guesses else "."
     blocks: tuple[Block, ...] = (Paragraph(text), plot, Paragraph(legend, "legend"))
@@ -252,17 +255,13 @@ def _costs(metric: ElicitedMetric, asked: SessionFacts | None) -> list[Section]:
     return [Section("What the answers say", blocks, whole=True)]
 
 
-def _heading(metric: ElicitedMetric) -> str:
-    return "Mistake" if metric.kind == "confusion" else "Amount"
-
-
 def _trust(asked: SessionFacts) -> Section:
     return Section("Can the answers be trusted?", (Paragraph(asked.trust_sentence), Findings(asked.findings)))
 
 
 def _experts(view: ComparisonView) -> list[Section]:
     """Return whose answers were pooled, how far they agree, and how bad each finds every mistake."""
-    heads = (_heading(view.pooled), *view.names, "Pooled")
+    heads = (capitalised(thing_of(view.pooled.kind)), *view.names, "Pooled")
     rows = []
     for one in view.mistakes:
         cells = [Cell("1") if one.is_yardstick else Cell(*rate.columns()) for rate in (*one.rates, one.pooled)]

@@ -15,6 +15,7 @@ from elicit_app.session.views import HeldOutView, TrustView
 from elicit_app.study.model import Study
 from metrics import Quality, Tally
 from metrics.elicited.exchange import ExchangeRate, called
+from metrics.elicited.kinds import thing_of
 from metrics.elicited.metric_parts import CHOICE_SETTLED, UNTRUSTED
 from metrics.text import capitalised, counted, number_word, probability, span, two_digits
 
@@ -329,7 +330,7 @@ def _bounded_found(study: Study, rates: tuple[ExchangeRate, ...], tolerance: Tol
         if rate.range_90 is not None
     ]
     more = [f"{len(bounded) - 3} more."] if len(bounded) > 3 else []
-    one = "amount" if study.wording.priced else "mistake"
+    one = thing_of(study.wording.priced or "confusion")
     headline = f"One {one} is only bounded" if len(bounded) == 1 else f"{len(bounded)} {one}s are only bounded"
     # A search ends where nothing more can be learned; a belief leaves open what lies beyond the largest trade.
     why = "No question could narrow this."

@@ -58,6 +58,11 @@ WHAT_IS_PRICED: dict[KindName, str] = {
 }
 
 
+def thing_of(kind: str) -> str:
+    """Return what counts in a metric of a kind, in one word: "mistake" or "amount"."""
+    return "mistake" if kind == "confusion" else "amount"
+
+
 class Penalties(NamedTuple):
     """Costs of a false and of a missed label, in units of a found one."""
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from metrics.elicited.exchange import ExchangeRate, beside_name, called, exchange_rates, headline, rates_question
 from metrics.elicited.family import family_of
+from metrics.elicited.kinds import thing_of
 from metrics.elicited.metric_parts import ANSWERS_FOR, ranges_of_draws
 from metrics.elicited.release import factor_ranges
 from metrics.exports.page import Cells, Facts, Matrix, Page, Paragraph, RatePlot, Section, one_line
 from metrics.inputs.arguments import Floats
-from metrics.text import BOUNDED, NOT_KNOWN, cost_text, counted, day, series, span, two_digits
+from metrics.text import BOUNDED, NOT_KNOWN, capitalised, cost_text, counted, day, series, span, two_digits
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -33,7 +34,7 @@ def metric_page(metric: ElicitedMetric) -> Page:
     names = tuple(_names(metric, rate) for rate in rates)
     sections = (
         Section("", (Paragraph(headline(metric).in_words(), "lead"),)),
-        Section(rates_question(metric), (RatePlot(rates, names, heading="Mistake" if of_costs else "Amount"),)),
+        Section(rates_question(metric), (RatePlot(rates, names, heading=capitalised(thing_of(metric.kind))),)),
         *(_about_costs(metric) if of_costs else (_about_prices(metric),)),
         Section(
             "Where this comes from",

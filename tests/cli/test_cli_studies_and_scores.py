@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from contextlib import suppress
 
 import numpy as np
 import polars as pl
@@ -470,33 +469,6 @@ def test_an_interrupt_ends_quietly(tmp_path, wine_metric):
     os.close(terminal)
     assert process.returncode == 130, shown.decode()
     assert b"Traceback" not in shown
-
-
-PROGRESS = """
-import time
-from elicit_app.cli import output
-assert output._PATIENCE == 1.0
-output._PATIENCE = 0.1
-with output.progress("Scoring", 3) as advance:
-    for _ in range(3):
-        time.sleep(0.05)
-        advance(1)
-"""
-
-
-def test_a_progress_bar_appears_after_a_second_and_only_on_a_terminal():
-    piped = subprocess.run([sys.executable, "-c", PROGRESS], capture_output=True, text=True, check=True)
-    assert piped.stdout + piped.stderr == ""
-    terminal, inside = os.openpty()
-    shown = subprocess.run([sys.executable, "-c", PROGRESS], stdout=subprocess.PIPE, stderr=inside, check=True)
-    os.close(inside)
-    assert shown.stdout == b""
-    written = b""
-    with suppress(OSError):  # which Linux raises at the end of it
-        while some := os.read(terminal, 10_000):
-            written += some
-    os.close(terminal)
-    assert b"Scoring" in written
 
 
 def test_a_file_given_twice_is_told(elicit, breast_metric):

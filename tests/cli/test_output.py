@@ -1,11 +1,17 @@
-"""What a file holds is text to the terminal: no command prints an escape sequence, a turned direction or markup."""
+"""What a file holds is text to the terminal: no command prints an escape sequence, a turned direction or markup.
+
+A progress bar appears on a terminal only.
+"""
 
 from __future__ import annotations
 
 import io
 import json
+import os
 import re
+import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
@@ -112,3 +118,30 @@ def test_every_command_prints_through_the_one_sink() -> None:
     bare = re.compile(r"\bConsole\(|print\(json|sys\.__std")
     users = {path.name for path in CLI.glob("*.py") if bare.search(path.read_text("utf-8"))}
     assert not users, "print tables on output.console(), JSON by output.print_json()"
+
+
+PROGRESS = """
+import time
+from elicit_app.cli import output
+assert output._PATIENCE == 1.0
+output._PATIENCE = 0.1
+with output.progress("Scoring", 3) as advance:
+    for _ in range(3):
+        time.sleep(0.05)
+        advance(1)
+"""
+
+
+def test_a_progress_bar_appears_after_a_second_and_only_on_a_terminal():
+    piped = subprocess.run([sys.executable, "-c", PROGRESS], capture_output=True, text=True, check=True)
+    assert piped.stdout + piped.stderr == ""
+    terminal, inside = os.openpty()
+    shown = subprocess.run([sys.executable, "-c", PROGRESS], stdout=subprocess.PIPE, stderr=inside, check=True)
+    os.close(inside)
+    assert shown.stdout == b""
+    written = b""
+    with suppress(OSError):  # which Linux raises at the end of it
+        while some := os.read(terminal, 10_000):
+            written += some
+    os.close(terminal)
+    assert b"Scoring" in written
