@@ -122,7 +122,7 @@ Step = Callable[[dict[str, Any]], dict[str, Any]]
 STEPS: Mapping[int, Step] = {}
 
 MOST_BYTES = 128 << 20
-"""Size limit of a metric file in bytes; a file with 50 classes and 1,000 draws takes half of it."""
+"""Size limit of a metric file in bytes; a file with 50 classes and 1,000 draws takes a quarter of it."""
 
 _PIECE = 1 << 16  # characters, so that a piece stays in the processor's cache
 # The field of the draws as it is written. Strings in JSON hold no line ends, so it occurs nowhere else.

@@ -58,6 +58,7 @@ from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.elicitation.response import ResponseModel, evidence
 from elicit_app.problem import Problem
 from metrics.elicited.family import is_fraction, linear_family
+from metrics.elicited.metric_parts import rounded_draws
 
 PARTICLES, _WEIGHTS_OF_THEM = 500, 7  # more weights have wider ranges, which need more draws for the same precision
 SWEEPS = 4  # moves of every particle, before checking whether more are needed
@@ -186,7 +187,6 @@ class Bayes:
         belief = self.shown_belief(history)
         linearity = self.linearity(history)
         ends, bounded = open_ends(belief, widest)
-        belief.samples.setflags(write=False)  # so that the metric can share them
         outcome = Outcome(
             family=self.family,
             weights=belief.estimate,
@@ -194,7 +194,7 @@ class Bayes:
             stopped=reason,
             questions=len(history),
             intervals=belief.on_mistakes(ends),
-            samples=belief.samples,
+            samples=rounded_draws(belief.samples),
             effective_draws=belief.effective_draws,
             linear=None if linearity is None else linearity.rival or True,
             sensitivity=float(np.median(belief.person.sensitivity)),
