@@ -25,8 +25,7 @@ from metrics.text import amount
 
 Kind = Literal["decide", "answers", "cases"]
 
-# An expected loss below this share of the cost does not justify more questions or cases.
-_NEGLIGIBLE = 0.025
+NEGLIGIBLE = 0.025  # an expected loss below this share of the cost does not justify more questions or cases
 _MOST_OF_IT = 0.5
 DOUBTED, DOUBTED_CASES = "what is not known", "the uncertainty of the cases"
 _FURTHEST = 20
@@ -148,7 +147,7 @@ def _advice(
 ) -> tuple[Kind, str]:
     # Without draws, the error of the costs is unknown.
     now = "Decide now" if doubted == DOUBTED else "Decide now, if the costs hold"
-    if loss <= _NEGLIGIBLE * cost:
+    if loss <= NEGLIGIBLE * cost:
         return "decide", f"{now}: {doubted} hardly matters"
     kind: Literal["answers", "cases"] = "answers" if of_values > of_cases else "cases"
     perfect = of_values if kind == "answers" else of_cases

@@ -14,6 +14,7 @@ from elicit_app.elicitation.agenda import (
     FEWEST_ANSWERS,
     MAX_EXTRA_CHECKS,
     Item,
+    PolicyDoubt,
     answers_until_known,
     answers_until_settled,
     count_extra_checks,
@@ -339,7 +340,7 @@ class Bayes:
                 n_answered(history),
                 lambda: self._rivals_before(history),
                 self._purpose,
-                lambda: self._policy_stability(history),
+                lambda: self._policy_doubt(history),
             )
 
         return self._ends.get_or_compute(history, judged)
@@ -381,13 +382,13 @@ class Bayes:
         trivial = np.eye(self.prior.n_classes)[:, None, :] * self._cases[0].prevalence[None, :, None]
         return np.array([*(matrix for model in self._cases for matrix in model.policies(costs)), *trivial])
 
-    def _policy_stability(self, history: Sequence[Asked]) -> float:
-        """Return the probability that the policy chosen now would also be chosen if the values were known.
+    def _policy_doubt(self, history: Sequence[Asked]) -> PolicyDoubt:
+        """Return how the choice of a policy depends on the values.
 
         Knowing them would move the thresholds of all policies, so that another model's policy might become the best.
         """
         if self._purpose in (None, "costs"):
-            return 1.0
+            return PolicyDoubt(1.0, np.inf)
         weights, draws = self._weights_now(history)
 
         def costs_by(weights: Matrix) -> Matrix:
@@ -395,8 +396,9 @@ class Bayes:
             return np.asarray((self._decided_by(costs) * costs).sum(axis=(1, 2)))
 
         chosen = int(costs_by(weights).argmin())
-        known = (costs_by(one) for one in draws)
-        return float(np.mean([costs[chosen] <= costs.min() + SAME for costs in known]))
+        known = np.array([costs_by(one) for one in draws])
+        spared = known[:, chosen] - known.min(axis=1)
+        return PolicyDoubt(float((spared <= SAME).mean()), float(spared.mean() / known[:, chosen].mean()))
 
     def _weights_now(self, history: Sequence[Asked]) -> tuple[Matrix, Matrix]:
         """Return the estimated linear weights and some draws; for a fraction, those near what the models do."""
@@ -465,10 +467,11 @@ class Bayes:
 
     def _answers_needed(self, history: Sequence[Asked], belief: Posterior, most: int) -> tuple[int, int]:
         needed = answers_until_known(belief, n_answered(history), most)
-        if self._purpose != "choose":
+        if self._purpose in (None, "costs"):
             return needed
         settled = answers_until_settled(probability_best(belief, self._options(history)), n_answered(history), most)
-        return min(needed[0], settled[0]), min(needed[1], settled[1])
+        last = min if self._purpose == "choose" else max
+        return last(needed[0], settled[0]), last(needed[1], settled[1])
 
     def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
         """Return the gains, shape (<= n, m), of random pairs of achievable matrices."""
