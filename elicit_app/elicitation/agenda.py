@@ -50,6 +50,7 @@ _LATEST = 100  # latest answers from which a repeat is chosen
 _SPOILT = 0.8  # share of a class's hits that a check turns into errors when any result may be shown
 _SPOILT_CLASSES, _WRONG_CLASSES = 4, 2  # true classes, and wrong classes for each: a single mistake might not matter
 _SPOILT_MISTAKES = 3  # changed by a plausible check
+_LEAST_SPOILT = 0.5  # share of the most errors that may be added, in a further check
 
 KNOWN_FACTOR = 2.0  # ratios are known once none may be off by more than this factor
 BEST_PROBABILITY = 0.95  # a choice is settled once it is best with at least this probability
@@ -269,8 +270,8 @@ def check_question(
         Chooses the mistakes and the side.
     loss : callable, optional
         Maps two arrays of results, shape (n, k, k), to the estimated loss of each second result against the first.
-        Within a region, the extra errors are then those that matter most, on the counts of any model. Without it, as
-        many errors as possible are added to the most accurate counts.
+        Within a region, the extra errors are then those that matter most, on the counts of any model, between half as
+        many as possible and all. Without it, as many as possible are added to the most accurate counts.
     """
     if region is not None:
         counts = _worse_within(region, rng, loss)
@@ -291,13 +292,15 @@ def check_question(
 def _worse_within(
     region: Region, rng: np.random.Generator, loss: Callable[[Matrix, Matrix], Matrix] | None
 ) -> tuple[Counts, Counts]:
-    """Return a result of a region, and the same with as many more of some mistakes as allowed; see `check_question`."""
+    """Return a result of a region, and the same with many more of some mistakes; see `check_question`."""
     accurate = int(np.argmax(np.trace(region.bases, axis1=1, axis2=2)))
     better = region.bases[accurate if loss is None else int(rng.integers(len(region.bases)))]
     cells = rng.permutation(np.argwhere(error_cells(len(better))))
     true, predicted = cells.T
     each, sides = np.arange(len(cells)), np.repeat(better[None], len(cells), axis=0)
     more = region.limits(sides, true, predicted) - sides[each, true, predicted]
+    if loss is not None:  # such checks follow one another, and should not look alike
+        more = np.ceil(more * rng.uniform(_LEAST_SPOILT, 1.0, len(more))).astype(np.int64)
     sides[each, true, predicted] += more
     sides[each, true, true] -= more
     size = better.sum()

@@ -214,6 +214,17 @@ class TestSittings:
             assert 0 <= progress.share < 1
             assert n + progress.fewest <= len(asked) + 3
 
+    def test_before_policies_are_compared_as_many_questions_are_announced_as_for_costs(self, simulated_answers):
+        choose, costs = (
+            Bayes([counted(3), counted(3, 0.5)], family="lpm", seed=7, population=1000, stop=True, purpose=purpose)
+            for purpose in ("choose", "costs")
+        )
+        asked = simulated_answers(choose, LinearOracle(-COSTS))[: FEWEST_ANSWERS - 2]
+        for n in (0, 3, len(asked)):
+            found, expected = (next(one.begin(asked[:n])).progress for one in (choose, costs))
+            assert found.most == expected.most
+            assert found.fewest <= expected.fewest
+
     def test_a_question_that_is_asked_is_still_to_come_even_if_only_repeats_are_left(self, simulated_answers):
         procedure = Bayes([counted(3)], family="lpm", seed=1, population=1000, questions=4, stop=True, checks=True)
         asked = simulated_answers(procedure, LinearOracle(-COSTS))

@@ -262,6 +262,8 @@ class TestPairs:
         more = np.abs(grave.first - grave.second)
         assert more[0, 2] > 0
         assert more[1, 0] > 0
+        others = [check_question(procedure.asker.models, region, np.random.default_rng(n), loss) for n in range(6)]
+        assert len({frozenset((check.first.tobytes(), check.second.tobytes())) for check in others}) == 6
 
     def test_better_side_needs_a_side(self):
         a = np.array([[0.4, 0.1], [0.1, 0.4]])

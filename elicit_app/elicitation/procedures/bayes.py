@@ -362,11 +362,14 @@ class Bayes:
         each class for every case; else the models as they are. Options that decide alike are one, because they would
         share the probability of being the best.
         """
-        # Rivals are judged by all answers but the last.
-        if self._purpose in (None, "costs") or n_answered(history) < FEWEST_ANSWERS - 1:
+        if not self._compares_policies(history):
             _, first = np.unique(np.round(self._models, 12), axis=0, return_index=True)
             return self._models[np.sort(first)]
         return self._policies(history)
+
+    def _compares_policies(self, history: Sequence[Asked]) -> bool:
+        """Return whether the options are policies; an answer early, as rivals are judged by all but the last."""
+        return self._purpose not in (None, "costs") and n_answered(history) >= FEWEST_ANSWERS - 1
 
     def _policies(self, history: Sequence[Asked]) -> Matrix:
         """Return the matrices, shape (n, k, k), of the policies judged at the end: of models, and one class for all."""
@@ -470,8 +473,11 @@ class Bayes:
         if self._purpose in (None, "costs"):
             return needed
         settled = answers_until_settled(probability_best(belief, self._options(history)), n_answered(history), most)
-        last = min if self._purpose == "choose" else max
-        return last(needed[0], settled[0]), last(needed[1], settled[1])
+        if self._purpose == "both":
+            return max(needed[0], settled[0]), max(needed[1], settled[1])
+        # The models alone say little about how long it takes to choose among the policies.
+        most = min(needed[1], settled[1]) if self._compares_policies(history) else needed[1]
+        return min(needed[0], settled[0]), most
 
     def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
         """Return the gains, shape (<= n, m), of random pairs of achievable matrices."""
