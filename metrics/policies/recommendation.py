@@ -62,8 +62,7 @@ class Recommendation:
 def recommendation(judgement: Judgement) -> Recommendation:
     """Return the recommendation of a judgement in words."""
     pieces = _pieces(judgement)
-    unsure = judgement.sure is not None and judgement.sure < UNSURE
-    if unsure or judgement.metric.quality.provisional in NOT_TO_DECIDE_BY:
+    if _is_a_guess(judgement):
         pieces = (Piece("Best guess only. "), *pieces)
     return Recommendation(pieces, _spares(judgement), _sureness(judgement), judgement.metric.quality.caveat)
 
@@ -103,7 +102,15 @@ def difference_words(one: JudgedPolicy) -> str:
 def short_recommendation(judgement: Judgement) -> str:
     """Return the recommendation in a few words: "Lamp position, as it decides now (61 % sure)"."""
     does = _action_text(judgement, judgement.best)
-    return does if judgement.sure is None else f"{does} ({_sure(judgement.sure).lower()} sure)"
+    said = ["best guess only"] if _is_a_guess(judgement) else []
+    said += [] if judgement.sure is None else [f"{_sure(judgement.sure).lower()} sure"]
+    return f"{does} ({', '.join(said)})" if said else does
+
+
+def _is_a_guess(judgement: Judgement) -> bool:
+    """Return whether another policy is more likely to be better, or these costs should not be used for decisions."""
+    unsure = judgement.sure is not None and judgement.sure < UNSURE
+    return unsure or judgement.metric.quality.provisional in NOT_TO_DECIDE_BY
 
 
 def _pieces(judgement: Judgement) -> tuple[Piece, ...]:

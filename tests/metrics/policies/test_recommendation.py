@@ -11,7 +11,7 @@ from metrics.elicited.metric_parts import OPPOSED, UNTRUSTED, UNTRUSTED_AMONG, C
 from metrics.policies.cases import Practice, case_table, of_model
 from metrics.policies.information import DOUBTED, DOUBTED_CASES, information
 from metrics.policies.judging import Judge
-from metrics.policies.recommendation import name_and_manner
+from metrics.policies.recommendation import name_and_manner, short_recommendation
 
 WORDS = (
     Consequence("malignant", "benign", "Missed cancer", "missed cancer", "missed cancers"),
@@ -143,6 +143,7 @@ def test_nothing_is_decided_by_answers_that_speak_against_each_other(reason):
     assert judged(table, under).advice == f"Do not decide by these costs yet: {reason}"
     assert judged(table, under).recommendation.reservation == f"The costs are provisional: {reason}."
     assert judged(table, under).recommendation.sentence.startswith("Best guess only. Use m")
+    assert "(best guess only, " in short_recommendation(judged(table, under))
     assert judged(table, metric(3.0, 0.2)).advice.startswith("Decide now")
 
 
@@ -158,6 +159,7 @@ def test_a_sentence_that_something_else_is_likelier_than_is_called_a_guess():
     guess = [judged(table, metric(1.6, 0.6)) for table in ([70, 30, 45, 55], [950, 50, 50, 950])]
     assert guess[0].sure < 0.5 < guess[1].sure
     assert [one.recommendation.sentence.startswith("Best guess only. ") for one in guess] == [True, False]
+    assert ["best guess only" in short_recommendation(one) for one in guess] == [True, False]
 
 
 def test_what_one_does_names_every_policy():
