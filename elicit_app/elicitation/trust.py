@@ -12,12 +12,12 @@ import numpy as np
 from elicit_app.elicitation.agenda import better_side
 from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.conflicting_counts import ConflictingCounts, conflicting_counts
-from elicit_app.elicitation.linearity import macro_f1
 from elicit_app.elicitation.predictive import EvidenceAgainstChance, accuracies, random_pairs
 from elicit_app.elicitation.procedure import Outcome, Procedure
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Purpose, Side
 from elicit_app.elicitation.response import evidence
 from elicit_app.elicitation.utilities import coordinates
+from metrics.measures.confusion import macro_f1
 
 Verdict = Literal["trusted", "reservations", "untrusted"]
 Name = Literal["random", "same_side", "reversed", "insensitive", "changed", "lexicographic", "surprises", "no_better"]

@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from elicit_app.elicitation.linearity import f1_scores, miss_rates
+from elicit_app.elicitation.linearity import miss_rates
 from elicit_app.elicitation.oracles import (
     BoundedNoiseOracle,
     FlipOracle,
@@ -24,6 +24,7 @@ from elicit_app.experiments.measures import JudgedPairs
 from elicit_app.experiments.truths import Metric, Values
 from elicit_app.problem import WrongOption
 from metrics.elicited.family import family_of, is_fraction
+from metrics.measures.confusion import f1_scores
 
 PersonKind = Literal["linear", "concave", "quadratic", "minimax", "threshold", "f1", "gmean", "hmean", "qmean"]
 MONOTONE: tuple[PersonKind, ...] = ("gmean", "hmean", "qmean")

@@ -377,6 +377,17 @@ _DECIMALS = 6
 LARGEST_POPULATION = 10**12
 
 
+def f1_scores(matrices: Floats) -> Floats:
+    """Return the F1 of each class, shape (..., k), of matrices (..., k, k); 0 for a class never met nor named."""
+    sums = matrices.sum(axis=-1) + matrices.sum(axis=-2)
+    return np.asarray(2 * np.diagonal(matrices, axis1=-2, axis2=-1) / np.where(sums > 0, sums, 1.0))
+
+
+def macro_f1(matrices: Floats) -> Floats:
+    """Return the mean F1 of the classes, shape (...), of matrices (..., k, k)."""
+    return np.asarray(f1_scores(matrices).mean(axis=-1))
+
+
 def natural_frequencies(matrix: ArrayLike, population: int) -> NDArray[np.int64]:
     """Scale a confusion matrix to whole cases out of a population.
 

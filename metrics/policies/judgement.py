@@ -49,6 +49,8 @@ class JudgedPolicy:
         Cost at the metric's estimate and the counted cases.
     counts : ndarray of int64, shape (k, k)
         Confusion matrix of its decisions as natural frequencies in the population; rows are true classes.
+    macro_f1 : float
+        Mean F1 of the classes, for people who go by it; the order and the rank go by cost.
     rank : int
         Policies whose difference to the best may be 0 share rank 1; the others follow by cost.
     difference_to_best : float
@@ -66,6 +68,7 @@ class JudgedPolicy:
     threshold: Threshold | None
     cost_per_population: float
     counts: NDArray[np.int64]
+    macro_f1: float
     rank: int
     difference_to_best: float
     interval: Range | None = None

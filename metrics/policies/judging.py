@@ -13,7 +13,7 @@ from metrics.elicited.metric_parts import CaseWords, range_of_draws
 from metrics.errors import ArgumentTypeError, InputError
 from metrics.inputs.arguments import Floats, same_length
 from metrics.inputs.labels import checked_rows
-from metrics.measures.confusion import natural_frequencies
+from metrics.measures.confusion import macro_f1, natural_frequencies
 from metrics.measures.costs import cost_sensitive_decisions
 from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always, case_table, of_model
 from metrics.policies.costs import DRAWS, PolicyCosts, UnitCosts, policy_costs
@@ -217,16 +217,18 @@ class Judge:
         unit = costs.unit_costs.unit
         positive = unit[1] if len(self.metric.classes) == 2 else None
         threshold = None if positive is None else threshold_of(costs.unit_costs, positive)
+        matrices = [costs.rates[:, index] * own[:, None] for index in range(len(costs.policies))]
         policies = [
             JudgedPolicy(
                 policy=policy,
                 threshold=threshold if policy.decides == "least-cost" else None,
                 cost_per_population=float(drawn.estimate[index]),
-                counts=_frozen(natural_frequencies(costs.rates[:, index] * own[:, None], self.population)),
+                counts=_frozen(natural_frequencies(matrix, self.population)),
+                macro_f1=float(macro_f1(matrix)),
                 rank=1,
                 difference_to_best=0.0,
             )
-            for index, policy in enumerate(costs.policies)
+            for index, (policy, matrix) in enumerate(zip(costs.policies, matrices, strict=True))
         ]
         n_cases = int(costs.cases.sum())
         return Judgement(

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import f1_score
 
 from elicit_app.elicitation.agenda import MAX_EXTRA_CHECKS, better_side, check_question, count_extra_checks
 from elicit_app.elicitation.cases import Cases
@@ -17,7 +16,7 @@ from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.procedures.dlpm import Dlpm
 from elicit_app.elicitation.questions import PREFERENCES, Answer, Asked, Choice, Moved, Purpose, Question
 from elicit_app.elicitation.region import Region
-from elicit_app.elicitation.trust import Count, macro_f1, refitted, trust_report
+from elicit_app.elicitation.trust import Count, refitted, trust_report
 
 pytestmark = pytest.mark.usefixtures("few_draws")
 COSTS = np.array([[0.0, 1.0, 0.4], [0.2, 0.0, 0.1], [0.7, 0.3, 0.0]])
@@ -270,16 +269,6 @@ class TestPairs:
         assert better_side(a, a) is None
         assert better_side(a, np.array([[0.3, 0.2], [0.0, 0.5]])) is None
         assert better_side(a, np.array([[0.3, 0.2], [0.1, 0.4]])) is Choice.FIRST
-
-    @settings(deadline=None, max_examples=25)
-    @given(st.integers(2, 5), st.integers(0, 2**20))
-    def test_macro_f1_is_that_of_the_labels(self, k, seed):
-        rng = np.random.default_rng(seed)
-        true = np.concatenate([np.arange(k), rng.integers(k, size=30)])
-        predicted = rng.integers(k, size=len(true))
-        rates = np.zeros((k, k))
-        np.add.at(rates, (true, predicted), 1 / len(true))
-        assert macro_f1(rates) == pytest.approx(f1_score(true, predicted, average="macro"))
 
 
 class TestStoppingEarly:

@@ -28,15 +28,7 @@ from elicit_app.elicitation.agenda import (
     required_left,
 )
 from elicit_app.elicitation.asking import Answers, Asker
-from elicit_app.elicitation.belief import (
-    KEPT,
-    LRUCache,
-    ParticlePosterior,
-    Posterior,
-    open_ends,
-    parent_length,
-    prefix_digests,
-)
+from elicit_app.elicitation.belief import KEPT, LRUCache, ParticlePosterior, Posterior, parent_length, prefix_digests
 from elicit_app.elicitation.cases import Decider, Tally
 from elicit_app.elicitation.choosing import Goal
 from elicit_app.elicitation.fractions import FractionPairs, FractionPosterior, FractionPrior
@@ -44,7 +36,7 @@ from elicit_app.elicitation.intervals import FEW_ENOUGH, IntervalPosterior, draw
 from elicit_app.elicitation.linearity import Linearity, check_linearity
 from elicit_app.elicitation.pairs import FrontierPairs, SpherePairs
 from elicit_app.elicitation.plausible import PlausiblePairs, pairs_of_study
-from elicit_app.elicitation.pool import SAME, argmax_confusions, widest_rate
+from elicit_app.elicitation.pool import SAME, argmax_confusions
 from elicit_app.elicitation.predictive import (
     EvidenceAgainstChance,
     PredictiveScores,
@@ -55,10 +47,11 @@ from elicit_app.elicitation.predictive import (
 from elicit_app.elicitation.prior import NeverWorse, Structure, WeightPrior, pile_labels, relative_weights
 from elicit_app.elicitation.procedure import Elicitation, Outcome
 from elicit_app.elicitation.questions import AnswersFor, Asked, Choice, Family, Matrix, Progress, Step, StopReason
+from elicit_app.elicitation.reach import open_ends, widest_rates
 from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.elicitation.response import ResponseModel, evidence
 from elicit_app.problem import Problem
-from metrics.elicited.family import is_fraction, linear_family
+from metrics.elicited.family import family_of, is_fraction, linear_family
 from metrics.elicited.metric_parts import rounded_draws
 
 PARTICLES, _WEIGHTS_OF_THEM = 500, 7  # more weights have wider ranges, which need more draws for the same precision
@@ -313,21 +306,26 @@ class Bayes:
         first = self._cases[0]
         return isinstance(first, Tally) and first.good is not None
 
-    def _widest(self, history: Sequence[Asked]) -> float:
-        """Return the largest exchange rate that could be asked about: how many of one mistake for one of another."""
-        asked = [self.prior.gain(*question.rates)[None] for question, _ in history]
-        return max(self._widest_offered, *map(widest_rate, asked), 0.0) or float("inf")
+    def _widest(self, history: Sequence[Asked]) -> Matrix:
+        """Return how many of each mistake, at most, could be traded for one of another, shape (m,)."""
+        asked = [widest_rates(self.prior.gain(*question.rates)[None]) for question, _ in history]
+        widest = np.max([self._widest_offered, *asked], axis=0)
+        # Among thousands of pairs each class is traded often, but not each of its mistakes.
+        k = self.prior.n_classes
+        true = np.array([key.true for key in family_of(self.family).mistakes(k)])
+        of_class = np.array([widest[true == number].max() for number in range(k)])[true]
+        return np.where(of_class > 0, of_class, widest.max() or np.inf)
 
     @cached_property
-    def _widest_offered(self) -> float:
-        """Return the largest exchange rate among the pairs from which questions are chosen."""
+    def _widest_offered(self) -> Matrix:
+        """Return the same among the pairs from which questions are chosen."""
         rng = _study_rng(_WIDEST)
         if self._by_particles:
             weights = relative_weights(self.prior.log_weights(rng.standard_normal((50, self.prior.size))))
         else:
             # From draws of the belief, because the prior's covariance of thousands of weights is large.
             weights = relative_weights(self.belief([]).log_weights[:50])
-        return widest_rate(self.source.candidates(weights, rng).gains)
+        return widest_rates(self.source.candidates(weights, rng).gains)
 
     def _early_stop_reason(self, history: Sequence[Asked]) -> StopReason | None:
         if not self.stop:
