@@ -27,8 +27,6 @@ from metrics.text import costs_html, counted, in_zone
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from metrics.elicited.exchange import ExchangeRate
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ElicitedMetric(CostsOfCases):
@@ -331,13 +329,6 @@ class ElicitedMetric(CostsOfCases):
         They are recomputed on each access: for fifty classes they take 19 MiB.
         """
         return None if self.samples is None else family_of(self.family).costs(self.samples)
-
-    @cached_property
-    def _exchange_rates(self) -> tuple[ExchangeRate, ...]:
-        """Return the exchange rates; cached, because a report uses them often (2,450 quantiles for fifty classes)."""
-        from metrics.elicited.exchange import rates_of
-
-        return rates_of(self)
 
     @cached_property
     def stated_consequences(self) -> Mapping[tuple[str, str | None], Consequence]:

@@ -9,20 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.elicited.elicited_metric import ElicitedMetric
 from metrics.elicited.family import MistakeKey, error_cells, family_of
 from metrics.elicited.metric_parts import Consequence, Quality
 from metrics.inputs.arguments import Floats
 from metrics.text import NOT_KNOWN, span, two_digits
 
-if TYPE_CHECKING:
-    from metrics.elicited.elicited_metric import ElicitedMetric
-
-
+_KEPT = "_exchange_rates"
 _CELLS_AT_ONCE = 400
 _ENDLESS = 1e150  # above any ratio of costs; its square stands in for infinity while ends are interpolated
 _Estimate = tuple[float, tuple[float, float] | None, tuple[float | None, float | None]]
@@ -244,18 +242,21 @@ def exchange_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
     >>> [(rate.mistake.name, rate.in_words()) for rate in exchange_rates(metric)]
     [('healthy called ill', '1'), ('ill called healthy', '8')]
     """
-    return metric._exchange_rates
+    # Kept with the metric, because a report uses them often (2,450 quantiles for fifty classes).
+    if _KEPT not in vars(metric):
+        vars(metric)[_KEPT] = _computed_rates(metric)
+    rates: tuple[ExchangeRate, ...] = vars(metric)[_KEPT]
+    return rates
 
 
 def with_quality(metric: ElicitedMetric, quality: Quality) -> ElicitedMetric:
-    """Return the metric with another `quality`, reusing its cached exchange rates."""
+    """Return the metric with another `quality`, reusing its exchange rates, which do not depend on it."""
     found = replace(metric, quality=quality)
-    found.__dict__["_exchange_rates"] = metric._exchange_rates
+    vars(found)[_KEPT] = exchange_rates(metric)
     return found
 
 
-def rates_of(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
-    """Compute the exchange rates, which the metric caches; see `exchange_rates`."""
+def _computed_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
     family = family_of(metric.family)
     mistakes = family.mistakes(len(metric.classes))
     unit = yardstick_of(metric)
