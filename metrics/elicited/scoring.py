@@ -302,7 +302,7 @@ class CostsOfCases(PricedScores):
         if response_method == "predict_proba":
             from metrics.elicited.scorer import ExpectedCostScorer
 
-            return ExpectedCostScorer(self)
+            return ExpectedCostScorer(self.expected_score)
         raise InputError(f"response_method: predict or predict_proba was expected, found {response_method!r}.")
 
     def table_of(
