@@ -47,6 +47,8 @@ class CostsOfCases(PricedScores):
         family: str
         weights: Floats
         cost_matrix: Floats
+        intervals: Floats | None
+        prevalence: Floats | None
         labels: tuple[Any, ...]
 
     @cached_property
