@@ -22,8 +22,8 @@ from metrics.inputs.arguments import Floats, number_array, whole_number
 from metrics.measures.costs import cost_sensitive_decisions
 from metrics.policies.cases import PRACTICE, Policy, Practice, always, case_table
 from metrics.policies.costs import UnitCosts, policy_costs
-from metrics.policies.judgement import share_best
 from metrics.policies.judging import ModelPolicies, models_of
+from metrics.policies.ranking import share_best
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,7 +17,8 @@ from metrics.measures.confusion import natural_frequencies
 from metrics.measures.costs import cost_sensitive_decisions
 from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always, case_table, of_model
 from metrics.policies.costs import DRAWS, PolicyCosts, UnitCosts, policy_costs
-from metrics.policies.judgement import CostDraws, JudgedPolicy, Judgement, Threshold, compared
+from metrics.policies.judgement import Judgement
+from metrics.policies.ranking import CostDraws, JudgedPolicy, Threshold, compared
 from metrics.policies.recalibration import UNKNOWN, Calibration, calibration
 from metrics.text import counted, series, two_digits
 
