@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics.drawing import plot_shares
-from metrics.elicited.elicited_metric import ElicitedMetric
+from metrics.elicited.elicited_metric import ElicitedMetric, require_metric
 from metrics.inputs.class_index import ClassIndex
 from metrics.measures.calibration import CalibrationCurve, calibration_curve
 from metrics.measures.confusion import ConfusionMatrix, Normalize, confusion_matrix
@@ -121,6 +121,7 @@ class CostDisplay(_Display):
         ax: Axes | None = None,
     ) -> Self:
         """Draw the cost of predictions; labels are matched with the metric's classes."""
+        require_metric(metric)
         counts = confusion_matrix(y_true, y_pred, labels=metric.class_index.labels, sample_weight=sample_weight)
         return cls(counts, metric).plot(ax)
 
@@ -199,6 +200,7 @@ class DecisionCurveDisplay(_Display):
         curve = decision_curve(y_true, y_proba, pos_label=pos_label, **options)
         if metric is None:
             return cls(curve).plot(ax)
+        require_metric(metric)
         positive = int(metric.class_index.indices_of([curve.positive], "pos_label")[0])
         threshold = threshold_of(UnitCosts.of(metric), positive)
         return cls(curve, (threshold.low, threshold.high)).plot(ax)
@@ -246,6 +248,7 @@ class CostCurveDisplay(_Display):
         ax : matplotlib Axes, optional
             Axes to draw on; a new figure by default.
         """
+        require_metric(metric)
         models = y_pred if isinstance(y_pred, Mapping) else {"model": y_pred}
         every: dict[str, Any] = {"labels": metric.class_index.labels, "sample_weight": sample_weight}
         matrices = {name: confusion_matrix(y_true, predicted, **every) for name, predicted in models.items()}

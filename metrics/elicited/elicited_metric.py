@@ -318,7 +318,7 @@ class ElicitedMetric(CostsOfCases):
             given = [found[index] for index in range(len(self.classes))]
         else:
             given = labels
-        if len(class_names(given)) != len(self.classes):
+        if len(class_names(given, "labels")) != len(self.classes):
             raise InputError(f"labels: {len(self.classes)} labels were expected, one per class, found {len(given)}.")
         return replace(self, labels=tuple(given))
 
@@ -340,6 +340,21 @@ class ElicitedMetric(CostsOfCases):
         from metrics.drawing import plot_cost_matrix
 
         return plot_cost_matrix(self, ax)
+
+
+def require_metric(given: object) -> None:
+    """Check that an argument is an elicited metric, not its costs or the path of its file.
+
+    Raises
+    ------
+    TypeError
+        If it is anything else.
+    """
+    if not isinstance(given, ElicitedMetric):
+        raise ArgumentTypeError(
+            f"metric: an ElicitedMetric was expected, found {type(given).__name__}; ElicitedMetric.load reads one from "
+            "its file, ElicitedMetric.from_cost_matrix makes one of costs."
+        )
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.elicited.elicited_metric import ElicitedMetric
+from metrics.elicited.elicited_metric import ElicitedMetric, require_metric
 from metrics.elicited.family import MistakeKey, error_cells, family_of
 from metrics.elicited.metric_parts import Consequence, Quality
 from metrics.inputs.arguments import Floats
@@ -242,6 +242,7 @@ def exchange_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
     >>> [(rate.mistake.name, rate.in_words()) for rate in exchange_rates(metric)]
     [('healthy called ill', '1'), ('ill called healthy', '8')]
     """
+    require_metric(metric)
     # Kept with the metric, because a report uses them often (2,450 quantiles for fifty classes).
     if _KEPT not in vars(metric):
         vars(metric)[_KEPT] = _computed_rates(metric)

@@ -152,7 +152,10 @@ def number_array(values: ArrayLike, name: str, *, finite: bool = True) -> Floats
         If an entry is not a number, or is too large, infinite or missing; the message gives its position.
     """
     try:
-        array = np.asarray(unmasked(values), dtype=np.float64)
+        given = np.asarray(unmasked(values))
+        if given.dtype.kind in "cmM":  # NumPy would drop imaginary parts, and count days and seconds
+            raise TypeError
+        array = given.astype(np.float64, copy=False)
     except (TypeError, ValueError):
         raise InputError(f"{name}: numbers were expected, all rows of the same length.") from None
     # NaN fails every comparison.
@@ -361,7 +364,7 @@ def real_number(value: object, name: str, lowest: float, highest: float = math.i
     bounded = f"a number in {'[' if ends else '('}{lowest:g}, {highest:g}{']' if ends else ')'}"
     expected = bounded if math.isfinite(highest) else f"a number {'>=' if ends else '>'} {lowest:g}"
     try:
-        if isinstance(value, str | bytes):
+        if isinstance(value, str | bytes | complex):
             raise TypeError
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -479,7 +482,7 @@ def aligned(
 
 def _columns(classes: ClassIndex, labels: Sequence[object]) -> Columns:
     """Return the class of each label of a column, after checking that all differ."""
-    class_names(labels)
+    class_names(labels, "labels")
     columns = classes.indices_of(labels, "labels")
-    class_names([classes.names[j] for j in columns])
+    class_names([classes.names[j] for j in columns], "labels")
     return columns

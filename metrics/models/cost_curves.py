@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.drawing import FIRST, INK, LINE, QUIET, SECOND, LogAxis, axes_for, line_style, set_ratio_axis, tidy
+from metrics.elicited.elicited_metric import ElicitedMetric, require_metric
 from metrics.elicited.exchange import exchange_rates
 from metrics.errors import ArgumentTypeError, InputError, require
 from metrics.inputs.arguments import Floats, case_weights, matrix_of, number_array, required_weight, same_length
@@ -21,8 +22,6 @@ from metrics.text import two_digits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from metrics.elicited.elicited_metric import ElicitedMetric
 
 
 @dataclass(frozen=True)
@@ -195,6 +194,7 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
     >>> [round(point.ratio, 2) for point in curve.break_even_points()]
     [4.5]
     """
+    require_metric(metric)
     if isinstance(mistake, str) or not isinstance(mistake, Sequence) or len(mistake) != 2:
         raise InputError(f"mistake: a pair (true class, predicted class) was expected, found {mistake!r}.")
     if not isinstance(matrices, Mapping):
@@ -357,6 +357,7 @@ def operating_point(
     >>> operating_point(['well', 'well', 'ill', 'ill'], [0.1, 0.6, 0.4, 0.9], metric, pos_label='ill').threshold
     0.4
     """
+    require_metric(metric)
     if len(metric.classes) != 2:
         raise InputError(f"metric: two classes were expected, it has {len(metric.classes)}.")
     p = int(metric.class_index.indices_of([pos_label], "pos_label")[0])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.elicited.elicited_metric import ElicitedMetric, require_metric
 from metrics.elicited.metric_parts import CaseWords, range_of_draws
 from metrics.errors import ArgumentTypeError, InputError
 from metrics.inputs.arguments import Floats, same_length
@@ -21,10 +22,6 @@ from metrics.policies.judgement import Judgement
 from metrics.policies.ranking import CostDraws, JudgedPolicy, Threshold, compared
 from metrics.policies.recalibration import UNKNOWN, Calibration, calibration
 from metrics.text import counted, series, two_digits
-
-if TYPE_CHECKING:
-    from metrics.elicited.elicited_metric import ElicitedMetric
-
 
 DEFAULT_POPULATION = 1_000
 # If the share of a class differs by this much from that of the cases, probabilities need correction.
@@ -349,6 +346,7 @@ def models_of(
         If a label is not one of the metric's classes, there is no model, or a table does not hold probabilities for
         these cases.
     """
+    require_metric(metric)
     true = metric.class_index.indices(y_true, "y_true").astype(np.int64)
     if not isinstance(y_proba, Mapping):
         raise ArgumentTypeError("y_proba: the probabilities of each model by its name were expected, {name: y_proba}.")
