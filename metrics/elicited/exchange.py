@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from metrics.elicited.elicited_metric import ElicitedMetric, require_metric
 from metrics.elicited.family import MistakeKey, error_cells, family_of
 from metrics.elicited.metric_parts import Consequence, Quality
+from metrics.errors import InputError
 from metrics.inputs.arguments import Floats
 from metrics.text import NOT_KNOWN, span, two_digits
 
@@ -248,6 +249,36 @@ def exchange_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
         vars(metric)[_KEPT] = _computed_rates(metric)
     rates: tuple[ExchangeRate, ...] = vars(metric)[_KEPT]
     return rates
+
+
+def rate_of(metric: ElicitedMetric, mistake: tuple[object, object]) -> ExchangeRate:
+    """Return the exchange rate of a mistake whose cost is to vary.
+
+    Parameters
+    ----------
+    metric : ElicitedMetric
+        As in `exchange_rates`.
+    mistake : tuple
+        (true, predicted), as labels; or as indices as in `exchange_rates`, if they are not both labels.
+
+    Raises
+    ------
+    InputError
+        If it is not a pair, no mistake, or the yardstick.
+    """
+    rates = exchange_rates(metric)
+    if isinstance(mistake, str) or not isinstance(mistake, Sequence) or len(mistake) != 2:
+        raise InputError(f"mistake: a pair (true class, predicted class) was expected, found {mistake!r}.")
+    indices = all(isinstance(part, int | np.integer | None) for part in mistake)
+    if not indices or min(map(metric.class_index.place, mistake)) >= 0:
+        mistake = tuple(metric.class_index.indices_of(mistake, "mistake").tolist())
+    true, predicted = mistake
+    rate = next((rate for rate in rates if rate.true == true and rate.predicted in (predicted, None)), None)
+    if rate is None or true == predicted:
+        raise InputError(f"mistake: {mistake} is a right answer or no mistake of these classes; choose another one.")
+    if rate.is_yardstick:
+        raise InputError(f"mistake: {rate.mistake.name} is the yardstick; choose another one.")
+    return rate
 
 
 def with_quality(metric: ElicitedMetric, quality: Quality) -> ElicitedMetric:

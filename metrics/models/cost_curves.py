@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.drawing import FIRST, INK, LINE, QUIET, SECOND, LogAxis, axes_for, line_style, set_ratio_axis, tidy
 from metrics.elicited.elicited_metric import ElicitedMetric, require_metric
-from metrics.elicited.exchange import exchange_rates
+from metrics.elicited.exchange import exchange_rates, rate_of
 from metrics.errors import ArgumentTypeError, InputError, require
 from metrics.inputs.arguments import Floats, case_weights, matrix_of, number_array, required_weight, same_length
 from metrics.inputs.class_index import ClassIndex
@@ -174,7 +174,8 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
         Confusion matrix of each model, as counts or rates; rows are true classes, columns are predicted classes, in
         the order of the metric's classes or with their own labels, as from `metrics.confusion_matrix`.
     mistake : tuple
-        (true, predicted): the mistake whose cost varies; for family "dlpm" any wrong answer for that true class.
+        (true, predicted), as in `policy_curves`: the mistake whose cost varies; for family "dlpm" any wrong answer for
+        that true class.
 
     Returns
     -------
@@ -194,23 +195,14 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
     >>> [round(point.ratio, 2) for point in curve.break_even_points()]
     [4.5]
     """
-    require_metric(metric)
-    if isinstance(mistake, str) or not isinstance(mistake, Sequence) or len(mistake) != 2:
-        raise InputError(f"mistake: a pair (true class, predicted class) was expected, found {mistake!r}.")
+    rate = rate_of(metric, mistake)
     if not isinstance(matrices, Mapping):
         raise ArgumentTypeError("matrices: each model's by its name were expected, {name: matrix}.")
     if not matrices:
         raise InputError("matrices: the confusion matrix of at least one model was expected.")
-    true, predicted = map(int, metric.class_index.indices_of(mistake, "mistake"))
-    if true == predicted:
-        raise InputError(f"mistake: {metric.classes[true]!r} called {metric.classes[true]!r} is a right answer.")
-    rates = exchange_rates(metric)
-    rate = next(r for r in rates if r.true == true and r.predicted in (predicted, None))
-    if rate.is_yardstick:
-        raise InputError(f"mistake: {rate.mistake.name} is the yardstick; choose another one.")
     k = len(metric.classes)
     varied = rate.cells(k)
-    others = np.sum([other.ratio * other.cells(k) for other in rates if other is not rate], axis=0)
+    others = np.sum([other.ratio * other.cells(k) for other in exchange_rates(metric) if other is not rate], axis=0)
     shares = [_shares(name, matrix, metric.class_index) for name, matrix in matrices.items()]
     return CostCurve(
         models=tuple(map(str, matrices)),
