@@ -22,7 +22,7 @@ from metrics.inputs.arguments import Floats, by_class, matrix_of, number_array, 
 from metrics.inputs.class_index import ClassIndex, class_names
 from metrics.inputs.labels import label_text
 from metrics.measures.confusion import LARGEST_POPULATION
-from metrics.text import costs_html, counted, in_zone
+from metrics.text import cost_cells, costs_html, counted, in_zone, table_html
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -134,17 +134,24 @@ class ElicitedMetric(CostsOfCases):
     def __repr__(self) -> str:
         """Return a one-line description."""
         classes = ", ".join(self.classes[:6]) + (", ..." if len(self.classes) > 6 else "")
-        source = self.provenance
-        answers = f" from {counted(source.questions, 'answer')}" if source.questions else ""
-        return f"<ElicitedMetric {self.name!r}: {self.family} by {source.procedure}{answers}, classes {classes}>"
+        return f"<ElicitedMetric {self.name!r}: {self.family} {self._origin}, classes {classes}>"
 
     def _repr_html_(self) -> str:
-        """Return the costs as an HTML table for notebooks, with their source and caveats."""
+        """Return the costs, or the prices of amounts, as an HTML table for notebooks, with source and caveats."""
+        caveats = [self.quality.caveat, self.quality.source]
+        if self.kind == "confusion":
+            notes = [f"Costs {self._origin}; the worst mistake costs 1.", *caveats]
+            return costs_html(self.name, self.classes, self.cost_matrix, self.intervals, notes)
+        cells = cost_cells(self.cost_matrix, self.intervals)
+        prices = [[amount, *cells[row][row - 1]] for row, amount in enumerate(self.classes)]  # beside the diagonal
+        notes = [f"Prices {self._origin}; the highest is 1.", *caveats]
+        return table_html(self.name, ["", "price", "90 % plausible"], prices, notes)
+
+    @property
+    def _origin(self) -> str:
+        """Return the source in a few words: "by bayes from 14 answers"."""
         source = self.provenance
-        answers = f" from {counted(source.questions, 'answer')}" if source.questions else ""
-        how = f"Costs by {source.procedure}{answers}; the worst mistake costs 1."
-        notes = [how, self.quality.caveat, self.quality.source]
-        return costs_html(self.name, self.classes, self.cost_matrix, self.intervals, notes)
+        return f"by {source.procedure}" + (f" from {counted(source.questions, 'answer')}" if source.questions else "")
 
     @classmethod
     def from_weights(
@@ -339,6 +346,7 @@ class ElicitedMetric(CostsOfCases):
         """Draw the costs with their 90 % intervals on `ax` or a new figure; see `metrics.plots.plot_cost_matrix`."""
         from metrics.drawing import plot_cost_matrix
 
+        self.require_kind("confusion")
         return plot_cost_matrix(self, ax)
 
 
