@@ -24,12 +24,14 @@ from metrics.inputs.arguments import (
     Columns,
     Floats,
     aligned,
+    by_class,
     case_weights,
     column_names,
     labelled_table,
     number_array,
     required_weight,
     same_length,
+    weights_by_label,
 )
 from metrics.inputs.class_index import ClassIndex, LabelledWeights
 from metrics.inputs.labels import Probabilities, is_missing, label_array
@@ -250,7 +252,8 @@ class CostsOfCases(PricedScores):
         Parameters
         ----------
         cost : float, sequence of k floats or mapping
-            Cost of referring a case, in units of the worst mistake, >= 0; the same for every case, or by true class.
+            Cost of referring a case, in units of the worst mistake, >= 0; the same for every case, or by true class. A
+            pandas series indexed by labels counts as a mapping.
         label : object
             The label of this decision; it must not be one of the metric's labels.
 
@@ -297,6 +300,7 @@ class CostsOfCases(PricedScores):
             If the method is unknown.
         """
         require("sklearn")
+        self.require_kind("confusion")
         if response_method == "predict":
             from sklearn.metrics import make_scorer
 
@@ -344,12 +348,10 @@ class Referral:
     def of(cls, metric: CostsOfCases, cost: float | Sequence[float] | Mapping[Any, float], label: object) -> Self:
         """Convert the caller's arguments to the types of the fields; see `ElicitedMetric.refer`."""
         k = len(metric.classes)
-        if isinstance(cost, Mapping):
-            places = metric.class_index.indices_of(cost, "cost")
-            if len({*places.tolist()}) < k:
-                raise InputError(f"cost: one for each of the {k} classes was expected, found {len(cost)}.")
-            cost = [[*cost.values()][index] for index in np.argsort(places)]
-        costs = number_array(cost, "cost")
+        by_label = weights_by_label(cost)
+        if isinstance(by_label, Mapping):
+            metric.class_index.indices_of(by_label, "cost")
+        costs = number_array(by_class(by_label, metric.class_index, "cost"), "cost")
         if costs.shape not in ((), (k,)) or (costs < 0).any():
             raise InputError(f"cost: a number >= 0 was expected, or {k} of them, one per class; found {cost!r}.")
         if is_missing(label) or metric.class_index.place(label) >= 0:

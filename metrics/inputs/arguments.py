@@ -234,7 +234,7 @@ def by_class(values: ArrayLike | Mapping[Any, float], classes: ClassIndex, name:
 
 def _noun(name: str) -> str:
     """Return the noun, in error messages, for one number of a per-class argument."""
-    return "share" if name == "prevalence" else "weight"
+    return {"prevalence": "share", "cost": "cost"}.get(name, "weight")
 
 
 def class_weights(values: ArrayLike | Mapping[Any, float], classes: ClassIndex, name: str = "class_weight") -> Floats:

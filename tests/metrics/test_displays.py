@@ -138,6 +138,8 @@ def test_a_metric_of_amounts_shows_prices_and_no_matrix_of_mistakes():
     assert "the truth is" not in html
     with pytest.raises(InputError, match="prices labels of items"):
         metric.plot()
+    with pytest.raises(InputError, match="prices labels of items"):  # a search would call every score NaN
+        metric.as_scorer()
 
 
 def test_a_judgement_shows_what_to_do_first():
