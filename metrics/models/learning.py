@@ -244,7 +244,7 @@ class ExpectedCostObjective:
         weights = case_weights(sample_weight, len(true))
         weight = 1.0 if weights is None else weights[:, np.newaxis]
         two = len(self.cost_matrix) == 2 and margins.size == len(true)
-        if not two and margins.size != len(true) * len(self.cost_matrix):
+        if not two and margins.shape != (len(true), len(self.cost_matrix)):
             raise InputError(
                 f"y_pred: margins of {len(self.cost_matrix)} classes were expected, found {margins.shape}."
             )
