@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.drawing import FIRST, INK, LINE, QUIET, SECOND, LogAxis, axes_for, line_style, set_ratio_axis, tidy
 from metrics.elicited.elicited_metric import ElicitedMetric, require_metric
-from metrics.elicited.exchange import exchange_rates, rate_of
+from metrics.elicited.exchange import rate_of
 from metrics.errors import ArgumentTypeError, InputError, require
 from metrics.inputs.arguments import Floats, case_weights, matrix_of, number_array, required_weight, same_length
 from metrics.inputs.class_index import ClassIndex
 from metrics.measures.costs import EQUAL_COST
+from metrics.policies.costs import UnitCosts
 from metrics.text import two_digits
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
     Parameters
     ----------
     metric : ElicitedMetric
-        Gives the other costs; the yardstick is that of `exchange_rates`.
+        Gives the other costs, at its estimate; the yardstick is that of `exchange_rates`.
     matrices : mapping of str to array-like of shape (k, k)
         Confusion matrix of each model, as counts or rates; rows are true classes, columns are predicted classes, in
         the order of the metric's classes or with their own labels, as from `metrics.confusion_matrix`.
@@ -200,9 +201,8 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
         raise ArgumentTypeError("matrices: each model's by its name were expected, {name: matrix}.")
     if not matrices:
         raise InputError("matrices: the confusion matrix of at least one model was expected.")
-    k = len(metric.classes)
-    varied = rate.cells(k)
-    others = np.sum([other.ratio * other.cells(k) for other in exchange_rates(metric) if other is not rate], axis=0)
+    varied = rate.cells(len(metric.classes))
+    others = np.where(varied, 0.0, UnitCosts.estimated(metric).estimate)
     shares = [_shares(name, matrix, metric.class_index) for name, matrix in matrices.items()]
     return CostCurve(
         models=tuple(map(str, matrices)),

@@ -82,6 +82,20 @@ def test_by_default_the_worst_mistake_varies_around_what_is_plausible():
         policy_curves(under, true, models, ratios=[2.0, 1.0])
 
 
+def test_costs_of_confusion_matrices_are_those_of_the_policies():
+    rng = np.random.default_rng(4)
+    draws = -rng.lognormal(size=(200, 6))
+    under = ElicitedMetric.from_weights([*"abc"], -rng.lognormal(size=6), "lpm", samples=draws)
+    true, proba = rng.choice([*"abc"], 60), rng.dirichlet(np.ones(3), 60)
+    counts = confusion_matrix(true, np.array([*"abc"])[proba.argmax(axis=1)])
+    ratios = np.array([0.5, 2.0, 7.0])
+    curves = policy_curves(under, true, {"model": proba}, ratios=ratios, draws=1)
+    as_now = [policy.name for policy in curves.policies].index("model, as it decides now")
+    true_class, predicted = curves.mistake.split(" called ")
+    lines = cost_curve(under, {"model": counts}, (true_class, predicted))
+    assert lines.cost(ratios)[0] == pytest.approx(curves.cost[as_now], abs=1e-12)
+
+
 @pytest.mark.parametrize(
     ("classes", "mistake", "name"),
     [
