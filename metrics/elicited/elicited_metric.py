@@ -122,7 +122,8 @@ class ElicitedMetric(CostsOfCases):
         """Return whether all fields but the creation time are equal; labels are compared as text."""
         if not isinstance(other, ElicitedMetric):
             return NotImplemented
-        return self.class_index == other.class_index and all(
+        names = [[*map(label_text, metric.labels)] for metric in (self, other)]
+        return names[0] == names[1] and all(
             _same(getattr(self, each.name), getattr(other, each.name))
             for each in fields(self)
             if each.name not in ("created", "labels")
