@@ -102,13 +102,15 @@ class CostDisplay(_Display):
     result: ConfusionMatrix
 
     def __init__(self, result: ConfusionMatrix, metric: ElicitedMetric) -> None:
+        require_metric(metric)
         super().__init__(result)
         self.metric = metric
+        self._counts = metric.matrix_of(result, "result")
 
     @property
     def cost(self) -> float:
         """Return the mean cost per case, in units of the worst mistake."""
-        return mean_cost(self.result, self.metric.cost_matrix)
+        return mean_cost(self._counts, self.metric.cost_matrix)
 
     @classmethod
     def from_predictions(
@@ -131,7 +133,7 @@ class CostDisplay(_Display):
         return cls.from_predictions(y, estimator.predict(X), metric, **options)
 
     def _draw(self, ax: Axes | None) -> Axes:
-        costs = np.asarray(self.result) * self.metric.cost_matrix
+        costs = self._counts * self.metric.cost_matrix
         axes = plot_shares(costs / (costs.sum() or 1.0), ax, self.metric.classes)
         axes.set_title(f"share of the cost; {self.cost:.3g} per case", fontsize=10)
         return axes

@@ -28,13 +28,15 @@ from metrics.inputs.arguments import (
     case_weights,
     column_names,
     labelled_table,
+    matrix_names,
+    matrix_of,
     number_array,
     required_weight,
     same_length,
     weights_by_label,
 )
 from metrics.inputs.class_index import ClassIndex, LabelledWeights
-from metrics.inputs.labels import Probabilities, is_missing, label_array
+from metrics.inputs.labels import Probabilities, few, is_missing, label_array
 from metrics.measures.costs import least_cost_decisions
 
 if TYPE_CHECKING:
@@ -316,6 +318,23 @@ class CostsOfCases(PricedScores):
     ) -> tuple[Probabilities, Columns]:
         """Return probabilities and the class of each column, as in `decide`; error messages call them `name`."""
         return labelled_table(self.class_index, y_proba, self._labels_of(y_proba, labels), name)
+
+    def matrix_of(self, matrix: ArrayLike, name: str) -> Floats:
+        """Return a k x k matrix in the order of the classes; its rows and columns may be named after labels or classes.
+
+        Raises
+        ------
+        InputError
+            If it has another shape or other names.
+        """
+        rows, columns = matrix_names(matrix)
+        known = (self.class_index, ClassIndex(self.classes, "classes"))
+        index = next((one for one in known if columns is not None and one.order_of(columns) is not None), None)
+        if rows is not None and rows == columns and index is None:
+            raise InputError(
+                f"{name}: rows and columns are named {few(rows)}, the classes are {few(self.class_index.names)}."
+            )
+        return matrix_of(matrix, index or self.class_index, name)
 
     def _labels_of(self, y_proba: ArrayLike, labels: Sequence[object] | None) -> Sequence[object] | None:
         """Return `labels`; for a frame with columns named after the classes, the metric's labels in that order."""

@@ -58,6 +58,14 @@ def require_order(table: object, classes: ClassIndex, name: str) -> None:
         )
 
 
+def matrix_names(matrix: object) -> tuple[list[Any] | None, list[Any] | None]:
+    """Return the names of a matrix's rows and columns, those of a `ConfusionMatrix` being its labels; None without."""
+    own = getattr(matrix, "labels", None)
+    if own is not None:
+        return [*own], [*own]
+    return _given(getattr(matrix, "index", None)), _given(getattr(matrix, "columns", None))
+
+
 def matrix_by_name(matrix: ArrayLike, classes: ClassIndex, name: str) -> ArrayLike:
     """Return a matrix with rows and columns in the order of the classes; names, if any, decide.
 
@@ -80,9 +88,7 @@ def matrix_by_name(matrix: ArrayLike, classes: ClassIndex, name: str) -> ArrayLi
     InputError
         If only the rows or only the columns are named, and in another order.
     """
-    own = getattr(matrix, "labels", None)
-    names = [_given(getattr(matrix, axis, None)) for axis in ("index", "columns")] if own is None else [[*own]] * 2
-    rows, columns = (None if given is None else classes.order_of(given) for given in names)
+    rows, columns = (None if given is None else classes.order_of(given) for given in matrix_names(matrix))
     if rows is not None and columns is not None:
         return square_matrix(matrix, name)[np.ix_(rows, columns)]
     known = rows if columns is None else columns

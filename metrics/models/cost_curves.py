@@ -15,8 +15,7 @@ from metrics.drawing import FIRST, INK, LINE, QUIET, SECOND, LogAxis, axes_for, 
 from metrics.elicited.elicited_metric import ElicitedMetric, require_metric
 from metrics.elicited.exchange import rate_of
 from metrics.errors import ArgumentTypeError, InputError, require
-from metrics.inputs.arguments import Floats, case_weights, matrix_of, number_array, required_weight, same_length
-from metrics.inputs.class_index import ClassIndex
+from metrics.inputs.arguments import Floats, case_weights, number_array, required_weight, same_length
 from metrics.measures.costs import EQUAL_COST
 from metrics.policies.costs import UnitCosts
 from metrics.text import two_digits
@@ -203,7 +202,7 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
         raise InputError("matrices: the confusion matrix of at least one model was expected.")
     varied = rate.cells(len(metric.classes))
     others = np.where(varied, 0.0, UnitCosts.estimated(metric).estimate)
-    shares = [_shares(name, matrix, metric.class_index) for name, matrix in matrices.items()]
+    shares = [_shares(name, metric.matrix_of(matrix, f"matrices, {name!r}")) for name, matrix in matrices.items()]
     return CostCurve(
         models=tuple(map(str, matrices)),
         fixed=np.array([(share * others).sum() for share in shares]),
@@ -214,8 +213,7 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
     )
 
 
-def _shares(name: str, matrix: ArrayLike, classes: ClassIndex) -> Floats:
-    values = matrix_of(matrix, classes, f"matrices, {name!r}")
+def _shares(name: str, values: Floats) -> Floats:
     if (values < 0).any() or not values.any():
         raise InputError(f"matrices, {name!r}: numbers >= 0, not all 0, were expected.")
     return np.asarray(values / values.sum())

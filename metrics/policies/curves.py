@@ -132,7 +132,7 @@ def policy_curves(
     rate = max(others, key=lambda rate: rate.ratio) if mistake is None else rate_of(metric, mistake)
     whole_number(draws, "draws", 1)
     true, models = models_of(metric, y_true, y_proba, labels)
-    today = None if practice is None else Practice.of(practice, metric.classes)
+    today = None if practice is None else Practice.of(metric.matrix_of(practice, "practice"), metric.classes)
     return curves_of_models(
         metric, true, models, rate, ratios=ratios, prevalence=prevalence, practice=today, draws=draws, seed=seed
     )

@@ -301,7 +301,8 @@ def judge(
     prevalence : array-like of shape (k,) or mapping of label to share, optional
         Stated shares of the true classes; by default those of the cases.
     practice : array-like of shape (k, k), optional
-        Counts or rates of present practice; rows are true classes.
+        Counts or rates of present practice; rows are true classes, in the order of the metric's or with their own
+        names, as from `metrics.confusion_matrix`.
     population : int, optional
         Number of cases to which costs refer; by default the metric's population, otherwise 1,000.
     draws : int
@@ -330,7 +331,7 @@ def judge(
     [1, 1, 3, 4]
     """
     true, models = models_of(metric, y_true, y_proba, labels)
-    today = None if practice is None else Practice.of(practice, metric.classes)
+    today = None if practice is None else Practice.of(metric.matrix_of(practice, "practice"), metric.classes)
     options = {"practice": today, "population": population, "draws": draws, "seed": seed}
     return Judge.of_models(metric, true, models, **options).at(prevalence)
 
