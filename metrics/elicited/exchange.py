@@ -9,20 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.elicited.elicited_metric import ElicitedMetric, require_metric
 from metrics.elicited.family import MistakeKey, error_cells, family_of
 from metrics.elicited.metric_parts import Consequence, Quality
+from metrics.errors import InputError
 from metrics.inputs.arguments import Floats
 from metrics.text import NOT_KNOWN, span, two_digits
 
-if TYPE_CHECKING:
-    from metrics.elicited.elicited_metric import ElicitedMetric
-
-
+_KEPT = "_exchange_rates"
 _CELLS_AT_ONCE = 400
 _ENDLESS = 1e150  # above any ratio of costs; its square stands in for infinity while ends are interpolated
 _Estimate = tuple[float, tuple[float, float] | None, tuple[float | None, float | None]]
@@ -244,18 +243,52 @@ def exchange_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
     >>> [(rate.mistake.name, rate.in_words()) for rate in exchange_rates(metric)]
     [('healthy called ill', '1'), ('ill called healthy', '8')]
     """
-    return metric._exchange_rates
+    require_metric(metric)
+    # Kept with the metric, because a report uses them often (2,450 quantiles for fifty classes).
+    if _KEPT not in vars(metric):
+        vars(metric)[_KEPT] = _computed_rates(metric)
+    rates: tuple[ExchangeRate, ...] = vars(metric)[_KEPT]
+    return rates
+
+
+def rate_of(metric: ElicitedMetric, mistake: tuple[object, object]) -> ExchangeRate:
+    """Return the exchange rate of a mistake whose cost is to vary.
+
+    Parameters
+    ----------
+    metric : ElicitedMetric
+        As in `exchange_rates`.
+    mistake : tuple
+        (true, predicted), as labels; or as indices as in `exchange_rates`, if they are not both labels.
+
+    Raises
+    ------
+    InputError
+        If it is not a pair, no mistake, or the yardstick.
+    """
+    rates = exchange_rates(metric)
+    if isinstance(mistake, str) or not isinstance(mistake, Sequence) or len(mistake) != 2:
+        raise InputError(f"mistake: a pair (true class, predicted class) was expected, found {mistake!r}.")
+    indices = all(isinstance(part, int | np.integer | None) for part in mistake)
+    if not indices or min(map(metric.class_index.place, mistake)) >= 0:
+        mistake = tuple(metric.class_index.indices_of(mistake, "mistake").tolist())
+    true, predicted = mistake
+    rate = next((rate for rate in rates if rate.true == true and rate.predicted in (predicted, None)), None)
+    if rate is None or true == predicted:
+        raise InputError(f"mistake: {mistake} is a right answer or no mistake of these classes; choose another one.")
+    if rate.is_yardstick:
+        raise InputError(f"mistake: {rate.mistake.name} is the yardstick; choose another one.")
+    return rate
 
 
 def with_quality(metric: ElicitedMetric, quality: Quality) -> ElicitedMetric:
-    """Return the metric with another `quality`, reusing its cached exchange rates."""
+    """Return the metric with another `quality`, reusing its exchange rates, which do not depend on it."""
     found = replace(metric, quality=quality)
-    found.__dict__["_exchange_rates"] = metric._exchange_rates
+    vars(found)[_KEPT] = exchange_rates(metric)
     return found
 
 
-def rates_of(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
-    """Compute the exchange rates, which the metric caches; see `exchange_rates`."""
+def _computed_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
     family = family_of(metric.family)
     mistakes = family.mistakes(len(metric.classes))
     unit = yardstick_of(metric)

@@ -12,7 +12,7 @@ from typing import Literal
 
 from metrics.drawing import SECOND, LinearAxis, LogAxis
 from metrics.elicited.exchange import ExchangeRate
-from metrics.policies.judgement import JudgedPolicy
+from metrics.policies.ranking import JudgedPolicy
 from metrics.policies.recommendation import Piece, difference_words
 from metrics.text import html_text, isolated, total_cost, two_digits
 
