@@ -247,7 +247,8 @@ def _costs(metric: ElicitedMetric, asked: SessionFacts | None) -> list[Section]:
     plot = RatePlot(
         rates, tuple(names), tuple(guesses.get(rate.key) for rate in rates), capitalised(thing_of(metric.kind))
     )
-    legend = "Dot: best estimate; bar: 50 %, line: 90 % plausible, dashed where it is only bounded"
+    bar = "bar: 50 %, " if metric.samples is not None else ""
+    legend = f"Dot: best estimate; {bar}line: {rates[0].range_words.legend}, dashed where it is only bounded"
     legend += "; diamond: first guess." if guesses else "."
     blocks: tuple[Block, ...] = (Paragraph(text), plot, Paragraph(legend, "legend"))
     if unasked:

@@ -50,7 +50,8 @@ class ElicitedMetric(CostsOfCases):
     created : datetime
         When it was made, with a time zone.
     intervals : ndarray of shape (k, k, 2) or None
-        90 % intervals of the entries of `cost_matrix`; the upper end is inf if a cost is only bounded below.
+        90 % intervals of the entries of `cost_matrix`, or what a published search leaves open; the upper end is inf if
+        a cost is only bounded below.
     samples : ndarray of shape (draws, n_weights) or None
         Posterior draws of the weights.
     prevalence : ndarray of shape (k,) or None

@@ -19,7 +19,7 @@ from metrics.elicited.family import MistakeKey, error_cells, family_of
 from metrics.elicited.metric_parts import Consequence, Quality
 from metrics.errors import InputError
 from metrics.inputs.arguments import Floats
-from metrics.text import NOT_KNOWN, span, two_digits
+from metrics.text import NOT_KNOWN, capitalised, span, two_digits
 
 _KEPT = "_exchange_rates"
 _CELLS_AT_ONCE = 400
@@ -37,7 +37,20 @@ class RateMark(NamedTuple):
     high: float
 
 
-_WIDE = 10.0  # a 90 % range whose ends differ by more than this factor is stated instead of a number
+class RangeWords(NamedTuple):
+    """What the ranges of a metric are called."""
+
+    word: str  # before a range within a sentence
+    lead: str  # before a range on a line of its own
+    head: str  # above a column
+    legend: str  # beside a line, or in place of a range
+
+
+PLAUSIBLE = RangeWords("plausible", "Plausible (90 %)", "plausible (90 %)", "90 % plausible")
+LEFT_OPEN = RangeWords("left open", "Left open if every answer is right", "left open", "left open")
+SEARCHES = ("dlpm", "lpm", "binary")  # procedures whose ranges are what their questions leave open
+
+_WIDE = 10.0  # a range whose ends differ by more than this factor is stated instead of a number
 
 
 @dataclass(frozen=True)
@@ -53,7 +66,7 @@ class ExchangeRate:
     ratio : float
         Estimate, >= 0: the median of the posterior draws, or the ratio of the costs if there are none.
     low, high : float or None
-        90 % range; `low` is 0 if the ratio is only bounded above, `high` is inf if it is only bounded below. None if
+        Its range; `low` is 0 if the ratio is only bounded above, `high` is inf if it is only bounded below. None if
         the metric has no intervals.
     is_yardstick : bool
         Whether this is the yardstick itself.
@@ -61,6 +74,8 @@ class ExchangeRate:
         The expert's words for the mistake; plain words fill the gaps.
     half : tuple of float or None
         50 % range, if the metric has draws.
+    plausible : bool
+        Whether the range is a 90 % range; otherwise it is what the questions of a search leave open.
     """
 
     true: int
@@ -71,6 +86,12 @@ class ExchangeRate:
     is_yardstick: bool
     mistake: Consequence
     half: tuple[float, float] | None = None
+    plausible: bool = True
+
+    @property
+    def range_words(self) -> RangeWords:
+        """Return what the range is called."""
+        return PLAUSIBLE if self.plausible else LEFT_OPEN
 
     @property
     def key(self) -> MistakeKey:
@@ -85,7 +106,7 @@ class ExchangeRate:
 
     @property
     def range_90(self) -> tuple[float, float] | None:
-        """Return the 90 % range; None for the yardstick, and if there is no range."""
+        """Return the range; None for the yardstick, and if there is no range."""
         return None if self.low is None or self.high is None or self.is_yardstick else (self.low, self.high)
 
     @property
@@ -111,8 +132,8 @@ class ExchangeRate:
     def marks(self, guess: float | None = None) -> tuple[RateMark, ...]:
         """Return the marks of a plot, lowest layer first.
 
-        The yardstick is a square. A ratio that is only bounded is a dashed line. Any other ratio is a line for 90 %, a
-        bar for 50 % and a dot for the estimate. A first guess is a diamond.
+        The yardstick is a square. A ratio that is only bounded is a dashed line. Any other ratio is a line for the
+        range, a bar for 50 % and a dot for the estimate. A first guess is a diamond.
 
         >>> words = Consequence("a", "b", "a called b")
         >>> [mark.shape for mark in ExchangeRate(0, 1, 2.0, 0.5, 9.0, False, words).marks(guess=4.0)]
@@ -136,7 +157,7 @@ class ExchangeRate:
         )
 
     def columns(self) -> tuple[str, str]:
-        """Return the texts of a table's columns for the estimate and the 90 % range.
+        """Return the texts of a table's columns for the estimate and the range.
 
         A bound is not an estimate, so it appears only in the second column.
 
@@ -163,7 +184,7 @@ class ExchangeRate:
         if self.bounded:
             return "only bounded" if self.in_words() != NOT_KNOWN else ""
         if self.wide:
-            return "90 % plausible"
+            return self.range_words.legend
         return span(*self.range_90) if self.range_90[0] < self.range_90[1] else ""
 
 
@@ -206,14 +227,14 @@ class Headline:
         if self.rate.bounded:
             return "Only bounded: these questions could not narrow this.", ""
         if self.rate.wide:
-            return "90 % plausible, not known more closely.", ""
+            return f"{capitalised(self.rate.range_words.legend)}, not known more closely.", ""
         range_ = self.rate.range_in_words()
-        return ("Plausible (90 %): ", range_) if range_ and not self.rate.is_yardstick else ("", "")
+        return (f"{self.rate.range_words.lead}: ", range_) if range_ and not self.rate.is_yardstick else ("", "")
 
     def in_words(self) -> str:
         """Return "One missed melanoma counts as much as 7.5 needless excisions (plausible: 5 to 12)."."""
-        known, range_ = self.below
-        beneath = "90 % plausible" if self.rate.wide else f"plausible: {range_}" if known and range_ else ""
+        words, range_ = self.rate.range_words, self.below[1]
+        beneath = words.legend if self.rate.wide else f"{words.word}: {range_}" if range_ else ""
         sentence = f"{self.start} {self.number}{f' ({beneath})' if beneath else ''}."
         return " ".join(filter(None, (sentence, Quality(provisional=self.provisional).caveat)))
 
@@ -292,11 +313,12 @@ def _computed_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
     family = family_of(metric.family)
     mistakes = family.mistakes(len(metric.classes))
     unit = yardstick_of(metric)
+    plausible = metric.provenance.procedure not in SEARCHES
     estimates = _estimated(metric, [family.cell(key) for key in mistakes], family.cell(unit))
     return tuple(
-        ExchangeRate(*key, 1.0, 1.0, 1.0, True, mistake_words(metric, key))
+        ExchangeRate(*key, 1.0, 1.0, 1.0, True, mistake_words(metric, key), plausible=plausible)
         if key == unit
-        else ExchangeRate(*key, ratio, *ends, False, mistake_words(metric, key), half)
+        else ExchangeRate(*key, ratio, *ends, False, mistake_words(metric, key), half, plausible)
         for key, (ratio, half, ends) in zip(mistakes, estimates, strict=True)
     )
 

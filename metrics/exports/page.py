@@ -162,7 +162,7 @@ class RatePlot:
             estimate, range_ = rate.columns()
             drawn = rate_mark(rate, axis, guess)
             rows.append((Cell(name, beneath, strong=True), drawn, Cell(estimate, strong=True), Cell(range_)))
-        heads = (self.heading, "", "counts as", "plausible (90 %)")
+        heads = (self.heading, "", "counts as", self.rates[0].range_words.head)
         return Table(heads, tuple(rows), right=frozenset({2, 3}), foot=log_numbers(axis))
 
 

@@ -114,13 +114,16 @@ class TestPeople:
 
     @pytest.mark.parametrize(("ratio", "beyond"), [(50, False), (2000, True)])
     def test_who_minds_one_mistake_above_all_is_so_told_where_no_question_shows_by_how_much(
-        self, simulated_answers, ratio, beyond
+        self, simulated_answers, monkeypatch, ratio, beyond
     ):
         procedure = sitting(cases=TWO)
         asked = simulated_answers(procedure, LinearOracle(-np.array([[0.0, ratio], [1.0, 0.0]])))
-        found = trust_report(procedure, asked).suspicion("lexicographic")
+        report, outcome = trust_report(procedure, asked), procedure.conclude(asked)
+        found = report.suspicion("lexicographic")
         assert found.value > 0.5
         assert found.flagged is beyond
+        monkeypatch.delattr(Bayes, "conclude")
+        assert trust_report(procedure, asked, outcome=outcome) == report, "what is known is not computed again"
 
     def test_always_the_same_side_is_not(self, simulated_answers):
         procedure = sitting()
