@@ -22,7 +22,7 @@ from elicit_app.study.model import ColumnMap
 Kind = Literal["probabilities", "logits", "labels"]
 
 _MOST_SHOWN = 8
-_NARROWEST, _WIDEST = 48, 200  # pixels of a cell of the first rows at the base font
+_NARROWEST, _WIDEST = 36, 200  # pixels of a cell of the first rows at the base font
 _THE_REST = "1 minus the other"
 _KINDS: dict[Kind, tuple[str, str]] = {
     "probabilities": ("Probabilities", "Numbers from 0 to 1, one column per class; of two classes one is enough."),
