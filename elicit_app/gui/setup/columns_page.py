@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
@@ -190,9 +189,7 @@ class ColumnsPage(HeadedPage):
         grid.setColumnStretch(min(len(shown), _MOST_SHOWN), 1)
         more = len(shown) - _MOST_SHOWN
         left = f"{more} more columns are not shown. " if more > 0 else ""
-        # many columns are one word without a space, in which a label breaks no line
-        options = re.sub("[,=]", "\\g<0>\N{ZERO WIDTH SPACE}", as_options(meant))
-        command = f"elicit study new DIR --predictions FILE {options}" if meant.columns else ""
+        command = f"elicit study new DIR --predictions FILE {as_options(meant)}" if meant.columns else ""
         self._command.setText(f"{left}The same in a terminal: {command}" if command else left)
 
     def _proceed(self) -> None:
