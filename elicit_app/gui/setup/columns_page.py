@@ -21,7 +21,7 @@ from elicit_app.study.model import ColumnMap
 Kind = Literal["probabilities", "logits", "labels"]
 
 _MOST_SHOWN = 8
-_NARROWEST, _WIDEST = 36, 200  # pixels of a cell of the first rows at the base font
+_NARROWEST, _WIDEST = 48, 200  # pixels of a cell of the first rows at the base font
 _THE_REST = "1 minus the other"
 _KINDS: dict[Kind, tuple[str, str]] = {
     "probabilities": ("Probabilities", "Numbers from 0 to 1, one column per class; of two classes one is enough."),
@@ -214,7 +214,7 @@ class _Cell(Painted, Label):
         return super().sizeHint().boundedTo(QSize(theme.em(_WIDEST), theme.em(_WIDEST)))
 
     def minimumSizeHint(self) -> QSize:
-        return self.sizeHint().boundedTo(QSize(theme.em(_NARROWEST), theme.em(_WIDEST)))
+        return self.sizeHint().boundedTo(QSize(_NARROWEST, theme.em(_WIDEST)))
 
     def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
         ink = self.palette().color(self.foregroundRole())
