@@ -210,6 +210,15 @@ def test_practice_is_typed_or_pasted(qtbot, study):
     assert told == [TODAY]
 
 
+def test_practice_is_read_with_decimal_commas_and_thousands(qtbot, study):
+    dialog = PracticeDialog(study, None)
+    qtbot.addWidget(dialog)
+    fields = [field for row in dialog.fields for field in row]
+    for field, text in zip(fields, ("0,5", "0,25", "1,200", "85,5 %"), strict=True):
+        field.setText(text)
+    assert dialog.table() == ((0.5, 0.25), (1200.0, 85.5))
+
+
 def test_the_arrows_move_the_line_and_the_sentence_follows(page, curves, qtbot):
     asked = []
     page.details.curves_requested.connect(lambda: asked.append(1))
