@@ -26,7 +26,7 @@ from elicit_app.session.warm_up import number_typed
 from elicit_app.study.model import Study
 from metrics.errors import InputError
 from metrics.policies.cases import Practice
-from metrics.text import counted
+from metrics.text import capitalised, counted
 
 _LEAST_ROWS, _MOST_ROWS = 3, 8
 Table = tuple[tuple[float, ...], ...]
@@ -146,7 +146,7 @@ class PracticeDialog(QDialog):
         try:
             table = self.table()
         except InputError as error:
-            self.notice.say(str(error).removeprefix("practice: "))
+            self.notice.say(capitalised(str(error).removeprefix("practice: ")))
             return
         self._submit(table)
 
