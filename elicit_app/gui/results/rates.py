@@ -303,8 +303,9 @@ class SentenceCard(Card):
         super().__init__()
         self._sentence = StressedLabel(theme.Role.RESULT)
         self._range = StressedLabel(theme.Role.FLOW)
-        self._sign, self._guess = GuessSign(), StressedLabel(theme.Role.FLOW)
-        self._below = in_row(self._range, (in_row(self._sign, (self._guess, 1), spacing=10), 1), spacing=theme.L)
+        self._guess, self._first_guess = StressedLabel(theme.Role.FLOW), QWidget()
+        in_row(GuessSign(), (self._guess, 1), on=self._first_guess, spacing=10)
+        self._below = in_row(self._range, (self._first_guess, 1), spacing=theme.L)
         in_column(self._sentence, self._below, on=self, margins=(24, 20, 24, 20), spacing=10)
 
     def show_headline(self, headline: Headline, guess: float | None) -> None:
@@ -315,8 +316,7 @@ class SentenceCard(Card):
         lead, stressed = headline.below
         self._range.setVisible(bool(lead))
         self._range.say(lead, stressed, "." if stressed else "")
-        self._sign.setVisible(guess is not None)
-        self._guess.setVisible(guess is not None)
+        self._first_guess.setVisible(guess is not None)
         if guess is not None:
             self._guess.say("Your first guess, before the questions: ", two_digits(guess), ".")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
@@ -190,9 +189,7 @@ class ColumnsPage(HeadedPage):
         grid.setColumnStretch(min(len(shown), _MOST_SHOWN), 1)
         more = len(shown) - _MOST_SHOWN
         left = f"{more} more columns are not shown. " if more > 0 else ""
-        # many columns are one word without a space, in which a label breaks no line
-        options = re.sub("[,=]", "\\g<0>\N{ZERO WIDTH SPACE}", as_options(meant))
-        command = f"elicit study new DIR --predictions FILE {options}" if meant.columns else ""
+        command = f"elicit study new DIR --predictions FILE {as_options(meant)}" if meant.columns else ""
         self._command.setText(f"{left}The same in a terminal: {command}" if command else left)
 
     def _proceed(self) -> None:
@@ -217,7 +214,7 @@ class _Cell(Painted, Label):
         return super().sizeHint().boundedTo(QSize(theme.em(_WIDEST), theme.em(_WIDEST)))
 
     def minimumSizeHint(self) -> QSize:
-        return self.sizeHint().boundedTo(QSize(theme.em(_NARROWEST), theme.em(_WIDEST)))
+        return self.sizeHint().boundedTo(QSize(_NARROWEST, theme.em(_WIDEST)))
 
     def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
         ink = self.palette().color(self.foregroundRole())

@@ -84,7 +84,7 @@ def results(qtbot, views, study):
 
 
 def test_answers_stand_newest_first_in_words_without_sides(review):
-    rows = review.model.rows
+    rows = review.table.answers.rows
     assert [row.number for row in rows] == list(range(len(rows), 0, -1))
     assert len(rows) >= 9
     for row in rows:
@@ -137,7 +137,7 @@ def test_the_answers_are_copied_as_a_table(review, views, study):
     assert review.copy.text() == "Copied"
     lines = QGuiApplication.clipboard().text().split("\n")
     assert lines[0].split("\t")[1] == "You preferred"
-    assert len(lines) == 1 + len(review.model.rows)
+    assert len(lines) == 1 + len(review.table.answers.rows)
     assert all(len(line.split("\t")) == 6 for line in lines)
     review.show_review(views[0], study.wording, "lpm")
     assert review.copy.text() == "Copy as a table", "these answers are not copied yet"
@@ -168,7 +168,7 @@ def test_hidden_tabs_take_no_room_from_the_others(results):
 @pytest.mark.parametrize("scale", [1.0, 1.5])
 def test_the_table_is_as_high_as_its_rows(review, appearance, qtbot, scale):
     theme.apply(appearance, family="DejaVu Sans", scale=scale)
-    table, n = review.table, review.model.rowCount()
+    table, n = review.table, review.table.answers.rowCount()
     header = table.horizontalHeader()
     qtbot.waitUntil(lambda: table.height() >= sum(map(table.rowHeight, range(n))) + header.height())
 
@@ -408,6 +408,6 @@ def test_answers_keep_their_columns_with_a_large_font_in_a_small_window(review, 
     review.resize(800, 600)
     table, metrics = review.table, QFontMetricsF(theme.font(theme.Role.STRONG))
     qtbot.waitUntil(lambda: table.isColumnHidden(SECONDS))
-    words = [word for row in review.model.rows for word in row.preferred.split()]
+    words = [word for row in review.table.answers.rows for word in row.preferred.split()]
     assert table.columnWidth(PREFERRED) >= max(map(metrics.horizontalAdvance, words))
     assert sum(map(table.columnWidth, range(FITS + 1))) <= table.viewport().width()
