@@ -44,23 +44,18 @@ _MISTAKE_ROWS = 14
 
 
 def with_nouns(study: Study, case: str, cases: str, class_one: tuple[str, ...], class_many: tuple[str, ...]) -> Study:
-    """Return the study with other nouns; default words of mistakes follow them."""
+    """Return the study with other nouns; default names of mistakes follow them, and consequences stay."""
     before = study.wording
     old = default_wording(before.class_one, before.case, before.cases)
     new = default_wording(class_one, case, cases)
-    mistakes = {
-        key: new.mistakes[key] if _untouched(mistake, old.mistakes[key]) else mistake
-        for key, mistake in before.mistakes.items()
-    }
-    named = tuple(
-        new.any_mistake[at] if _untouched(mistake, old.any_mistake[at]) else mistake
-        for at, mistake in enumerate(before.any_mistake)
-    )
+
+    def renamed(mistake: Mistake, old: Mistake, new: Mistake) -> Mistake:
+        follows = mistake.consequence
+        return replace(new, consequence=follows) if mistake == replace(old, consequence=follows) else mistake
+
+    mistakes = {key: renamed(mistake, old.mistakes[key], new.mistakes[key]) for key, mistake in before.mistakes.items()}
+    named = tuple(map(renamed, before.any_mistake, old.any_mistake, new.any_mistake))
     return replace(study, wording=Wording(case, cases, class_one, class_many, mistakes, named, before.class_action))
-
-
-def _untouched(mistake: Mistake, default: Mistake) -> bool:
-    return (mistake.name, mistake.one, mistake.many) == (default.name, default.one, default.many)
 
 
 def flow(study: Study, key: Key) -> str:
