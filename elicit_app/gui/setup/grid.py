@@ -180,15 +180,21 @@ class Grid(QAbstractTableModel):
 def block_of(text: str, *, split: bool) -> list[list[str]]:
     """Return clipboard text from a spreadsheet as rows of cells.
 
-    Tabs separate cells; without tabs, commas do if `split` allows it and every line has the same number of them.
+    Tabs separate cells; without tabs, commas do if `split` allows it and every line has the same number of them. A
+    cell with a line break is in quotation marks; the break becomes a space.
     """
     text = text.removesuffix("\n").removesuffix("\r")
-    if "\t" in text:
-        return list(csv.reader(io.StringIO(text), delimiter="\t"))
-    rows = list(csv.reader(io.StringIO(text)))
-    if split and rows and len({len(row) for row in rows}) == 1 and len(rows[0]) > 1:
-        return [[cell.strip() for cell in row] for row in rows]
-    return [[line] for line in text.splitlines()] or [[""]]
+
+    def separated(by: str) -> list[list[str]]:
+        return list(csv.reader(io.StringIO(text, newline=None), delimiter=by, strict=True))
+
+    try:
+        rows, commas = separated("\t"), separated(",") if split and "\t" not in text else []
+    except csv.Error:  # the quotation marks belong to the text
+        rows, commas = [line.split("\t") for line in text.splitlines()], []
+    if len({len(row) for row in commas}) == 1 and len(commas[0]) > 1:
+        rows = commas
+    return [[" ".join(cell.split()) for cell in row or [""]] for row in rows] or [[""]]
 
 
 class _Cells(QStyledItemDelegate):
@@ -412,7 +418,7 @@ class GridView(QTableView):
             return
         rows = [row for row in self._visible_rows() if row >= index.row()]
         texts = {
-            (row, column): text.strip()
+            (row, column): text
             for row, line in zip(rows, block, strict=False)
             for column, text in zip(columns, line, strict=False)
             if self.grid.columns[column].editable

@@ -81,7 +81,11 @@ def test_a_sentence_with_a_comma_stays_one_cell(page, table):
     ("text", "split", "block"),
     [
         ("a\tb\nc\td\n", True, [["a", "b"], ["c", "d"]]),
-        ('"a\nb"\tc', True, [["a\nb", "c"]]),
+        ('"a\nb"\tc', True, [["a b", "c"]]),
+        ('"a\nb"\nc', False, [["a b"], ["c"]]),
+        ('"a" b\nc', False, [['"a" b'], ["c"]]),
+        ('"a\nb', False, [['"a'], ["b"]]),
+        ("a\r\n\r\nc\r\n", False, [["a"], [""], ["c"]]),
         ("a, b\nc, d", True, [["a", "b"], ["c", "d"]]),
         ("a, b\nc", True, [["a, b"], ["c"]]),
         ("a, b", False, [["a, b"]]),
