@@ -66,24 +66,28 @@ class Column(NamedTuple):
     align: Qt.AlignmentFlag = LEFT
 
 
+Steps = list[tuple["Grid", dict[Cell, str]]]
+"""The steps of all tables of a page, the newest last: which table, and the texts that its cells had before."""
+
+
 class Grid(QAbstractTableModel):
-    """A table of texts. Emits `edited` with the rows that the person changed."""
+    """A table of texts; what it can take back is in `steps`. Emits `edited` with the rows that the person changed."""
 
     edited = Signal(object)
 
-    def __init__(self, columns: Sequence[Column]) -> None:
+    def __init__(self, columns: Sequence[Column], steps: Steps) -> None:
         super().__init__()
         self.columns = tuple(columns)
         self._cells: list[list[str]] = []
         self._starts: frozenset[int] = frozenset()
-        self._undo_stack: list[dict[Cell, str]] = []
+        self._steps = steps
         self.fresh: set[Cell] = set()
 
     def show_cells(self, cells: Sequence[Sequence[str]], starts: Sequence[int] = ()) -> None:
-        """Show other rows, with a stronger line above each of `starts`, and clear the undo history."""
+        """Show other rows, with a stronger line above each of `starts`."""
         self.beginResetModel()
         self._cells, self._starts = [list(row) for row in cells], frozenset(starts)
-        self._undo_stack, self.fresh = [], set()
+        self.fresh = set()
         self.endResetModel()
 
     def refresh(self, cells: Sequence[Sequence[str]]) -> None:
@@ -99,26 +103,22 @@ class Grid(QAbstractTableModel):
         """Return whether there is a stronger line above a row."""
         return row in self._starts
 
-    @property
-    def can_undo(self) -> bool:
-        """Return whether there is a step to undo."""
-        return bool(self._undo_stack)
-
     def put(self, texts: Mapping[Cell, str], *, fresh: bool = False) -> int:
         """Write several cells as one undoable step, and return their number."""
         before = {cell: self._cells[cell[0]][cell[1]] for cell in texts}
         if before != dict(texts):
-            self._undo_stack.append(before)
+            self._steps.append((self, before))
         self._write(texts)
         self.fresh = set(texts) if fresh else set()
         return len(texts)
 
     def undo(self) -> bool:
-        """Undo the last step."""
-        if not self._undo_stack:
+        """Undo the last step on the page, in whichever table it was."""
+        if not self._steps:
             return False
-        self.fresh = set()
-        self._write(self._undo_stack.pop())
+        grid, before = self._steps.pop()
+        grid.fresh = set()
+        grid._write(before)
         return True
 
     def forget_fresh(self) -> None:

@@ -16,6 +16,7 @@ from elicit_app.gui.elements.fields import ChoiceRow, DecimalBox, Field, ListBox
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
 from elicit_app.gui.elements.painting import Label, annotate
 from elicit_app.gui.elements.surfaces import Block, Section, fill, in_column, in_grid, in_row, set_direction
+from elicit_app.gui.setup.grid import Steps
 from elicit_app.gui.setup.words import MistakesSection, NounsSection, Preview, StudySection, flow, shown_cases
 from elicit_app.gui.theme import RIGHT
 from elicit_app.problem import Problem
@@ -226,10 +227,11 @@ class StudyPage(HeadedPage):
         self._key: Key = (0, 1)
         self._title = ""
         self.save = PrimaryButton("Save and go on", self._save, keys=("Ctrl+Enter",))
-        self.nouns, self.preview, self.mistakes = NounsSection(), Preview(), MistakesSection()
+        self._steps: Steps = []
+        self.nouns, self.preview, self.mistakes = NounsSection(self._steps), Preview(), MistakesSection(self._steps)
         self.yardstick, self.population, self.place = YardstickSection(), PopulationSection(), PlaceSection()
         self.models = ModelsSection()
-        self.back, self.undo = self.link_to_start(), FlatButton("Undo", self._undo, keys=("Ctrl+Z",))
+        self.back, self.undo = self.link_to_start(), FlatButton("Undo", self.mistakes.table.undo, keys=("Ctrl+Z",))
         self._done = Label(role=theme.Role.NOTE, ink=theme.INK2)
         self._build()
         self._connect()
@@ -268,6 +270,8 @@ class StudyPage(HeadedPage):
     def show_study(self, study: Study, folder: Path | None) -> None:
         """Edit `study`; `folder` is proposed for a new study, None keeps its folder."""
         self._study = study
+        self._steps.clear()
+        self.area.verticalScrollBar().setValue(0)
         self._title = "New study" if folder is not None else "The words of this study"
         self._update_header(study)
         self.notice.say(" ".join(study.notes))
@@ -295,7 +299,7 @@ class StudyPage(HeadedPage):
     def show_status(self, sentence: str) -> None:
         """Report the last action, beside the button that undoes it."""
         self._done.setText(sentence)
-        self.undo.setEnabled(self.mistakes.grid.can_undo or self.nouns.grid.can_undo)
+        self.undo.setEnabled(bool(self._steps))
 
     def take_study(self, study: Study) -> None:
         """Show a study to which models were added, keeping the typed words."""
@@ -319,10 +323,6 @@ class StudyPage(HeadedPage):
         if self._study is not None:
             self._key = key
             self.preview.show_mistake(self._study, key)
-
-    def _undo(self) -> None:
-        view = self.nouns.table if self.nouns.grid.can_undo and not self.mistakes.grid.can_undo else self.mistakes.table
-        view.undo()
 
     def _edited(self, study: object) -> None:
         assert isinstance(study, Study)

@@ -13,7 +13,7 @@ from elicit_app.gui.elements.buttons import Button
 from elicit_app.gui.elements.fields import Field, named
 from elicit_app.gui.elements.painting import Label, StressedLabel, annotate
 from elicit_app.gui.elements.surfaces import Divider, Section, fill, in_row, set_direction
-from elicit_app.gui.setup.grid import Column, Grid, GridView
+from elicit_app.gui.setup.grid import Column, Grid, GridView, Steps
 from elicit_app.gui.theme import RIGHT
 from elicit_app.session.pair_words import ARROW
 from elicit_app.study.making import keys_of, with_mistakes
@@ -127,11 +127,11 @@ class MistakesSection(StudySection):
     open_requested = Signal()
     save_requested = Signal()
 
-    def __init__(self) -> None:
+    def __init__(self, steps: Steps) -> None:
         super().__init__("The mistakes")
         self._keys: tuple[Key, ...] = ()
         self._classes: tuple[str, ...] = ()
-        self.grid = Grid(_MISTAKE_COLUMNS)
+        self.grid = Grid(_MISTAKE_COLUMNS, steps)
         self.table = GridView(self.grid, "The words of every mistake", _MISTAKE_ROWS)
         self.search = Field(hint="Search: a class, a word")
         annotate(self.search, name="Search among the mistakes")
@@ -172,7 +172,7 @@ class MistakesSection(StudySection):
         self._below.hide()
 
     def show_study(self, study: Study) -> None:
-        """Show the mistakes of `study`; if its classes are the same, keep the cursor and the undo history."""
+        """Show the mistakes of `study`; if its classes are the same, keep the cursor."""
         same = self._classes == study.classes
         self._study, self._keys, self._classes = study, keys_of(study), study.classes
         # The true class of a block is in its first row.
@@ -292,12 +292,12 @@ class NounsSection(StudySection):
 
     message = Signal(str)
 
-    def __init__(self) -> None:
+    def __init__(self, steps: Steps) -> None:
         super().__init__("What it is about")
         self.title.hide()
         self._classes: tuple[str, ...] = ()
         self.name, self.case, self.cases = Field(), Field(), Field()
-        self.grid = Grid(_CLASS_COLUMNS)
+        self.grid = Grid(_CLASS_COLUMNS, steps)
         self.table = GridView(self.grid, "The classes", _CLASS_ROWS)
         self._row = in_row(
             (named("Title", self.name), 2),

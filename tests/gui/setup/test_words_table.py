@@ -57,6 +57,33 @@ def test_a_block_from_a_spreadsheet_is_pasted_from_the_current_cell_on_and_taken
     assert page.study.wording == open_study("wine").wording
 
 
+def test_the_last_step_is_taken_back_whichever_table_it_was_in(page, table):
+    before = page.study.wording
+    go(table, 0, NAME)
+    paste(table, "Fraud")
+    classes = page.nouns.table
+    classes.setFocus()
+    go(classes, 1, 3)
+    paste(classes, "sell it")
+    page.undo.click()
+    assert page.study.wording == with_mistakes(
+        open_study("wine"), {(0, 1): replace(before.mistakes[0, 1], name="Fraud")}
+    ).wording
+    QTest.keyClick(classes, Qt.Key.Key_Z, CTRL)
+    assert page.study.wording == before
+    assert not page.undo.isEnabled()
+
+
+def test_another_study_of_the_same_classes_has_no_step_to_take_back(page, table, tmp_path):
+    page.mistakes.grid.put({(0, NAME): "Fraud"})
+    wine = open_study("wine")
+    other = with_mistakes(wine, {(0, 1): replace(wine.wording.mistakes[0, 1], name="Slip")})
+    page.show_study(other, tmp_path / "other")
+    assert not page.undo.isEnabled()
+    QTest.keyClick(table, Qt.Key.Key_Z, CTRL)
+    assert page.study.wording == other.wording
+
+
 def test_pasted_cells_stay_marked_until_the_next_key(table):
     go(table, 0, NAME)
     paste(table, "Fraud")
