@@ -43,6 +43,7 @@ class ImportFlow(QObject):
         self._pages, self._background = pages, background
         self._previews: tuple[FirstRows, ...] = ()
         self._maps: dict[Path, ColumnMap] = {}
+        self._given: dict[Path, ColumnMap] = {}  # the last answer about each file, proposed when it is read again
         self._read: Callable[[Maps], Study] = lambda maps: _study_of(self._files, maps)
         self._done: Callable[[Study], None] = lambda study: None
         self._failed: Callable[[Problem], None] = lambda problem: None
@@ -88,7 +89,12 @@ class ImportFlow(QObject):
             if not preview.fits and preview.values and preview.path not in self._maps
         ]
         if unknown:
-            self._page.show_preview(unknown[0])
+            first, given = unknown[0], self._given.get(unknown[0].path)
+            if given is not None and not (
+                first.holds(given) and set(first.values.get(given.truth, ("",))) <= set(given.classes)
+            ):
+                given = None
+            self._page.show_preview(first, given)
             self._pages.show(self._page)
             return
         maps = tuple(self._maps.get(file) for file in self._files)
@@ -99,6 +105,7 @@ class ImportFlow(QObject):
     def _mapped(self, columns: ColumnMap) -> None:
         """Apply an answer to the file in question and to all others with these columns."""
         asked = next(preview for preview in self._previews if not preview.fits and preview.path not in self._maps)
+        self._given[asked.path] = columns
         for preview in self._previews:
             if preview is asked or (not preview.fits and preview.path not in self._maps and preview.holds(columns)):
                 self._maps[preview.path] = columns

@@ -16,7 +16,7 @@ from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
 from elicit_app.gui.elements.painting import Label, Painted, annotate, write
 from elicit_app.gui.elements.surfaces import Block, Section, fill, in_grid, in_row, set_direction
 from elicit_app.problem import Problem, shortened
-from elicit_app.study.mapping import FirstRows, as_options, require_usable
+from elicit_app.study.mapping import NAMELESS, FirstRows, as_options, require_usable
 from elicit_app.study.model import ColumnMap
 
 Kind = Literal["probabilities", "logits", "labels"]
@@ -97,20 +97,22 @@ class ColumnsPage(HeadedPage):
             classes = classes[::-1]
         return ColumnMap(self.truth.currentText(), classes, chosen, self.kind)
 
-    def show_preview(self, preview: FirstRows) -> None:
-        """Ask about a file."""
+    def show_preview(self, preview: FirstRows, given: ColumnMap | None = None) -> None:
+        """Ask about a file, starting from the map that was `given` before or from a guess."""
         self._preview = None
         self.truth.clear()
         for name in preview.values:
             self.truth.addItem(name)
-        self._preview, guess = preview, preview.guess
+        guess = given or preview.guess
+        if guess is not None:
+            self.truth.setCurrentText(guess.truth)
+        self._preview = preview
         text = (
             f"{preview.path.name} has {len(preview.columns)} columns. What they hold is a guess; change what is wrong."
         )
         self.header.say("Which column is what?", text)
-        self.notice.say("")
-        if guess is not None:
-            self.truth.setCurrentText(guess.truth)
+        self.notice.say(f"The names of the columns {NAMELESS}" if preview.nameless else "")
+        self.area.verticalScrollBar().setValue(0)
         self._take(guess)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:

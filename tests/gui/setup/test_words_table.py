@@ -66,9 +66,10 @@ def test_the_last_step_is_taken_back_whichever_table_it_was_in(page, table):
     go(classes, 1, 3)
     paste(classes, "sell it")
     page.undo.click()
-    assert page.study.wording == with_mistakes(
-        open_study("wine"), {(0, 1): replace(before.mistakes[0, 1], name="Fraud")}
-    ).wording
+    assert (
+        page.study.wording
+        == with_mistakes(open_study("wine"), {(0, 1): replace(before.mistakes[0, 1], name="Fraud")}).wording
+    )
     QTest.keyClick(classes, Qt.Key.Key_Z, CTRL)
     assert page.study.wording == before
     assert not page.undo.isEnabled()
