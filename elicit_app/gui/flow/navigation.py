@@ -167,7 +167,7 @@ class Flow(QObject):
 
     def announce(self, ref: str) -> None:
         """Announce that `ref` is being opened, before anything is read."""
-        self._show_opening(f"Opening {Path(ref).name}", "Reading the predictions.")
+        self._show_opening(f"Opening {Path(ref).name}", "Reading the study.")
 
     def open(self, ref: str) -> None:
         """Open a study by name, a study folder, a predictions file, or a session."""
@@ -191,8 +191,10 @@ class Flow(QObject):
             return
         if len(paths) == 1 and (paths[0].is_dir() or paths[0].name.endswith((SESSION_ENDING, PACK_ENDING))):
             self.open(str(paths[0]))
-            return
-        self._read(paths)
+        elif all(path.name.endswith(SESSION_ENDING) for path in paths):
+            self._show_failure("These files are answers", Problem("Open their study, and drop them onto its page."))
+        else:
+            self._read(paths)
 
     def _read(self, files: Sequence[Path]) -> None:
         self.files.open(

@@ -62,6 +62,14 @@ def test_a_study_is_sent_as_it_is_set_on_the_page(qtbot, window, dialogs, study,
     assert dialogs.asked[-1].name == "breast-lumps.elicit"
 
 
+def test_answers_of_several_experts_dropped_on_the_start_are_sent_to_their_study(window, tmp_path, on):
+    files = [tmp_path / f"{name}.session.jsonl" for name in ("ada", "ben")]
+    drop(window.pages.start, *files)
+    error = on("error")
+    said = " ".join(label.text() for label in error.findChildren(QLabel))
+    assert "Open their study, and drop them onto its page." in said
+
+
 def test_an_expert_answers_by_keys_alone_and_saves_the_answers(qtbot, window, dialogs, pack, tmp_path, on):
     drop(window.pages.start, pack)
     page = on("begin")
