@@ -21,8 +21,8 @@ from elicit_app.study.model import ColumnMap
 
 Kind = Literal["probabilities", "logits", "labels"]
 
-_MOST_SHOWN = 8
-_NARROWEST, _WIDEST = 48, 200  # pixels of a cell of the first rows at the base font
+_MOST_SHOWN, _LONGEST_NAME = 8, 100
+_NARROWEST, _WIDEST = 48, 200  # pixels of a cell of the first rows, and most of a class's name, at the base font
 _THE_REST = "1 minus the other"
 _KINDS: dict[Kind, tuple[str, str]] = {
     "probabilities": ("Probabilities", "Numbers from 0 to 1, one column per class; of two classes one is enough."),
@@ -153,7 +153,9 @@ class ColumnsPage(HeadedPage):
             self._choose(box, row, len(names), guess if same else None)
             box.currentIndexChanged.connect(self._show_first_rows)
             self.boxes.append(box)
-            label = Label(shortened(name), theme.Role.LABEL)
+            label = Label(shortened(name, _LONGEST_NAME), theme.Role.LABEL)
+            width = label.fontMetrics().horizontalAdvance(label.text())
+            label.setMinimumWidth(min(theme.em(_WIDEST), width))
             label.setBuddy(box)
             grid.addWidget(label, row, 0)
             grid.addWidget(box, row, 1)
