@@ -50,8 +50,8 @@ def with_nouns(study: Study, case: str, cases: str, class_one: tuple[str, ...], 
     new = default_wording(class_one, case, cases)
 
     def renamed(mistake: Mistake, old: Mistake, new: Mistake) -> Mistake:
-        follows = mistake.consequence
-        return replace(new, consequence=follows) if mistake == replace(old, consequence=follows) else mistake
+        usual = (mistake.name, mistake.one, mistake.many) == (old.name, old.one, old.many)
+        return Mistake(new.name, new.one, new.many, mistake.consequence) if usual else mistake
 
     mistakes = {key: renamed(mistake, old.mistakes[key], new.mistakes[key]) for key, mistake in before.mistakes.items()}
     named = tuple(map(renamed, before.any_mistake, old.any_mistake, new.any_mistake))
