@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from elicit_app.gui.setup.study_page import EditedStudy, StudyPage
     from elicit_app.registry import Setting
     from elicit_app.session.journal.listing import SessionSummary
+    from elicit_app.session.packing import Filed
     from elicit_app.session.session import Session
     from elicit_app.study.mapping import FirstRows
     from elicit_app.study.model import ColumnMap, Study
@@ -306,14 +307,14 @@ class Preparation(QObject):
         if files and study is not None:
             self._background.run(
                 lambda: _collect_answers(study, files),
-                lambda message: self._added(study, message),
+                lambda filed: self._added(study, filed),
                 lambda problem: page.show_problem(problem.sentence),
             )
 
-    def _added(self, study: Study, message: str) -> None:
+    def _added(self, study: Study, filed: Sequence[Filed]) -> None:
         if self._study is study:
             self.show_begin_page(study)
-            self._begin_page.notice.say(message, good=True)
+            self._begin_page.notice.say(" ".join(one.sentence for one in filed), good=all(one.new for one in filed))
 
     def _compare(self) -> None:
         if self._experts:
@@ -379,10 +380,10 @@ def _write_pack(study: Study, setting: Setting, path: Path, *, again: bool) -> P
     return write_pack(packed(study, setting, opinions_of(study) if again else ()), path)
 
 
-def _collect_answers(study: Study, files: Sequence[Path]) -> str:
+def _collect_answers(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
     from elicit_app.session.packing import collect
 
-    return " ".join(filed.sentence for filed in collect(study, files))
+    return collect(study, files)
 
 
 def _save_study(edited: EditedStudy) -> Study:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
+from elicit_app.gui.elements.painting import Glyph
 from elicit_app.registry import setting_of
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.packing import packed, save_answers, write_pack
@@ -112,6 +113,10 @@ def test_answers_are_dropped_on_the_study_and_compared(qtbot, window, study, pac
     page = on("begin")
     drop(page, *files)
     qtbot.waitUntil(lambda: "from Ada" in page.notice.sentence and "from Ben" in page.notice.sentence)
+    assert page.notice._sign._glyph is Glyph.CHECK
+    drop(page, *files)
+    qtbot.waitUntil(lambda: page.notice.sentence.startswith("Already filed"))
+    assert page.notice._sign._glyph is Glyph.WARNING, "nothing was filed"
     assert "Compare the 2 experts" in page.compare.text()
     page.compare.click()
     compare = on("compare")
