@@ -190,6 +190,17 @@ def test_of_two_classes_each_mistake_has_its_words_once(page, tmp_path):
     assert set(again) == {(0, 1), (1, 0)}
 
 
+def test_shares_that_do_not_add_up_yet_stay_while_a_noun_is_typed(page):
+    section = page.population
+    section.stated.radio.click()
+    section.boxes[0].setValue(60)
+    QTest.keyClicks(page.nouns.cases, "x")
+    assert section.stated.radio.isChecked()
+    assert section.boxes[0].value() == 60
+    page.save.click()
+    assert page.notice.sentence == "The stated shares must add up to 100 %."
+
+
 def test_a_consequence_too_long_is_refused_with_how_long_it_may_be(page):
     page.mistakes.grid.put({(0, FOLLOWS): "x" * 46})
     page.save.click()
