@@ -49,6 +49,7 @@ class ImportFlow(QObject):
         self._done: Callable[[Study], None] = lambda study: None
         self._failed: Callable[[Problem], None] = lambda problem: None
         self._files: tuple[Path, ...] = ()
+        self._to_words: Callable[[], None] | None = None
 
     def open(
         self,
@@ -58,12 +59,15 @@ class ImportFlow(QObject):
         *,
         known: ColumnMap | None = None,
         read: Callable[[Maps], Study] | None = None,
+        to_words: Callable[[], None] | None = None,
     ) -> None:
         """Read predictions files of one study, and pass the study to `done` or a problem to `failed`.
 
         Files with the columns of the earlier map `known` need no question. `read` makes the study, given the column
-        map of each file; by default a new study is made from the files.
+        map of each file; by default a new study is made from the files. `to_words` leads back to the words of a study
+        that models are added to; by default the start is shown.
         """
+        self._to_words = to_words
         self._files, self._done, self._failed = tuple(files), done, failed
         self._read = read or (lambda maps: _study_of(self._files, maps))
         self._maps = {}
@@ -95,7 +99,7 @@ class ImportFlow(QObject):
                 first.holds(given) and set(first.values.get(given.truth, ("",))) <= set(given.classes)
             ):
                 given = None
-            self._page.show_preview(first, given)
+            self._page.show_preview(first, given, back="Back to the start" if self._to_words is None else "Back")
             self._pages.show(self._page)
             return
         maps = tuple(self._maps.get(file) for file in self._files)
@@ -116,6 +120,7 @@ class ImportFlow(QObject):
     def _page(self) -> ColumnsPage:
         page = self._pages.columns
         page.mapped.connect(self._mapped)
+        page.back_requested.connect(lambda: (self._to_words or self._pages.to_start)())
         return page
 
 
@@ -224,7 +229,12 @@ class Preparation(QObject):
             page.take_study(changed)
 
         self._files.open(
-            files, added, back, known=study.columns, read=lambda maps: _with_more(study, tuple(files), maps)
+            files,
+            added,
+            back,
+            known=study.columns,
+            read=lambda maps: _with_more(study, tuple(files), maps),
+            to_words=lambda: self._pages.show(page),
         )
 
     def _open_words(self) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QPainter, QPalette
 from PySide6.QtWidgets import QButtonGroup
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements.buttons import PrimaryButton
+from elicit_app.gui.elements.buttons import LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import ChoiceRow, ListBox
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
 from elicit_app.gui.elements.painting import Label, Painted, annotate, write
@@ -37,10 +37,11 @@ _KINDS: dict[Kind, tuple[str, str]] = {
 class ColumnsPage(HeadedPage):
     """Asks for the meaning of a file's columns, starting from a guess.
 
-    Emits `mapped` with a `ColumnMap`.
+    Emits `mapped` with a `ColumnMap`, or `back_requested`.
     """
 
     mapped = Signal(object)
+    back_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,7 +54,7 @@ class ColumnsPage(HeadedPage):
         self._group = QButtonGroup(self)
         self._rows, self._first = Block(), Block()
         self._command = Label(role=theme.Role.NOTE, ink=theme.INK2)
-        self.back = self.link_to_start()
+        self.back = LinkButton("", self.back_requested)
         self._build()
         self._connect()
         self.first_focus = self.truth
@@ -97,9 +98,12 @@ class ColumnsPage(HeadedPage):
             classes = classes[::-1]
         return ColumnMap(self.truth.currentText(), classes, chosen, self.kind)
 
-    def show_preview(self, preview: FirstRows, given: ColumnMap | None = None) -> None:
-        """Ask about a file, starting from the map that was `given` before or from a guess."""
+    def show_preview(
+        self, preview: FirstRows, given: ColumnMap | None = None, *, back: str = "Back to the start"
+    ) -> None:
+        """Ask about a file, starting from the map that was `given` before or from a guess; `back` is the way back."""
         self._preview = None
+        self.back.setText(back)
         self.truth.clear()
         for name in preview.values:
             self.truth.addItem(name)

@@ -65,7 +65,11 @@ def test_a_reader_is_added_among_the_models_and_a_model_taken_out(window, dialog
     on("columns")
     go_on(window)
     page = on("study")
+    QTest.keyClicks(page.nouns.name, " of the night")
     dialogs.files = (reader,)
+    page.models.add.click()
+    on("columns").back.click()
+    assert on("study").study.title == "Hospital export of the night", "what was typed is still there"
     page.models.add.click()
     columns = on("columns")
     assert (columns.kind, columns.columns.columns) == ("labels", ("y_pred",))
