@@ -111,7 +111,7 @@ def open_table(path: Path, *, own: bool = False) -> Table:
         for ending, what in _OTHERS.items():
             if path.name.endswith(ending):
                 raise file_problem(
-                    path, Finding(f"It is {what}", "Name the study or the predictions that it is about.")
+                    path, Finding(f"It is {what}", "Choose the study or the predictions that it is about.")
                 )
         if kind is None:
             raise file_problem(
