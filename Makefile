@@ -56,7 +56,7 @@ dist: # wheel and sdist, the same bytes wherever they are built
 
 bundle: # the program without Python, one folder and an archive in dist/bundle
 	@tools/prepare.sh run
-	$(UV) run --locked --no-dev --extra app --with pyinstaller==6.22.3 --with pillow python tools/bundle/build.py
+	$(UV) run --isolated --locked --no-dev --extra app --with pyinstaller==6.22.3 --with pillow python tools/bundle/build.py
 
 sbom: # what is installed with everything, as CycloneDX
 	@tools/prepare.sh tools

@@ -2,7 +2,7 @@
 
 Run by `make bundle`, and on Windows and macOS by
 
-    uv run --locked --no-dev --extra app --with pyinstaller==6.22.3 --with pillow python tools/bundle/build.py
+    uv run --isolated --locked --no-dev --extra app --with pyinstaller==6.22.3 --with pillow python tools/bundle/build.py
 """
 
 from __future__ import annotations
