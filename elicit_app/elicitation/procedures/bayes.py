@@ -398,8 +398,10 @@ class Bayes:
 
         chosen = int(costs_by(weights).argmin())
         known = np.array([costs_by(one) for one in draws])
-        spared = known[:, chosen] - known.min(axis=1)
-        return PolicyDoubt(float((spared <= SAME).mean()), float(spared.mean() / known[:, chosen].mean()))
+        costs = known[:, chosen]
+        spared = costs - known.min(axis=1)
+        loss = float(spared.mean() / costs.mean()) if costs.any() else 0.0
+        return PolicyDoubt(float((spared <= SAME).mean()), loss)
 
     def _weights_now(self, history: Sequence[Asked]) -> tuple[Matrix, Matrix]:
         """Return the estimated linear weights and some draws; for a fraction, those near what the models do."""
