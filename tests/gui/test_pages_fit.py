@@ -128,7 +128,7 @@ def settings_page(study, answered, tmp_path):
 
 def opening_page(study, answered):
     page = OpeningPage()
-    page.say(f"Opening {study.classes[0]}", "Reading the predictions.")
+    page.say(f"Opening {study.classes[0]}", "Reading the study.")
     return page
 
 
@@ -142,8 +142,8 @@ def laboratory_page(study, answered):
 
 def columns_page(study, answered, tmp_path):
     path = tmp_path / "odd.csv"
-    names = ["true", *(f"logit_of_{name}_{n}" for n in "xy" for name in study.classes)]
-    rows = [[study.classes[n % 3], *(["0.123456789"] * 6)] for n in range(9)]
+    names = ["true", *(f"logit_of_{name}_{n}" for n in "xyz" for name in study.classes)]
+    rows = [[study.classes[n % 3], *(["0.123456789"] * 9)] for n in range(9)]
     path.write_text("\n".join(map(",".join, [names, *rows])))
     page = ColumnsPage()
     page.show_preview(read_first_rows(path))
@@ -221,6 +221,15 @@ def test_every_page_fits_a_large_window_with_a_large_font(page, qtbot, appearanc
         if isinstance(page, ResultsPage):
             page.tabs.setCurrentIndex(tab)
         qtbot.waitUntil(lambda: cut_off(page) <= 0)
+
+
+def test_the_first_rows_of_a_file_fit_a_small_window_with_a_large_font(qtbot, appearance, many_classes, tmp_path):
+    theme.apply(appearance, family="DejaVu Sans", scale=2.0)
+    page = columns_page(many_classes(3), None, tmp_path)
+    qtbot.addWidget(page)
+    page.resize(800, 600)
+    page.show()
+    qtbot.waitUntil(lambda: cut_off(page) <= 0)
 
 
 @pytest.mark.parametrize("first", [True, False])

@@ -22,7 +22,8 @@ from elicit_app.study.model import ColumnMap
 Kind = Literal["probabilities", "logits", "labels"]
 
 _MOST_SHOWN, _LONGEST_NAME = 8, 100
-_NARROWEST, _WIDEST = 48, 200  # pixels of a cell of the first rows, and most of a class's name, at the base font
+_NARROWEST = 48  # pixels of a cell of the first rows, at any font: eight cells fit beside each other
+_WIDEST = 200  # pixels of such a cell, and of the name of a class, at the base font
 _THE_REST = "1 minus the other"
 _KINDS: dict[Kind, tuple[str, str]] = {
     "probabilities": ("Probabilities", "Numbers from 0 to 1, one column per class; of two classes one is enough."),
@@ -225,7 +226,7 @@ class _Cell(Painted, Label):
         return super().sizeHint().boundedTo(QSize(theme.em(_WIDEST), theme.em(_WIDEST)))
 
     def minimumSizeHint(self) -> QSize:
-        return self.sizeHint().boundedTo(QSize(theme.em(_NARROWEST), theme.em(_WIDEST)))
+        return self.sizeHint().boundedTo(QSize(_NARROWEST, theme.em(_WIDEST)))
 
     def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
         ink = self.palette().color(self.foregroundRole())
