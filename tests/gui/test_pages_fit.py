@@ -36,6 +36,7 @@ from elicit_app.session.session import Session
 from elicit_app.session.view_builders import recap_view, review_view, sitting_over_view
 from elicit_app.study import list_studies
 from elicit_app.study.mapping import read_first_rows
+from elicit_app.study.model import default_wording
 
 
 @pytest.fixture(scope="module")
@@ -227,6 +228,19 @@ def test_the_first_rows_of_a_file_fit_a_small_window_with_a_large_font(qtbot, ap
     theme.apply(appearance, family="DejaVu Sans", scale=2.0)
     page = columns_page(many_classes(3), None, tmp_path)
     qtbot.addWidget(page)
+    page.resize(800, 600)
+    page.show()
+    qtbot.waitUntil(lambda: cut_off(page) <= 0)
+
+
+def test_the_shares_of_classes_fit_a_small_window_with_a_large_font(qtbot, appearance, many_classes, tmp_path):
+    theme.apply(appearance, family="DejaVu Sans", scale=2.0)
+    page = StudyPage()
+    qtbot.addWidget(page)
+    study = many_classes(4)
+    names = ("Supraventricular", "Atrioventricular", "Idioventricular", "Junctional")
+    page.show_study(replace(study, wording=default_wording(names)), tmp_path)
+    page.population.stated.radio.click()
     page.resize(800, 600)
     page.show()
     qtbot.waitUntil(lambda: cut_off(page) <= 0)
