@@ -44,7 +44,7 @@ from elicit_app.session.views import (
 
 if TYPE_CHECKING:
     from elicit_app.gui.pages.messages import RecapPage, SittingOverPage
-    from elicit_app.gui.pages.review import Resolution, ReviewPage
+    from elicit_app.gui.pages.review import ReviewPage
     from elicit_app.gui.question.answers import GivenAnswer
     from elicit_app.gui.question.page import PracticePage, QuestionPage
     from elicit_app.gui.results.page import ResultsPage
@@ -272,7 +272,7 @@ class SessionFlow(QObject):
         page.finish_requested.connect(self._to_runner(SessionRunner.finish))
         page.look_again_requested.connect(self._to_runner(SessionRunner.look_again))
         page.take_out_requested.connect(self._to_runner(SessionRunner.take_out))
-        page.resolve_requested.connect(self._to_runner(_resolve))
+        page.resolve_requested.connect(self._to_runner(SessionRunner.resolve))
         return page
 
     @cached_property
@@ -345,10 +345,6 @@ def submit_answer(runner: SessionRunner, given: GivenAnswer) -> None:
         moved=given.moved,
         reason=given.reason,
     )
-
-
-def _resolve(runner: SessionRunner, resolution: Resolution) -> None:
-    runner.resolve(resolution.pair, resolution.kept)
 
 
 def _size(path: Path) -> int:

@@ -49,7 +49,6 @@ GLYPHS: dict[Fit, Glyph] = {
     "left open": Glyph.DOT,
     "taken out": Glyph.DOT,
 }
-STRESSED: tuple[Fit, ...] = ("two answers", "does not fit", "far apart", "worse side", "level")
 
 
 class AnswerWords(NamedTuple):
@@ -123,32 +122,32 @@ def _before_fits() -> float:
 
 
 def _face(model: AnswersModel, row: int, column: int) -> QFont:
-    stressed = column == PREFERRED or (column == FITS and model.rows[row].fit in STRESSED)
+    stressed = column == PREFERRED or (column == FITS and GLYPHS[model.rows[row].fit] in (Glyph.SWAP, Glyph.WARNING))
     return theme.font(theme.Role.STRONG if stressed else theme.Role.BODY)
 
 
 class _Row(QStyledItemDelegate):
     """Paints one cell: wrapped text, in the last column with its glyph."""
 
-    def __init__(self, view: AnswersTable, model: AnswersModel) -> None:
+    def __init__(self, view: AnswersTable) -> None:
         super().__init__(view)
-        self._view, self._model = view, model
+        self._view = view
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         across = range(index.column(), index.column() + self._view.columnSpan(index.row(), index.column()))
         width = sum(map(self._view.columnWidth, across)) - (_before_fits() if index.column() == FITS else 0) - 2 * _PAD
-        face, room = _face(self._model, index.row(), index.column()), QRectF(0, 0, max(width, 20), 10_000)
+        face, room = _face(self._view.answers, index.row(), index.column()), QRectF(0, 0, max(width, 20), 10_000)
         used = QFontMetricsF(face).boundingRect(room, _WRAP, index.data())
         return QSize(round(used.width()), max(theme.em(46), round(used.height()) + theme.em(20)))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         colours, rect = theme.tokens(self._view), QRectF(option.rect)
-        row = self._model.rows[index.row()]
+        row = self._view.answers.rows[index.row()]
         painter.fillRect(rect, colours.surface)
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(rect.adjusted(0, 3, 0, -3), colours.hover)
         painter.fillRect(QRectF(rect.left(), rect.top(), rect.width(), 1), colours.line)
-        face = _face(self._model, index.row(), index.column())
+        face = _face(self._view.answers, index.row(), index.column())
         plain = index.column() not in (PREFERRED, FITS)
         ink = colours.ink3 if row.fit == "taken out" else colours.ink2 if plain else colours.ink
         inside = rect.adjusted(_PAD, 0, -_PAD, 0)
@@ -167,11 +166,11 @@ class AnswersTable(QTableView):
     chosen = Signal(object)
     opened = Signal(object)
 
-    def __init__(self, model: AnswersModel) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._model = model
-        self.setModel(model)
-        self.setItemDelegate(_Row(self, model))
+        self.answers = AnswersModel()
+        self.setModel(self.answers)
+        self.setItemDelegate(_Row(self))
         annotate(self, name="All answers, newest first")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
@@ -183,18 +182,18 @@ class AnswersTable(QTableView):
         self.verticalHeader().hide()
         self.setHorizontalHeader(_Head(self))
         self.selectionModel().selectionChanged.connect(self._moved)
-        self.doubleClicked.connect(lambda index: self.opened.emit(self._model.rows[index.row()].number))
-        model.modelReset.connect(self._reset)
+        self.doubleClicked.connect(lambda index: self.opened.emit(self.answers.rows[index.row()].number))
+        self.answers.modelReset.connect(self._reset)
 
     @property
     def number(self) -> int | None:
         """Return the number of the chosen answer."""
         rows = self.selectionModel().selectedRows()
-        return self._model.rows[rows[0].row()].number if rows else None
+        return self.answers.rows[rows[0].row()].number if rows else None
 
     def choose(self, number: int) -> None:
         """Choose answer `number`."""
-        row = self._model.row_of(number)
+        row = self.answers.row_of(number)
         if row is not None:
             self.selectRow(row)
 
@@ -223,12 +222,12 @@ class AnswersTable(QTableView):
 
     def _fits_width(self, metrics: QFontMetricsF) -> float:
         """Return the width of the texts in the last column, wrapped if they would take much of the table."""
-        said = [FIT_WORDS[row.fit] for row in self._model.rows] or ["fits"]
+        said = [FIT_WORDS[row.fit] for row in self.answers.rows] or ["fits"]
         word, whole = (max(map(metrics.horizontalAdvance, texts)) for texts in (" ".join(said).split(), said))
         return min(whole, max(word, 0.2 * self.viewport().width())) + 1
 
     def sizeHint(self) -> QSize:
-        rows = sum(map(self.rowHeight, range(self._model.rowCount())))
+        rows = sum(map(self.rowHeight, range(self.answers.rowCount())))
         return QSize(theme.em(600), self.horizontalHeader().sizeHint().height() + rows + 2)
 
     def minimumSizeHint(self) -> QSize:
@@ -258,7 +257,7 @@ class AnswersTable(QTableView):
 
     def _reset(self) -> None:
         self.clearSpans()
-        for index, row in enumerate(self._model.rows):
+        for index, row in enumerate(self.answers.rows):
             if not row.rather_than:
                 self.setSpan(index, PREFERRED, 1, 2)
         self.fit()
@@ -293,13 +292,6 @@ class _Head(QHeaderView):
                     write(painter, room.adjusted(left, 0, -_PAD, 0), str(head), note, colours.ink2, align)
 
 
-class Resolution(NamedTuple):
-    """A decision on two contradicting answers: their numbers, and which one counts."""
-
-    pair: tuple[int, int]
-    kept: Kept
-
-
 def circumstances(answer: AnsweredView, other: AnsweredView | None) -> str:
     """Return the circumstances of an answer: "sides swapped, after 31 seconds"."""
     parts = []
@@ -327,9 +319,9 @@ class _AnswerSummary(QWidget):
 
 
 class ContradictionCard(Card):
-    """Emits `resolve_requested` with a `Resolution`."""
+    """Emits `resolve_requested` with the numbers of the two answers, and which of them counts."""
 
-    resolve_requested = Signal(object)
+    resolve_requested = Signal(object, object)
 
     def __init__(self) -> None:
         super().__init__(Surface.IMPORTANT)
@@ -357,14 +349,14 @@ class ContradictionCard(Card):
             policy = button.sizePolicy()
             policy.setVerticalPolicy(QSizePolicy.Policy.Minimum)
             button.setSizePolicy(policy)
-            button.clicked.connect(lambda _=False, kept=kept: self.resolve_requested.emit(Resolution(self._pair, kept)))
+            button.clicked.connect(lambda _=False, kept=kept: self.resolve_requested.emit(self._pair, kept))
 
     def show_pair(
-        self, first: AnsweredView, second: AnsweredView, wording: Wording, family: Family, number: int, total: int
+        self, first: AnsweredView, second: AnsweredView, wording: Wording, family: Family, total: int
     ) -> None:
-        """Show two answers; this is contradiction `number` of `total`."""
+        """Show two answers, the first of `total` contradictions."""
         self._pair = (first.number, second.number)
-        count = f" ({number} of {total})" if total > 1 else ""
+        count = f" (1 of {total})" if total > 1 else ""
         self._title.setText(f"The same pair, two answers. Which do you mean?{count}")
         preferred = [answer_words(answer, wording, family).preferred for answer in (first, second)]
         self._first.show_answer(first, None, preferred[0])
@@ -407,13 +399,13 @@ class ReviewPage(HeadedPage):
     """Shows a `ReviewView`.
 
     Emits `finish_requested`, `look_again_requested` and `take_out_requested` with the number of an answer, and
-    `resolve_requested` with the decision on two answers.
+    `resolve_requested` with the numbers of two answers and which of them counts.
     """
 
     finish_requested = Signal()
     look_again_requested = Signal(object)
     take_out_requested = Signal(object)
-    resolve_requested = Signal(object)
+    resolve_requested = Signal(object, object)
 
     def __init__(self) -> None:
         super().__init__()
@@ -421,8 +413,7 @@ class ReviewPage(HeadedPage):
         self.finish = PrimaryButton("Finish and see the result", self.finish_requested, keys=("Ctrl+Enter",))
         self.header.add_actions(self.more, self.finish)
         self.contradiction = ContradictionCard()
-        self.model = AnswersModel()
-        self.table = AnswersTable(self.model)
+        self.table = AnswersTable()
         self.copy = LinkButton(_COPY, self._copy)
         self.chosen = Label(NOTHING_CHOSEN, theme.Role.STRONG)
         self.undo = FlatButton("Undo", self.undo_requested, keys=("Ctrl+Z",), glyph=Glyph.UNDO)
@@ -450,8 +441,8 @@ class ReviewPage(HeadedPage):
         self.contradiction.setVisible(bool(view.contradictions))
         if view.contradictions:
             first, second = (view.answers[index] for index in view.contradictions[0])
-            self.contradiction.show_pair(first, second, wording, family, 1, len(view.contradictions))
-        self.model.show_rows(tuple(answer_words(answer, wording, family) for answer in reversed(view.answers)))
+            self.contradiction.show_pair(first, second, wording, family, len(view.contradictions))
+        self.table.answers.show_rows(tuple(answer_words(answer, wording, family) for answer in reversed(view.answers)))
         self.copy.setText(_COPY)
         if kept is not None:
             self.table.choose(kept)
@@ -488,13 +479,13 @@ class ReviewPage(HeadedPage):
 
     def _choose(self, number: int | None) -> None:
         self.chosen.setText(NOTHING_CHOSEN if number is None else f"Question {number} is selected")
-        row = None if number is None else self.model.row_of(number)
+        row = None if number is None else self.table.answers.row_of(number)
         self.again.setEnabled(row is not None)
-        self.out.setEnabled(row is not None and self.model.rows[row].fit != "taken out")
+        self.out.setEnabled(row is not None and self.table.answers.rows[row].fit != "taken out")
         if row is not None:
             top = self.table.mapTo(self.inner, QPoint(0, self.table.rowViewportPosition(row))).y()
             self.area.ensureVisible(0, top + self.table.rowHeight(row), 0, self.table.rowHeight(row) * 2)
 
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self.model.as_text())
+        QGuiApplication.clipboard().setText(self.table.answers.as_text())
         self.copy.setText("Copied")

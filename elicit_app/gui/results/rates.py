@@ -86,7 +86,7 @@ def rows_of(
 
 
 class RatioPlot(LogPlot):
-    """The plot: dot, bar for 50 %, line for 90 %, dashed arrow for a bound, hollow diamond for the first guess."""
+    """The plot: dot, bar for 50 %, line for the range, dashed arrow for a bound, hollow diamond for the first guess."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -172,7 +172,8 @@ class RatioPlot(LogPlot):
 
         signs = []
         if any(mark.shape == "dot" for row in self._rows for mark in row.ratio.marks()):
-            text = "best estimate; bar: 50 %, line: 90 % plausible" if measured else "estimate"
+            bar = "bar: 50 %, " if any(row.ratio.half for row in self._rows) else ""
+            text = f"best estimate; {bar}line: {self._rows[0].ratio.range_words.legend}" if measured else "estimate"
             signs.append(Sign(text, 34, estimate))
         if any(row.ratio.bounded for row in self._rows):
             signs.append(self._bound_sign())
@@ -296,14 +297,15 @@ class GuessSign(Painted, Sized, QWidget):
 
 
 class SentenceCard(Card):
-    """The result in one sentence, its 90 % range and the first guess."""
+    """The result in one sentence, its range and the first guess."""
 
     def __init__(self) -> None:
         super().__init__()
         self._sentence = StressedLabel(theme.Role.RESULT)
         self._range = StressedLabel(theme.Role.FLOW)
-        self._sign, self._guess = GuessSign(), StressedLabel(theme.Role.FLOW)
-        self._below = in_row(self._range, (in_row(self._sign, (self._guess, 1), spacing=10), 1), spacing=theme.L)
+        self._guess, self._first_guess = StressedLabel(theme.Role.FLOW), QWidget()
+        in_row(GuessSign(), (self._guess, 1), on=self._first_guess, spacing=10)
+        self._below = in_row(self._range, (self._first_guess, 1), spacing=theme.L)
         in_column(self._sentence, self._below, on=self, margins=(24, 20, 24, 20), spacing=10)
 
     def show_headline(self, headline: Headline, guess: float | None) -> None:
@@ -314,8 +316,7 @@ class SentenceCard(Card):
         lead, stressed = headline.below
         self._range.setVisible(bool(lead))
         self._range.say(lead, stressed, "." if stressed else "")
-        self._sign.setVisible(guess is not None)
-        self._guess.setVisible(guess is not None)
+        self._first_guess.setVisible(guess is not None)
         if guess is not None:
             self._guess.say("Your first guess, before the questions: ", two_digits(guess), ".")
 

@@ -87,14 +87,7 @@ class Briefing(Card):
                 "Nothing leaves this computer by itself: at the end you save one file with your answers, and send it "
                 "back to whoever sent you this study."
             )
-        self.stored.setText(
-            f"Each answer with its time, and what you type here, at once, in {_breakable(folder)}. {leaves}"
-        )
-
-
-def _breakable(folder: str) -> str:
-    """Return a path that can wrap after its separators."""
-    return folder.replace("/", "/\u200b").replace("\\", "\\\u200b")
+        self.stored.setText(f"Each answer with its time, and what you type here, at once, in {folder}. {leaves}")
 
 
 def _steps(study: Study, *, piles: bool) -> list[tuple[str, str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
@@ -22,8 +21,7 @@ from elicit_app.study.model import ColumnMap
 Kind = Literal["probabilities", "logits", "labels"]
 
 _MOST_SHOWN, _LONGEST_NAME = 8, 100
-_NARROWEST = 48  # pixels of a cell of the first rows, at any font: eight cells fit beside each other
-_WIDEST = 200  # pixels of such a cell, and of the name of a class, at the base font
+_NARROWEST, _WIDEST = 48, 200  # pixels of a cell of the first rows, and most of a class's name, at the base font
 _THE_REST = "1 minus the other"
 _KINDS: dict[Kind, tuple[str, str]] = {
     "probabilities": ("Probabilities", "Numbers from 0 to 1, one column per class; of two classes one is enough."),
@@ -199,9 +197,7 @@ class ColumnsPage(HeadedPage):
         grid.setColumnStretch(min(len(shown), _MOST_SHOWN), 1)
         more = len(shown) - _MOST_SHOWN
         left = f"{more} more columns are not shown. " if more > 0 else ""
-        # many columns are one word without a space, in which a label breaks no line
-        options = re.sub("[,=]", "\\g<0>\N{ZERO WIDTH SPACE}", as_options(meant))
-        command = f"elicit study new DIR --predictions FILE {options}" if meant.columns else ""
+        command = f"elicit study new DIR --predictions FILE {as_options(meant)}" if meant.columns else ""
         self._command.setText(f"{left}The same in a terminal: {command}" if command else left)
 
     def _proceed(self) -> None:

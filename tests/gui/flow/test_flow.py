@@ -186,7 +186,7 @@ def test_a_damaged_session_is_listed_looked_at_and_gone_on_with_in_a_copy(qtbot,
     assert row.view.line == "Damaged: 2 of 4 answers can be read"
     row.click()
     page = on("damaged")
-    assert [row.number for row in page.model.rows] == [2, 1]
+    assert [row.number for row in page.table.answers.rows] == [2, 1]
     assert "newest first" in page.table.accessibleName()
     assert page.header.line.text().startswith("A copy will hold 4 answers.")
     page.copy.click()

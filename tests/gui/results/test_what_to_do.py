@@ -21,6 +21,7 @@ from elicit_app.study import open_study
 from metrics.drawing import LinearAxis
 from metrics.elicited.metric_parts import CHOICE_SETTLED
 from metrics.policies.judgement import Threshold
+from metrics.text import total_cost
 
 TODAY = ((167, 45), (150, 207))
 
@@ -74,6 +75,14 @@ def test_the_best_are_shown_as_they_add_up_with_models_as_they_are_in_one_line(c
     lines = {line.name: line for line in curves.best.lines}
     assert "a model, as it decides now" in lines
     np.testing.assert_allclose(sum(line.values for line in lines.values()), 1.0, atol=0.051)
+
+
+def test_at_the_elicited_ratio_the_curves_cost_what_the_table_says(curves, view):
+    judged = {one.policy.name: total_cost(one.cost_per_population) for one in view.judgement.policies}
+    found = {line.name: total_cost(value) for line, value in curves.cost.values(curves.cost.elicited)}
+    shared = found.keys() & judged.keys()
+    assert len(shared) >= 4
+    assert {name: found[name] for name in shared} == {name: judged[name] for name in shared}
 
 
 def test_net_benefit_is_at_the_stated_prevalence_and_reaches_beyond_the_threshold(view, study):
@@ -199,6 +208,15 @@ def test_practice_is_typed_or_pasted(qtbot, study):
     QTest.keyClick(dialog.fields[0][0], Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
     dialog.use.click()
     assert told == [TODAY]
+
+
+def test_practice_is_read_with_decimal_commas_and_thousands(qtbot, study):
+    dialog = PracticeDialog(study, None)
+    qtbot.addWidget(dialog)
+    fields = [field for row in dialog.fields for field in row]
+    for field, text in zip(fields, ("0,5", "0,25", "1,200", "85,5 %"), strict=True):
+        field.setText(text)
+    assert dialog.table() == ((0.5, 0.25), (1200.0, 85.5))
 
 
 def test_the_arrows_move_the_line_and_the_sentence_follows(page, curves, qtbot):
