@@ -42,6 +42,7 @@ from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view, recap_view, review_view, sitting_over_view
 from elicit_app.study import list_studies
 from elicit_app.study.mapping import read_first_rows
+from elicit_app.study.model import default_wording
 
 
 def answers_about(study, path):
@@ -140,7 +141,7 @@ def settings_page(study, answered, tmp_path):
 
 def opening_page(study, answered):
     page = OpeningPage()
-    page.say(f"Opening {study.classes[0]}", "Reading the predictions.")
+    page.say(f"Opening {study.classes[0]}", "Reading the study.")
     return page
 
 
@@ -278,6 +279,19 @@ def test_every_page_fits_a_large_window_with_a_large_font(page, qtbot, appearanc
         if isinstance(page, ResultsPage):
             page.tabs.setCurrentIndex(tab)
         qtbot.waitUntil(lambda: cut_off(page) <= 0)
+
+
+def test_the_shares_of_classes_fit_a_small_window_with_a_large_font(qtbot, appearance, many_classes, tmp_path):
+    theme.apply(appearance, family="DejaVu Sans", scale=2.0)
+    page = StudyPage()
+    qtbot.addWidget(page)
+    study = many_classes(4)
+    names = ("Supraventricular", "Atrioventricular", "Idioventricular", "Junctional")
+    page.show_study(replace(study, wording=default_wording(names)), tmp_path)
+    page.population.stated.radio.click()
+    page.resize(800, 600)
+    page.show()
+    qtbot.waitUntil(lambda: cut_off(page) <= 0)
 
 
 LETTERS = {"latin": "W" * 60, "arabic": "سرطان" * 12, "chinese": "黑色素瘤" * 15}
