@@ -466,33 +466,6 @@ def prefix_digests(history: Sequence[Asked]) -> list[bytes]:
     return digests
 
 
-def open_ends(posterior: Posterior, widest: float) -> tuple[Matrix, tuple[tuple[float, float] | None, ...]]:
-    """Return the ends of the ratios to the yardstick, left open where no question could reach.
-
-    Parameters
-    ----------
-    posterior : Posterior
-        The belief.
-    widest : float
-        Largest exchange rate that could be asked about: how many of one mistake for one of another.
-
-    Returns
-    -------
-    ends : ndarray of shape (2, m)
-        90 % intervals of weight over yardstick: the low end 0, or the high end inf, where it lies beyond `widest`.
-    bounded : tuple
-        Per weight None, or (low, high) if an end is open.
-    """
-    low, high = posterior.ratio_ends
-    low = np.where(low < 1.0 / widest, 0.0, low)
-    high = np.where(high > widest, np.inf, high)
-    ends = np.stack([low, high])
-    is_open = (low == 0.0) | np.isinf(high)
-    return ends, tuple(
-        (float(a), float(b)) if any_open else None for a, b, any_open in zip(*ends, is_open, strict=True)
-    )
-
-
 def shares_of_best(utilities: Matrix) -> Matrix:
     """Return the share of draws for which each matrix is best, shape (matrices,), given utilities (draws, matrices)."""
     best = utilities >= utilities.max(axis=1, keepdims=True) - 1e-12

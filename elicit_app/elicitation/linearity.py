@@ -32,6 +32,7 @@ from elicit_app.elicitation.response import (
 )
 from elicit_app.elicitation.sampler import LogDensity, annealed, bridged
 from metrics.elicited.family import family_of
+from metrics.measures.confusion import macro_f1
 
 Rival = Literal["concave", "minimax", "threshold", "f1"]
 
@@ -330,17 +331,6 @@ def _equal_costs(prior: WeightPrior, matrices: Matrix) -> Matrix:
 
 def _worst_recall(matrices: Matrix) -> Matrix:
     return np.asarray(1.0 - miss_rates(matrices).max(axis=-1))
-
-
-def f1_scores(matrices: Matrix) -> Matrix:
-    """Return the F1 of each class, shape (..., k), of matrices (..., k, k); 0 for a class never met nor named."""
-    sums = matrices.sum(axis=-1) + matrices.sum(axis=-2)
-    return np.asarray(2 * np.diagonal(matrices, axis1=-2, axis2=-1) / np.where(sums > 0, sums, 1.0))
-
-
-def macro_f1(matrices: Matrix) -> Matrix:
-    """Return the mean F1 of the classes, shape (...), of matrices (..., k, k)."""
-    return np.asarray(f1_scores(matrices).mean(axis=-1))
 
 
 class _Weighted:

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.belief import memory_slices
 from elicit_app.elicitation.cases import Cases, Decider, Tally
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
@@ -295,15 +294,3 @@ def _few_cells(
 def _stacked(pairs: list[tuple[Matrix, Matrix]], k: int) -> Tradeoffs:
     first, second = np.array([a for a, _ in pairs]), np.array([b for _, b in pairs])
     return Tradeoffs(first.reshape(-1, k, k), second.reshape(-1, k, k))
-
-
-def widest_rate(gains: Matrix) -> float:
-    """Return the largest exchange rate of the pairs, gains (n, m), that trade two mistakes; 0 if none does."""
-    widest = 0.0
-    for some in memory_slices(*gains.shape):
-        amounts = np.abs(gains[some])
-        traded = amounts > SAME
-        two = traded.sum(axis=1) == 2
-        rates = amounts[two][traded[two]].reshape(-1, 2)
-        widest = max(widest, float((rates.max(axis=1) / rates.min(axis=1)).max(initial=0.0)))
-    return widest

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import helmert
@@ -42,16 +43,30 @@ class Group:
     shares: Matrix
 
 
-def pooled(experts: Sequence[Matrix], prior_covariance: Matrix, rng: np.random.Generator, n: int = 2_000) -> Group:
+class Expert(NamedTuple):
+    """What is known of one expert.
+
+    Parameters
+    ----------
+    log_weights : ndarray of shape (draws, m)
+        Posterior draws of the log-weights, whose common shift is arbitrary.
+    prior_covariance : ndarray of shape (m, m)
+        Covariance of the log-weights before the answers; mistakes that the expert sorted into one pile share a part.
+    """
+
+    log_weights: Matrix
+    prior_covariance: Matrix
+
+
+def pooled(experts: Sequence[Expert], prior_covariance: Matrix, rng: np.random.Generator, n: int = 2_000) -> Group:
     """Pool experts around a common centre.
 
     Parameters
     ----------
-    experts : sequence of ndarray, shapes (draws, m)
-        Posterior draws of each expert's log-weights, whose common shift is arbitrary. At least one expert, all with the
-        same m weights.
+    experts : sequence of Expert
+        At least one, all with the same m weights.
     prior_covariance : ndarray of shape (m, m)
-        Prior covariance of the log-weights, of each expert and of the group.
+        Prior covariance of the group's log-weights.
     rng : numpy.random.Generator
         Source of the draws.
     n : int
@@ -62,12 +77,19 @@ def pooled(experts: Sequence[Matrix], prior_covariance: Matrix, rng: np.random.G
     ValueError
         If there are no experts, or if they have different numbers of weights.
     """
-    if not experts or len({expert.shape[1] for expert in experts}) != 1:
+    if not experts or len({expert.log_weights.shape[1] for expert in experts}) != 1:
         raise ValueError("pooling needs at least one expert, all with the same weights")
     m = len(prior_covariance)
     contrasts = np.asarray(helmert(m), dtype=np.float64)  # (m - 1, m): removes the common shift
-    prior_precision = np.asarray(np.linalg.inv(contrasts @ prior_covariance @ contrasts.T), dtype=np.float64)
-    estimates = [_likelihood_moments(expert @ contrasts.T, prior_precision) for expert in experts]
+
+    def precision_of(covariance: Matrix) -> Matrix:
+        return np.asarray(np.linalg.inv(contrasts @ covariance @ contrasts.T), dtype=np.float64)
+
+    prior_precision = precision_of(prior_covariance)
+    estimates = [
+        _likelihood_moments(expert.log_weights @ contrasts.T, precision_of(expert.prior_covariance))
+        for expert in experts
+    ]
     logs, centres, spreads, counted = [], [], [], []
     for tau in _TAUS:
         precision, weighted = prior_precision.copy(), np.zeros(m - 1)
@@ -101,7 +123,7 @@ def pooled(experts: Sequence[Matrix], prior_covariance: Matrix, rng: np.random.G
 
 
 def leave_one_out(
-    experts: Sequence[Matrix], prior_covariance: Matrix, rng: np.random.Generator, n: int = 2_000
+    experts: Sequence[Expert], prior_covariance: Matrix, rng: np.random.Generator, n: int = 2_000
 ) -> tuple[Group, ...]:
     """Return the group without each expert in turn; needs at least two experts."""
     return tuple(

@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from elicit_app.elicitation.linearity import f1_scores, miss_rates
+from elicit_app.elicitation.linearity import miss_rates
 from elicit_app.elicitation.oracles import (
     BoundedNoiseOracle,
     FlipOracle,
@@ -24,6 +24,7 @@ from elicit_app.experiments.measures import JudgedPairs
 from elicit_app.experiments.truths import Metric, Values
 from elicit_app.problem import WrongOption
 from metrics.elicited.family import family_of, is_fraction
+from metrics.measures.confusion import f1_scores
 
 PersonKind = Literal["linear", "concave", "quadratic", "minimax", "threshold", "f1", "gmean", "hmean", "qmean"]
 MONOTONE: tuple[PersonKind, ...] = ("gmean", "hmean", "qmean")
@@ -151,8 +152,9 @@ class NonLinear:
         return np.asarray(-felt.sum(axis=(-2, -1)))
 
     def _mean(self, right: Matrix) -> Matrix:
-        """Return a weighted mean of the classes' recalls, shape (...); 0 if one of them is 0."""
-        weights = self.metric.weights
+        """Return a weighted mean of the recalls of the classes that count, shape (...); 0 if one of these is 0."""
+        counts = self.metric.weights > 0
+        right, weights = right[..., counts], self.metric.weights[counts]
         if self.person.kind == "qmean":
             return np.asarray(1.0 - np.sqrt(((1.0 - right) ** 2) @ weights))
         with np.errstate(divide="ignore"):

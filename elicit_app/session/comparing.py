@@ -179,9 +179,14 @@ def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str], *, oppo
     unit = yardstick.one if counts[0].endswith(" 1") else yardstick.many
     text = f"For {names[most]} one {widest.mistake.one} counts {counts[0]} {unit}, for {names[least]} {counts[1]}"
     times = f": {widest.times}." if widest.times else "."
+    plausible = all(rate.plausible for rate in widest.rates)
+    ranges = "Their plausible ranges" if plausible else "Their ranges"
     if widest.disjoint:
-        unlike = "Their plausible ranges do not meet, so this is a difference of opinion, not a lack of answers."
-        return f"They disagree most about {widest.mistake.many}", f"{text}{times} {unlike}"
+        unlike = "not a lack of answers" if plausible else "if every answer is right"
+        return (
+            f"They disagree most about {widest.mistake.many}",
+            f"{text}{times} {ranges} do not meet, so this is a difference of opinion, {unlike}.",
+        )
     if widest.disjoint is None:
         return (
             f"They differ most about {widest.mistake.many}",
@@ -190,7 +195,7 @@ def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str], *, oppo
     differ = f"They differ most about {widest.mistake.many}. {text}{times}"
     if opposed:
         return "They disagree about the order", differ
-    return "No clear disagreement", f"{differ} Their plausible ranges meet, so more answers could bring them together."
+    return "No clear disagreement", f"{differ} {ranges} meet, so more answers could bring them together."
 
 
 def _counts_as(rate: ExchangeRate) -> str:

@@ -31,7 +31,8 @@ class PolicyRow:
     name: str
     manner: str
     short_manner: str
-    counts: tuple[str, ...]  # cases in the population, in the order of the heads of `PolicyTexts`
+    # cases in the population and, where the answers follow F1, that; in the order of the heads of `PolicyTexts`
+    counts: tuple[str, ...]
     sentence: str  # the row as read by a screen reader
 
 
@@ -56,13 +57,14 @@ def policy_texts(judgement: Judgement, counts_as: str = "") -> PolicyTexts:
         heads=tuple(_two_lines(head) for head in heads),
         unit=judgement.mistake(*judgement.unit).many,
         per=f"{judgement.population:,} {judgement.words.cases}",
-        notes=tuple(note for note in (_shared_note(judgement), counts_as) if note),
+        notes=tuple(note for note in (_shared_note(judgement), _f1_note(judgement), counts_as) if note),
     )
 
 
 def _row(judgement: Judgement, one: JudgedPolicy, heads: tuple[str, ...], shared: bool) -> PolicyRow:
     name, manner = name_and_manner(one, judgement.words, judgement.positive)
     counts = tuple(f"{count:,}" for count in _counts(judgement, one))
+    counts += (f"{one.macro_f1:.3f}",) if _follows_f1(judgement) else ()
     return PolicyRow(
         judged=one,
         shared=shared,
@@ -85,10 +87,11 @@ def _sentence(one: JudgedPolicy, what: str, counts: dict[str, str], shared: bool
 
 def _heads(judgement: Judgement) -> tuple[str, ...]:
     """Return the heads of the counts: both mistakes with two classes, else the cases decided correctly."""
+    f1 = ("macro F1",) if _follows_f1(judgement) else ()
     if judgement.positive is None:
-        return (f"{judgement.words.cases} right",)
+        return f"{judgement.words.cases} right", *f1
     positive, negative = judgement.positive, 1 - judgement.positive
-    return judgement.mistake(positive, negative).many, judgement.mistake(negative, positive).many
+    return judgement.mistake(positive, negative).many, judgement.mistake(negative, positive).many, *f1
 
 
 def _counts(judgement: Judgement, one: JudgedPolicy) -> tuple[int, ...]:
@@ -114,6 +117,22 @@ def _shared_note(judgement: Judgement) -> str:
         return f"Rank 1 {times}: these cost the same."
     whose = {"cases": cases, "answers": "the answers", "both": f"the answers and {cases} together"}[doubt]
     return f"Rank 1 {times}: {whose} cannot tell these apart."
+
+
+def _follows_f1(judgement: Judgement) -> bool:
+    """Return whether F1 explains the answers better than costs, so that policies are judged by it, too."""
+    return judgement.metric.quality.linear == "f1"
+
+
+def _f1_note(judgement: Judgement) -> str:
+    """Return what macro F1 would choose, for people who go by it."""
+    if not _follows_f1(judgement):
+        return ""
+    first = max(judgement.policies, key=lambda one: one.macro_f1)
+    name, manner = name_and_manner(first, judgement.words, judgement.positive, ranges=False)
+    too = " too" if first is judgement.best else ""
+    said = f"{judgement.metric.quality.other_values}: by macro F1, which is better the higher it is"
+    return f"{said}, {name}, {manner}, is first{too} ({first.macro_f1:.3f})."
 
 
 def chooses(view: ResultView) -> bool:

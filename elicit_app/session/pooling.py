@@ -16,10 +16,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter, ValidationError
 
 import elicit_app
 from elicit_app.elicitation.belief import median_weights
-from elicit_app.elicitation.pooling import Group, leave_one_out, pooled
+from elicit_app.elicitation.orders import StatedPile, piles_of
+from elicit_app.elicitation.pooling import Expert, Group, leave_one_out, pooled
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem, differences_first
@@ -27,7 +29,14 @@ from elicit_app.session.journal.listing import people_if_any
 from metrics import ElicitedMetric, Provenance, Quality, Tally
 from metrics.elicited.family import DLPM, LPM, family_of
 from metrics.elicited.kinds import thing_of
-from metrics.elicited.metric_parts import OPPOSED, UNTRUSTED, UNTRUSTED_AMONG, intervals_around, ranges_of_draws
+from metrics.elicited.metric_parts import (
+    OPPOSED,
+    UNTRUSTED,
+    UNTRUSTED_AMONG,
+    intervals_around,
+    ranges_of_draws,
+    rounded_draws,
+)
 from metrics.text import two_digits
 
 _SEED = 20_250_101  # the same metrics give the same pooled metric
@@ -41,6 +50,8 @@ _APART = float(np.log(2.0))  # typical difference of a log-cost below which nobo
 _MOVED = 1.5  # factor from which the effect of leaving one expert out is mentioned
 
 _Order = NDArray[np.int8]
+Piles = Sequence[Sequence[tuple[int, int]]]
+_PILES = TypeAdapter(tuple[StatedPile, ...])
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +68,7 @@ def one_belief(metrics: Sequence[ElicitedMetric]) -> OneBelief | None:
     experts = _experts(metrics)
     if experts is None:
         return None
-    group = pooled(experts, _covariance(metrics[0]), np.random.default_rng(_SEED), _DRAWS)
+    group = pooled(experts, _common_covariance(experts, metrics[0]), np.random.default_rng(_SEED), _DRAWS)
     metric_family, logs = family_of(metrics[0].family), group.log_weights
     return OneBelief(
         group,
@@ -66,18 +77,34 @@ def one_belief(metrics: Sequence[ElicitedMetric]) -> OneBelief | None:
     )
 
 
-def _experts(metrics: Sequence[ElicitedMetric]) -> list[Matrix] | None:
+def _experts(metrics: Sequence[ElicitedMetric]) -> list[Expert] | None:
     experts = []
     for metric in metrics:
         sizes = None if metric.samples is None else np.abs(metric.samples)
         if sizes is None or len(sizes) < _DRAWS_A_WEIGHT * sizes.shape[1] or not (sizes > 0).all():
             return None
-        experts.append(np.log(sizes))
+        experts.append(Expert(np.log(sizes), _covariance(metric, _stated_piles(metric))))
     return experts
 
 
-def _covariance(metric: ElicitedMetric) -> Matrix:
-    return WeightPrior.of(family_of(metric.family).name, len(metric.classes)).covariance
+def _covariance(metric: ElicitedMetric, piles: Piles = ()) -> Matrix:
+    return WeightPrior.of(family_of(metric.family).name, len(metric.classes), piles=piles).covariance
+
+
+def _stated_piles(metric: ElicitedMetric) -> Piles:
+    """Return the piles that an expert sorted the mistakes into; none if the file tells them in another way."""
+    try:
+        stated = _PILES.validate_python(metric.provenance.parameters.get("piles") or ())
+        return piles_of(stated, metric.classes) if family_of(metric.family).distinguishes_errors else ()
+    except (ValidationError, Problem):
+        return ()
+
+
+def _common_covariance(experts: Sequence[Expert], metric: ElicitedMetric) -> Matrix:
+    """Return the prior covariance that all experts had or, if they sorted the mistakes differently, the usual one."""
+    first = experts[0].prior_covariance
+    alike = all(np.array_equal(one.prior_covariance, first) for one in experts)
+    return first if alike else _covariance(metric)
 
 
 def experts_agree(pooled: ElicitedMetric) -> bool:
@@ -114,7 +141,8 @@ def _matters_most(metrics: Sequence[ElicitedMetric], names: Sequence[str]) -> tu
     experts, belief = _experts(metrics), one_belief(metrics)
     if experts is None or belief is None or len(experts) < 3:
         return ()
-    others = leave_one_out(experts, _covariance(metrics[0]), np.random.default_rng(_SEED), _DRAWS)
+    covariance = _common_covariance(experts, metrics[0])
+    others = leave_one_out(experts, covariance, np.random.default_rng(_SEED), _DRAWS)
     factors = [_moved(belief.group, group) for group in others]
     most = int(np.argmax(factors))
     if factors[most] < _MOVED:
@@ -334,7 +362,7 @@ def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
         name=name or f"Pooled: {', '.join(experts)}",
         created=max(metric.created for metric in metrics),
         intervals=None if draws is None else _intervals(draws, costs, metrics),
-        samples=None if draws is None else metric_family.sign * metric_family.of_errors(draws),
+        samples=None if draws is None else rounded_draws(metric_family.sign * metric_family.of_errors(draws)),
         prevalence=_common_prevalence(metrics),
         population=first.population if len({metric.population for metric in metrics}) == 1 else None,
         consequences=next((metric.consequences for metric in metrics if metric.consequences), ()),

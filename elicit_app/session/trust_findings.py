@@ -59,7 +59,8 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
     from elicit_app.elicitation.trust import trust_report
 
     state, procedure = session.state, session.procedure()
-    report = trust_report(procedure, state.history, [state.entries[index].event.left for index in state.used])
+    sides = [state.entries[index].event.left for index in state.used]
+    report = trust_report(procedure, state.history, sides, outcome)
     failed = [state.used[place] + 1 for place in report.failed_checks]
     odd = sorted(state.used[place] + 1 for place in report.misfits)  # a judgement that was given twice, once
     explained = Tally(report.explained.right, report.explained.total)
@@ -72,7 +73,7 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
         *_apart_found(report, state, ratios, explained),
         *_held_out_found(report),
         *_suspicions_found(state, report, ratios, explained),
-        *_other_values_found(outcome),
+        *_other_values_found(outcome, session.study),
         *_bounded_found(session.study, ratios, outcome.tolerance),
     )
     return Trust(
@@ -303,14 +304,17 @@ def _side_found(state: SessionState) -> TrustView:
     return TrustView(False, f"{most} of {counted(len(left), 'preference')} went to side {side}", detail)
 
 
-def _other_values_found(outcome: Outcome) -> list[TrustView]:
+def _other_values_found(outcome: Outcome, study: Study) -> list[TrustView]:
     """Return the finding that other values than costs that add up explain the answers better, if they do."""
     values = Quality(linear=outcome.linear).other_values
     if not values:
         return []
     detail = "Costs that add up explain the answers less well: discuss these before anybody decides by them."
     if outcome.linear == "f1":
-        detail += " F1 itself may be the better measure."
+        beside = " The table of what one can do has macro F1 beside the costs." if study.models else ""
+        detail += (
+            f" F1 itself may be the better measure.{beside} The command elicit measure f1 PREDICTIONS computes it."
+        )
     return [TrustView(False, values, detail)]
 
 

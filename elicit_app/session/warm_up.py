@@ -108,7 +108,7 @@ def practice_feedback(words: PairComparison, reply: Reply) -> Feedback:
     return Feedback(
         False,
         f"Look once more: B has {gain} and nothing else differs",
-        "Outlined squares are how many more there are on that side.",
+        "The outlined part is how many more there are on that side.",
     )
 
 

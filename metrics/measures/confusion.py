@@ -27,7 +27,7 @@ from metrics.inputs.arguments import (
 )
 from metrics.inputs.class_index import ClassIndex, column_classes, shared_classes
 from metrics.inputs.labels import few, label_array, label_text
-from metrics.text import counts_html
+from metrics.text import confusion_html
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,9 +96,9 @@ class ConfusionMatrix(np.ndarray[Any, np.dtype[Any]]):
         return ConfusionMatrix, (np.asarray(self), self.labels)
 
     def _repr_html_(self) -> str:
-        """Return the counts as an HTML table for notebooks, with row rates."""
+        """Return the matrix as an HTML table for notebooks: counts with row rates, rates, or a difference."""
         names = range(len(self)) if self.labels is None else self.labels
-        return counts_html([*map(label_text, names)], np.asarray(self))
+        return confusion_html([*map(label_text, names)], np.asarray(self))
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the matrix: counts with row rates, or a difference if entries are negative.
@@ -375,6 +375,17 @@ def _error_counts(y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike
 _DECIMALS = 6
 # With far more cases than this, floats are too coarse for the parts to add up to the population.
 LARGEST_POPULATION = 10**12
+
+
+def f1_scores(matrices: Floats) -> Floats:
+    """Return the F1 of each class, shape (..., k), of matrices (..., k, k); 0 for a class never met nor named."""
+    sums = matrices.sum(axis=-1) + matrices.sum(axis=-2)
+    return np.asarray(2 * np.diagonal(matrices, axis1=-2, axis2=-1) / np.where(sums > 0, sums, 1.0))
+
+
+def macro_f1(matrices: Floats) -> Floats:
+    """Return the mean F1 of the classes, shape (...), of matrices (..., k, k)."""
+    return np.asarray(f1_scores(matrices).mean(axis=-1))
 
 
 def natural_frequencies(matrix: ArrayLike, population: int) -> NDArray[np.int64]:

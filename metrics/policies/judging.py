@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.elicited.elicited_metric import ElicitedMetric, require_metric
 from metrics.elicited.metric_parts import CaseWords, range_of_draws
 from metrics.errors import ArgumentTypeError, InputError
 from metrics.inputs.arguments import Floats, same_length
 from metrics.inputs.labels import checked_rows
-from metrics.measures.confusion import natural_frequencies
+from metrics.measures.confusion import macro_f1, natural_frequencies
 from metrics.measures.costs import cost_sensitive_decisions
 from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always, case_table, of_model
 from metrics.policies.costs import DRAWS, PolicyCosts, UnitCosts, policy_costs
-from metrics.policies.judgement import CostDraws, JudgedPolicy, Judgement, Threshold, compared
+from metrics.policies.judgement import Judgement
+from metrics.policies.ranking import CostDraws, JudgedPolicy, Threshold, compared
 from metrics.policies.recalibration import UNKNOWN, Calibration, calibration
 from metrics.text import counted, series, two_digits
-
-if TYPE_CHECKING:
-    from metrics.elicited.elicited_metric import ElicitedMetric
-
 
 DEFAULT_POPULATION = 1_000
 # If the share of a class differs by this much from that of the cases, probabilities need correction.
@@ -217,16 +215,18 @@ class Judge:
         unit = costs.unit_costs.unit
         positive = unit[1] if len(self.metric.classes) == 2 else None
         threshold = None if positive is None else threshold_of(costs.unit_costs, positive)
+        matrices = [costs.rates[:, index] * own[:, None] for index in range(len(costs.policies))]
         policies = [
             JudgedPolicy(
                 policy=policy,
                 threshold=threshold if policy.decides == "least-cost" else None,
                 cost_per_population=float(drawn.estimate[index]),
-                counts=_frozen(natural_frequencies(costs.rates[:, index] * own[:, None], self.population)),
+                counts=_frozen(natural_frequencies(matrix, self.population)),
+                macro_f1=float(macro_f1(matrix)),
                 rank=1,
                 difference_to_best=0.0,
             )
-            for index, policy in enumerate(costs.policies)
+            for index, (policy, matrix) in enumerate(zip(costs.policies, matrices, strict=True))
         ]
         n_cases = int(costs.cases.sum())
         return Judgement(
@@ -303,7 +303,8 @@ def judge(
     prevalence : array-like of shape (k,) or mapping of label to share, optional
         Stated shares of the true classes; by default those of the cases.
     practice : array-like of shape (k, k), optional
-        Counts or rates of present practice; rows are true classes.
+        Counts or rates of present practice; rows are true classes, in the order of the metric's or with their own
+        names, as from `metrics.confusion_matrix`.
     population : int, optional
         Number of cases to which costs refer; by default the metric's population, otherwise 1,000.
     draws : int
@@ -332,7 +333,7 @@ def judge(
     [1, 1, 3, 4]
     """
     true, models = models_of(metric, y_true, y_proba, labels)
-    today = None if practice is None else Practice.of(practice, metric.classes)
+    today = None if practice is None else Practice.of(metric.matrix_of(practice, "practice"), metric.classes)
     options = {"practice": today, "population": population, "draws": draws, "seed": seed}
     return Judge.of_models(metric, true, models, **options).at(prevalence)
 
@@ -348,6 +349,7 @@ def models_of(
         If a label is not one of the metric's classes, there is no model, or a table does not hold probabilities for
         these cases.
     """
+    require_metric(metric)
     true = metric.class_index.indices(y_true, "y_true").astype(np.int64)
     if not isinstance(y_proba, Mapping):
         raise ArgumentTypeError("y_proba: the probabilities of each model by its name were expected, {name: y_proba}.")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elicit_app.elicitation.belief import ParticlePosterior, Posterior, open_ends
+from elicit_app.elicitation.belief import ParticlePosterior, Posterior
 from elicit_app.elicitation.oracles import LinearOracle
 from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Question, Strength
@@ -301,18 +301,3 @@ class TestEffectiveDraws:
         before = np.random.default_rng(1).standard_normal((400, 3))
         assert remembered(before, before) == pytest.approx(1)
         assert remembered(before, np.random.default_rng(2).standard_normal((400, 3))) < 0.05
-
-
-class TestOpenEnds:
-    def test_an_end_that_no_question_reaches_is_open_and_others_stay(self):
-        belief = any_belief("lpm", 2, 1, n=400)
-        draws = belief.draws.copy()
-        draws[:, 0], draws[:, 1] = 0.0, belief.prior.coordinates(np.linspace(-8, -3, 400)[:, None] * [1, 1])[:, 0]
-        belief = replace(belief, draws=draws)
-        low, high = np.exp(np.quantile(np.linspace(-8, -3, 400), [0.05, 0.95]))
-        ends, bounded = open_ends(belief, 50.0)
-        np.testing.assert_allclose(ends[:, 1], [0.0, high], rtol=1e-4)
-        assert bounded == (None, (0.0, pytest.approx(high, rel=1e-4)))
-        ends, bounded = open_ends(belief, 1e6)
-        np.testing.assert_allclose(ends[:, 1], [low, high], rtol=1e-4)
-        assert bounded == (None, None)

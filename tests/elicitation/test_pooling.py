@@ -3,21 +3,21 @@
 import numpy as np
 import pytest
 
-from elicit_app.elicitation.pooling import leave_one_out, pooled
+from elicit_app.elicitation.pooling import Expert, leave_one_out, pooled
 from elicit_app.elicitation.prior import WeightPrior
 
 COVARIANCE = WeightPrior.of("lpm", 3).covariance
 M = len(COVARIANCE)
 
 
-def expert(centre: np.ndarray, error: float, seed: int, n: int = 3000) -> np.ndarray:
-    """Return the posterior of somebody whose log-weights were all observed with this error, exactly at `centre`."""
+def expert(centre: np.ndarray, error: float, seed: int, n: int = 3000) -> Expert:
+    """Return somebody whose log-weights were all observed with this error, exactly at `centre`."""
     spread = np.linalg.inv(np.linalg.inv(COVARIANCE) + np.eye(M) / error**2)
     mean = spread @ (centre / error**2)
-    return np.random.default_rng(seed).multivariate_normal(mean, spread, n)
+    return Expert(np.random.default_rng(seed).multivariate_normal(mean, spread, n), COVARIANCE)
 
 
-def group(experts: list[np.ndarray], seed: int = 1):
+def group(experts: list[Expert], seed: int = 1):
     return pooled(experts, COVARIANCE, np.random.default_rng(seed))
 
 
@@ -29,7 +29,7 @@ class TestCentre:
     def test_one_expert_alone_is_given_back(self):
         one = expert(CENTRE, 0.3, 1)
         found = pooled([one], COVARIANCE, np.random.default_rng(1))
-        values = one - one.mean(axis=1, keepdims=True)
+        values = one.log_weights - one.log_weights.mean(axis=1, keepdims=True)
         # Wider by what a single expert leaves open about a group.
         np.testing.assert_allclose(found.log_weights.mean(axis=0), values.mean(axis=0), atol=0.15)
         assert (found.log_weights.std(axis=0) >= 0.9 * values.std(axis=0)).all()
@@ -40,6 +40,14 @@ class TestCentre:
         slope = (found.log_weights.mean(axis=0) @ CENTRED) / (CENTRED @ CENTRED)
         assert 0.9 < slope < 1.1
 
+    def test_piles_sorted_before_the_questions_are_no_answers(self):
+        sorted_ = WeightPrior.of("lpm", 3, piles=[[(0, 1), (0, 2), (1, 0)]]).covariance
+        draws = [np.random.default_rng(seed).multivariate_normal(np.zeros(M), sorted_, 3000) for seed in range(6)]
+        found = group([Expert(one, sorted_) for one in draws]).log_weights
+        beforehand = np.random.default_rng(9).multivariate_normal(np.zeros(M), COVARIANCE, 3000)
+        within = [(logs[:, 0] - logs[:, 1]).std() for logs in (found, beforehand)]
+        assert within[0] > 0.8 * within[1], "nobody was asked about these two"
+
     def test_more_experts_narrow_it(self):
         widths = [
             group([expert(CENTRE, 0.6, seed) for seed in range(n)]).log_weights.std(axis=0).mean() for n in (2, 4, 12)
@@ -48,7 +56,7 @@ class TestCentre:
 
     def test_the_order_of_experts_and_the_scale_of_their_weights_do_not_matter(self):
         experts = [expert(CENTRE + 0.3 * seed * np.eye(M)[seed], 0.5, seed) for seed in range(3)]
-        shifted = [one + 7.0 for one in experts[::-1]]
+        shifted = [one._replace(log_weights=one.log_weights + 7.0) for one in experts[::-1]]
         one, other = group(experts), group(shifted)
         np.testing.assert_allclose(one.log_weights.mean(axis=0), other.log_weights.mean(axis=0), atol=1e-6)
         np.testing.assert_allclose(one.shares, other.shares[::-1], atol=1e-9)
@@ -93,4 +101,4 @@ class TestWeighing:
         with pytest.raises(ValueError, match="at least one expert"):
             group([])
         with pytest.raises(ValueError, match="the same weights"):
-            group([expert(CENTRE, 0.3, 1), np.zeros((10, 3))])
+            group([expert(CENTRE, 0.3, 1), Expert(np.zeros((10, 3)), np.eye(3))])

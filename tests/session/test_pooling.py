@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.problem import Problem
+from elicit_app.session import pooling
 from elicit_app.session.pooling import Source, aligned, doubts, opposed_pairs, pool
 from metrics import ElicitedMetric, Provenance, Quality, Tally
 from metrics.elicited.metric_parts import UNTRUSTED
@@ -246,3 +248,22 @@ def test_a_provisional_metric_without_draws_makes_the_pool_provisional():
         pooled = pool([metric(ONE, draws=draws), metric(OTHER, "Ben", draws=draws, quality=short)])
         assert (pooled.quality.provisional is None) is bool(draws), "ranges speak for themselves"
     assert pool([metric(ONE), metric(OTHER, "Ben")]).quality.provisional is None
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_an_experts_own_piles_are_what_was_believed_before_the_answers(both):
+    mistakes = [{"true": "red", "predicted": "yellow"}, {"true": "red", "predicted": "green"}]
+    stated, usual, own = (
+        {"piles": [{"name": "mild", "mistakes": mistakes}]},
+        WeightPrior.of("lpm", 3).covariance,
+        WeightPrior.of("lpm", 3, piles=[[(0, 1), (0, 2)]]).covariance,
+    )
+    metrics = [
+        metric(ONE, name, draws=60, provenance=Provenance(procedure="bayes", parameters=said)).metric
+        for name, said in (("Ada", stated), ("Ben", stated if both else {}))
+    ]
+    experts = pooling._experts(metrics)
+    for expert, expected in zip(experts, (own, own if both else usual), strict=True):
+        np.testing.assert_array_equal(expert.prior_covariance, expected)
+    common = pooling._common_covariance(experts, metrics[0])
+    np.testing.assert_array_equal(common, own if both else usual, "what all of them said counts once")

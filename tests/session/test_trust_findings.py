@@ -1,5 +1,6 @@
 """What is said about how far a result can be trusted."""
 
+import io
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -7,7 +8,10 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from rich.console import Console
+from sklearn import metrics as sk
 
+from elicit_app.cli.result_text import print_result
 from elicit_app.elicitation import trust
 from elicit_app.elicitation.agenda import FEWEST_ANSWERS
 from elicit_app.elicitation.linearity import Rival
@@ -16,18 +20,20 @@ from elicit_app.elicitation.procedure import Outcome
 from elicit_app.elicitation.questions import Moved, Purpose, Question
 from elicit_app.registry.procedures import BayesSetting, DlpmSetting, LpmSetting
 from elicit_app.session import trust_findings
+from elicit_app.session.policy_words import policy_texts
 from elicit_app.session.questions import to_reply
 from elicit_app.session.report import report_of
-from elicit_app.session.result import result_view
+from elicit_app.session.result import result_view, scenarios_of
 from elicit_app.session.session import Session
 from elicit_app.session.trust_findings import why_provisional
 from elicit_app.session.view_builders import question_view, review_view
 from elicit_app.study import open_study
 from metrics import Consequence, Tally
-from metrics.elicited.exchange import ExchangeRate
+from metrics.elicited.exchange import ExchangeRate, with_quality
 from metrics.elicited.metric_parts import CHOICE_SETTLED, OTHER_VALUES
 from metrics.exports.metric_page import metric_page
 from metrics.exports.page import page_as_markdown
+from metrics.measures.confusion import macro_f1
 from metrics.text import two_digits
 
 COSTS = np.array([[0.0, 9.0, 3.0], [2.0, 0.0, 1.0], [6.0, 1.0, 0.0]])
@@ -359,21 +365,59 @@ def test_of_one_mistake_that_outweighs_the_others_the_right_number_is_called_a_b
     assert "beyond any trade" in found["One mistake is only bounded"]
 
 
-def test_other_values_than_costs_that_add_up_are_said_in_words_wherever_the_result_is(tmp_path):
-    def lowest_recall(matrix):
-        return float((np.diag(matrix) / matrix.sum(axis=1)).min())
+def lowest_recall(matrix):
+    return float((np.diag(matrix) / matrix.sum(axis=1)).min())
 
-    oracle = UtilityOracle(lowest_recall)
-    with Session.create(open_study("wine"), BayesSetting(seed=4, questions=18), tmp_path / "s.session.jsonl") as one:
-        while (view := question_view(one, 0)) is not None:
-            answer = oracle.answer(Question(view.left, view.right, view.population, proposal=view.proposal))
-            one.answer(to_reply("first", answer.choice), moved=answer.moved, seconds=2.0)
-        assert one.outcome().linear == "minimax"
-        view = result_view(one)
-        words = OTHER_VALUES["minimax"]
-        assert words in [finding.headline for finding in view.trust if not finding.good]
-        assert words in page_as_markdown(report_of(one, view))
-        assert words in page_as_markdown(metric_page(view.metric))
+
+@pytest.fixture
+def result_of_a_score(tmp_path):
+    """Returns the session of somebody who goes by a score, its report, and its result."""
+
+    def run(score, name, questions):
+        session, oracle = (
+            Session.create(open_study(name), BayesSetting(seed=4, questions=questions), tmp_path / "s.session.jsonl"),
+            UtilityOracle(score),
+        )
+        with session:
+            while (view := question_view(session, 0)) is not None:
+                answer = oracle.answer(Question(view.left, view.right, view.population, proposal=view.proposal))
+                session.answer(to_reply("first", answer.choice), moved=answer.moved, seconds=2.0)
+            view = result_view(session)
+            return session, page_as_markdown(report_of(session, view)), view
+
+    return run
+
+
+def test_other_values_than_costs_that_add_up_are_said_in_words_wherever_the_result_is(result_of_a_score):
+    _, report, view = result_of_a_score(lowest_recall, "wine", 18)
+    assert view.metric.quality.linear == "minimax"
+    words = OTHER_VALUES["minimax"]
+    assert words in [finding.headline for finding in view.trust if not finding.good]
+    assert words in report
+    assert words in page_as_markdown(metric_page(view.metric))
+
+
+def test_models_are_judged_by_f1_beside_costs_where_the_answers_follow_f1(result_of_a_score):
+    session, report, view = result_of_a_score(macro_f1, "breast-cancer", 10)
+    assert view.metric.quality.linear == "f1"
+    texts = policy_texts(view.judgement)
+    assert texts.heads[-1] == ("Macro", "F1")
+    (first,) = (note for note in texts.notes if "macro F1" in note)
+    best = max(texts.rows, key=lambda row: row.counts[-1])
+    assert f"{best.name}, {best.short_manner}, is first" in first
+    for model in session.study.models:
+        (row,) = (row for row in texts.rows if row.judged.name == f"{model.name}, as it decides now")
+        f1 = sk.f1_score(model.y_true, model.y_proba.argmax(axis=1), average="macro")
+        assert row.counts[-1] == f"{f1:.3f}"
+    console = Console(file=io.StringIO(), markup=False, highlight=False, width=400)
+    print_result(console, view, session.study)
+    said = " ".join(console.file.getvalue().split())
+    for surface in (report, said):
+        assert first in surface
+        assert best.counts[-1] in surface
+        assert "elicit measure f1 PREDICTIONS computes it" in surface
+    unfollowed = with_quality(view.metric, replace(view.metric.quality, linear=True))
+    assert ("Macro", "F1") not in policy_texts(scenarios_of(session.study, unfollowed).judgement()).heads
 
 
 def test_every_rival_of_costs_that_add_up_has_words():

@@ -120,7 +120,10 @@ class SessionFlow(QObject):
         page.begin(session.study, session.setting.family)
 
     def resume(self, session: Session) -> None:
-        """Resume a session with a recap."""
+        """Resume a session with a recap, or with the practice if it was left before its end."""
+        if {event.kind for event in session.events}.isdisjoint({"practised", "answered"}):
+            self.practise(session)
+            return
         self.close()
         self._session = session
         self._run(recap=True)

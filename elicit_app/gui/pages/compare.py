@@ -21,7 +21,7 @@ from elicit_app.gui.results.plotting import LogPlot, PlotColumns, Sign
 from elicit_app.gui.theme import LEFT, RIGHT, Role, Tokens, em, font
 from elicit_app.session.comparing import ComparisonView, MistakeRates, furthest
 from metrics.drawing import LogAxis
-from metrics.elicited.exchange import ExchangeRate, RateMark
+from metrics.elicited.exchange import PLAUSIBLE, ExchangeRate, RateMark
 from metrics.text import series, two_digits
 
 _EVERYBODY = "all pooled"
@@ -43,7 +43,7 @@ def apart_words(row: MistakeRates) -> str:
 
 
 class ExpertPlot(LogPlot):
-    """One block per mistake, with a dot and a 90 % range per expert, and below them the pooled rate with a bar."""
+    """One block per mistake, with a dot and a range per expert, and below them the pooled rate with a bar."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -162,12 +162,13 @@ class ExpertPlot(LogPlot):
             )
             plotting.dot(painter, colours.ink, colours.surface, x + em(17), y)
 
+        rates = [rate for row in self._rows for _, rate in self._lines(row)]
+        plausible = all(rate.plausible for rate in rates if rate.range_90 is not None)
         signs = [
-            Sign("an expert, 90 % plausible", 34, partial(paint, pooled=False)),
+            Sign(f"an expert, {PLAUSIBLE.legend}" if plausible else "an expert", 34, partial(paint, pooled=False)),
             Sign("all of them pooled", 34, partial(paint, pooled=True)),
         ]
-        bounded = any(rate.bounded for row in self._rows for _, rate in self._lines(row))
-        return [*signs, self._bound_sign()] if bounded else signs
+        return [*signs, self._bound_sign()] if any(rate.bounded for rate in rates) else signs
 
 
 def _marks(rate: ExchangeRate, *, pooled: bool) -> Sequence[RateMark]:

@@ -87,7 +87,7 @@ def rows_of(
 
 
 class RatioPlot(LogPlot):
-    """The plot: dot, bar for 50 %, line for 90 %, dashed arrow for a bound, hollow diamond for the first guess."""
+    """The plot: dot, bar for 50 %, line for the range, dashed arrow for a bound, hollow diamond for the first guess."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -171,7 +171,8 @@ class RatioPlot(LogPlot):
 
         signs = []
         if any(mark.shape == "dot" for row in self._rows for mark in row.ratio.marks()):
-            text = "best estimate; bar: 50 %, line: 90 % plausible" if measured else "estimate"
+            bar = "bar: 50 %, " if any(row.ratio.half for row in self._rows) else ""
+            text = f"best estimate; {bar}line: {self._rows[0].ratio.range_words.legend}" if measured else "estimate"
             signs.append(Sign(text, 34, estimate))
         if any(row.ratio.bounded for row in self._rows):
             signs.append(self._bound_sign())
@@ -287,7 +288,7 @@ class GuessSign(Painted, Sized, QWidget):
 
 
 class SentenceCard(Card):
-    """The result in one sentence, its 90 % range and the first guess."""
+    """The result in one sentence, its range and the first guess."""
 
     def __init__(self) -> None:
         super().__init__()

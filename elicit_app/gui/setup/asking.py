@@ -347,8 +347,9 @@ class GuessesSection(Section):
         annotate(field, name=f"One {mistake.one} is as bad as how many {yardstick.many}", more=mistake.consequence)
         field.returnPressed.connect(self.begin_requested)
         if beside:
-            name.setMinimumWidth(theme.em(170))
-            name.setMaximumWidth(theme.em(260))
+            least, most = theme.em(170), theme.em(260)
+            name.setMinimumWidth(max(least, min(most, name.fontMetrics().horizontalAdvance(name.text()))))
+            name.setMaximumWidth(most)
             grid.addWidget(name, row, _NAME)
             grid.addWidget(follows, row, _FOLLOWS)
         else:

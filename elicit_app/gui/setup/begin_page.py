@@ -28,7 +28,7 @@ from elicit_app.gui.elements.surfaces import (
 )
 from elicit_app.gui.setup.asking import AskingSection, FamilySection, GuessesSection, OrdersSection, PurposeSection
 from elicit_app.gui.setup.start_page import ContinueCard, ContinueView
-from elicit_app.registry import Setting
+from elicit_app.registry import Setting, entry_named
 from elicit_app.registry.entries import as_packed
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.journal.listing import SessionSummary, experts_in_words
@@ -159,7 +159,7 @@ class SessionRequest(NamedTuple):
             self.study.n_classes >= PILES_FROM
             and linear_family(self.setting.family).distinguishes_errors
             and not is_fraction(self.setting.family)
-            and self.setting.procedure == "bayes"
+            and entry_named(self.setting.procedure).offers("piles")
         )
 
 

@@ -27,6 +27,19 @@ def write_predictions(path, *, total=1.0, rows=60):
     return path
 
 
+def test_what_is_opened_stays_though_the_session_before_it_had_a_view_under_way(window, on):
+    window.flow.open("breast-cancer")
+    on("begin").begin.click()
+    on("practice").skip.click()
+    question = on("question")
+    view = question._question
+    window.flow.open("wine")
+    begin = on("begin")
+    window.flow._sessions().show_view(view)
+    assert window.pages.shown is begin
+    assert window.flow.with_session(window.flow.settings).session == ""
+
+
 def test_what_is_wrong_with_a_file_is_numbered_and_it_can_be_read_again(window, tmp_path, on):
     path = write_predictions(tmp_path / "pets.csv", total=0.5)
     window.flow.open_files((path,))

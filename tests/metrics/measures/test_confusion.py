@@ -19,6 +19,7 @@ from metrics.measures.confusion import (
     class_weighted_error_rate,
     confusion_matrix,
     error_rate,
+    macro_f1,
 )
 from metrics.measures.costs import (
     DecisionCounts,
@@ -81,6 +82,15 @@ def test_error_rates_agree_with_scikit_learn(pairs, weight):
         ours = balanced_error_rate(true, predicted)
         theirs = 1 - sk.balanced_accuracy_score(true, predicted)
     assert ours == pytest.approx(theirs, abs=1e-12)
+
+
+@given(st.integers(2, 5), st.integers(0, 2**20))
+def test_macro_f1_agrees_with_scikit_learn(k, seed):
+    rng = np.random.default_rng(seed)
+    true = np.concatenate([np.arange(k), rng.integers(k, size=30)])
+    predicted = rng.integers(k, size=len(true))
+    counts = np.asarray(confusion_matrix(true, predicted, labels=range(k)))
+    assert macro_f1(counts / len(true)) == pytest.approx(sk.f1_score(true, predicted, average="macro"))
 
 
 @given(labels, weights)

@@ -1,0 +1,67 @@
+"""What questions can show, and which ends of ranges they reach."""
+
+import numpy as np
+import pytest
+
+from elicit_app.elicitation.belief import ParticlePosterior
+from elicit_app.elicitation.cases import Cases
+from elicit_app.elicitation.oracles import UtilityOracle, run
+from elicit_app.elicitation.prior import WeightPrior
+from elicit_app.elicitation.procedures.bayes import Bayes
+from elicit_app.elicitation.reach import open_ends, widest_rates
+from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel
+
+
+def belief_of(*log_ranges):
+    """Return a belief in which the first weight is the yardstick, and the others lie in these ranges below it."""
+    prior = WeightPrior.of("dlpm", 1 + len(log_ranges))
+    logs = np.column_stack([np.zeros(400), *(np.linspace(*ends, 400) for ends in log_ranges)])
+    draws = np.hstack([prior.coordinates(logs), np.zeros((400, N_PARAMETERS))])
+    return ParticlePosterior(prior, ResponseModel.of_ratios(), draws, 400.0)
+
+
+def ends_of(low, high):
+    return np.exp(np.quantile(np.linspace(low, high, 400), [0.05, 0.95]))
+
+
+def test_an_end_that_no_question_reaches_is_open_and_others_stay():
+    low, high = ends_of(-8, -3)
+    ends, bounded = open_ends(belief_of((-8, -3)), np.array([1.0, 50.0]))
+    np.testing.assert_allclose(ends[:, 1], [0.0, high], rtol=1e-4)
+    assert bounded == (None, (0.0, pytest.approx(high, rel=1e-4)))
+    ends, bounded = open_ends(belief_of((-8, -3)), np.array([1.0, 1e6]))
+    np.testing.assert_allclose(ends[:, 1], [low, high], rtol=1e-4)
+    assert bounded == (None, None)
+
+
+def test_that_many_of_another_mistake_can_be_traded_does_not_close_an_end():
+    _, bounded = open_ends(belief_of((-8, -3)), np.array([1e6, 50.0]))
+    assert bounded[1] is not None
+
+
+@pytest.mark.parametrize(("yardstick", "is_open"), [(2.0, True), (20.0, False)])
+def test_a_ratio_above_one_needs_many_of_the_yardstick(yardstick, is_open):
+    ends, _ = open_ends(belief_of((-3, 2)), np.array([yardstick, 1e6]))
+    assert np.isinf(ends[1, 1]) == is_open
+
+
+def test_the_widest_trades_are_those_of_each_mistake_and_of_two_only():
+    gains = np.array([[10, -2, 0, 0], [-3, 6, 0, 0], [0, 4, -1, 0], [1, 1, -50, 0], [0, 7, 0, 0]]) / 1000
+    np.testing.assert_allclose(widest_rates(gains), [5, 4, 0.25, 0])
+
+
+def test_of_a_small_class_whose_mistakes_hardly_count_only_a_bound_is_said():
+    """At most a hundred of its mistakes can be traded for one of the other class, so no question shows 1 : 200."""
+    rng = np.random.default_rng(0)
+    shares, n = np.array([0.98, 0.02]), 4_000
+    true = rng.choice(2, n, p=shares)
+    scores = 1.3 * rng.standard_normal((n, 2))
+    scores[np.arange(n), true] += 2.2
+    eta = np.exp(scores) * shares
+    cases = Cases(eta / eta.sum(axis=1, keepdims=True), np.eye(2)[true], np.full(n, 1 / n))
+    procedure = Bayes([cases], family="dlpm", seed=1, population=10_000, questions=14)
+    costs = np.array([[0.0, 1.0], [0.005, 0.0]])
+    outcome, _ = run(procedure, UtilityOracle(lambda counts: -float((costs * counts).sum())))
+    low, high = outcome.bounded[1]
+    assert low == 0
+    assert high < 1 / 50
