@@ -23,7 +23,7 @@ from elicit_app.gui.pages.messages import (
     SettingsPage,
     SittingOverPage,
 )
-from elicit_app.gui.pages.review import FITS, HEADS, ReviewPage, answer_words
+from elicit_app.gui.pages.review import FITS, HEADS, AnswersTable, AnswerWords, ReviewPage, answer_words
 from elicit_app.gui.question.page import PracticePage, QuestionPage
 from elicit_app.gui.results.page import ResultsPage
 from elicit_app.gui.settings import FONT_PERCENTS, Settings
@@ -379,6 +379,20 @@ def test_the_heads_of_all_answers_are_whole_where_every_answer_fits(qtbot, appea
     qtbot.waitExposed(page)
     head = QFontMetricsF(theme.font(theme.Role.NOTE)).horizontalAdvance(HEADS[FITS])
     assert page.table.columnWidth(FITS) >= head + 24 + 2 * 6
+
+
+def test_answers_about_long_names_can_be_told_apart_in_a_narrow_table(qtbot, appearance):
+    theme.apply(appearance, family="DejaVu Sans", scale=2.0)
+    seen = []
+    for end in "ab":
+        table = AnswersTable()
+        qtbot.addWidget(table)
+        table.resize(700, 400)
+        table.set_compact(True)
+        name = "Herzrhythmusstörungsverdacht" + end
+        table.answers.show_rows((AnswerWords(1, f"3 fewer {name}", f"5 fewer {name}", "", "", "fits"),))
+        seen.append([table.grab().toImage().copy(left, 0, 200, 400) for left in (120, 320)])
+    assert all(one != other for one, other in zip(*seen, strict=True))
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
