@@ -289,7 +289,8 @@ class CostsOfCases(PricedScores):
         ----------
         response_method : {"predict", "predict_proba"}
             "predict": the negated `score` of its predictions. "predict_proba": the negated `expected_score` of its
-            probabilities, which reflects the uncertainty of every case.
+            probabilities, which reflects the uncertainty of every case. `TunedThresholdClassifierCV` does not take
+            it, because no threshold changes it.
 
         Returns
         -------

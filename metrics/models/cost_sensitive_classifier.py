@@ -57,7 +57,8 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
 
     The decisions are only as good as the probabilities; calibrate them first if necessary
     (`sklearn.calibration.CalibratedClassifierCV`). Training is unchanged. The probabilities of an estimator trained
-    with class weights already contain costs; `fit` then warns with `CostsCountTwice`.
+    with class weights already contain costs; `fit` then warns with `CostsCountTwice`. Ensembles that average
+    probabilities (bagging, stacking, soft voting) would ignore the decisions of this classifier: wrap the ensemble.
 
     Parameters
     ----------
