@@ -1,6 +1,6 @@
 """Damaged files for every reader: each must be read, or refused in one sentence, quickly and in little memory.
 
-python reliability/fuzz.py [--minutes M] [--engine all|mutators|atheris] [--keep DIR] [READER ...]
+python reliability/fuzz.py [--minutes M] [--engine all|mutators|atheris] [--seed N] [--keep DIR] [READER ...]
 
 There are two engines. The mutators flip bits, and cut, duplicate and swap parts of bytes, lines, numbers and JSON
 values; an input that makes a reader say something new is mutated further. atheris (https://github.com/google/atheris,
@@ -260,7 +260,7 @@ def main() -> int:
     parser.add_argument("reader", nargs="*", help="by default all of them")
     parser.add_argument("--minutes", type=float, default=30, help="all readers together (default 30)")
     parser.add_argument("--engine", choices=("all", "mutators", "atheris"), default="all")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6), help="default: another every time")
     parser.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()) / "elicit-fuzz")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -276,6 +276,7 @@ def main() -> int:
         engines = ["mutators"]
     names = given.reader or [*READERS]
     seconds = 60 * given.minutes / len(names) / len(engines)
+    print(f"Seed {given.seed}")
     print(f"{'reader':22}{'engine':10}{'tried':>9}{'sentences':>11}{'uncaught':>10}{'longest s':>11}{'peak MiB':>10}")
     bad = 0
     for name in names:
