@@ -1,5 +1,5 @@
 # `make run` opens the app on a bundled study; `make test` checks everything. Both install what is missing.
-.PHONY: run test lint types imports tests learning docs notebooks bundle reproduced screenshots bench dist sbom audit attack fuzz soak clean
+.PHONY: run test lint types imports tests learning docs notebooks bundle reproduced screenshots bench dist sbom audit attack fuzz soak prepared clean
 
 UV := $(shell command -v uv || echo .tools/bin/uv)
 
@@ -7,9 +7,13 @@ run:
 	@tools/prepare.sh run
 	@.venv/bin/elicit demo
 
-test:
-	@tools/prepare.sh test
+test: prepared
 	@$(MAKE) --no-print-directory lint types imports tests
+
+reproduced screenshots notebooks bench attack fuzz soak: prepared
+
+prepared: # with what the tests need
+	@tools/prepare.sh test
 
 lint:
 	.venv/bin/ruff check .
@@ -51,6 +55,7 @@ dist: # wheel and sdist, the same bytes wherever they are built
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(UV) build --build-constraints tools/build.txt --require-hashes
 
 bundle: # the program without Python, one folder and an archive in dist/bundle
+	@tools/prepare.sh run
 	$(UV) run --locked --no-dev --extra app --with pyinstaller==6.22.3 --with pillow python tools/bundle/build.py
 
 sbom: # what is installed with everything, as CycloneDX

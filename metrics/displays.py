@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics.drawing import plot_shares
-from metrics.elicited.elicited_metric import ElicitedMetric
+from metrics.elicited.elicited_metric import ElicitedMetric, require_metric
 from metrics.inputs.class_index import ClassIndex
 from metrics.measures.calibration import CalibrationCurve, calibration_curve
 from metrics.measures.confusion import ConfusionMatrix, Normalize, confusion_matrix
@@ -102,13 +102,15 @@ class CostDisplay(_Display):
     result: ConfusionMatrix
 
     def __init__(self, result: ConfusionMatrix, metric: ElicitedMetric) -> None:
+        require_metric(metric)
         super().__init__(result)
         self.metric = metric
+        self._counts = metric.matrix_of(result, "result")
 
     @property
     def cost(self) -> float:
         """Return the mean cost per case, in units of the worst mistake."""
-        return mean_cost(self.result, self.metric.cost_matrix)
+        return mean_cost(self._counts, self.metric.cost_matrix)
 
     @classmethod
     def from_predictions(
@@ -121,6 +123,7 @@ class CostDisplay(_Display):
         ax: Axes | None = None,
     ) -> Self:
         """Draw the cost of predictions; labels are matched with the metric's classes."""
+        require_metric(metric)
         counts = confusion_matrix(y_true, y_pred, labels=metric.class_index.labels, sample_weight=sample_weight)
         return cls(counts, metric).plot(ax)
 
@@ -130,7 +133,7 @@ class CostDisplay(_Display):
         return cls.from_predictions(y, estimator.predict(X), metric, **options)
 
     def _draw(self, ax: Axes | None) -> Axes:
-        costs = np.asarray(self.result) * self.metric.cost_matrix
+        costs = self._counts * self.metric.cost_matrix
         axes = plot_shares(costs / (costs.sum() or 1.0), ax, self.metric.classes)
         axes.set_title(f"share of the cost; {self.cost:.3g} per case", fontsize=10)
         return axes
@@ -199,6 +202,7 @@ class DecisionCurveDisplay(_Display):
         curve = decision_curve(y_true, y_proba, pos_label=pos_label, **options)
         if metric is None:
             return cls(curve).plot(ax)
+        require_metric(metric)
         positive = int(metric.class_index.indices_of([curve.positive], "pos_label")[0])
         threshold = threshold_of(UnitCosts.of(metric), positive)
         return cls(curve, (threshold.low, threshold.high)).plot(ax)
@@ -246,6 +250,7 @@ class CostCurveDisplay(_Display):
         ax : matplotlib Axes, optional
             Axes to draw on; a new figure by default.
         """
+        require_metric(metric)
         models = y_pred if isinstance(y_pred, Mapping) else {"model": y_pred}
         every: dict[str, Any] = {"labels": metric.class_index.labels, "sample_weight": sample_weight}
         matrices = {name: confusion_matrix(y_true, predicted, **every) for name, predicted in models.items()}

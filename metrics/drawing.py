@@ -6,7 +6,7 @@ Colours are two hues of equal lightness and greys; they stay legible in greyscal
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.errors import InputError, require
 from metrics.inputs.arguments import Floats, square_matrix
 from metrics.inputs.labels import label_text
-from metrics.text import amount, cost_text, percent, two_digits
+from metrics.text import are_rates, confusion_cells, cost_cells, difference_cells, percent, two_digits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -292,15 +292,10 @@ def plot_confusion(matrix: ArrayLike, ax: Axes | None = None, *, labels: Sequenc
     """
     values = square_matrix(np.asarray(matrix), "matrix", 1)
     names = labels if labels is not None else getattr(matrix, "labels", None)
-    rates = bool((np.abs(values) <= 1).all() and (values != np.round(values)).any())
     if (values < 0).any():
-        return _draw_difference(values, rates, names, ax)
+        return _draw_difference(values, are_rates(values), names, ax)
     of_row = values / np.maximum(values.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-
-    def cell(i: int, j: int) -> str:
-        return percent(values[i, j]) if rates else f"{amount(values[i, j])}\n{percent(of_row[i, j])}"
-
-    return _heat_map(of_row, cell, names, ax, one_hue())
+    return _heat_map(of_row, confusion_cells(values), names, ax, one_hue())
 
 
 def plot_difference(
@@ -333,8 +328,7 @@ def plot_difference(
     if own is not None and other is not None and [*map(label_text, own)] != [*map(label_text, other)]:
         raise InputError(f"second: the labels {own} of first were expected, found {other}.")
     names = labels if labels is not None else own
-    rates = bool((a <= 1).all() and (b <= 1).all() and ((a != np.round(a)).any() or (b != np.round(b)).any()))
-    return _draw_difference(b - a, rates, names, ax)
+    return _draw_difference(b - a, are_rates(np.stack([a, b])), names, ax)
 
 
 def plot_cost_matrix(
@@ -359,13 +353,8 @@ def plot_cost_matrix(
         intervals, labels = costs.intervals, costs.classes if labels is None else labels
         costs = costs.cost_matrix
     values = square_matrix(costs)
-
-    def cell(i: int, j: int) -> str:
-        interval = None if intervals is None or i == j else intervals[i, j]
-        return "\n".join(filter(None, cost_text(float(values[i, j]), interval)))
-
-    shade = values / (values.max() or 1.0)
-    return _heat_map(shade, cell, labels, ax, one_hue())
+    cells = [["\n".join(filter(None, cell)) for cell in row] for row in cost_cells(values, intervals)]
+    return _heat_map(values / (values.max() or 1.0), cells, labels, ax, one_hue())
 
 
 def plot_shares(shares: ArrayLike, ax: Axes | None, labels: Sequence[object]) -> Axes:
@@ -379,21 +368,18 @@ def plot_shares(shares: ArrayLike, ax: Axes | None, labels: Sequence[object]) ->
         As in `plot_confusion`, as is the result.
     """
     values = square_matrix(shares, "shares")
-    return _heat_map(values / (values.max() or 1.0), lambda i, j: percent(values[i, j]), labels, ax, one_hue())
+    cells = [[percent(share) for share in row] for row in values.tolist()]
+    return _heat_map(values / (values.max() or 1.0), cells, labels, ax, one_hue())
 
 
 def _draw_difference(values: NDArray[Any], rates: bool, names: Sequence[object] | None, ax: Axes | None) -> Axes:
-    def cell(i: int, j: int) -> str:
-        value = float(values[i, j])
-        sign = "+" if value > 0 else "\N{MINUS SIGN}" if value < 0 else ""
-        return sign + (percent(abs(value)) if rates else amount(abs(value)))
-
-    return _heat_map(values / (np.abs(values).max() or 1.0), cell, names, ax, two_hues(), low=-1.0)
+    shade = values / (np.abs(values).max() or 1.0)
+    return _heat_map(shade, difference_cells(values, rates), names, ax, two_hues(), low=-1.0)
 
 
 def _heat_map(
     shade: NDArray[Any],
-    cell: Callable[[int, int], str],
+    cells: Sequence[Sequence[str]],
     names: Sequence[object] | None,
     ax: Axes | None,
     colours: Colormap,
@@ -409,7 +395,7 @@ def _heat_map(
     for i in range(k):
         for j in range(k):
             ink = "white" if abs(shade[i, j]) > 0.6 else INK
-            axes.text(j, i, cell(i, j), ha="center", va="center", color=ink, size=size, parse_math=False)
+            axes.text(j, i, cells[i][j], ha="center", va="center", color=ink, size=size, parse_math=False)
     texts = [label_text(name) for name in names] if names is not None else [str(i) for i in range(k)]
     crowded = max(map(len, texts)) * k > 40
     turned: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if crowded else {}

@@ -93,6 +93,37 @@ def cost_text(cost: float, interval: Sequence[float] | None) -> tuple[str, str]:
     return two_digits(cost), span(low, high) if low < high else ""
 
 
+def cost_cells(costs: NDArray[Any], intervals: NDArray[Any] | None) -> list[list[tuple[str, str]]]:
+    """Return `cost_text` of every cost of a matrix, shape (k, k), with its interval, from shape (k, k, 2), if any."""
+    return [
+        [cost_text(float(cost), None if intervals is None or i == j else intervals[i, j]) for j, cost in enumerate(row)]
+        for i, row in enumerate(costs)
+    ]
+
+
+def are_rates(matrix: NDArray[Any]) -> bool:
+    """Return whether a confusion matrix, or a difference of two, holds rates: none exceeds 1, one is fractional."""
+    return bool((abs(matrix) <= 1).all() and (matrix != matrix.round()).any())
+
+
+def confusion_cells(matrix: NDArray[Any]) -> list[list[str]]:
+    """Return the texts of a confusion matrix: counts with row rates beneath, rates, or a difference."""
+    if (matrix < 0).any():
+        return difference_cells(matrix, are_rates(matrix))
+    if are_rates(matrix):
+        return [[percent(cell) for cell in row] for row in matrix.tolist()]
+    return [
+        [f"{amount(cell)}\n{percent(cell / sum(row))}" if sum(row) else "0" for cell in row] for row in matrix.tolist()
+    ]
+
+
+def difference_cells(difference: NDArray[Any], rates: bool) -> list[list[str]]:
+    """Return the texts of a difference of two confusion matrices, of counts or of rates, with their signs."""
+    signs = {True: "+", False: "\N{MINUS SIGN}"}
+    shown = percent if rates else amount
+    return [[f"{signs[cell > 0] if cell else ''}{shown(abs(cell))}" for cell in row] for row in difference.tolist()]
+
+
 def total_cost(value: float) -> str:
     """Return a cost per population: a whole number from 10 up, otherwise two significant digits.
 
@@ -153,7 +184,7 @@ def probability(share: float | None) -> str:
 
 def amount(value: float) -> str:
     """Return a whole number with thousands separators, or another number with three digits: "1,600", "2.5"."""
-    return f"{value:,.0f}" if value == round(value) else f"{value:,.3g}"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.3g}"
 
 
 def day(moment: datetime) -> str:
@@ -314,23 +345,13 @@ def costs_html(
     title: str, classes: Sequence[str], costs: NDArray[Any], intervals: NDArray[Any] | None, notes: Sequence[str]
 ) -> str:
     """Return an HTML table of a cost matrix, shape (k, k), with its 90 % intervals (k, k, 2), if any."""
-    cells = [
-        [
-            "\n".join(filter(None, cost_text(float(cost), None if intervals is None or i == j else intervals[i, j])))
-            for j, cost in enumerate(row)
-        ]
-        for i, row in enumerate(costs)
-    ]
+    cells = [["\n".join(filter(None, cell)) for cell in row] for row in cost_cells(costs, intervals)]
     return _matrix_html(title, classes, cells, notes)
 
 
-def counts_html(classes: Sequence[str], counts: NDArray[Any]) -> str:
-    """Return an HTML table of a confusion matrix, shape (k, k), with row rates beneath the counts."""
-    cells = []
-    for row in counts:
-        whole = float(row.sum())
-        cells.append([f"{amount(float(cell))}\n{percent(float(cell) / whole)}" if whole else "0" for cell in row])
-    return _matrix_html("Confusion matrix", classes, cells, ())
+def confusion_html(classes: Sequence[str], matrix: NDArray[Any]) -> str:
+    """Return an HTML table of a confusion matrix, shape (k, k), or of a difference of two; see `confusion_cells`."""
+    return _matrix_html("Confusion matrix", classes, confusion_cells(matrix), ())
 
 
 def _matrix_html(title: str, classes: Sequence[str], cells: Sequence[Sequence[str]], notes: Sequence[str]) -> str:

@@ -47,7 +47,7 @@ class ExpectedCostLoss(torch.nn.Module):  # type: ignore[misc]  # PyTorch is opt
     Raises
     ------
     InputError
-        If the costs are invalid or the reduction is unknown.
+        If the costs are invalid or not those of mistakes between classes, or the reduction is unknown.
     """
 
     def __init__(
@@ -151,4 +151,7 @@ def _costs_of(targets: torch.Tensor, name: str, outputs: torch.Tensor, costs: to
 
 
 def _costs(metric: ElicitedMetric | ArrayLike) -> torch.Tensor:
-    return torch.tensor(metric.cost_matrix if isinstance(metric, ElicitedMetric) else checked_cost_matrix(metric))
+    if not isinstance(metric, ElicitedMetric):
+        return torch.tensor(checked_cost_matrix(metric))
+    metric.require_kind("confusion")
+    return torch.tensor(metric.cost_matrix)

@@ -128,10 +128,8 @@ def kills(folder: Path, number: int) -> Iterator[Row]:
 
 
 def window_kills(folder: Path, number: int) -> Iterator[Row]:
-    row = Row("SIGKILL, the real window")
-    missing = [name for name in ("Xvfb", "xdotool") if shutil.which(name) is None]
-    if missing:
-        row.note = f"{' and '.join(missing)} not installed"
+    row = Row("SIGKILL, the real window", note=_missing())
+    if row.note:
         yield row
         return
     with _Display() as display, contextlib.suppress(KeyboardInterrupt):
@@ -144,9 +142,8 @@ def window_kills(folder: Path, number: int) -> Iterator[Row]:
 
 def leaving(folder: Path) -> Iterator[Row]:
     """Leave the window while it computes a question of ten classes: by its keys, Ctrl+C and SIGTERM."""
-    row = Row("window left while it computes: Ctrl+Q, Ctrl+C, SIGTERM")
-    if any(shutil.which(name) is None for name in ("Xvfb", "xdotool")):
-        row.note = "Xvfb or xdotool not installed"
+    row = Row("window left while it computes: Ctrl+Q, Ctrl+C, SIGTERM", note=_missing())
+    if row.note:
         yield row
         return
     took = []
@@ -163,14 +160,8 @@ def leaving(folder: Path) -> Iterator[Row]:
 
 def _left(home: Path, display: str, way: str | signal.Signals) -> tuple[float, float | None]:
     """Leave a window while it computes; return the seconds until it was hidden, and until it had ended."""
-    real = _real_window()
-    home.mkdir()
-    with Session.create(open_study("digits"), BayesSetting(seed=3), home / _WINDOW_SESSION) as begun:
-        begun.answer("left")
-    desk = real.Desk(home, display)
-    desk.start("open", str(home / _WINDOW_SESSION))
-    desk.press_until(("Return",), desk.on("Question"), "the question")
-    time.sleep(real.THOUGHT)
+    desk, thought = _opened(home, display, "digits", BayesSetting(seed=3))
+    time.sleep(thought)
     desk.press("Left")
     began = time.monotonic()
     desk.press(way) if isinstance(way, str) else desk.app.send_signal(way)
@@ -185,15 +176,30 @@ def _left(home: Path, display: str, way: str | signal.Signals) -> tuple[float, f
     return hidden or ended, None if alive else ended
 
 
-def _real_window() -> Any:
-    """Return the module that drives the window by keys, which is a test module."""
+def _missing() -> str:
+    """Return which programs that a window needs here are missing; empty if none is."""
+    missing = [name for name in ("Xvfb", "xdotool") if shutil.which(name) is None]
+    return f"{' and '.join(missing)} not installed" if missing else ""
+
+
+def _opened(home: Path, display: str, study: str, setting: BayesSetting) -> tuple[Any, float]:
+    """Open a session with one answer in a real window; return the desk at its question, and the seconds of a thought.
+
+    The module that drives the window by keys is a test module.
+    """
     place = Path(__file__).parents[1] / "tests" / "gui" / "test_real_window.py"
     spec = importlib.util.spec_from_file_location("real_window", place)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module
+    home.mkdir()
+    with Session.create(open_study(study), setting, home / _WINDOW_SESSION) as begun:
+        begun.answer("left")
+    desk = module.Desk(home, display)
+    desk.start("open", str(home / _WINDOW_SESSION))
+    desk.press_until(("Return",), desk.on("Question"), "the question")
+    return desk, module.THOUGHT
 
 
 class _Display:
@@ -214,36 +220,24 @@ class _Display:
 
 def _window_killed(home: Path, display: str, rng: random.Random) -> bool:
     """Answer some questions by keys in a real window and kill it at a random moment; return whether nothing is lost."""
-    real = _real_window()
-    home.mkdir()
-    path = home / _WINDOW_SESSION
-    with Session.create(
-        open_study("traffic-light"), BayesSetting(seed=3, questions=18, answers="choice"), path
-    ) as begun:
-        begun.answer("left")
-    desk = real.Desk(home, display)
-    desk.start("open", str(path))
+    desk, thought = _opened(home, display, "traffic-light", BayesSetting(seed=3, questions=18, answers="choice"))
     try:
-        desk.press_until(("Return",), desk.on("Question"), "the question")
-        confirmed = _number(desk.title) - 1
+        confirmed = int(desk.title.split()[1].rstrip(":,")) - 1
         for _ in range(rng.randrange(3)):
-            time.sleep(real.THOUGHT)
+            time.sleep(thought)
             desk.press_until(
                 (rng.choice(("Left", "Right")),), desk.on(f"Question {confirmed + 2}"), "the next question"
             )
             confirmed += 1
-        time.sleep(real.THOUGHT)
+        time.sleep(thought)
         desk.press(rng.choice(("Left", "Right")))
         time.sleep(rng.uniform(0, 0.3))
     finally:
         desk.app.kill()
         desk.app.wait(10)
+    path = home / _WINDOW_SESSION
     found = examine(path.read_bytes(), path)
     return not found.damage and found.sound_answers >= confirmed
-
-
-def _number(title: str) -> int:
-    return int(title.split()[1].rstrip(":,"))
 
 
 def main() -> int:

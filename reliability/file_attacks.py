@@ -53,7 +53,7 @@ class Sound:
         self.path = folder / "sound.session.jsonl"
         rng = random.Random(1)
         setting = BayesSetting(seed=1, questions=max(answers, 6))
-        with Session.create(open_study("breast-cancer"), setting, self.path) as session:
+        with Session.create(open_study("breast-cancer"), setting, self.path, expert="Ada") as session:
             while len(session.state.entries) < answers:
                 if session.asking() is None:
                     session.more()
@@ -159,7 +159,7 @@ EDITS = (
     (b'"subject":"left"', b'"subject":"right"'),
     (b'"kind":"answered"', b'"kind":"answered","kind":"answered"'),
     (b'"population":', b'"population":1'),
-    (b'"expert"', b'"Expert"'),
+    (b'"expert":"Ada"', b'"expert":"Ben"'),
 )
 
 

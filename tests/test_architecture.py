@@ -1,7 +1,9 @@
 """The rooms and their doors, checked on the running program."""
 
+import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -23,7 +25,10 @@ ROOMS_WITHOUT_QT = [
     "elicit_app.session.report",
     "elicit_app.experiments.simulation",
 ]
+ROOMS_BELOW_THE_COMMANDS = ["elicitation", "experiments", "registry", "session", "study"]
 MOST_LINES = 500
+# The commands that do something again, and the option of a child process.
+WRITE_COMMANDS = {"report.py", "mapping.py", "parquet.py", "watching.py", "running.py"}
 PLOTS_AND_LEARNING = {"matplotlib", "sklearn", "scipy.stats", "pandas"}
 
 
@@ -73,3 +78,15 @@ def test_no_module_is_longer_than_what_one_reads_together(room: str) -> None:
     lines = {str(path): len(path.read_text(encoding="utf-8").splitlines()) for path in folder.rglob("*.py")}
     assert lines
     assert not {name: n for name, n in lines.items() if n > MOST_LINES}
+
+
+@pytest.mark.parametrize("room", ["metrics", *(f"elicit_app/{name}" for name in ROOMS_BELOW_THE_COMMANDS)])
+def test_what_the_window_says_too_names_no_command_and_no_flag(room: str) -> None:
+    for path in (Path(__file__).parents[1] / room).rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        said = [text.value for text in texts if id(text) not in docs and path.name not in WRITE_COMMANDS]
+        assert not [
+            text for text in said if re.search(r"(^|\W)--[a-z]|elicit (study|session|ask|metric) [a-z]", text)
+        ], path

@@ -1,3 +1,4 @@
+import re
 import runpy
 import tempfile
 from pathlib import Path
@@ -40,8 +41,10 @@ def test_the_tutorial_runs_and_arrives_at_what_it_says(tmp_path, monkeypatch, ca
     assert below < names["missed"].score(names["y_test"], names["plain"].predict(names["X_test"]))
 
 
-def test_every_cell_is_marked_and_prose_is_commented():
-    lines = TUTORIAL.read_text(encoding="utf-8").splitlines()
+def test_every_cell_is_marked_prose_is_commented_and_pandas_is_not_needed():
+    text = TUTORIAL.read_text(encoding="utf-8")
+    assert not re.search("pandas|as_frame", text)
+    lines = text.splitlines()
     prose = False
     for line in lines:
         if line.startswith("# %%"):

@@ -47,3 +47,5 @@ tools) ;;
 docs) "$uv" sync --locked --quiet --inexact --extra docs ;;
 *) "$uv" sync --locked --quiet --no-dev --inexact --extra app ;;
 esac
+# Compiled once here, so that commands start quickly also where Python was told to keep no bytecode.
+[ "$purpose" = tools ] || .venv/bin/python -m compileall -q -j 2 elicit_app metrics

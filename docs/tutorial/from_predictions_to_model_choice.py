@@ -5,7 +5,8 @@
 # the predictions of some models, questions to an expert who knows the consequences, and the metric that the answers
 # give. It then uses the metric to rank models, decide, tune thresholds, train, and export to other tools.
 #
-# Cells are marked with `# %%`. Run the file as a script, or cell by cell in an editor or a notebook.
+# Install `elicit-metrics[cli]`. Cells are marked with `# %%`. Run the file as a script, or cell by cell in an editor or
+# a notebook.
 
 # %%
 import tempfile
@@ -36,8 +37,8 @@ folder = Path(tempfile.mkdtemp())
 # trained on, so the probabilities come from cross-validation.
 
 # %%
-wine = load_wine(as_frame=True)
-X = wine.data[["alcohol", "malic_acid", "total_phenols"]]
+wine = load_wine()
+X = wine.data[:, [0, 1, 5]]  # alcohol, malic acid, total phenols
 varieties = ["barolo", "grignolino", "barbera"]
 y = np.array(varieties)[wine.target]
 
@@ -193,11 +194,10 @@ print(f"least cost {-1000 * search.best_score_:.1f} per 1,000 with {search.best_
 # best threshold is the point where a line of equal cost is tangent.
 
 # %%
-cancer = load_breast_cancer(as_frame=True)
+cancer = load_breast_cancer()
 tumours = np.array(["malignant", "benign"])[cancer.target]
-X_train, X_test, y_train, y_test = train_test_split(
-    cancer.data[["mean radius", "mean texture"]], tumours, random_state=0, stratify=tumours
-)
+measured = cancer.data[:, [0, 1]]  # mean radius, mean texture
+X_train, X_test, y_train, y_test = train_test_split(measured, tumours, random_state=0, stratify=tumours)
 missed = ElicitedMetric.from_cost_matrix(["malignant", "benign"], [[0, 1], [0.1, 0]], name="A miss is ten alarms")
 plain = make_pipeline(StandardScaler(), LogisticRegression()).fit(X_train, y_train)
 tuned = TunedThresholdClassifierCV(plain, scoring=missed.as_scorer(), cv=5).fit(X_train, y_train)

@@ -251,13 +251,14 @@ def _table(heads: Sequence[str], *, left: Sequence[str] = (), title: str = "", c
 
 def _weights(found: Simulation) -> Table:
     from elicit_app.cli.result_text import MOST_MISTAKES
+    from metrics.elicited.exchange import PLAUSIBLE
     from metrics.elicited.family import linear_family
 
     run, classes = found.runs[0], found.study.classes
     # A belief has a range for every weight; a search reports the weights that it could only bound.
     ranges, heading = (run.bounded, "only bounded")
     if run.intervals is not None:
-        ranges, heading = run.intervals, "plausible (90 %)"
+        ranges, heading = run.intervals, PLAUSIBLE.head
     hits = not linear_family(found.setting.family).distinguishes_errors
     heads = ("class" if hits else "true → predicted", "true weight", "elicited", heading)
     table = _table(heads, title=f"{found.study.title}: {found.setting.procedure}, rows are true classes")

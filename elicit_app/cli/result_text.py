@@ -49,7 +49,7 @@ def print_result(console: Console, view: ResultView, study: Study) -> None:
 
 def _ratios(console: Console, view: ResultView, study: Study) -> None:
     what = capitalised(thing_of(view.metric.kind))
-    table = output.table((what, "counts as", "plausible (90 %)"), left=(0, 2))
+    table = output.table((what, "counts as", view.ratios[0].range_words.head), left=(0, 2))
     shown = view.ratios
     if len(shown) > MOST_MISTAKES:
         shown = tuple(sorted(shown, key=lambda one: (not one.is_yardstick, -one.ratio))[:MOST_MISTAKES])

@@ -157,6 +157,7 @@ def _score_priced(metric: ElicitedMetric, files: list[Path], draws: int, seed: i
     from elicit_app.study.amounts import priced_scores
     from elicit_app.study.making import distinct_names
     from elicit_app.study.packs import AMOUNTS_FILE
+    from metrics.elicited.exchange import PLAUSIBLE
     from metrics.text import probability
 
     for path in files:
@@ -171,7 +172,7 @@ def _score_priced(metric: ElicitedMetric, files: list[Path], draws: int, seed: i
     console = output.console()
     _print_heading(console, metric, metric.quality.caveat)
     headings = [f"{name}, per item" for name in scores[0].amounts]
-    table = output.table(("Rank", "Model", *headings, "score", "plausible (90 %)", "best"), left=(1,))
+    table = output.table(("Rank", "Model", *headings, "score", PLAUSIBLE.head, "best"), left=(1,))
     for one in sorted(scores, key=lambda score: score.rank):
         amounts = [f"{amount:.3g}" for amount in one.amounts.values()]
         ends = "" if one.interval is None else "{:.3f} to {:.3f}".format(*one.interval)

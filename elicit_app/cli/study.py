@@ -166,14 +166,14 @@ def _columns_of(files: Sequence[Path], options: ColumnOptions) -> list[ColumnMap
 
 def _require_usual_columns(file: Path, first_rows: FirstRows | None = None) -> ColumnMap | None:
     """Return None for a file with the usual names; refuse any other, by its first rows, and propose options."""
-    from elicit_app.study.mapping import as_options, has_usual_columns, read_first_rows
+    from elicit_app.study.mapping import NAMELESS, as_options, has_usual_columns, read_first_rows
 
     if has_usual_columns(file):
         return None  # before its rows are read, which takes seconds for fifty classes
     first_rows = first_rows or read_first_rows(file)
     there = f"{file} has no columns y_true and proba_<class>; it has {listed([*first_rows.columns], 8)}."
     if first_rows.nameless:
-        raise Problem(f"{there} These seem to be values: write the names of the columns into a line above them.")
+        raise Problem(f"{there} These {NAMELESS}")
     suggestion = (
         "--truth COLUMN --columns CLASS=COLUMN,..." if first_rows.guess is None else as_options(first_rows.guess)
     )

@@ -9,6 +9,7 @@ A sitting may end earlier, once its purpose is met: the ratios are known, or the
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import accumulate
@@ -31,6 +32,7 @@ from elicit_app.elicitation.questions import (
 )
 from elicit_app.elicitation.region import Region
 from metrics.elicited.family import MistakeKey, error_cells, linear_family
+from metrics.policies.information import NEGLIGIBLE
 
 SITTING = 18  # informative questions
 MOST_QUESTIONS = 10_000  # the most that may be requested, so that no file can ask for an endless session
@@ -48,6 +50,7 @@ _LATEST = 100  # latest answers from which a repeat is chosen
 _SPOILT = 0.8  # share of a class's hits that a check turns into errors when any result may be shown
 _SPOILT_CLASSES, _WRONG_CLASSES = 4, 2  # true classes, and wrong classes for each: a single mistake might not matter
 _SPOILT_MISTAKES = 3  # changed by a plausible check
+_LEAST_SPOILT = 0.5  # share of the most errors that may be added, in a further check
 
 KNOWN_FACTOR = 2.0  # ratios are known once none may be off by more than this factor
 BEST_PROBABILITY = 0.95  # a choice is settled once it is best with at least this probability
@@ -272,8 +275,8 @@ def check_question(
         Chooses the mistakes and the side.
     loss : callable, optional
         Maps two arrays of results, shape (n, k, k), to the estimated loss of each second result against the first.
-        Within a region, the extra errors are then those that matter most, on the counts of any model. Without it, as
-        many errors as possible are added to the most accurate counts.
+        Within a region, the extra errors are then those that matter most, on the counts of any model, between half as
+        many as possible and all. Without it, as many as possible are added to the most accurate counts.
     """
     if region is not None:
         counts = _worse_within(region, rng, loss)
@@ -294,13 +297,15 @@ def check_question(
 def _worse_within(
     region: Region, rng: np.random.Generator, loss: Callable[[Matrix, Matrix], Matrix] | None
 ) -> tuple[Counts, Counts]:
-    """Return a result of a region, and the same with as many more of some mistakes as allowed; see `check_question`."""
+    """Return a result of a region, and the same with many more of some mistakes; see `check_question`."""
     accurate = int(np.argmax(np.trace(region.bases, axis1=1, axis2=2)))
     better = region.bases[accurate if loss is None else int(rng.integers(len(region.bases)))]
     cells = rng.permutation(np.argwhere(error_cells(len(better))))
     true, predicted = cells.T
     each, sides = np.arange(len(cells)), np.repeat(better[None], len(cells), axis=0)
     more = region.limits(sides, true, predicted) - sides[each, true, predicted]
+    if loss is not None:  # such checks follow one another, and should not look alike
+        more = np.ceil(more * rng.uniform(_LEAST_SPOILT, 1.0, len(more))).astype(np.int64)
     sides[each, true, predicted] += more
     sides[each, true, true] -= more
     size = better.sum()
@@ -363,18 +368,33 @@ def probability_best(belief: Posterior, models: Matrix) -> Matrix:
     return shares_of_best(belief.utilities(models))
 
 
+class PolicyDoubt(NamedTuple):
+    """How the choice of a policy depends on what is not known of the values.
+
+    Parameters
+    ----------
+    same : float
+        Probability that the same policy would be chosen if the values were known and every policy tuned to them.
+    loss : float
+        Expected saving by choosing then, as a share of the cost of the policy chosen now.
+    """
+
+    same: float
+    loss: float
+
+
 def early_stop_reason(
     belief: Posterior,
     models: Matrix,
     answers: int,
     linearity: Callable[[], tuple[Linearity, Matrix] | None] = lambda: None,
     purpose: AnswersFor | None = None,
-    policy_stability: Callable[[], float] = lambda: 1.0,
+    policy_doubt: Callable[[], PolicyDoubt] = lambda: PolicyDoubt(1.0, math.inf),
 ) -> Literal["known", "best-model"] | None:
     """Return why the answers are enough, or None if they are not.
 
     Known ratios end a choice as well, because further answers of this kind cannot settle it. Eliciting costs requires
-    known ratios; "both" requires known ratios and a settled choice.
+    known ratios; "both" requires known ratios and a choice that is settled or hardly depends on what is not known.
 
     Parameters
     ----------
@@ -389,9 +409,9 @@ def early_stop_reason(
         Called last, where linear costs alone would decide, because it takes longer than the question itself.
     purpose : {"choose", "costs", "both"} or None
         Purpose of the answers; None stops for either reason.
-    policy_stability : callable
-        Returns the probability that the choice would stay the same if the values were known and every option were
-        tuned to them. Called only where linear costs settle the choice among `models`.
+    policy_doubt : callable
+        Returns how the choice depends on the values. Called only where linear costs settle the choice among `models`,
+        or where it alone keeps the questions from ending.
     """
     if answers < FEWEST_ANSWERS:
         return None
@@ -400,8 +420,10 @@ def early_stop_reason(
         return "known"
     if len(models) < 2 or purpose == "costs" or (purpose == "both" and not known):
         return None
+    if known and policy_doubt().loss <= NEGLIGIBLE:
+        return "known"
     best = probability_best(belief, models)
-    if best.max() < BEST_PROBABILITY or policy_stability() < BEST_PROBABILITY:
+    if best.max() < BEST_PROBABILITY or policy_doubt().same < BEST_PROBABILITY:
         return None
     judged = linearity()
     if judged is not None:

@@ -29,6 +29,7 @@ from elicit_app.elicitation.questions import Belief, Family, Matrix, StopReason
 from elicit_app.elicitation.utilities import Fraction
 from elicit_app.problem import Problem
 from metrics.elicited.family import error_cells, fraction_family, linear_family
+from metrics.elicited.metric_parts import rounded_draws
 
 # Of log v - log w: how differently a mistake may count where results are bad and where they are good. The belief
 # infers how much the two actually differ: hardly at all in a nearly linear fraction.
@@ -230,7 +231,7 @@ class FractionPosterior(ParticlePosterior):
             family=family.name,
             weights=family.normalise(family.sign * middle),
             intervals=np.moveaxis(family.on_errors(tails), 0, -1),
-            samples=family.normalise(family.sign * draws),
+            samples=rounded_draws(family.normalise(family.sign * draws)),
             notes=(LOCAL,),
         )
 
@@ -242,7 +243,7 @@ class FractionPosterior(ParticlePosterior):
             bounded=(None,) * self.prior.n_weights,
             stopped=stopped,
             questions=questions,
-            samples=self.samples,
+            samples=rounded_draws(self.samples),
             notes=(WHAT_IS_KNOWN,),
             utility=self.fraction(prevalence),
             effective_draws=self.effective_draws,

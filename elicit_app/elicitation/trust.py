@@ -150,7 +150,9 @@ class TrustReport:
         return found is not None and found.flagged
 
 
-def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence[Side] | None = None) -> TrustReport:
+def trust_report(
+    procedure: Procedure, history: Sequence[Asked], sides: Sequence[Side] | None = None, outcome: Outcome | None = None
+) -> TrustReport:
     """Judge a history of answers by repeats, dominated pairs, sides and the belief.
 
     Parameters
@@ -161,6 +163,8 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
         All answers.
     sides : sequence of {"first", "second"}, optional
         Which matrix of each question was on the left; by default the first.
+    outcome : Outcome, optional
+        What was learned from `history`, if it is known; by default it is computed where it is needed.
     """
     history = list(history)
     repeats, (checks, failed) = _repeats(history), _checks(history)
@@ -178,7 +182,7 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
         held_out_counts = held_out(belief, history, rng)
         suspicions += _of_belief(belief, history, accuracy, rng)
         edge = _at_the_edge(belief, prior_belief, rng)
-        beyond = edge > _EDGE and _lead_is_open(procedure.conclude(history))
+        beyond = edge > _EDGE and _lead_is_open(outcome or procedure.conclude(history))
         suspicions.append(Suspicion("lexicographic", beyond, edge))
         if held_out_counts is not None:
             better = held_out_counts.learned - held_out_counts.f1
@@ -186,7 +190,9 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
             poor = better < _NO_BETTER and held_out_counts.f1 > held_out_counts.accuracy
             suspicions.append(Suspicion("no_better", poor, float(better)))
     suspicions += _check_suspicions(repeats, checks, worse, bits)
-    odd = _misfits(history, surprises) if belief is not None else misfits(procedure, history) if n_answered else ()
+    odd: tuple[int, ...] = ()
+    if n_answered:
+        odd = misfits(procedure, history, outcome) if belief is None else _misfits(history, surprises)
     explained = Count(n_answered - len(odd), n_answered)
     share = len(odd) / max(n_answered, 1)
     suspicions.append(Suspicion("surprises", share > 0.25, share))
@@ -430,8 +436,8 @@ def held_out(belief: Posterior, history: Sequence[Asked], rng: np.random.Generat
     return HeldOut(int(right[0]), int(right[1]), int(right[2]), len(preference_places))
 
 
-def misfits(procedure: Procedure, history: Sequence[Asked]) -> tuple[int, ...]:
-    """Return the indices of the answers that do not fit what was learned from all of them.
+def misfits(procedure: Procedure, history: Sequence[Asked], outcome: Outcome | None = None) -> tuple[int, ...]:
+    """Return the indices of the answers that do not fit what was learned from all of them, `outcome` if it is known.
 
     With a belief, an answer does not fit if all answers together make it unlikely, or if it takes the dominated side,
     which no costs explain. A search has only its weights to compare with.
@@ -439,8 +445,8 @@ def misfits(procedure: Procedure, history: Sequence[Asked]) -> tuple[int, ...]:
     belief = procedure.belief(history)
     if belief is not None:
         return _misfits(history, surprises_among(history, belief))
-    outcome = procedure.conclude(history)
-    return tuple(place for place, asked in enumerate(history) if not fits(asked, outcome))
+    learned = outcome or procedure.conclude(history)
+    return tuple(place for place, asked in enumerate(history) if not fits(asked, learned))
 
 
 def _misfits(history: Sequence[Asked], surprises: Sequence[Surprise]) -> tuple[int, ...]:

@@ -152,8 +152,9 @@ class NonLinear:
         return np.asarray(-felt.sum(axis=(-2, -1)))
 
     def _mean(self, right: Matrix) -> Matrix:
-        """Return a weighted mean of the classes' recalls, shape (...); 0 if one of them is 0."""
-        weights = self.metric.weights
+        """Return a weighted mean of the recalls of the classes that count, shape (...); 0 if one of these is 0."""
+        counts = self.metric.weights > 0
+        right, weights = right[..., counts], self.metric.weights[counts]
         if self.person.kind == "qmean":
             return np.asarray(1.0 - np.sqrt(((1.0 - right) ** 2) @ weights))
         with np.errstate(divide="ignore"):

@@ -63,6 +63,10 @@ class Experts:
             raise WrongOption("`voters` already states how each voter errs: omit `noise` and `votes`.")
         if self.ratio is not None and self.weights is not None:
             raise WrongOption("`ratio` applies only to random weights: omit it or `weights`.")
+        if self.ratio is not None and self.denominator is not None:
+            raise WrongOption("`ratio` applies only to linear metrics: omit it or `denominator`.")
+        if self.truth != "iid" and self.weights is not None:
+            raise WrongOption("`truth` says how random weights are drawn: omit it or `weights`.")
 
     @classmethod
     def stated(

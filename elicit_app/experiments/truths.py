@@ -291,7 +291,9 @@ def stated_fraction(family: Family, p: Matrix, denominator: Sequence[float], pre
         If a number is wrong, the denominator is not positive everywhere, or an error could raise the fraction.
     """
     n = len(p)
-    if len(denominator) not in (n, n + 1) or not np.isfinite(denominator).all():
+    if not np.isfinite(denominator).all():
+        raise WrongOption("`denominator`: every number must be finite.")
+    if len(denominator) not in (n, n + 1):
         raise WrongOption(
             f"`denominator` has {len(denominator)} numbers; {n}, one for each weight, were expected, and one more for "
             "the constant where it is not 1."

@@ -242,7 +242,7 @@ class Script:
         pages.sitting_over.stop.click()
         self._until(lambda: pages.shown is pages.review)
         yield
-        moved = next(row.number for row in pages.review.model.rows if " as bad as " in row.preferred)
+        moved = next(row.number for row in pages.review.table.answers.rows if " as bad as " in row.preferred)
         pages.review.look_again_requested.emit(moved)
         self._until(lambda: pages.shown is pages.question)
         yield

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from elicit_app.elicitation.agenda import MOST_QUESTIONS
 from elicit_app.elicitation.cases import Cases, Decider, Tally
-from elicit_app.elicitation.orders import StatedOrder, constraints_of, read_order
+from elicit_app.elicitation.orders import StatedOrder, StatedPile, constraints_of, read_order
 from elicit_app.elicitation.prior import NeverWorse
 from elicit_app.elicitation.procedure import Procedure
 from elicit_app.elicitation.questions import AnswersFor, Family
@@ -78,6 +78,11 @@ class Setting(BaseModel):
     @property
     def orders(self) -> tuple[StatedOrder, ...]:
         """Return the orders between mistakes that certainly hold; none for a procedure that cannot use them."""
+        return ()
+
+    @property
+    def stated_piles(self) -> tuple[StatedPile, ...]:
+        """Return the piles that mistakes were sorted into; none for a procedure that cannot use them."""
         return ()
 
 

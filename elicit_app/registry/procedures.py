@@ -73,7 +73,7 @@ class BayesSetting(Setting):
         return self
 
     def _check_fraction(self) -> None:
-        if self.orders or self.piles or self.answers not in (None, "choice"):
+        if self.orders or self.stated_piles or self.answers not in (None, "choice"):
             raise WrongOption(
                 "A fraction is elicited by choices alone: omit `never_worse` and any `answers` other than choice, or "
                 "ask for the `family` lpm or dlpm."
@@ -83,6 +83,11 @@ class BayesSetting(Setting):
     def orders(self) -> tuple[StatedOrder, ...]:
         """Return the orders between mistakes that certainly hold."""
         return self.never_worse or ()
+
+    @property
+    def stated_piles(self) -> tuple[StatedPile, ...]:
+        """Return the piles that mistakes were sorted into."""
+        return self.piles or ()
 
     def for_person(self) -> Self:
         """Return the setting for people: whole cases, few differing cells, checks and, without a number, sittings."""
@@ -126,7 +131,7 @@ def _build(study: Study, setting: BayesSetting) -> Procedure:
         population=study.population if sphere is None else None,
         sphere=None if sphere is None else (sphere.centre, sphere.radius),
         constraints=stated_orders(setting, study.classes),
-        piles=piles_of(setting.piles or (), study.classes) if apart else (),
+        piles=piles_of(setting.stated_piles, study.classes) if apart else (),
         local=setting.person,
         **setting.in_full().model_dump(include=_HOW_BAYES, exclude_none=True),
     )

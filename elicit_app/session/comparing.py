@@ -36,7 +36,7 @@ from elicit_app.study.model import Key, Mistake, Study, Wording, default_wording
 from metrics import ElicitedMetric, exchange_rates
 from metrics.elicited.exchange import ExchangeRate
 from metrics.elicited.kinds import thing_of
-from metrics.elicited.metric_parts import range_of_draws
+from metrics.elicited.metric_parts import OPPOSED, range_of_draws
 from metrics.policies.judgement import Judgement
 from metrics.policies.recommendation import short_recommendation
 from metrics.text import counted, day, in_zone, series, two_digits
@@ -75,7 +75,7 @@ def compare(
     pooled = pooled or pool(sources)
     wording = wording or wording_of(sources[0].metric)
     mistakes = _mistakes(sources, pooled, wording)
-    headline, detail = disagreement(mistakes, names)
+    headline, detail = disagreement(mistakes, names, opposed=pooled.quality.provisional == OPPOSED)
     agreement = agreement_of(metrics)
     parts = [_made_of(name, source.metric) for name, source in zip(names, sources, strict=True)]
     return ComparisonView(
@@ -162,10 +162,11 @@ def _made_of(name: str, metric: ElicitedMetric) -> str:
     return f"{name} ({answers}{day(in_zone(metric.created))})"
 
 
-def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str]) -> tuple[str, str]:
+def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str], *, opposed: bool = False) -> tuple[str, str]:
     """Return where the experts disagree most, in words: a headline, and what each of them says.
 
-    A difference that their ranges do not explain precedes a larger one that they do explain.
+    A difference that their ranges do not explain precedes a larger one that they do explain. Experts who are `opposed`
+    disagree even if every ratio to the yardstick could be the same.
     """
     yardstick = next(one for one in mistakes if one.is_yardstick).mistake
     others = [one for one in mistakes if not one.is_yardstick]
@@ -178,19 +179,23 @@ def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str]) -> tupl
     unit = yardstick.one if counts[0].endswith(" 1") else yardstick.many
     text = f"For {names[most]} one {widest.mistake.one} counts {counts[0]} {unit}, for {names[least]} {counts[1]}"
     times = f": {widest.times}." if widest.times else "."
+    plausible = all(rate.plausible for rate in widest.rates)
+    ranges = "Their plausible ranges" if plausible else "Their ranges"
     if widest.disjoint:
-        unlike = "Their plausible ranges do not meet, so this is a difference of opinion, not a lack of answers."
-        return f"They disagree most about {widest.mistake.many}", f"{text}{times} {unlike}"
+        unlike = "not a lack of answers" if plausible else "if every answer is right"
+        return (
+            f"They disagree most about {widest.mistake.many}",
+            f"{text}{times} {ranges} do not meet, so this is a difference of opinion, {unlike}.",
+        )
     if widest.disjoint is None:
         return (
             f"They differ most about {widest.mistake.many}",
             f"{text}{times} Without ranges, it is unknown how certain that is.",
         )
-    return (
-        "No clear disagreement",
-        f"They differ most about {widest.mistake.many}. {text}{times} Their plausible ranges meet, so more answers "
-        "could bring them together.",
-    )
+    differ = f"They differ most about {widest.mistake.many}. {text}{times}"
+    if opposed:
+        return "They disagree about the order", differ
+    return "No clear disagreement", f"{differ} {ranges} meet, so more answers could bring them together."
 
 
 def _counts_as(rate: ExchangeRate) -> str:

@@ -111,13 +111,16 @@ def _best(found: PolicyCurves, judgement: Judgement) -> CurveSet:
 
 def _cost(found: PolicyCurves, judgement: Judgement) -> CurveSet:
     """Return the costs of the policies that are cheapest at the elicited ratio."""
-    at = int(np.abs(np.log(found.ratios / found.elicited)).argmin()) if found.elicited > 0 else 0
-    lines = [
-        _line(policy, judgement.population * values, judgement)
-        for policy, values in zip(found.policies, found.cost, strict=True)
-    ]
+    at, ratios, costs = 0, found.ratios, judgement.population * found.cost
+    if found.elicited > 0:
+        # Decisions jump from ratio to ratio, so at the elicited one the costs are those of the judgement.
+        judged = {one.policy: one.cost_per_population for one in judgement.policies}
+        at = int(np.searchsorted(ratios, found.elicited))
+        ratios = np.insert(ratios, at, found.elicited)
+        costs = np.insert(costs, at, [judged[policy] for policy in found.policies], axis=1)
+    lines = [_line(policy, values, judgement) for policy, values in zip(found.policies, costs, strict=True)]
     lines.sort(key=lambda line: (not line.recommended, float(line.values[at])))
-    return CurveSet(found.ratios, tuple(lines[:_MOST_LINES]), found.elicited, found.plausible)
+    return CurveSet(ratios, tuple(lines[:_MOST_LINES]), found.elicited, found.plausible)
 
 
 def _line(policy: Policy, values: Floats, judgement: Judgement) -> CurveLine:

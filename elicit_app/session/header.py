@@ -102,13 +102,12 @@ def study_of(mark: StudyMark, path: Path) -> Study:
         return open_study(copy)
     if mark.kind == "pack":
         raise Problem(
-            f"{path} holds answers to “{mark.title}”, which was sent as a file. Open the study, then drop these "
-            "answers on it (or: elicit study collect)."
+            f"{path} holds answers to “{mark.title}”, which was sent as a file. Open that file, or add the "
+            "answers to the study that it was made from."
         )
     where = f" It was begun with {mark.location}." if mark.location else ""
     raise Problem(
-        f"{path} is not in the folder of its study “{mark.title}”.{where} Open the study, then the session; on the "
-        "command line, name the study as well."
+        f"{path} is not in the folder of its study “{mark.title}”.{where} The study is needed as well: open it first."
     )
 
 

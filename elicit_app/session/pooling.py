@@ -29,7 +29,14 @@ from elicit_app.session.journal.listing import people_if_any
 from metrics import ElicitedMetric, Provenance, Quality, Tally
 from metrics.elicited.family import DLPM, LPM, family_of
 from metrics.elicited.kinds import thing_of
-from metrics.elicited.metric_parts import OPPOSED, UNTRUSTED, UNTRUSTED_AMONG, intervals_around, ranges_of_draws
+from metrics.elicited.metric_parts import (
+    OPPOSED,
+    UNTRUSTED,
+    UNTRUSTED_AMONG,
+    intervals_around,
+    ranges_of_draws,
+    rounded_draws,
+)
 from metrics.text import two_digits
 
 _SEED = 20_250_101  # the same metrics give the same pooled metric
@@ -355,7 +362,7 @@ def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
         name=name or f"Pooled: {', '.join(experts)}",
         created=max(metric.created for metric in metrics),
         intervals=None if draws is None else _intervals(draws, costs, metrics),
-        samples=None if draws is None else metric_family.sign * metric_family.of_errors(draws),
+        samples=None if draws is None else rounded_draws(metric_family.sign * metric_family.of_errors(draws)),
         prevalence=_common_prevalence(metrics),
         population=first.population if len({metric.population for metric in metrics}) == 1 else None,
         consequences=next((metric.consequences for metric in metrics if metric.consequences), ()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -246,7 +247,8 @@ def _costs(metric: ElicitedMetric, asked: SessionFacts | None) -> list[Section]:
     plot = RatePlot(
         rates, tuple(names), tuple(guesses.get(rate.key) for rate in rates), capitalised(thing_of(metric.kind))
     )
-    legend = "Dot: best estimate; bar: 50 %, line: 90 % plausible, dashed where it is only bounded"
+    bar = "bar: 50 %, " if metric.samples is not None else ""
+    legend = f"Dot: best estimate; {bar}line: {rates[0].range_words.legend}, dashed where it is only bounded"
     legend += "; diamond: first guess." if guesses else "."
     blocks: tuple[Block, ...] = (Paragraph(text), plot, Paragraph(legend, "legend"))
     if unasked:
@@ -398,13 +400,13 @@ def _how(answers: Sequence[AnsweredView], study: Study) -> str:
 def _shown(session: Session) -> str:
     pairs = [entry.event.pair for entry in session.state.entries]
     imagined = sum(pair.hypothetical and pair.purpose is not Purpose.CHECK for pair in pairs)
-    repeats = len(pairs) - len({frozenset((pair.first, pair.second)) for pair in pairs})
+    again = [n for n in Counter(frozenset((pair.first, pair.second)) for pair in pairs).values() if n > 1]
     sentences = []
     if imagined:
         of = f"{counted(imagined, 'pair')} of {len(pairs)}"
         sentences.append(f"{of} had a result that no model of the study gives; it was marked.")
-    if repeats:
-        sentences.append(f"{counted(repeats, 'pair')} came twice.")
+    if again:
+        sentences.append(f"{counted(len(again), 'pair')} came {'twice' if max(again) == 2 else 'more than once'}.")
     starts = any(pair.proposal is not None and pair.proposal.at_once for pair in pairs)
     drawn = "Sides, the order of rows and the start of each moved number" if starts else "Sides and the order of rows"
     sentences.append(f"{drawn} were random, but sides were balanced; all are in the session file.")

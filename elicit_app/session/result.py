@@ -84,9 +84,9 @@ def _parts_of_result(session: Session) -> Iterator[ResultView | None]:
     """Yield None after each part, and the result after the last."""
     if not session.state.informative:
         raise Problem("There is no result yet: answer at least one question first.")
-    outcome = session.outcome()
-    yield None
     study, state = session.study, session.state
+    outcome = by_the_yardstick(session.outcome(), study)
+    yield None
     metric = metric_of(session, outcome)
     ratios = exchange_rates(metric)
     yield None
@@ -160,7 +160,7 @@ def _known_before(session: Session, outcome: Outcome) -> Iterator[str]:
     text = stated_words(orders, session.study.wording, outcome.family)
     if text:
         yield f"Stated as certain before the questions, so that no answer can contradict it: {text}"
-    piles = [pile.name for pile in getattr(session.setting, "piles", None) or () if pile.mistakes]
+    piles = [pile.name for pile in session.setting.stated_piles if pile.mistakes]
     if piles and linear_family(outcome.family).distinguishes_errors:
         yield (
             f"The mistakes were sorted by their consequence before the questions ({', '.join(piles)}): those of one "
@@ -190,10 +190,10 @@ def elicited(
 ) -> ElicitedMetric:
     """Return what a procedure learned, from a person or a simulated expert, as a metric in the words of its study.
 
-    The program's version and the study's digest are added to the provenance; `created` is now by default.
+    The outcome is `by_the_yardstick`. The program's version and the study's digest are added to the provenance;
+    `created` is now by default.
     """
     true, predicted = study.yardstick
-    outcome = by_the_yardstick(outcome, study)
     when = {} if created is None else {"created": created}
     return ElicitedMetric.from_weights(
         study.classes,

@@ -59,7 +59,8 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
     from elicit_app.elicitation.trust import trust_report
 
     state, procedure = session.state, session.procedure()
-    report = trust_report(procedure, state.history, [state.entries[index].event.left for index in state.used])
+    sides = [state.entries[index].event.left for index in state.used]
+    report = trust_report(procedure, state.history, sides, outcome)
     failed = [state.used[place] + 1 for place in report.failed_checks]
     odd = sorted(state.used[place] + 1 for place in report.misfits)  # a judgement that was given twice, once
     explained = Tally(report.explained.right, report.explained.total)

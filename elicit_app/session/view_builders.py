@@ -53,18 +53,18 @@ def remaining_after(progress: Progress) -> Progress:
 
 
 def question_view(session: Session, request: int, *, offer_break: bool = False) -> QuestionView | None:
-    """Return the current question, or None if the procedure has no further one."""
+    """Return the current question, or None if the procedure has no further one; no break is offered before the last."""
     asking = session.asking()
     if asking is None:
         return None
-    state = session.state
+    state, last = session.state, asking.progress.most <= 1
     return _as_asked(
         asking,
         request=request,
         number=asking.number,
         progress=remaining_after(asking.progress),
-        last=asking.progress.most <= 1,
-        offer_break=offer_break,
+        last=last,
+        offer_break=offer_break and not last,
         previous=last_answer(session),
         can_redo=bool(state.redo_stack),
         note=session.note,

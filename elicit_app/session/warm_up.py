@@ -108,7 +108,7 @@ def practice_feedback(words: PairComparison, reply: Reply) -> Feedback:
     return Feedback(
         False,
         f"Look once more: B has {gain} and nothing else differs",
-        "Outlined squares are how many more there are on that side.",
+        "The outlined part is how many more there are on that side.",
     )
 
 
@@ -163,7 +163,7 @@ def ratio_typed(text: str) -> float | None:
         return None
     above, slash, below = text.partition("/")
     try:
-        ratio = _number(above) / (_number(below) if slash else 1.0)
+        ratio = number_typed(above) / (number_typed(below) if slash else 1.0)
     except (ValueError, ZeroDivisionError):
         ratio = float("nan")
     if not (0 < ratio < 1e9):
@@ -171,7 +171,7 @@ def ratio_typed(text: str) -> float | None:
     return ratio
 
 
-def _number(text: str) -> float:
+def number_typed(text: str) -> float:
     """Return a number; a comma before groups of three digits separates thousands, any other is a decimal point."""
     text = text.strip()
     return float(text.replace(",", "") if _THOUSANDS.fullmatch(text) else text.replace(",", "."))

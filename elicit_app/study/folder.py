@@ -54,7 +54,7 @@ ClassName = Annotated[Text, AfterValidator(_on_one_line)]
 Document = TypeVar("Document", bound="StudyDescription")
 Pair = tuple[Text, Text]
 
-_REMEDY = "Put a backup copy in its place, or make a new study with `elicit study new`."
+_REMEDY = "Put a backup copy in its place, or make a new study from its predictions."
 
 
 class StrictPart(BaseModel):

@@ -362,7 +362,7 @@ def save_study(study: Study) -> None:
 
 def _folder_of(study: Study) -> Path:
     if study.kind != "folder" or study.folder is None:
-        raise Problem(f"“{study.title}” has no folder of its own: make one with `elicit study new`.")
+        raise Problem(f"“{study.title}” has no folder of its own: make a new study from its predictions first.")
     return study.folder
 
 

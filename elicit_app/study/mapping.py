@@ -24,6 +24,7 @@ from metrics.text import counted
 if TYPE_CHECKING:
     import polars as pl
 
+NAMELESS = "seem to be values: write the names of the columns into a line above them."
 SHOWN_ROWS = 5
 _LOOKED_AT_ROWS, _LOOKED_AT_COLUMNS = 20_000, 200
 _TRUTHS = (
@@ -176,9 +177,10 @@ def _numbers(name: str, values: list[Any]) -> NDArray[np.float64] | None:
     if name.lower() in _COUNTING or not values:
         return None
     try:
-        return np.array([float(value) for value in values])
+        numbers = np.array([float(value) for value in values])
     except (TypeError, ValueError):
         return None
+    return None if len(numbers) > 2 and (np.diff(numbers) == 1).all() else numbers
 
 
 def _scores(

@@ -32,7 +32,7 @@ from elicit_app.study.packs import ENDING as PACK_ENDING
 from elicit_app.study.reading import require_askable
 from elicit_app.study.tables import PROBABILITY, TRUTH, class_of_column, open_table
 from metrics.files import real_path
-from metrics.text import number_word
+from metrics.text import number_word, series
 
 BUNDLED = ("breast-cancer", "wine", "traffic-light", "digits")
 
@@ -112,7 +112,7 @@ def open_study(ref: str | Path) -> Study:
             raise Problem(
                 f"There is no study “{ref}”: paper-K and softmax-K have 2 to {MOST_SYNTHETIC_CLASSES} classes."
             )
-        hint = f"did you mean “{close[0]}”?" if close else "`elicit study list` names those that come with it."
+        hint = f"did you mean “{close[0]}”?" if close else f"those that come with elicit are {series(BUNDLED)}."
         raise Problem(f"There is no study “{ref}”, and no folder or file of that name: {hint}")
     return study_of([path], kind="file", name=path.stem)
 

@@ -251,8 +251,8 @@ def _column_findings(names: list[str], classes: list[str]) -> Iterator[Finding]:
         yield Finding(f"There is no column {TRUTH}", f"It holds the true class of each row. {there}")
     if not classes:
         remedy = (
-            "Each class needs one. `elicit study new` takes files whose columns have other names, and the files in the "
-            "folder that it makes have these."
+            "Each class needs one. A new study can be made from files whose columns have other names, and the files in "
+            "its folder have these."
         )
         yield Finding(f"There is no column {PROBABILITY}<class>", f"{remedy} {there}" if TRUTH in names else remedy)
     elif len(classes) == 1:

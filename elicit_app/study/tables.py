@@ -111,7 +111,7 @@ def open_table(path: Path, *, own: bool = False) -> Table:
         for ending, what in _OTHERS.items():
             if path.name.endswith(ending):
                 raise file_problem(
-                    path, Finding(f"It is {what}", "Name the study or the predictions that it is about.")
+                    path, Finding(f"It is {what}", "Choose the study or the predictions that it is about.")
                 )
         if kind is None:
             raise file_problem(
@@ -402,7 +402,8 @@ class NpzTable:
         shape, dtype = _array_header(archive, member)
         if dtype.hasobject:
             self._refuse("An array holds Python objects", "Save labels as text or numbers, probabilities as floats.")
-        if int(np.prod(shape, dtype=object)) * dtype.itemsize > member.file_size:
+        # texts of no size would be as many as the header likes
+        if int(np.prod(shape, dtype=object)) * max(dtype.itemsize, 1) > member.file_size:
             self._refuse(f"The array {name} is cut short or damaged")
         if dtype.kind not in _KINDS:
             self._refuse(f"{name} holds {dtype}, not numbers or labels")

@@ -22,12 +22,10 @@ from metrics.inputs.arguments import Floats, by_class, matrix_of, number_array, 
 from metrics.inputs.class_index import ClassIndex, class_names
 from metrics.inputs.labels import label_text
 from metrics.measures.confusion import LARGEST_POPULATION
-from metrics.text import costs_html, counted, in_zone
+from metrics.text import cost_cells, costs_html, counted, in_zone, table_html
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from metrics.elicited.exchange import ExchangeRate
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -52,7 +50,8 @@ class ElicitedMetric(CostsOfCases):
     created : datetime
         When it was made, with a time zone.
     intervals : ndarray of shape (k, k, 2) or None
-        90 % intervals of the entries of `cost_matrix`; the upper end is inf if a cost is only bounded below.
+        90 % intervals of the entries of `cost_matrix`, or what a published search leaves open; the upper end is inf if
+        a cost is only bounded below.
     samples : ndarray of shape (draws, n_weights) or None
         Posterior draws of the weights.
     prevalence : ndarray of shape (k,) or None
@@ -124,7 +123,8 @@ class ElicitedMetric(CostsOfCases):
         """Return whether all fields but the creation time are equal; labels are compared as text."""
         if not isinstance(other, ElicitedMetric):
             return NotImplemented
-        return self.class_index == other.class_index and all(
+        names = [[*map(label_text, metric.labels)] for metric in (self, other)]
+        return names[0] == names[1] and all(
             _same(getattr(self, each.name), getattr(other, each.name))
             for each in fields(self)
             if each.name not in ("created", "labels")
@@ -136,17 +136,24 @@ class ElicitedMetric(CostsOfCases):
     def __repr__(self) -> str:
         """Return a one-line description."""
         classes = ", ".join(self.classes[:6]) + (", ..." if len(self.classes) > 6 else "")
-        source = self.provenance
-        answers = f" from {counted(source.questions, 'answer')}" if source.questions else ""
-        return f"<ElicitedMetric {self.name!r}: {self.family} by {source.procedure}{answers}, classes {classes}>"
+        return f"<ElicitedMetric {self.name!r}: {self.family} {self._origin}, classes {classes}>"
 
     def _repr_html_(self) -> str:
-        """Return the costs as an HTML table for notebooks, with their source and caveats."""
+        """Return the costs, or the prices of amounts, as an HTML table for notebooks, with source and caveats."""
+        caveats = [self.quality.caveat, self.quality.source]
+        if self.kind == "confusion":
+            notes = [f"Costs {self._origin}; the worst mistake costs 1.", *caveats]
+            return costs_html(self.name, self.classes, self.cost_matrix, self.intervals, notes)
+        cells = cost_cells(self.cost_matrix, self.intervals)
+        prices = [[amount, *cells[row][row - 1]] for row, amount in enumerate(self.classes)]  # beside the diagonal
+        notes = [f"Prices {self._origin}; the highest is 1.", *caveats]
+        return table_html(self.name, ["", "price", "90 % plausible"], prices, notes)
+
+    @property
+    def _origin(self) -> str:
+        """Return the source in a few words: "by bayes from 14 answers"."""
         source = self.provenance
-        answers = f" from {counted(source.questions, 'answer')}" if source.questions else ""
-        how = f"Costs by {source.procedure}{answers}; the worst mistake costs 1."
-        notes = [how, self.quality.caveat, self.quality.source]
-        return costs_html(self.name, self.classes, self.cost_matrix, self.intervals, notes)
+        return f"by {source.procedure}" + (f" from {counted(source.questions, 'answer')}" if source.questions else "")
 
     @classmethod
     def from_weights(
@@ -320,7 +327,7 @@ class ElicitedMetric(CostsOfCases):
             given = [found[index] for index in range(len(self.classes))]
         else:
             given = labels
-        if len(class_names(given)) != len(self.classes):
+        if len(class_names(given, "labels")) != len(self.classes):
             raise InputError(f"labels: {len(self.classes)} labels were expected, one per class, found {len(given)}.")
         return replace(self, labels=tuple(given))
 
@@ -333,13 +340,6 @@ class ElicitedMetric(CostsOfCases):
         return None if self.samples is None else family_of(self.family).costs(self.samples)
 
     @cached_property
-    def _exchange_rates(self) -> tuple[ExchangeRate, ...]:
-        """Return the exchange rates; cached, because a report uses them often (2,450 quantiles for fifty classes)."""
-        from metrics.elicited.exchange import rates_of
-
-        return rates_of(self)
-
-    @cached_property
     def stated_consequences(self) -> Mapping[tuple[str, str | None], Consequence]:
         """Return the expert's words for mistakes, keyed by (true, predicted)."""
         return {(stated.true, stated.predicted): stated for stated in self.consequences}
@@ -348,7 +348,23 @@ class ElicitedMetric(CostsOfCases):
         """Draw the costs with their 90 % intervals on `ax` or a new figure; see `metrics.plots.plot_cost_matrix`."""
         from metrics.drawing import plot_cost_matrix
 
+        self.require_kind("confusion")
         return plot_cost_matrix(self, ax)
+
+
+def require_metric(given: object) -> None:
+    """Check that an argument is an elicited metric, not its costs or the path of its file.
+
+    Raises
+    ------
+    TypeError
+        If it is anything else.
+    """
+    if not isinstance(given, ElicitedMetric):
+        raise ArgumentTypeError(
+            f"metric: an ElicitedMetric was expected, found {type(given).__name__}; ElicitedMetric.load reads one from "
+            "its file, ElicitedMetric.from_cost_matrix makes one of costs."
+        )
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -9,20 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.elicited.elicited_metric import ElicitedMetric, require_metric
 from metrics.elicited.family import MistakeKey, error_cells, family_of
 from metrics.elicited.metric_parts import Consequence, Quality
+from metrics.errors import InputError
 from metrics.inputs.arguments import Floats
-from metrics.text import NOT_KNOWN, span, two_digits
+from metrics.text import NOT_KNOWN, capitalised, span, two_digits
 
-if TYPE_CHECKING:
-    from metrics.elicited.elicited_metric import ElicitedMetric
-
-
+_KEPT = "_exchange_rates"
 _CELLS_AT_ONCE = 400
 _ENDLESS = 1e150  # above any ratio of costs; its square stands in for infinity while ends are interpolated
 _Estimate = tuple[float, tuple[float, float] | None, tuple[float | None, float | None]]
@@ -38,7 +37,20 @@ class RateMark(NamedTuple):
     high: float
 
 
-_WIDE = 10.0  # a 90 % range whose ends differ by more than this factor is stated instead of a number
+class RangeWords(NamedTuple):
+    """What the ranges of a metric are called."""
+
+    word: str  # before a range within a sentence
+    lead: str  # before a range on a line of its own
+    head: str  # above a column
+    legend: str  # beside a line, or in place of a range
+
+
+PLAUSIBLE = RangeWords("plausible", "Plausible (90 %)", "plausible (90 %)", "90 % plausible")
+LEFT_OPEN = RangeWords("left open", "Left open if every answer is right", "left open", "left open")
+SEARCHES = ("dlpm", "lpm", "binary")  # procedures whose ranges are what their questions leave open
+
+_WIDE = 10.0  # a range whose ends differ by more than this factor is stated instead of a number
 
 
 @dataclass(frozen=True)
@@ -54,7 +66,7 @@ class ExchangeRate:
     ratio : float
         Estimate, >= 0: the median of the posterior draws, or the ratio of the costs if there are none.
     low, high : float or None
-        90 % range; `low` is 0 if the ratio is only bounded above, `high` is inf if it is only bounded below. None if
+        Its range; `low` is 0 if the ratio is only bounded above, `high` is inf if it is only bounded below. None if
         the metric has no intervals.
     is_yardstick : bool
         Whether this is the yardstick itself.
@@ -62,6 +74,8 @@ class ExchangeRate:
         The expert's words for the mistake; plain words fill the gaps.
     half : tuple of float or None
         50 % range, if the metric has draws.
+    plausible : bool
+        Whether the range is a 90 % range; otherwise it is what the questions of a search leave open.
     """
 
     true: int
@@ -72,6 +86,12 @@ class ExchangeRate:
     is_yardstick: bool
     mistake: Consequence
     half: tuple[float, float] | None = None
+    plausible: bool = True
+
+    @property
+    def range_words(self) -> RangeWords:
+        """Return what the range is called."""
+        return PLAUSIBLE if self.plausible else LEFT_OPEN
 
     @property
     def key(self) -> MistakeKey:
@@ -86,7 +106,7 @@ class ExchangeRate:
 
     @property
     def range_90(self) -> tuple[float, float] | None:
-        """Return the 90 % range; None for the yardstick, and if there is no range."""
+        """Return the range; None for the yardstick, and if there is no range."""
         return None if self.low is None or self.high is None or self.is_yardstick else (self.low, self.high)
 
     @property
@@ -112,8 +132,8 @@ class ExchangeRate:
     def marks(self, guess: float | None = None) -> tuple[RateMark, ...]:
         """Return the marks of a plot, lowest layer first.
 
-        The yardstick is a square. A ratio that is only bounded is a dashed line. Any other ratio is a line for 90 %, a
-        bar for 50 % and a dot for the estimate. A first guess is a diamond.
+        The yardstick is a square. A ratio that is only bounded is a dashed line. Any other ratio is a line for the
+        range, a bar for 50 % and a dot for the estimate. A first guess is a diamond.
 
         >>> words = Consequence("a", "b", "a called b")
         >>> [mark.shape for mark in ExchangeRate(0, 1, 2.0, 0.5, 9.0, False, words).marks(guess=4.0)]
@@ -137,7 +157,7 @@ class ExchangeRate:
         )
 
     def columns(self) -> tuple[str, str]:
-        """Return the texts of a table's columns for the estimate and the 90 % range.
+        """Return the texts of a table's columns for the estimate and the range.
 
         A bound is not an estimate, so it appears only in the second column.
 
@@ -164,7 +184,7 @@ class ExchangeRate:
         if self.bounded:
             return "only bounded" if self.in_words() != NOT_KNOWN else ""
         if self.wide:
-            return "90 % plausible"
+            return self.range_words.legend
         return span(*self.range_90) if self.range_90[0] < self.range_90[1] else ""
 
 
@@ -207,14 +227,14 @@ class Headline:
         if self.rate.bounded:
             return "Only bounded: these questions could not narrow this.", ""
         if self.rate.wide:
-            return "90 % plausible, not known more closely.", ""
+            return f"{capitalised(self.rate.range_words.legend)}, not known more closely.", ""
         range_ = self.rate.range_in_words()
-        return ("Plausible (90 %): ", range_) if range_ and not self.rate.is_yardstick else ("", "")
+        return (f"{self.rate.range_words.lead}: ", range_) if range_ and not self.rate.is_yardstick else ("", "")
 
     def in_words(self) -> str:
         """Return "One missed melanoma counts as much as 7.5 needless excisions (plausible: 5 to 12)."."""
-        known, range_ = self.below
-        beneath = "90 % plausible" if self.rate.wide else f"plausible: {range_}" if known and range_ else ""
+        words, range_ = self.rate.range_words, self.below[1]
+        beneath = words.legend if self.rate.wide else f"{words.word}: {range_}" if range_ else ""
         sentence = f"{self.start} {self.number}{f' ({beneath})' if beneath else ''}."
         return " ".join(filter(None, (sentence, Quality(provisional=self.provisional).caveat)))
 
@@ -244,26 +264,61 @@ def exchange_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
     >>> [(rate.mistake.name, rate.in_words()) for rate in exchange_rates(metric)]
     [('healthy called ill', '1'), ('ill called healthy', '8')]
     """
-    return metric._exchange_rates
+    require_metric(metric)
+    # Kept with the metric, because a report uses them often (2,450 quantiles for fifty classes).
+    if _KEPT not in vars(metric):
+        vars(metric)[_KEPT] = _computed_rates(metric)
+    rates: tuple[ExchangeRate, ...] = vars(metric)[_KEPT]
+    return rates
+
+
+def rate_of(metric: ElicitedMetric, mistake: tuple[object, object]) -> ExchangeRate:
+    """Return the exchange rate of a mistake whose cost is to vary.
+
+    Parameters
+    ----------
+    metric : ElicitedMetric
+        As in `exchange_rates`.
+    mistake : tuple
+        (true, predicted), as labels; or as indices as in `exchange_rates`, if they are not both labels.
+
+    Raises
+    ------
+    InputError
+        If it is not a pair, no mistake, or the yardstick.
+    """
+    rates = exchange_rates(metric)
+    if isinstance(mistake, str) or not isinstance(mistake, Sequence) or len(mistake) != 2:
+        raise InputError(f"mistake: a pair (true class, predicted class) was expected, found {mistake!r}.")
+    indices = all(isinstance(part, int | np.integer | None) for part in mistake)
+    if not indices or min(map(metric.class_index.place, mistake)) >= 0:
+        mistake = tuple(metric.class_index.indices_of(mistake, "mistake").tolist())
+    true, predicted = mistake
+    rate = next((rate for rate in rates if rate.true == true and rate.predicted in (predicted, None)), None)
+    if rate is None or true == predicted:
+        raise InputError(f"mistake: {mistake} is a right answer or no mistake of these classes; choose another one.")
+    if rate.is_yardstick:
+        raise InputError(f"mistake: {rate.mistake.name} is the yardstick; choose another one.")
+    return rate
 
 
 def with_quality(metric: ElicitedMetric, quality: Quality) -> ElicitedMetric:
-    """Return the metric with another `quality`, reusing its cached exchange rates."""
+    """Return the metric with another `quality`, reusing its exchange rates, which do not depend on it."""
     found = replace(metric, quality=quality)
-    found.__dict__["_exchange_rates"] = metric._exchange_rates
+    vars(found)[_KEPT] = exchange_rates(metric)
     return found
 
 
-def rates_of(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
-    """Compute the exchange rates, which the metric caches; see `exchange_rates`."""
+def _computed_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
     family = family_of(metric.family)
     mistakes = family.mistakes(len(metric.classes))
     unit = yardstick_of(metric)
+    plausible = metric.provenance.procedure not in SEARCHES
     estimates = _estimated(metric, [family.cell(key) for key in mistakes], family.cell(unit))
     return tuple(
-        ExchangeRate(*key, 1.0, 1.0, 1.0, True, mistake_words(metric, key))
+        ExchangeRate(*key, 1.0, 1.0, 1.0, True, mistake_words(metric, key), plausible=plausible)
         if key == unit
-        else ExchangeRate(*key, ratio, *ends, False, mistake_words(metric, key), half)
+        else ExchangeRate(*key, ratio, *ends, False, mistake_words(metric, key), half, plausible)
         for key, (ratio, half, ends) in zip(mistakes, estimates, strict=True)
     )
 

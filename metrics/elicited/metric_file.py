@@ -7,7 +7,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 from metrics.elicited.family import error_cells
 from metrics.elicited.kinds import KindName
 from metrics.elicited.metric_parts import TOLERANCE, CaseWords, Consequence, MetricDetails, Provenance, Quality, frozen
+from metrics.elicited.scoring import CostsOfCases
 from metrics.errors import InputError
 from metrics.files import (
     canonical_pieces,
@@ -28,10 +29,6 @@ from metrics.files import (
     version_of,
 )
 from metrics.measures.costs import mean_cost
-
-if TYPE_CHECKING:
-    from metrics.elicited.elicited_metric import ElicitedMetric
-
 
 FORMAT = "elicited-metric"
 ORIENTATION = "rows are true classes, columns are predicted classes"
@@ -116,13 +113,13 @@ if __name__ == "__main__":
 CURRENT_VERSION = 1
 
 
-Metric = TypeVar("Metric", bound="ElicitedMetric")
+Metric = TypeVar("Metric", bound=CostsOfCases)
 Step = Callable[[dict[str, Any]], dict[str, Any]]
 
 STEPS: Mapping[int, Step] = {}
 
 MOST_BYTES = 128 << 20
-"""Size limit of a metric file in bytes; a file with 50 classes and 1,000 draws takes half of it."""
+"""Size limit of a metric file in bytes; a file with 50 classes and 1,000 draws takes a quarter of it."""
 
 _PIECE = 1 << 16  # characters, so that a piece stays in the processor's cache
 # The field of the draws as it is written. Strings in JSON hold no line ends, so it occurs nowhere else.
@@ -159,7 +156,7 @@ class MetricFileError(InputError):
     """An invalid elicited metric file; the message names the file, the field and what was expected."""
 
 
-def metric_text(metric: ElicitedMetric) -> Iterator[str]:
+def metric_text(metric: CostsOfCases) -> Iterator[str]:
     """Yield the text of a metric's file in pieces, because the draws of many classes are long.
 
     Parameters
@@ -183,7 +180,7 @@ def metric_text(metric: ElicitedMetric) -> Iterator[str]:
     yield f'{_DRAWS_END}{after},\n  "digest": "{found.hexdigest()}"\n}}\n'
 
 
-def _content(metric: ElicitedMetric) -> dict[str, Any]:
+def _content(metric: CostsOfCases) -> dict[str, Any]:
     """Return the document of a metric without its digest, and without its draws, which are already checked."""
     details = {name: getattr(metric, name) for name in MetricDetails.__optional_keys__}
     k = len(metric.classes)
@@ -405,7 +402,7 @@ def _fields(document: MetricDocument) -> dict[str, Any]:
     }
 
 
-def _check_derived_values(document: MetricDocument, metric: ElicitedMetric) -> None:
+def _check_derived_values(document: MetricDocument, metric: CostsOfCases) -> None:
     """Check that the other numbers of the document follow from its weights and costs."""
     k = len(document.classes)
     counts = frozen(document.worked_example.counts, "worked_example.counts", (k, k))
@@ -430,7 +427,7 @@ def _check_derived_values(document: MetricDocument, metric: ElicitedMetric) -> N
     _check_release_list(document.release, metric)
 
 
-def _check_intervals(metric: ElicitedMetric) -> None:
+def _check_intervals(metric: CostsOfCases) -> None:
     """Check that every cost lies inside its interval."""
     if metric.intervals is None:
         return
@@ -444,7 +441,7 @@ def _check_intervals(metric: ElicitedMetric) -> None:
         )
 
 
-def _check_release_list(release: Release, metric: ElicitedMetric) -> None:
+def _check_release_list(release: Release, metric: CostsOfCases) -> None:
     """Check that the list R differs from the factors by the error stated in the file."""
     two_level = np.ones_like(metric.cost_matrix)
     for names in release.releases:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 # Redundant numbers in a file may differ by this much, because people round what they write.
 TOLERANCE = 1e-6
+_SIGNIFICANT = 6  # digits of the draws
+_DRAWS_AT_ONCE = 50  # rounded at a time, so that they stay in the processor's cache
+_POWERS_OF_TEN = 10.0 ** np.arange(23)  # all that floating point represents exactly
 
 AnswersFor = Literal["choose", "costs", "both"]
 ANSWERS_FOR: Mapping[AnswersFor, str] = {
@@ -411,6 +415,21 @@ def checked_samples(samples: ArrayLike, family: str, n_weights: int) -> Floats:
     except ValueError as error:
         raise InputError(f"samples: {error}") from None
     return values
+
+
+def rounded_draws(draws: Floats) -> Floats:
+    """Return draws (n, weights) rounded to six significant digits, read-only.
+
+    Chance moves them far more, and files of many classes become half as long.
+    """
+    found = np.empty_like(draws)
+    for some in range(0, len(draws), _DRAWS_AT_ONCE):
+        own = draws[some : some + _DRAWS_AT_ONCE]
+        decade = np.floor(np.frexp(own)[1] * math.log10(2)).astype(np.intp)
+        scale = _POWERS_OF_TEN.take(_SIGNIFICANT - decade, mode="clip")
+        found[some : some + _DRAWS_AT_ONCE] = np.rint(own * scale) / scale
+    found.flags.writeable = False
+    return found
 
 
 def checked_prevalence(prevalence: ArrayLike, k: int) -> Floats:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
-
-if TYPE_CHECKING:
-    from metrics.elicited.scoring import CostsOfCases
 
 
 class ExpectedCostScorer(BaseEstimator):  # type: ignore[misc]
@@ -19,15 +17,15 @@ class ExpectedCostScorer(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    metric : ElicitedMetric
-        The costs of mistakes.
+    expected_score : callable
+        `ElicitedMetric.expected_score` of the metric.
     """
 
     # BaseEstimator provides set_score_request, which routes sample weights.
     __metadata_request__score = {"estimator": UNUSED}  # noqa: RUF012
 
-    def __init__(self, metric: CostsOfCases) -> None:
-        self.metric = metric
+    def __init__(self, expected_score: Callable[..., float]) -> None:
+        self.expected_score = expected_score
 
     def __call__(self, estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the score; greater is better."""
@@ -53,4 +51,4 @@ class ExpectedCostScorer(BaseEstimator):  # type: ignore[misc]
             At most 0.
         """
         proba = estimator.predict_proba(X)
-        return -self.metric.expected_score(y, proba, labels=list(estimator.classes_), sample_weight=sample_weight)
+        return -self.expected_score(y, proba, labels=list(estimator.classes_), sample_weight=sample_weight)

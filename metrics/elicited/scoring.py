@@ -24,15 +24,19 @@ from metrics.inputs.arguments import (
     Columns,
     Floats,
     aligned,
+    by_class,
     case_weights,
     column_names,
     labelled_table,
+    matrix_names,
+    matrix_of,
     number_array,
     required_weight,
     same_length,
+    weights_by_label,
 )
 from metrics.inputs.class_index import ClassIndex, LabelledWeights
-from metrics.inputs.labels import Probabilities, is_missing, label_array
+from metrics.inputs.labels import Probabilities, few, is_missing, label_array
 from metrics.measures.costs import least_cost_decisions
 
 if TYPE_CHECKING:
@@ -47,6 +51,8 @@ class CostsOfCases(PricedScores):
         family: str
         weights: Floats
         cost_matrix: Floats
+        intervals: Floats | None
+        prevalence: Floats | None
         labels: tuple[Any, ...]
 
     @cached_property
@@ -248,7 +254,8 @@ class CostsOfCases(PricedScores):
         Parameters
         ----------
         cost : float, sequence of k floats or mapping
-            Cost of referring a case, in units of the worst mistake, >= 0; the same for every case, or by true class.
+            Cost of referring a case, in units of the worst mistake, >= 0; the same for every case, or by true class. A
+            pandas series indexed by labels counts as a mapping.
         label : object
             The label of this decision; it must not be one of the metric's labels.
 
@@ -295,6 +302,7 @@ class CostsOfCases(PricedScores):
             If the method is unknown.
         """
         require("sklearn")
+        self.require_kind("confusion")
         if response_method == "predict":
             from sklearn.metrics import make_scorer
 
@@ -302,7 +310,7 @@ class CostsOfCases(PricedScores):
         if response_method == "predict_proba":
             from metrics.elicited.scorer import ExpectedCostScorer
 
-            return ExpectedCostScorer(self)
+            return ExpectedCostScorer(self.expected_score)
         raise InputError(f"response_method: predict or predict_proba was expected, found {response_method!r}.")
 
     def table_of(
@@ -310,6 +318,23 @@ class CostsOfCases(PricedScores):
     ) -> tuple[Probabilities, Columns]:
         """Return probabilities and the class of each column, as in `decide`; error messages call them `name`."""
         return labelled_table(self.class_index, y_proba, self._labels_of(y_proba, labels), name)
+
+    def matrix_of(self, matrix: ArrayLike, name: str) -> Floats:
+        """Return a k x k matrix in the order of the classes; its rows and columns may be named after labels or classes.
+
+        Raises
+        ------
+        InputError
+            If it has another shape or other names.
+        """
+        rows, columns = matrix_names(matrix)
+        known = (self.class_index, ClassIndex(self.classes, "classes"))
+        index = next((one for one in known if columns is not None and one.order_of(columns) is not None), None)
+        if rows is not None and rows == columns and index is None:
+            raise InputError(
+                f"{name}: rows and columns are named {few(rows)}, the classes are {few(self.class_index.names)}."
+            )
+        return matrix_of(matrix, index or self.class_index, name)
 
     def _labels_of(self, y_proba: ArrayLike, labels: Sequence[object] | None) -> Sequence[object] | None:
         """Return `labels`; for a frame with columns named after the classes, the metric's labels in that order."""
@@ -342,12 +367,10 @@ class Referral:
     def of(cls, metric: CostsOfCases, cost: float | Sequence[float] | Mapping[Any, float], label: object) -> Self:
         """Convert the caller's arguments to the types of the fields; see `ElicitedMetric.refer`."""
         k = len(metric.classes)
-        if isinstance(cost, Mapping):
-            places = metric.class_index.indices_of(cost, "cost")
-            if len({*places.tolist()}) < k:
-                raise InputError(f"cost: one for each of the {k} classes was expected, found {len(cost)}.")
-            cost = [[*cost.values()][index] for index in np.argsort(places)]
-        costs = number_array(cost, "cost")
+        by_label = weights_by_label(cost)
+        if isinstance(by_label, Mapping):
+            metric.class_index.indices_of(by_label, "cost")
+        costs = number_array(by_class(by_label, metric.class_index, "cost"), "cost")
         if costs.shape not in ((), (k,)) or (costs < 0).any():
             raise InputError(f"cost: a number >= 0 was expected, or {k} of them, one per class; found {cost!r}.")
         if is_missing(label) or metric.class_index.place(label) >= 0:

@@ -55,6 +55,9 @@ def export(metric: ElicitedMetric, format: str) -> str | bytes:
     >>> print(export(metric, 'csv').splitlines()[2])
     "ill","well",1.0,"","",1.0,1.8181818181818181,"ill called well"
     """
+    from metrics.elicited.elicited_metric import require_metric
+
+    require_metric(metric)
     if format not in FORMATS:
         raise InputError(f"format is {format!r}; one of {', '.join(FORMATS)} was expected.")
     if format in _TOOLS:

@@ -12,7 +12,7 @@ from metrics.elicited.metric_parts import ANSWERS_FOR, ranges_of_draws
 from metrics.elicited.release import factor_ranges
 from metrics.exports.page import Cells, Facts, Matrix, Page, Paragraph, RatePlot, Section, one_line
 from metrics.inputs.arguments import Floats
-from metrics.text import BOUNDED, NOT_KNOWN, capitalised, cost_text, counted, day, series, span, two_digits
+from metrics.text import BOUNDED, NOT_KNOWN, capitalised, cost_cells, counted, day, series, span, two_digits
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -99,13 +99,7 @@ def _names(metric: ElicitedMetric, rate: ExchangeRate) -> tuple[str, str]:
 
 def cost_texts(metric: ElicitedMetric) -> Cells:
     """Return every cost and its 90 % interval as texts; the interval may be empty."""
-    return [
-        [
-            cost_text(cost, None if metric.intervals is None or i == j else metric.intervals[i, j])
-            for j, cost in enumerate(row)
-        ]
-        for i, row in enumerate(metric.cost_matrix.tolist())
-    ]
+    return cost_cells(metric.cost_matrix, metric.intervals)
 
 
 def factor_texts(metric: ElicitedMetric) -> Cells:

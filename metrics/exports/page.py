@@ -12,7 +12,7 @@ from typing import Literal
 
 from metrics.drawing import SECOND, LinearAxis, LogAxis
 from metrics.elicited.exchange import ExchangeRate
-from metrics.policies.judgement import JudgedPolicy
+from metrics.policies.ranking import JudgedPolicy
 from metrics.policies.recommendation import Piece, difference_words
 from metrics.text import html_text, isolated, total_cost, two_digits
 
@@ -162,7 +162,7 @@ class RatePlot:
             estimate, range_ = rate.columns()
             drawn = rate_mark(rate, axis, guess)
             rows.append((Cell(name, beneath, strong=True), drawn, Cell(estimate, strong=True), Cell(range_)))
-        heads = (self.heading, "", "counts as", "plausible (90 %)")
+        heads = (self.heading, "", "counts as", self.rates[0].range_words.head)
         return Table(heads, tuple(rows), right=frozenset({2, 3}), foot=log_numbers(axis))
 
 

@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.elicited.elicited_metric import ElicitedMetric
+from metrics.elicited.elicited_metric import ElicitedMetric, require_metric
 from metrics.elicited.exchange import mistake_words
 from metrics.elicited.family import family_of
 from metrics.exports.page import one_line
@@ -191,6 +191,7 @@ def log_to_mlflow(metric: ElicitedMetric, artifact_file: str = FILE, *, run_id: 
     """
     import mlflow
 
+    require_metric(metric)
     client = mlflow.MlflowClient()
     run = run_id or (mlflow.active_run() or mlflow.start_run()).info.run_id
     client.log_text(run, metric.to_json(), artifact_file)

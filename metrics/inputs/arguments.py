@@ -58,6 +58,14 @@ def require_order(table: object, classes: ClassIndex, name: str) -> None:
         )
 
 
+def matrix_names(matrix: object) -> tuple[list[Any] | None, list[Any] | None]:
+    """Return the names of a matrix's rows and columns, those of a `ConfusionMatrix` being its labels; None without."""
+    own = getattr(matrix, "labels", None)
+    if own is not None:
+        return [*own], [*own]
+    return _given(getattr(matrix, "index", None)), _given(getattr(matrix, "columns", None))
+
+
 def matrix_by_name(matrix: ArrayLike, classes: ClassIndex, name: str) -> ArrayLike:
     """Return a matrix with rows and columns in the order of the classes; names, if any, decide.
 
@@ -80,9 +88,7 @@ def matrix_by_name(matrix: ArrayLike, classes: ClassIndex, name: str) -> ArrayLi
     InputError
         If only the rows or only the columns are named, and in another order.
     """
-    own = getattr(matrix, "labels", None)
-    names = [_given(getattr(matrix, axis, None)) for axis in ("index", "columns")] if own is None else [[*own]] * 2
-    rows, columns = (None if given is None else classes.order_of(given) for given in names)
+    rows, columns = (None if given is None else classes.order_of(given) for given in matrix_names(matrix))
     if rows is not None and columns is not None:
         return square_matrix(matrix, name)[np.ix_(rows, columns)]
     known = rows if columns is None else columns
@@ -152,7 +158,10 @@ def number_array(values: ArrayLike, name: str, *, finite: bool = True) -> Floats
         If an entry is not a number, or is too large, infinite or missing; the message gives its position.
     """
     try:
-        array = np.asarray(unmasked(values), dtype=np.float64)
+        given = np.asarray(unmasked(values))
+        if given.dtype.kind in "cmM":  # NumPy would drop imaginary parts, and count days and seconds
+            raise TypeError
+        array = given.astype(np.float64, copy=False)
     except (TypeError, ValueError):
         raise InputError(f"{name}: numbers were expected, all rows of the same length.") from None
     # NaN fails every comparison.
@@ -231,7 +240,7 @@ def by_class(values: ArrayLike | Mapping[Any, float], classes: ClassIndex, name:
 
 def _noun(name: str) -> str:
     """Return the noun, in error messages, for one number of a per-class argument."""
-    return "share" if name == "prevalence" else "weight"
+    return {"prevalence": "share", "cost": "cost"}.get(name, "weight")
 
 
 def class_weights(values: ArrayLike | Mapping[Any, float], classes: ClassIndex, name: str = "class_weight") -> Floats:
@@ -361,7 +370,7 @@ def real_number(value: object, name: str, lowest: float, highest: float = math.i
     bounded = f"a number in {'[' if ends else '('}{lowest:g}, {highest:g}{']' if ends else ')'}"
     expected = bounded if math.isfinite(highest) else f"a number {'>=' if ends else '>'} {lowest:g}"
     try:
-        if isinstance(value, str | bytes):
+        if isinstance(value, str | bytes | complex):
             raise TypeError
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -479,7 +488,7 @@ def aligned(
 
 def _columns(classes: ClassIndex, labels: Sequence[object]) -> Columns:
     """Return the class of each label of a column, after checking that all differ."""
-    class_names(labels)
+    class_names(labels, "labels")
     columns = classes.indices_of(labels, "labels")
-    class_names([classes.names[j] for j in columns])
+    class_names([classes.names[j] for j in columns], "labels")
     return columns

@@ -234,13 +234,15 @@ class LabelledWeights(dict[Any, float]):
             return default
 
 
-def class_names(labels: Iterable[object]) -> tuple[str, ...]:
+def class_names(labels: Iterable[object], name: str = "classes") -> tuple[str, ...]:
     """Return the names of the classes of a metric, in order.
 
     Parameters
     ----------
     labels : iterable of object
         One label per class, at least two.
+    name : str
+        Name of the argument in error messages.
 
     Returns
     -------
@@ -255,14 +257,14 @@ def class_names(labels: Iterable[object]) -> tuple[str, ...]:
         If there are fewer than two labels, two are equal as text, or one is empty or missing.
     """
     if isinstance(labels, str | bytes | set | frozenset | Iterator) or not isinstance(labels, Iterable):
-        raise ArgumentTypeError(f"classes: a sequence of labels was expected, found {labels!r}.")
+        raise ArgumentTypeError(f"{name}: a sequence of labels was expected, found {labels!r}.")
     given = list(labels)
     if len(given) < 2:
-        raise InputError(f"classes: at least two classes were expected, {len(given)} given.")
+        raise InputError(f"{name}: at least two classes were expected, {len(given)} given.")
     for i, label in enumerate(given):
         if is_missing(label) or not label_text(label):
-            raise InputError(f"classes: class {i} has no name; every class needs one.")
-    return ClassIndex(given, "classes").names  # type: ignore[arg-type]  # labels of any type
+            raise InputError(f"{name}: class {i} has no name; every class needs one.")
+    return ClassIndex(given, name).names  # type: ignore[arg-type]  # labels of any type
 
 
 def passed_labels(labels: ArrayLike | ClassIndex) -> ClassIndex:

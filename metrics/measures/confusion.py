@@ -27,7 +27,7 @@ from metrics.inputs.arguments import (
 )
 from metrics.inputs.class_index import ClassIndex, column_classes, shared_classes
 from metrics.inputs.labels import few, label_array, label_text
-from metrics.text import counts_html
+from metrics.text import confusion_html
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,9 +96,9 @@ class ConfusionMatrix(np.ndarray[Any, np.dtype[Any]]):
         return ConfusionMatrix, (np.asarray(self), self.labels)
 
     def _repr_html_(self) -> str:
-        """Return the counts as an HTML table for notebooks, with row rates."""
+        """Return the matrix as an HTML table for notebooks: counts with row rates, rates, or a difference."""
         names = range(len(self)) if self.labels is None else self.labels
-        return counts_html([*map(label_text, names)], np.asarray(self))
+        return confusion_html([*map(label_text, names)], np.asarray(self))
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the matrix: counts with row rates, or a difference if entries are negative.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -12,17 +12,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.drawing import FIRST, INK, LINE, QUIET, SECOND, LogAxis, axes_for, line_style, set_ratio_axis, tidy
-from metrics.elicited.exchange import exchange_rates
+from metrics.elicited.elicited_metric import ElicitedMetric, require_metric
+from metrics.elicited.exchange import rate_of
 from metrics.errors import ArgumentTypeError, InputError, require
-from metrics.inputs.arguments import Floats, case_weights, matrix_of, number_array, required_weight, same_length
-from metrics.inputs.class_index import ClassIndex
+from metrics.inputs.arguments import Floats, case_weights, number_array, required_weight, same_length
 from metrics.measures.costs import EQUAL_COST
+from metrics.policies.costs import UnitCosts
 from metrics.text import two_digits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from metrics.elicited.elicited_metric import ElicitedMetric
 
 
 @dataclass(frozen=True)
@@ -170,12 +169,13 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
     Parameters
     ----------
     metric : ElicitedMetric
-        Gives the other costs; the yardstick is that of `exchange_rates`.
+        Gives the other costs, at its estimate; the yardstick is that of `exchange_rates`.
     matrices : mapping of str to array-like of shape (k, k)
         Confusion matrix of each model, as counts or rates; rows are true classes, columns are predicted classes, in
         the order of the metric's classes or with their own labels, as from `metrics.confusion_matrix`.
     mistake : tuple
-        (true, predicted): the mistake whose cost varies; for family "dlpm" any wrong answer for that true class.
+        (true, predicted), as in `policy_curves`: the mistake whose cost varies; for family "dlpm" any wrong answer for
+        that true class.
 
     Returns
     -------
@@ -195,23 +195,14 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
     >>> [round(point.ratio, 2) for point in curve.break_even_points()]
     [4.5]
     """
-    if isinstance(mistake, str) or not isinstance(mistake, Sequence) or len(mistake) != 2:
-        raise InputError(f"mistake: a pair (true class, predicted class) was expected, found {mistake!r}.")
+    rate = rate_of(metric, mistake)
     if not isinstance(matrices, Mapping):
         raise ArgumentTypeError("matrices: each model's by its name were expected, {name: matrix}.")
     if not matrices:
         raise InputError("matrices: the confusion matrix of at least one model was expected.")
-    true, predicted = map(int, metric.class_index.indices_of(mistake, "mistake"))
-    if true == predicted:
-        raise InputError(f"mistake: {metric.classes[true]!r} called {metric.classes[true]!r} is a right answer.")
-    rates = exchange_rates(metric)
-    rate = next(r for r in rates if r.true == true and r.predicted in (predicted, None))
-    if rate.is_yardstick:
-        raise InputError(f"mistake: {rate.mistake.name} is the yardstick; choose another one.")
-    k = len(metric.classes)
-    varied = rate.cells(k)
-    others = np.sum([other.ratio * other.cells(k) for other in rates if other is not rate], axis=0)
-    shares = [_shares(name, matrix, metric.class_index) for name, matrix in matrices.items()]
+    varied = rate.cells(len(metric.classes))
+    others = np.where(varied, 0.0, UnitCosts.estimated(metric).estimate)
+    shares = [_shares(name, metric.matrix_of(matrix, f"matrices, {name!r}")) for name, matrix in matrices.items()]
     return CostCurve(
         models=tuple(map(str, matrices)),
         fixed=np.array([(share * others).sum() for share in shares]),
@@ -222,8 +213,7 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
     )
 
 
-def _shares(name: str, matrix: ArrayLike, classes: ClassIndex) -> Floats:
-    values = matrix_of(matrix, classes, f"matrices, {name!r}")
+def _shares(name: str, values: Floats) -> Floats:
     if (values < 0).any() or not values.any():
         raise InputError(f"matrices, {name!r}: numbers >= 0, not all 0, were expected.")
     return np.asarray(values / values.sum())
@@ -357,6 +347,7 @@ def operating_point(
     >>> operating_point(['well', 'well', 'ill', 'ill'], [0.1, 0.6, 0.4, 0.9], metric, pos_label='ill').threshold
     0.4
     """
+    require_metric(metric)
     if len(metric.classes) != 2:
         raise InputError(f"metric: two classes were expected, it has {len(metric.classes)}.")
     p = int(metric.class_index.indices_of([pos_label], "pos_label")[0])

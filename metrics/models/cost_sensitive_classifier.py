@@ -224,7 +224,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         if self.metric is None:
             return np.ones((k, k)) - np.eye(k)
         if isinstance(self.metric, ElicitedMetric):
-            class_names(self.classes_)
+            class_names(self.classes_, "y")
             order = self.metric.class_index.indices_of(self.classes_, "y")
             return np.asarray(self.metric.cost_matrix[np.ix_(order, order)])
         return checked_cost_matrix(matrix_of(self.metric, ClassIndex(self.classes_), "metric"))

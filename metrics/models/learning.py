@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from metrics.elicited.elicited_metric import ElicitedMetric, require_metric
 from metrics.errors import InputError
 from metrics.inputs.arguments import Floats, case_weights, real_number, whole_number
 from metrics.inputs.class_index import ClassIndex
@@ -26,8 +27,6 @@ from metrics.measures.concern import meta_pattern_concern_score
 
 if TYPE_CHECKING:
     import torch
-
-    from metrics.elicited.elicited_metric import ElicitedMetric
 
 
 T = TypeVar("T")
@@ -206,6 +205,7 @@ class ExpectedCostObjective:
     """
 
     def __init__(self, metric: ElicitedMetric) -> None:
+        require_metric(metric)
         names = metric.class_index.sorted_names()
         if is_text(label_array(metric.labels, "labels")) and _sort_otherwise_as_numbers(names):
             raise InputError(
@@ -244,7 +244,7 @@ class ExpectedCostObjective:
         weights = case_weights(sample_weight, len(true))
         weight = 1.0 if weights is None else weights[:, np.newaxis]
         two = len(self.cost_matrix) == 2 and margins.size == len(true)
-        if not two and margins.size != len(true) * len(self.cost_matrix):
+        if not two and margins.shape != (len(true), len(self.cost_matrix)):
             raise InputError(
                 f"y_pred: margins of {len(self.cost_matrix)} classes were expected, found {margins.shape}."
             )

@@ -6,7 +6,7 @@ small, can be summed over parts of the rows, and preserves the pairing of the po
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Self
 
@@ -268,22 +268,19 @@ def _counted(codes: NDArray[np.int64], n_codes: int) -> tuple[NDArray[np.int64],
     return found, times[found]
 
 
-def case_table(
-    y_true: ArrayLike, decisions: Mapping[str, ArrayLike] | Iterable[ArrayLike], n_classes: int
-) -> CaseTable:
+def case_table(y_true: ArrayLike, decisions: Iterable[ArrayLike], n_classes: int) -> CaseTable:
     """Return the joint table of cases in memory.
 
     Parameters
     ----------
     y_true : array-like of int, shape (n,)
         Indices of the true classes.
-    decisions : mapping or iterable of array-like of int, shape (n,)
+    decisions : iterable of array-like of int, shape (n,)
         The decisions of each policy, as indices of classes.
     n_classes : int
         k.
     """
-    columns = decisions.values() if isinstance(decisions, Mapping) else decisions
-    table = np.array([np.asarray(column, dtype=np.int64) for column in columns])
+    table = np.array([np.asarray(column, dtype=np.int64) for column in decisions])
     tally = CaseTally(n_classes, len(table), in_parts=False)
     tally.update(np.asarray(y_true, dtype=np.int64), table, 0)
     return tally.table()

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.drawing import LogAxis, axes_for, line_style, set_ratio_axis, tidy
-from metrics.elicited.exchange import ExchangeRate, exchange_rates
+from metrics.elicited.exchange import ExchangeRate, exchange_rates, rate_of
 from metrics.errors import InputError
 from metrics.inputs.arguments import Floats, number_array, whole_number
 from metrics.measures.costs import cost_sensitive_decisions
 from metrics.policies.cases import PRACTICE, Policy, Practice, always, case_table
 from metrics.policies.costs import UnitCosts, policy_costs
-from metrics.policies.judgement import share_best
 from metrics.policies.judging import ModelPolicies, models_of
+from metrics.policies.ranking import share_best
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,8 +111,8 @@ def policy_curves(
     y_true, y_proba, labels
         True labels, probabilities by model, and labels of their columns, as in `judge`.
     mistake : tuple, optional
-        (true, predicted), as indices as in `exchange_rates` or as labels; by default the mistake with the largest
-        ratio.
+        (true, predicted), as labels; or as indices as in `exchange_rates`, if they are not both labels. By default
+        the mistake with the largest ratio.
     ratios : array-like of shape (r,), optional
         Ratios in ascending order, > 0; by default from a fifth of the smallest to five times the largest plausible
         ratio.
@@ -128,10 +128,11 @@ def policy_curves(
     InputError
         As for `judge`; also if the mistake is the yardstick or unknown, or the ratios are not ascending and > 0.
     """
-    rate = _rate(metric, mistake)
+    others = [rate for rate in exchange_rates(metric) if not rate.is_yardstick]
+    rate = max(others, key=lambda rate: rate.ratio) if mistake is None else rate_of(metric, mistake)
     whole_number(draws, "draws", 1)
     true, models = models_of(metric, y_true, y_proba, labels)
-    today = None if practice is None else Practice.of(practice, metric.classes)
+    today = None if practice is None else Practice.of(metric.matrix_of(practice, "practice"), metric.classes)
     return curves_of_models(
         metric, true, models, rate, ratios=ratios, prevalence=prevalence, practice=today, draws=draws, seed=seed
     )
@@ -190,22 +191,6 @@ def curves_of_models(
         elicited=rate.ratio,
         plausible=None if rate.low is None or rate.high is None else (rate.low, rate.high),
     )
-
-
-def _rate(metric: ElicitedMetric, mistake: tuple[object, object] | None) -> ExchangeRate:
-    others = [rate for rate in exchange_rates(metric) if not rate.is_yardstick]
-    if mistake is None:
-        return max(others, key=lambda rate: rate.ratio)
-    if isinstance(mistake, str) or not isinstance(mistake, Sequence) or len(mistake) != 2:
-        raise InputError(f"mistake: a pair (true class, predicted class) was expected, found {mistake!r}.")
-    true, predicted = (
-        part if isinstance(part, int | np.integer | None) else metric.class_index.indices_of([part], "mistake")[0]
-        for part in mistake
-    )
-    found = [rate for rate in others if rate.true == true and rate.predicted in (predicted, None)]
-    if not found or true == predicted:
-        raise InputError(f"mistake: {mistake} is the yardstick or no mistake; choose another one.")
-    return found[0]
 
 
 def _ratios(rate: ExchangeRate, wanted: ArrayLike | None) -> Floats:

@@ -25,8 +25,7 @@ from metrics.text import amount
 
 Kind = Literal["decide", "answers", "cases"]
 
-# An expected loss below this share of the cost does not justify more questions or cases.
-_NEGLIGIBLE = 0.025
+NEGLIGIBLE = 0.025  # an expected loss below this share of the cost does not justify more questions or cases
 _MOST_OF_IT = 0.5
 DOUBTED, DOUBTED_CASES = "what is not known", "the uncertainty of the cases"
 _FURTHEST = 20
@@ -83,23 +82,14 @@ class Information:
 
 
 def information(
-    recommended: int,
-    cost: float,
-    both: Floats,
-    values: Floats | None,
-    cases: Floats,
-    n_answers: int,
-    n_cases: int,
-    words: CaseWords,
+    cost: float, both: Floats, values: Floats | None, cases: Floats, n_answers: int, n_cases: int, words: CaseWords
 ) -> Information:
-    """Return the value of information from paired draws of the costs of p policies.
+    """Return the value of information from paired draws of the costs of p policies, the recommended one first.
 
     Parameters
     ----------
-    recommended : int
-        Index of the recommended policy.
     cost : float
-        Its cost.
+        Cost of the recommended policy.
     both, cases : ndarray of shape (draws, p)
         Draws with both uncertainties, and with that of the cases alone.
     values : ndarray of shape (draws, p) or None
@@ -109,29 +99,27 @@ def information(
     words : CaseWords
         What the cases are called in the advice.
     """
-    loss = _expected_loss(both, recommended)
+    loss = _expected_loss(both)
     # at most the loss by Jensen's inequality; finitely many draws may exceed it
-    of_cases = min(_expected_loss(cases, recommended), loss)
-    of_values = 0.0 if values is None else min(_expected_loss(values, recommended), loss)
-    more = [*_more("cases", cases, recommended, n_cases, of_cases)]
+    of_cases = min(_expected_loss(cases), loss)
+    of_values = 0.0 if values is None else min(_expected_loss(values), loss)
+    more = [*_more("cases", cases, n_cases, of_cases)]
     if values is not None and n_answers:
-        more = [*_more("answers", values, recommended, n_answers, of_values), *more]
+        more = [*_more("answers", values, n_answers, of_values), *more]
     doubted = DOUBTED if values is not None else DOUBTED_CASES
     kind, advice = _advice(loss, cost, of_values, of_cases, more, doubted, words)
     return Information(loss, of_values, of_cases, kind, advice, tuple(more), doubted)
 
 
-def _expected_loss(draws: Floats, recommended: int) -> float:
-    return float((draws[:, recommended] - draws.min(axis=1)).mean())
+def _expected_loss(draws: Floats) -> float:
+    return float((draws[:, 0] - draws.min(axis=1)).mean())
 
 
-def _more(
-    of: Literal["answers", "cases"], draws: Floats, recommended: int, behind: int, perfect: float
-) -> Iterator[More]:
+def _more(of: Literal["answers", "cases"], draws: Floats, behind: int, perfect: float) -> Iterator[More]:
     """Yield savings for round numbers up to `_FURTHEST` times those at hand, until most of `perfect` is reached."""
     mean = draws.mean(axis=0)
     for number in _round_numbers(max(1, behind // 10), _FURTHEST * behind):
-        spares = _expected_loss(mean + math.sqrt(number / (behind + number)) * (draws - mean), recommended)
+        spares = _expected_loss(mean + math.sqrt(number / (behind + number)) * (draws - mean))
         yield More(of, number, min(spares, perfect))
         if perfect == 0 or spares >= _MOST_OF_IT * perfect:
             return
@@ -148,7 +136,7 @@ def _advice(
 ) -> tuple[Kind, str]:
     # Without draws, the error of the costs is unknown.
     now = "Decide now" if doubted == DOUBTED else "Decide now, if the costs hold"
-    if loss <= _NEGLIGIBLE * cost:
+    if loss <= NEGLIGIBLE * cost:
         return "decide", f"{now}: {doubted} hardly matters"
     kind: Literal["answers", "cases"] = "answers" if of_values > of_cases else "cases"
     perfect = of_values if kind == "answers" else of_cases

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.elicited.elicited_metric import ElicitedMetric, require_metric
 from metrics.elicited.metric_parts import CaseWords, range_of_draws
 from metrics.errors import ArgumentTypeError, InputError
 from metrics.inputs.arguments import Floats, same_length
@@ -17,13 +18,10 @@ from metrics.measures.confusion import macro_f1, natural_frequencies
 from metrics.measures.costs import cost_sensitive_decisions
 from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always, case_table, of_model
 from metrics.policies.costs import DRAWS, PolicyCosts, UnitCosts, policy_costs
-from metrics.policies.judgement import CostDraws, JudgedPolicy, Judgement, Threshold, compared
+from metrics.policies.judgement import Judgement
+from metrics.policies.ranking import CostDraws, JudgedPolicy, Threshold, compared
 from metrics.policies.recalibration import UNKNOWN, Calibration, calibration
 from metrics.text import counted, series, two_digits
-
-if TYPE_CHECKING:
-    from metrics.elicited.elicited_metric import ElicitedMetric
-
 
 DEFAULT_POPULATION = 1_000
 # If the share of a class differs by this much from that of the cases, probabilities need correction.
@@ -305,7 +303,8 @@ def judge(
     prevalence : array-like of shape (k,) or mapping of label to share, optional
         Stated shares of the true classes; by default those of the cases.
     practice : array-like of shape (k, k), optional
-        Counts or rates of present practice; rows are true classes.
+        Counts or rates of present practice; rows are true classes, in the order of the metric's or with their own
+        names, as from `metrics.confusion_matrix`.
     population : int, optional
         Number of cases to which costs refer; by default the metric's population, otherwise 1,000.
     draws : int
@@ -334,7 +333,7 @@ def judge(
     [1, 1, 3, 4]
     """
     true, models = models_of(metric, y_true, y_proba, labels)
-    today = None if practice is None else Practice.of(practice, metric.classes)
+    today = None if practice is None else Practice.of(metric.matrix_of(practice, "practice"), metric.classes)
     options = {"practice": today, "population": population, "draws": draws, "seed": seed}
     return Judge.of_models(metric, true, models, **options).at(prevalence)
 
@@ -350,6 +349,7 @@ def models_of(
         If a label is not one of the metric's classes, there is no model, or a table does not hold probabilities for
         these cases.
     """
+    require_metric(metric)
     true = metric.class_index.indices(y_true, "y_true").astype(np.int64)
     if not isinstance(y_proba, Mapping):
         raise ArgumentTypeError("y_proba: the probabilities of each model by its name were expected, {name: y_proba}.")

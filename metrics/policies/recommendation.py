@@ -14,7 +14,7 @@ from metrics.text import capitalised, percent, probability, threshold_number, th
 
 if TYPE_CHECKING:
     from metrics.elicited.exchange import ExchangeRate
-    from metrics.policies.judgement import JudgedPolicy, Judgement, Range
+    from metrics.policies.ranking import JudgedPolicy, Range, Ranking
 
 
 # If one uncertainty's range is this many times narrower than the other's, it is negligible.
@@ -59,13 +59,12 @@ class Recommendation:
         return "".join(piece.text for piece in self.pieces)
 
 
-def recommendation(judgement: Judgement) -> Recommendation:
-    """Return the recommendation of a judgement in words."""
-    pieces = _pieces(judgement)
-    unsure = judgement.sure is not None and judgement.sure < UNSURE
-    if unsure or judgement.metric.quality.provisional in NOT_TO_DECIDE_BY:
+def recommendation(ranking: Ranking) -> Recommendation:
+    """Return what a ranking of policies recommends, in words."""
+    pieces = _pieces(ranking)
+    if _is_a_guess(ranking):
         pieces = (Piece("Best guess only. "), *pieces)
-    return Recommendation(pieces, _spares(judgement), _sureness(judgement), judgement.metric.quality.caveat)
+    return Recommendation(pieces, _spares(ranking), _sureness(ranking), ranking.metric.quality.caveat)
 
 
 def name_and_manner(
@@ -100,66 +99,74 @@ def difference_words(one: JudgedPolicy) -> str:
     return f"{text}, plausible {' to '.join(ends)}"
 
 
-def short_recommendation(judgement: Judgement) -> str:
+def short_recommendation(ranking: Ranking) -> str:
     """Return the recommendation in a few words: "Lamp position, as it decides now (61 % sure)"."""
-    does = _action_text(judgement, judgement.best)
-    return does if judgement.sure is None else f"{does} ({_sure(judgement.sure).lower()} sure)"
+    does = _action_text(ranking, ranking.best)
+    said = ["best guess only"] if _is_a_guess(ranking) else []
+    said += [] if ranking.sure is None else [f"{_sure(ranking.sure).lower()} sure"]
+    return f"{does} ({', '.join(said)})" if said else does
 
 
-def _pieces(judgement: Judgement) -> tuple[Piece, ...]:
-    best, words = judgement.best, judgement.words
+def _is_a_guess(ranking: Ranking) -> bool:
+    """Return whether another policy is more likely to be better, or these costs should not be used for decisions."""
+    unsure = ranking.sure is not None and ranking.sure < UNSURE
+    return unsure or ranking.metric.quality.provisional in NOT_TO_DECIDE_BY
+
+
+def _pieces(ranking: Ranking) -> tuple[Piece, ...]:
+    best, words = ranking.best, ranking.words
     policy, name = best.policy, Piece(str(best.policy.model), True)
     if policy.decides == "practice":
-        return Piece("Keep to "), Piece("present practice", True), Piece(_no_model(judgement))
+        return Piece("Keep to "), Piece("present practice", True), Piece(_no_model(ranking))
     if policy.decides == "always":
         assert policy.predicted is not None
-        return Piece(capitalised(words.rule(policy.predicted)), True), Piece(_no_model(judgement))
+        return Piece(capitalised(words.rule(policy.predicted)), True), Piece(_no_model(ranking))
     recalibrated = ", recalibrated" if policy.recalibrated else ""
-    if best.threshold is not None and judgement.positive is not None:
-        action = words.action(judgement.positive) or f"call it {words.classes[judgement.positive]}"
+    if best.threshold is not None and ranking.positive is not None:
+        action = words.action(ranking.positive) or f"call it {words.classes[ranking.positive]}"
         cut = Piece(f"{threshold_text(best.threshold.value)} or more", True)
         says = f"{recalibrated}, says " if recalibrated else " says "
         return Piece(f"{capitalised(action)} where "), name, Piece(says), cut, Piece(".")
     as_it_is = " as it decides now" if policy.decides == "as-is" else recalibrated
-    if all(one.policy.decides == "as-is" for one in judgement.policies if one.policy.model == policy.model):
+    if all(one.policy.decides == "as-is" for one in ranking.policies if one.policy.model == policy.model):
         return Piece("Use "), name, Piece(" as it decides now.")
     which = "most probable answer" if policy.decides == "as-is" else "answer with the least expected cost"
     return Piece("Use "), name, Piece(f"{as_it_is}: each {words.case} gets the {which}.")
 
 
-def _no_model(judgement: Judgement) -> str:
+def _no_model(ranking: Ranking) -> str:
     """Return the reason to do without a model, as the end of a sentence."""
-    tied = any(one.rank == 1 and one.policy.model is not None for one in judgement.policies)
+    tied = any(one.rank == 1 and one.policy.model is not None for one in ranking.policies)
     return ": nothing shows that a model does better." if tied else ": no model does better."
 
 
-def _spares(judgement: Judgement) -> str:
+def _spares(ranking: Ranking) -> str:
     """Return the gain over the best policy without a model, or what the best model would cost in addition."""
-    best, words = judgement.best, judgement.words
-    per = f"Per {judgement.population:,} {words.cases}"
+    best, words = ranking.best, ranking.words
+    per = f"Per {ranking.population:,} {words.cases}"
     if best.policy.model is None:
-        found = [one for one in judgement.policies if one.policy.model is not None]
+        found = [one for one in ranking.policies if one.policy.model is not None]
         if not found:
             return ""
         more = total_cost(found[0].difference_to_best)
-        return f"{per} the best use of a model, {found[0].name}, costs {_unit(judgement, more)} more."
-    other = judgement.best_without_model
+        return f"{per} the best use of a model, {found[0].name}, costs {_unit(ranking, more)} more."
+    other = ranking.best_without_model
     if other is None:
         return ""
     than = f"than {'in' if other.policy.decides == 'practice' else 'by'} {_alternative(other, words)}"
-    if len(judgement.classes) > 2:
+    if len(ranking.classes) > 2:
         cost, less = total_cost(best.cost_per_population), total_cost(other.difference_to_best)
-        return f"{per} it costs as much as {_unit(judgement, cost)}, {less} less {than}."
-    parts = [_difference(judgement, other, true) for true in (0, 1)]
+        return f"{per} it costs as much as {_unit(ranking, cost)}, {less} less {than}."
+    parts = [_difference(ranking, other, true) for true in (0, 1)]
     parts = [one for one in parts if one] or ["no other mistakes"]
     return f"{per}: {' and '.join(sorted(parts, key=lambda one: ' more ' in one))} {than}."
 
 
-def _difference(judgement: Judgement, other: JudgedPolicy, true: int) -> str:
-    more = int(judgement.best.counts[true, 1 - true] - other.counts[true, 1 - true])
+def _difference(ranking: Ranking, other: JudgedPolicy, true: int) -> str:
+    more = int(ranking.best.counts[true, 1 - true] - other.counts[true, 1 - true])
     if not more:
         return ""
-    words = judgement.mistake(true, 1 - true)
+    words = ranking.mistake(true, 1 - true)
     return f"{abs(more):,} {'more' if more > 0 else 'fewer'} {words.one if abs(more) == 1 else words.many}"
 
 
@@ -171,22 +178,22 @@ def _alternative(one: JudgedPolicy, words: CaseWords) -> str:
     return words.following(one.policy.predicted)
 
 
-def _sureness(judgement: Judgement) -> str:
-    if judgement.sure is None or len(judgement.policies) < 2:
+def _sureness(ranking: Ranking) -> str:
+    if ranking.sure is None or len(ranking.policies) < 2:
         return ""
-    sentences = [f"{_sure(judgement.sure)} sure that nothing in the list is better."]
-    sentences += [_whose(judgement)] if judgement.sure < 1 else []
-    if judgement.best.policy.model is not None:
-        tied = [one for one in judgement.policies[1:] if one.rank == 1 and one.policy.model is None]
-        sentences += [f"It may do no better than {_alternative(tied[0], judgement.words)}."] if tied else []
+    sentences = [f"{_sure(ranking.sure)} sure that nothing in the list is better."]
+    sentences += [_whose(ranking)] if ranking.sure < 1 else []
+    if ranking.best.policy.model is not None:
+        tied = [one for one in ranking.policies[1:] if one.rank == 1 and one.policy.model is None]
+        sentences += [f"It may do no better than {_alternative(tied[0], ranking.words)}."] if tied else []
     return " ".join(sentences)
 
 
-def _whose(judgement: Judgement) -> str:
+def _whose(ranking: Ranking) -> str:
     """Return the source of the doubt in the comparison with the closest rival."""
-    others = [one for one in judgement.policies[1:] if _width(one.difference_interval) > 0]
-    rival = max(others or judgement.policies[1:], key=lambda one: one.probability_best or 0.0)
-    cases = f"the {judgement.n_cases:,} {judgement.words.cases}"
+    others = [one for one in ranking.policies[1:] if _width(one.difference_interval) > 0]
+    rival = max(others or ranking.policies[1:], key=lambda one: one.probability_best or 0.0)
+    cases = f"the {ranking.n_cases:,} {ranking.words.cases}"
     if rival.difference_answers is None:
         return f"The doubt comes from {cases}; that from the answers is unknown."
     match main_doubt([rival]):
@@ -212,8 +219,8 @@ def _width(range_: Range | None) -> float:
     return 0.0 if range_ is None else range_[1] - range_[0]
 
 
-def _unit(judgement: Judgement, number: str) -> str:
-    words = judgement.mistake(*judgement.unit)
+def _unit(ranking: Ranking, number: str) -> str:
+    words = ranking.mistake(*ranking.unit)
     return f"{number} {words.one if number == '1' else words.many}"
 
 
@@ -224,13 +231,13 @@ def _sure(share: float) -> str:
 _FURTHEST = 1_000.0  # nobody's value is off by this factor
 
 
-def what_would_change(judgement: Judgement) -> tuple[tuple[str, str], ...]:
+def what_would_change(ranking: Ranking) -> tuple[tuple[str, str], ...]:
     """Return what would change a conclusion, each as a heading and a sentence.
 
     Parameters
     ----------
-    judgement : Judgement
-        The judgement behind the conclusion.
+    ranking : Ranking
+        The policies behind the conclusion.
 
     Returns
     -------
@@ -239,20 +246,20 @@ def what_would_change(judgement: Judgement) -> tuple[tuple[str, str], ...]:
         cases, then models.
     """
     return (
-        ("Other values.", _other_values(judgement)),
-        (f"Other {judgement.words.cases}.", _other_cases(judgement)),
-        ("Other models.", _other_models(judgement)),
+        ("Other values.", _other_values(ranking)),
+        (f"Other {ranking.words.cases}.", _other_cases(ranking)),
+        ("Other models.", _other_models(ranking)),
     )
 
 
-def turning_points(judgement: Judgement, rate: ExchangeRate) -> tuple[tuple[float, JudgedPolicy] | None, ...]:
+def turning_points(ranking: Ranking, rate: ExchangeRate) -> tuple[tuple[float, JudgedPolicy] | None, ...]:
     """Return the nearest costs of one mistake, below and above its own, at which another policy becomes cheaper.
 
     All else is held fixed, including the decisions, so costs are linear in the value.
 
     Parameters
     ----------
-    judgement : Judgement
+    ranking : Ranking
         The compared policies.
     rate : ExchangeRate
         The mistake; not the yardstick.
@@ -262,14 +269,14 @@ def turning_points(judgement: Judgement, rate: ExchangeRate) -> tuple[tuple[floa
     tuple of two (float, JudgedPolicy) or None
         The nearest value below and above, in units of the yardstick, and the policy that is cheaper beyond it.
     """
-    unit = judgement.metric.cost_matrix / judgement.metric.cost_matrix[judgement.unit]
-    own = rate.cells(len(judgement.classes))
-    many = np.array([one.counts[own].sum() for one in judgement.policies], dtype=np.float64)
-    rest = np.array([(one.counts * unit)[~own].sum() for one in judgement.policies])
+    unit = ranking.metric.cost_matrix / ranking.metric.cost_matrix[ranking.unit]
+    own = rate.cells(len(ranking.classes))
+    many = np.array([one.counts[own].sum() for one in ranking.policies], dtype=np.float64)
+    rest = np.array([(one.counts * unit)[~own].sum() for one in ranking.policies])
     now = float(unit[own].max())
     below: tuple[float, JudgedPolicy] | None = None
     above: tuple[float, JudgedPolicy] | None = None
-    for index, one in enumerate(judgement.policies[1:], start=1):
+    for index, one in enumerate(ranking.policies[1:], start=1):
         fewer = many[0] - many[index]
         if fewer == 0:
             continue
@@ -283,33 +290,33 @@ def turning_points(judgement: Judgement, rate: ExchangeRate) -> tuple[tuple[floa
     return below, above
 
 
-def _other_values(judgement: Judgement) -> str:
-    rate = headline_of(exchange_rates(judgement.metric)).rate
-    one, many = rate.mistake.one, judgement.mistake(*judgement.unit).many
-    below, above = turning_points(judgement, rate)
+def _other_values(ranking: Ranking) -> str:
+    rate = headline_of(exchange_rates(ranking.metric)).rate
+    one, many = rate.mistake.one, ranking.mistake(*ranking.unit).many
+    below, above = turning_points(ranking, rate)
     parts = []
     if above is not None:
-        parts.append(f"above about {two_digits(above[0])} {many} for one {one}: {_action_text(judgement, above[1])}")
+        parts.append(f"above about {two_digits(above[0])} {many} for one {one}: {_action_text(ranking, above[1])}")
     if below is not None:
         for_one = "" if parts else f" {many} for one {one}"
-        parts.append(f"below about {two_digits(below[0])}{for_one}: {_action_text(judgement, below[1])}")
+        parts.append(f"below about {two_digits(below[0])}{for_one}: {_action_text(ranking, below[1])}")
     if not parts:
         return f"However many {many} one {one} counts for, nothing else in the list is cheaper."
     return f"Another choice is cheaper {'; '.join(parts)}."
 
 
-def _action_text(judgement: Judgement, one: JudgedPolicy) -> str:
-    name, manner = name_and_manner(one, judgement.words, judgement.positive, ranges=False)
+def _action_text(ranking: Ranking, one: JudgedPolicy) -> str:
+    name, manner = name_and_manner(one, ranking.words, ranking.positive, ranges=False)
     if one.policy.model is None:
         return name[:1].lower() + name[1:]
     return f"{name}, {manner}"
 
 
-def _other_cases(judgement: Judgement) -> str:
-    at = judgement.positive if judgement.positive is not None else int(np.argmax(judgement.prevalence))
-    share, name, cases = percent(float(judgement.prevalence[at])), judgement.words.classes[at], judgement.words.cases
-    first = f"It holds for {share} {name}, as stated" if judgement.stated else f"Of these {cases} {share} were {name}"
-    if not any(one.policy.decides == "least-cost" for one in judgement.policies):
+def _other_cases(ranking: Ranking) -> str:
+    at = ranking.positive if ranking.positive is not None else int(np.argmax(ranking.prevalence))
+    share, name, cases = percent(float(ranking.prevalence[at])), ranking.words.classes[at], ranking.words.cases
+    first = f"It holds for {share} {name}, as stated" if ranking.stated else f"Of these {cases} {share} were {name}"
+    if not any(one.policy.decides == "least-cost" for one in ranking.policies):
         return f"{first}. Where that differs, or {cases} are of another kind, the best choice may be a different one."
     return (
         f"{first}. Where that differs, or {cases} are of another kind, the models’ probabilities must be "
@@ -317,6 +324,6 @@ def _other_cases(judgement: Judgement) -> str:
     )
 
 
-def _other_models(judgement: Judgement) -> str:
-    number = len(judgement.model_names)
+def _other_models(ranking: Ranking) -> str:
+    number = len(ranking.model_names)
     return "Only this one was looked at." if number < 2 else f"Only these {number} were compared."

@@ -12,6 +12,7 @@ from elicit_app.elicitation.agenda import (
     BEST_PROBABILITY,
     FEWEST_ANSWERS,
     KNOWN_FACTOR,
+    PolicyDoubt,
     answers_until_known,
     answers_until_settled,
     early_stop_reason,
@@ -27,6 +28,7 @@ from elicit_app.elicitation.procedure import Outcome
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Purpose
 from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel
+from metrics.policies.information import NEGLIGIBLE
 
 pytestmark = pytest.mark.usefixtures("few_draws")
 SEEDS = st.integers(0, 2**20)
@@ -212,6 +214,17 @@ class TestSittings:
             assert 0 <= progress.share < 1
             assert n + progress.fewest <= len(asked) + 3
 
+    def test_before_policies_are_compared_as_many_questions_are_announced_as_for_costs(self, simulated_answers):
+        choose, costs = (
+            Bayes([counted(3), counted(3, 0.5)], family="lpm", seed=7, population=1000, stop=True, purpose=purpose)
+            for purpose in ("choose", "costs")
+        )
+        asked = simulated_answers(choose, LinearOracle(-COSTS))[: FEWEST_ANSWERS - 2]
+        for n in (0, 3, len(asked)):
+            found, expected = (next(one.begin(asked[:n])).progress for one in (choose, costs))
+            assert found.most == expected.most
+            assert found.fewest <= expected.fewest
+
     def test_a_question_that_is_asked_is_still_to_come_even_if_only_repeats_are_left(self, simulated_answers):
         procedure = Bayes([counted(3)], family="lpm", seed=1, population=1000, questions=4, stop=True, checks=True)
         asked = simulated_answers(procedure, LinearOracle(-COSTS))
@@ -249,15 +262,19 @@ class TestPurpose:
         assert early_stop_reason(tied, self.MODELS, 20, purpose="both") is None
         assert early_stop_reason(clear, self.MODELS, 20, purpose="both") == "known"
 
+    def test_for_both_a_choice_that_hardly_depends_on_the_values_needs_no_more_answers(self):
+        tied = around(np.zeros(6), 0.05)
+        for loss, reason in ((0.9 * NEGLIGIBLE, "known"), (1.1 * NEGLIGIBLE, None)):
+            doubt = PolicyDoubt(0.5, loss)
+            assert early_stop_reason(tied, self.MODELS, 20, purpose="both", policy_doubt=lambda d=doubt: d) == reason
+
     def test_a_choice_that_known_values_would_change_is_not_settled(self):
         logs = 2 * np.random.default_rng(1).standard_normal((1000, 6))
         logs[:, 0] = logs[:, 1] - 0.1
         clear = belief_of(logs)
-        for share, reason in ((BEST_PROBABILITY, "best-model"), (BEST_PROBABILITY - 0.01, None)):
-            assert (
-                early_stop_reason(clear, self.MODELS, 20, purpose="choose", policy_stability=lambda share=share: share)
-                == reason
-            )
+        for same, reason in ((BEST_PROBABILITY, "best-model"), (BEST_PROBABILITY - 0.01, None)):
+            doubt = PolicyDoubt(same, 0.0)
+            assert early_stop_reason(clear, self.MODELS, 20, purpose="choose", policy_doubt=lambda d=doubt: d) == reason
 
     @given(st.floats(0.01, 1), st.integers(0, 30), st.integers(1, 30))
     def test_what_is_still_needed_lies_within_what_may_be_asked(self, share, answers, most):

@@ -114,13 +114,16 @@ class TestPeople:
 
     @pytest.mark.parametrize(("ratio", "beyond"), [(50, False), (2000, True)])
     def test_who_minds_one_mistake_above_all_is_so_told_where_no_question_shows_by_how_much(
-        self, simulated_answers, ratio, beyond
+        self, simulated_answers, monkeypatch, ratio, beyond
     ):
         procedure = sitting(cases=TWO)
         asked = simulated_answers(procedure, LinearOracle(-np.array([[0.0, ratio], [1.0, 0.0]])))
-        found = trust_report(procedure, asked).suspicion("lexicographic")
+        report, outcome = trust_report(procedure, asked), procedure.conclude(asked)
+        found = report.suspicion("lexicographic")
         assert found.value > 0.5
         assert found.flagged is beyond
+        monkeypatch.delattr(Bayes, "conclude")
+        assert trust_report(procedure, asked, outcome=outcome) == report, "what is known is not computed again"
 
     @pytest.mark.parametrize(("low", "high", "insensitive"), [(0.5, 0.55, True), (0.56, 0.62, False)])
     def test_who_names_the_better_result_hardly_more_often_than_a_coin_is_told_so(
@@ -275,6 +278,8 @@ class TestPairs:
         more = np.abs(grave.first - grave.second)
         assert more[0, 2] > 0
         assert more[1, 0] > 0
+        others = [check_question(procedure.asker.models, region, np.random.default_rng(n), loss) for n in range(6)]
+        assert len({frozenset((check.first.tobytes(), check.second.tobytes())) for check in others}) == 6
 
     def test_better_side_needs_a_side(self):
         a = np.array([[0.4, 0.1], [0.1, 0.4]])

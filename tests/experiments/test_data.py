@@ -107,7 +107,7 @@ def test_a_wrong_checksum_is_said_for_a_file_at_hand_and_for_a_download(server, 
 
 def test_without_a_connection_it_is_said_what_to_do(server, tmp_path):
     url = server[1]
-    with pytest.raises(Problem, match="name its folder with --data"):
+    with pytest.raises(Problem, match="name its folder as that of the data"):
         fetched(replace(SMALL, url=url + "missing.bz2"), tmp_path / "kept")
     with pytest.raises(Problem, match="there is no connection"):
         fetched(replace(SMALL, url="http://127.0.0.1:9/acoustic.bz2"), tmp_path / "kept")

@@ -43,7 +43,7 @@ def test_random_fractions_may_be_stated_and_are_monotone(seed, family: Family):
         ([0.1, 0.2], "has 2 numbers; 3, one for each weight"),
         ([-3.0, 0.0, 0.0], "is not above 0 for every confusion matrix"),
         ([0.0, 0.0, 40.0], "falls with a hit for some"),
-        ([0.0, np.nan, 0.0], "has 3 numbers"),
+        ([0.0, np.nan, 0.0], "must be finite"),
     ],
 )
 def test_what_is_no_monotone_fraction(denominator, sentence):
@@ -60,6 +60,14 @@ def test_monotone_means_by_hand():
     assert found["gmean"] == pytest.approx(0.9 * np.sqrt(0.8 * 0.5))
     assert found["hmean"] == pytest.approx(1 / (0.5 / 0.81 + 0.25 / 0.64 + 0.25 / 0.25))
     assert found["qmean"] == pytest.approx(1 - np.sqrt(0.5 * 0.19**2 + 0.25 * 0.36**2 + 0.25 * 0.75**2))
+
+
+@pytest.mark.parametrize(("name", "mean"), [("gmean", 0.72), ("hmean", 2 / (1 / 0.81 + 1 / 0.64))])
+def test_a_class_without_weight_does_not_count_in_a_mean(name, mean):
+    matrix = np.diag([0.81, 0.64, 0.0])  # the third class is never recognised
+    matrix[[0, 1, 2], [1, 2, 0]] = 1 - np.diagonal(matrix)
+    values = Person.of_psi(name).values(Metric.linear(np.array([0.5, 0.5, 0.0]), "dlpm"), 1000)
+    assert values(matrix / 3) == pytest.approx(mean)
 
 
 def simulated(*arguments):

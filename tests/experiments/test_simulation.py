@@ -173,6 +173,14 @@ def test_options_that_do_not_go_together_are_refused_before_any_run():
         simulate(SOFTMAX, DLPM, Experts(votes=0))
     with pytest.raises(WrongOption, match="structured"):
         simulate(SOFTMAX, DLPM, Experts(truth="structured"), jobs=2, runs=4)
+    # Settings that had no effect stood in the record as if they had one.
+    for one in ({"ratio": 5.0}, {"truth": "structured"}):
+        with pytest.raises(WrongOption, match="random weights"):
+            Experts((0.5, 0.3, 0.2), **one)
+    with pytest.raises(WrongOption, match="linear metrics"):
+        Experts(ratio=5.0, denominator="random")
+    with pytest.raises(WrongOption, match="must be finite"):
+        simulate(SOFTMAX, DLPM, Experts(denominator=(1.0, 1.0, np.nan)))
     with pytest.raises(WrongOption, match="has 3 weights"):
         simulate(SOFTMAX, DLPM, Experts((0.5, 0.5)))
     with pytest.raises(Problem, match="no models"):

@@ -107,3 +107,9 @@ def long_words():
 def many_classes():
     """Studies of any number of classes, by that number."""
     return lambda k: study_of([f"kind {n}" for n in range(k)], n=100 * k)
+
+
+@pytest.fixture(scope="session")
+def named_classes():
+    """Studies of classes of any names, by those names."""
+    return lambda names: study_of(names, n=60 * len(names))

@@ -8,6 +8,9 @@ from PySide6.QtGui import QAccessible, QFontMetricsF, QImage
 from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QAbstractSpinBox, QComboBox, QLineEdit, QTableView
 
 from elicit_app.gui import theme
+from elicit_app.gui.elements.buttons import Button
+from elicit_app.gui.elements.painting import Label
+from elicit_app.gui.pages.compare import ComparePage
 from elicit_app.gui.pages.laboratory import LaboratoryPage
 from elicit_app.gui.pages.messages import (
     DamagedPage,
@@ -20,9 +23,10 @@ from elicit_app.gui.pages.messages import (
     SettingsPage,
     SittingOverPage,
 )
-from elicit_app.gui.pages.review import FITS, HEADS, ReviewPage, answer_words
+from elicit_app.gui.pages.review import FITS, HEADS, AnswersTable, AnswerWords, ReviewPage, answer_words
+from elicit_app.gui.question.page import PracticePage, QuestionPage
 from elicit_app.gui.results.page import ResultsPage
-from elicit_app.gui.settings import Settings
+from elicit_app.gui.settings import FONT_PERCENTS, Settings
 from elicit_app.gui.setup.begin_page import BeginPage, SessionRequest
 from elicit_app.gui.setup.columns_page import ColumnsPage
 from elicit_app.gui.setup.overview import example_row
@@ -31,26 +35,35 @@ from elicit_app.gui.setup.start_page import ContinueView, RowButton, RowView, St
 from elicit_app.gui.setup.study_page import StudyPage
 from elicit_app.problem import Finding
 from elicit_app.registry.procedures import BayesSetting
+from elicit_app.session.comparing import Expert, compare
+from elicit_app.session.pooling import Source
 from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
-from elicit_app.session.view_builders import recap_view, review_view, sitting_over_view
+from elicit_app.session.view_builders import question_view, recap_view, review_view, sitting_over_view
 from elicit_app.study import list_studies
 from elicit_app.study.mapping import read_first_rows
+from elicit_app.study.model import default_wording
 
 
-@pytest.fixture(scope="module")
-def answered(long_words, tmp_path_factory):
-    """A session of eight answers about the study with long words, with its review and result."""
-    path = tmp_path_factory.mktemp("sessions") / "long.session.jsonl"
-    costs = np.array([[0, 5, 2], [1, 0, 1], [0.3, 0.5, 0]])
+def answers_about(study, path):
+    """Return the views of a session of eight answers: end of the sitting, review, result, recap and first question."""
+    k = study.n_classes
+    costs = np.array([[0, 5, 2], [1, 0, 1], [0.3, 0.5, 0]]) if k == 3 else np.add.outer(np.arange(k), 1 + np.arange(k))
     setting = BayesSetting(family="lpm", questions=8, checks=True, seed=5)
-    with Session.create(long_words, setting, path, expert="Kardiologie") as session:
+    with Session.create(study, setting, path / "long.session.jsonl", expert="Kardiologie") as session:
+        first = question_view(session, 1)
         while (asking := session.asking()) is not None:
             a, b = (np.array(side) for side in (asking.pair.first, asking.pair.second))
             session.answer(
                 "left" if (((a - b) * costs).sum() < 0) == (asking.left == "first") else "right", seconds=7.0
             )
-        yield sitting_over_view(session), review_view(session), result_view(session), recap_view(session)
+        return sitting_over_view(session), review_view(session), result_view(session), recap_view(session), first
+
+
+@pytest.fixture(scope="module")
+def answered(long_words, tmp_path_factory):
+    """Answers about the study with long words."""
+    return answers_about(long_words, tmp_path_factory.mktemp("sessions"))
 
 
 def start_page(study, answered):
@@ -128,7 +141,7 @@ def settings_page(study, answered, tmp_path):
 
 def opening_page(study, answered):
     page = OpeningPage()
-    page.say(f"Opening {study.classes[0]}", "Reading the predictions.")
+    page.say(f"Opening {study.classes[0]}", "Reading the study.")
     return page
 
 
@@ -147,6 +160,29 @@ def columns_page(study, answered, tmp_path):
     path.write_text("\n".join(map(",".join, [names, *rows])))
     page = ColumnsPage()
     page.show_preview(read_first_rows(path))
+    return page
+
+
+def question_page(study, answered):
+    page = QuestionPage(lock_ms=0)
+    page.begin(study, "lpm")
+    page.show_question(answered[4])
+    return page
+
+
+def practice_page(study, answered):
+    page = PracticePage()
+    page.begin(study, "lpm")
+    return page
+
+
+def compare_page(study, answered):
+    page = ComparePage()
+    metric, names = answered[2].metric, (*study.classes[:2], "Kardiologie")
+    metrics = [replace(metric, provenance=replace(metric.provenance, answers_digest=name)) for name in names]
+    page.show_view(
+        compare([Expert(*both) for both in zip(names, map(Source, names, metrics), strict=True)], study.title)
+    )
     return page
 
 
@@ -180,21 +216,43 @@ PAGES = [
     opening_page,
     help_page,
     laboratory_page,
+    question_page,
+    practice_page,
+    compare_page,
 ]
+
+
+def made(make, study, answered, tmp_path):
+    """Return the page that `make` makes."""
+    extra = (tmp_path,) if "tmp_path" in make.__code__.co_varnames[: make.__code__.co_argcount] else ()
+    return make(study, answered, *extra)
 
 
 @pytest.fixture(params=PAGES, ids=lambda make: make.__name__)
 def page(request, qtbot, long_words, answered, tmp_path):
-    make = request.param
-    extra = (tmp_path,) if "tmp_path" in make.__code__.co_varnames[: make.__code__.co_argcount] else ()
-    made = make(long_words, answered, *extra)
-    qtbot.addWidget(made)
-    return made
+    page = made(request.param, long_words, answered, tmp_path)
+    qtbot.addWidget(page)
+    return page
 
 
 def cut_off(page):
     """Return by how many pixels the content is wider than its page."""
     return page.area.widget().width() - page.area.viewport().width()
+
+
+def cut_texts(page):
+    """Return the texts that wrap into more lines than they have room for."""
+    labels = [
+        label.text()
+        for label in page.findChildren(Label)
+        if label.isVisible() and label.wordWrap() and label.heightForWidth(label.width()) > label.height() + 1
+    ]
+    buttons = [
+        button.text()
+        for button in page.findChildren(Button)
+        if button.isVisible() and button.text_height(button.width()) - 2 * theme.S > button.height()
+    ]
+    return labels + buttons
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.5])
@@ -221,6 +279,42 @@ def test_every_page_fits_a_large_window_with_a_large_font(page, qtbot, appearanc
         if isinstance(page, ResultsPage):
             page.tabs.setCurrentIndex(tab)
         qtbot.waitUntil(lambda: cut_off(page) <= 0)
+
+
+def test_the_shares_of_classes_fit_a_small_window_with_a_large_font(qtbot, appearance, many_classes, tmp_path):
+    theme.apply(appearance, family="DejaVu Sans", scale=2.0)
+    page = StudyPage()
+    qtbot.addWidget(page)
+    study = many_classes(4)
+    names = ("Supraventricular", "Atrioventricular", "Idioventricular", "Junctional")
+    page.show_study(replace(study, wording=default_wording(names)), tmp_path)
+    page.population.stated.radio.click()
+    page.resize(800, 600)
+    page.show()
+    qtbot.waitUntil(lambda: cut_off(page) <= 0)
+
+
+LETTERS = {"latin": "W" * 60, "arabic": "سرطان" * 12, "chinese": "黑色素瘤" * 15}
+
+
+@pytest.mark.parametrize("k", [3, 20])
+def test_no_page_is_wider_than_the_smallest_window_with_the_largest_font(qtbot, appearance, tmp_path, named_classes, k):
+    names = [*LETTERS.values(), *(f"rhythm{number}{'m' * 52}" for number in range(k - 3))]
+    study = named_classes(names)
+    answered = answers_about(study, tmp_path)
+    theme.apply(appearance, family="DejaVu Sans", scale=FONT_PERCENTS[-1] / 100)
+    for make in PAGES:
+        page = made(make, study, answered, tmp_path)
+        qtbot.addWidget(page)
+        page.resize(800, 600)
+        page.show()
+        for tab in range(page.tabs.count() if isinstance(page, ResultsPage) else 1):
+            if isinstance(page, ResultsPage):
+                page.tabs.setCurrentIndex(tab)
+            qtbot.waitUntil(lambda page=page: cut_off(page) <= 0)
+            qtbot.waitUntil(lambda page=page: not cut_texts(page))
+            assert page.minimumSizeHint().width() <= 800, make.__name__
+        page.close()
 
 
 @pytest.mark.parametrize("first", [True, False])
@@ -285,6 +379,20 @@ def test_the_heads_of_all_answers_are_whole_where_every_answer_fits(qtbot, appea
     qtbot.waitExposed(page)
     head = QFontMetricsF(theme.font(theme.Role.NOTE)).horizontalAdvance(HEADS[FITS])
     assert page.table.columnWidth(FITS) >= head + 24 + 2 * 6
+
+
+def test_answers_about_long_names_can_be_told_apart_in_a_narrow_table(qtbot, appearance):
+    theme.apply(appearance, family="DejaVu Sans", scale=2.0)
+    seen = []
+    for end in "ab":
+        table = AnswersTable()
+        qtbot.addWidget(table)
+        table.resize(700, 400)
+        table.set_compact(True)
+        name = "Herzrhythmusstörungsverdacht" + end
+        table.answers.show_rows((AnswerWords(1, f"3 fewer {name}", f"5 fewer {name}", "", "", "fits"),))
+        seen.append([table.grab().toImage().copy(left, 0, 200, 400) for left in (120, 320)])
+    assert all(one != other for one, other in zip(*seen, strict=True))
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])

@@ -6,10 +6,11 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib import pyplot
+from matplotlib.figure import Figure
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 
-from metrics import ElicitedMetric, Quality, confusion_matrix, judge
+from metrics import ElicitedMetric, InputError, Quality, confusion_matrix, judge
 from metrics.displays import CalibrationDisplay, ConfusionDisplay, CostCurveDisplay, CostDisplay, DecisionCurveDisplay
 from metrics.policies.recommendation import difference_words
 from metrics.text import html_text
@@ -117,6 +118,28 @@ def test_tables_say_what_stands_in_rows_and_columns():
     assert "the truth is" in html
     many = confusion_matrix(range(14), range(14))._repr_html_()
     assert "The first 12 of 14 classes are shown." in many
+
+
+def test_tables_of_differences_and_rates_hold_what_the_plots_show():
+    first, second = confusion_matrix([*"aabb"], [*"abbb"]), confusion_matrix([*"aabb"], [*"bbba"])
+    for matrix in (first, first - second, first / 4):
+        cells = re.findall(r"<td[^>]*>(.*?)</td>", matrix._repr_html_(), re.DOTALL)
+        assert cells == [text.get_text() for text in matrix.plot(Figure().subplots()).texts]
+    assert [*map(float, re.findall(r">([+-]\d)<", (first - second)._repr_html_().replace("\N{MINUS SIGN}", "-")))] == [
+        *(first - second).ravel()
+    ]
+    assert ">nan" in (first / np.nan)._repr_html_()
+
+
+def test_a_metric_of_amounts_shows_prices_and_no_matrix_of_mistakes():
+    metric = ElicitedMetric.from_weights(["found", "missed", "false"], [1, 5, 2], "dlpm", kind="multilabel")
+    html = metric._repr_html_()
+    assert re.findall(r"<td[^>]*>(.*?)</td>", html) == ["0.2", "", "1", "", "0.4", ""]
+    assert "the truth is" not in html
+    with pytest.raises(InputError, match="prices labels of items"):
+        metric.plot()
+    with pytest.raises(InputError, match="prices labels of items"):  # a search would call every score NaN
+        metric.as_scorer()
 
 
 def test_a_judgement_shows_what_to_do_first():

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import metrics
+from metrics.displays import CostCurveDisplay, CostDisplay, DecisionCurveDisplay
 
 PUBLIC = """
 confusion_matrix error_rate balanced_error_rate class_weighted_error_rate misclassification_cost
@@ -34,6 +35,29 @@ def test_no_public_name_is_hidden_by_a_module():
     folder = Path(metrics.__file__).parent
     modules = {path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
     assert not modules & set(metrics.__all__)
+
+
+@pytest.mark.parametrize("given", [[[0, 1], [1, 0]], "lesions.metric.json", None])
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda given: metrics.judge(given, [0, 1], {"a": [[0.5, 0.5], [0.1, 0.9]]}),
+        lambda given: metrics.policy_curves(given, [0, 1], {"a": [[0.5, 0.5], [0.1, 0.9]]}),
+        lambda given: metrics.export(given, "csv"),
+        lambda given: metrics.export(given, "html"),
+        lambda given: metrics.cost_curve(given, {"a": [[1, 0], [0, 1]]}, (0, 1)),
+        lambda given: metrics.operating_point([0, 1], [0.5, 0.9], given, pos_label=1),
+        metrics.exchange_rates,
+        metrics.ExpectedCostObjective,
+        lambda given: CostDisplay.from_predictions([0, 1], [1, 1], given),
+        lambda given: CostCurveDisplay.from_predictions([0, 1], [1, 1], given, (0, 1)),
+        lambda given: DecisionCurveDisplay.from_predictions([0, 1], [0.1, 0.9], metric=given or "no metric"),
+    ],
+)
+def test_what_is_no_metric_is_refused_in_words(use, given):
+    with pytest.raises(TypeError, match=r"^metric: an ElicitedMetric was expected, found ") as caught:
+        use(given)
+    assert isinstance(caught.value, metrics.InputError)
 
 
 def test_importing_metrics_imports_nothing_heavy():

@@ -17,6 +17,7 @@ from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
 from elicit_app.session.views import QuestionView, SittingOverView
 from elicit_app.study import open_study
+from metrics.elicited.exchange import SEARCHES
 
 WINE = open_study("wine")
 
@@ -71,6 +72,10 @@ TOY = Entry(ToySetting, "A toy", Toy, people=True)
 def toy():
     with registered(TOY):
         yield
+
+
+def test_ranges_of_searches_are_known_by_the_procedure():
+    assert set(SEARCHES) == {entry.name for entry in entries() if entry.narrows and entry.costs}
 
 
 def test_it_runs_in_simulate():

@@ -70,6 +70,13 @@ def test_ranges_that_meet_are_no_clear_disagreement():
     assert "more answers could bring them together" in detail
 
 
+def test_experts_of_opposed_values_are_not_said_to_agree_where_ranges_meet():
+    meeting = (rates(0, MISSED, (4.0, 1.0, 9.0), (8.0, 2.0, 20.0)), UNIT)
+    headline, detail = disagreement(meeting, ("Ada", "Ben"), opposed=True)
+    assert headline == "They disagree about the order"
+    assert "bring them together" not in detail
+
+
 def test_ranges_that_touch_do_meet():
     touching = rates(0, MISSED, (12.0, 4.0, 20.0), (2.0, 1.0, 4.0))
     assert touching.disjoint is False

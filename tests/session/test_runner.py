@@ -10,6 +10,7 @@ from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.journal.files import read
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
+from elicit_app.session.view_builders import question_view
 from elicit_app.session.views import ProblemView, QuestionView, ResultView, ReviewView, SittingOverView, UnsavedView
 
 PATIENCE = 600
@@ -170,6 +171,15 @@ def test_a_break_is_offered_once_after_twelve_answers(study, journal_path):
     window.runner.undo()
     assert not window.next().offer_break
     window.runner.close()
+
+
+def test_no_break_is_offered_before_the_last_question(study, journal_path):
+    with Session.create(study, BayesSetting(seed=3, questions=1), journal_path) as session:
+        view = question_view(session, 1, offer_break=True)
+        assert (view.last, view.offer_break) == (False, True)
+        session.answer("left")
+        view = question_view(session, 1, offer_break=True)
+        assert (view.last, view.offer_break) == (True, False)
 
 
 def test_an_answer_that_cannot_be_written_is_not_given_and_can_be_tried_again(window, session, file_limit):

@@ -70,6 +70,11 @@ def test_where_neither_names_nor_labels_say_anything_the_truth_is_what_the_other
     assert read_first_rows(either).guess is None
 
 
+def test_a_column_that_counts_the_cases_is_no_score_whatever_its_name(tmp_path):
+    path = write(tmp_path, table(["nr", "truth", "x", "y", "z"], range(7, 13), TRUTH, *SCORES.T))
+    assert set(read_first_rows(path).guess.columns) == {"x", "y", "z"}
+
+
 def test_usual_names_are_known_before_any_row_is_read(tmp_path):
     usual = tmp_path / "usual.csv"
     usual.write_bytes(b"y_true, proba_a,proba_b\na,0.5,0.5\n\xff,,\n")

@@ -263,7 +263,7 @@ def test_study_files_that_were_changed_by_hand(tmp_path, files, change, expected
 def test_what_is_no_study_is_said_with_a_hint(tmp_path):
     with pytest.raises(Problem, match="did you mean “digits”"):
         open_study("digts")
-    with pytest.raises(Problem, match="elicit study list"):
+    with pytest.raises(Problem, match="come with elicit are breast-cancer, "):
         open_study("zzz")
     with pytest.raises(Problem, match=r"there is no study\.json in it"):
         open_study(tmp_path)

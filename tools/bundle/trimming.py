@@ -6,7 +6,6 @@ import re
 import shutil
 import struct
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -75,8 +74,3 @@ def _without_unused(library: bytes) -> bytes:
         names += name + b"\0"
         body += item + bytes(-len(item) % _ALIGNED)
     return library[start:contents] + table + names + bytes(lead) + body
-
-
-if __name__ == "__main__":
-    strip_symbols(Path(sys.argv[1]))
-    trim_unicode_data(Path(sys.argv[1]))

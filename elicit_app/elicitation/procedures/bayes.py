@@ -14,6 +14,7 @@ from elicit_app.elicitation.agenda import (
     FEWEST_ANSWERS,
     MAX_EXTRA_CHECKS,
     Item,
+    PolicyDoubt,
     answers_until_known,
     answers_until_settled,
     count_extra_checks,
@@ -51,6 +52,7 @@ from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.elicitation.response import ResponseModel, evidence
 from elicit_app.problem import Problem
 from metrics.elicited.family import family_of, is_fraction, linear_family
+from metrics.elicited.metric_parts import rounded_draws
 
 PARTICLES, _WEIGHTS_OF_THEM = 500, 7  # more weights have wider ranges, which need more draws for the same precision
 SWEEPS = 4  # moves of every particle, before checking whether more are needed
@@ -179,7 +181,6 @@ class Bayes:
         belief = self.shown_belief(history)
         linearity = self.linearity(history)
         ends, bounded = open_ends(belief, widest)
-        belief.samples.setflags(write=False)  # so that the metric can share them
         outcome = Outcome(
             family=self.family,
             weights=belief.estimate,
@@ -187,7 +188,7 @@ class Bayes:
             stopped=reason,
             questions=len(history),
             intervals=belief.on_mistakes(ends),
-            samples=belief.samples,
+            samples=rounded_draws(belief.samples),
             effective_draws=belief.effective_draws,
             linear=None if linearity is None else linearity.rival or True,
             sensitivity=float(np.median(belief.person.sensitivity)),
@@ -338,7 +339,7 @@ class Bayes:
                 n_answered(history),
                 lambda: self._rivals_before(history),
                 self._purpose,
-                lambda: self._policy_stability(history),
+                lambda: self._policy_doubt(history),
             )
 
         return self._ends.get_or_compute(history, judged)
@@ -360,11 +361,14 @@ class Bayes:
         each class for every case; else the models as they are. Options that decide alike are one, because they would
         share the probability of being the best.
         """
-        # Rivals are judged by all answers but the last.
-        if self._purpose in (None, "costs") or n_answered(history) < FEWEST_ANSWERS - 1:
+        if not self._compares_policies(history):
             _, first = np.unique(np.round(self._models, 12), axis=0, return_index=True)
             return self._models[np.sort(first)]
         return self._policies(history)
+
+    def _compares_policies(self, history: Sequence[Asked]) -> bool:
+        """Return whether the options are policies; an answer early, as rivals are judged by all but the last."""
+        return self._purpose not in (None, "costs") and n_answered(history) >= FEWEST_ANSWERS - 1
 
     def _policies(self, history: Sequence[Asked]) -> Matrix:
         """Return the matrices, shape (n, k, k), of the policies judged at the end: of models, and one class for all."""
@@ -380,13 +384,13 @@ class Bayes:
         trivial = np.eye(self.prior.n_classes)[:, None, :] * self._cases[0].prevalence[None, :, None]
         return np.array([*(matrix for model in self._cases for matrix in model.policies(costs)), *trivial])
 
-    def _policy_stability(self, history: Sequence[Asked]) -> float:
-        """Return the probability that the policy chosen now would also be chosen if the values were known.
+    def _policy_doubt(self, history: Sequence[Asked]) -> PolicyDoubt:
+        """Return how the choice of a policy depends on the values.
 
         Knowing them would move the thresholds of all policies, so that another model's policy might become the best.
         """
         if self._purpose in (None, "costs"):
-            return 1.0
+            return PolicyDoubt(1.0, np.inf)
         weights, draws = self._weights_now(history)
 
         def costs_by(weights: Matrix) -> Matrix:
@@ -394,8 +398,11 @@ class Bayes:
             return np.asarray((self._decided_by(costs) * costs).sum(axis=(1, 2)))
 
         chosen = int(costs_by(weights).argmin())
-        known = (costs_by(one) for one in draws)
-        return float(np.mean([costs[chosen] <= costs.min() + SAME for costs in known]))
+        known = np.array([costs_by(one) for one in draws])
+        costs = known[:, chosen]
+        spared = costs - known.min(axis=1)
+        loss = float(spared.mean() / costs.mean()) if costs.any() else 0.0
+        return PolicyDoubt(float((spared <= SAME).mean()), loss)
 
     def _weights_now(self, history: Sequence[Asked]) -> tuple[Matrix, Matrix]:
         """Return the estimated linear weights and some draws; for a fraction, those near what the models do."""
@@ -464,10 +471,14 @@ class Bayes:
 
     def _answers_needed(self, history: Sequence[Asked], belief: Posterior, most: int) -> tuple[int, int]:
         needed = answers_until_known(belief, n_answered(history), most)
-        if self._purpose != "choose":
+        if self._purpose in (None, "costs"):
             return needed
         settled = answers_until_settled(probability_best(belief, self._options(history)), n_answered(history), most)
-        return min(needed[0], settled[0]), min(needed[1], settled[1])
+        if self._purpose == "both":
+            return max(needed[0], settled[0]), max(needed[1], settled[1])
+        # The models alone say little about how long it takes to choose among the policies.
+        most = min(needed[1], settled[1]) if self._compares_policies(history) else needed[1]
+        return min(needed[0], settled[0]), most
 
     def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
         """Return the gains, shape (<= n, m), of random pairs of achievable matrices."""

@@ -131,7 +131,7 @@ def fetched(source: DataFile, folder: Path | None) -> Path:
     except OSError as error:  # includes every connection error
         raise Problem(
             f"{source.what} could not be downloaded from {source.url}: there is no connection, or the page has moved. "
-            f"Download {source.name} by other means and name its folder with --data."
+            f"Download {source.name} by other means and name its folder as that of the data."
         ) from error
     found = pooch.file_hash(str(path))
     if known is None:

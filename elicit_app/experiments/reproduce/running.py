@@ -71,7 +71,7 @@ def reproduce(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise Problem(f"{folder}: the folder cannot be made: {error.strerror}; name another one with --out.") from error
+        raise Problem(f"{folder}: the folder cannot be made: {error.strerror}; name another one.") from error
     kept = _Kept(_parts_of(experiment, folder), experiment, options)
     parts = experiment.parts(options)
     missing = [part for part in parts if part.key not in kept.results]

@@ -17,10 +17,12 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.elements.painting import (
     GAP,
+    WIDEST_WORD,
     Glyph,
     Letter,
     Painted,
     box,
+    breakable,
     focus_ring,
     key_caps_width,
     paint_glyph,
@@ -112,6 +114,7 @@ class Button(Painted, QPushButton):
     def minimumSizeHint(self) -> QSize:
         metrics = QFontMetricsF(self.face())
         word = max((metrics.horizontalAdvance(each) for each in self.text().split()), default=0.0)
+        word = min(word, theme.em(WIDEST_WORD))
         return QSize(round(word + self._extras() + 2 * self._inset + 1), theme.em(self.tall))
 
     def hasHeightForWidth(self) -> bool:
@@ -123,8 +126,12 @@ class Button(Painted, QPushButton):
     def text_height(self, width: int) -> int:
         """Return the height of the text at this width, wrapped at words, with padding."""
         room = max(1, round(width - self._extras() - 2 * self._inset))
-        text = QFontMetrics(self.face()).boundingRect(0, 0, room, 10_000, _WRAP.value, self.text())
+        text = QFontMetrics(self.face()).boundingRect(0, 0, room, 10_000, _WRAP.value, self._text_in(room))
         return text.height() + 2 * theme.S
+
+    def _text_in(self, room: float) -> str:
+        """Return the text as it wraps in `room` pixels."""
+        return breakable(self.text(), QFontMetricsF(self.face()), room)
 
     # painting
 
@@ -148,14 +155,15 @@ class Button(Painted, QPushButton):
         """Paint glyph, text and key caps as one centred group."""
         face, extras = self.face(), self._extras()
         room = rect.width() - extras - 2 * self._inset
-        bounds = QFontMetricsF(face).boundingRect(QRectF(0, 0, room, rect.height()), _WRAP.value, self.text())
+        shown = self._text_in(room)
+        bounds = QFontMetricsF(face).boundingRect(QRectF(0, 0, room, rect.height()), _WRAP.value, shown)
         left = (rect.width() - bounds.width() - extras) / 2
         if self._glyph is not None:
             side = theme.em(16)
             paint_glyph(painter, self._glyph, QRectF(left, rect.center().y() - side / 2, side, side), look.ink)
             left += side + _GAP
         text = QRectF(left - 1, rect.top(), bounds.width() + 2, rect.height())
-        write(painter, text, self.text(), face, look.ink, _WRAP.value)
+        write(painter, text, shown, face, look.ink, _WRAP.value)
         self.paint_keys(painter, text.right() - 1 + _GAP, rect, look, colours)
 
     def paint_keys(self, painter: QPainter, left: float, rect: QRectF, look: Look, colours: theme.Tokens) -> None:
@@ -227,9 +235,10 @@ class LinkButton(FlatButton):
 
     def paint_content(self, painter: QPainter, rect: QRectF, look: Look, colours: theme.Tokens) -> None:
         super().paint_content(painter, rect, look, colours)
-        metrics = QFontMetricsF(self.face())
-        half = min(metrics.horizontalAdvance(self.text()), rect.width() - 2 * self._inset) / 2
-        below = rect.center().y() + metrics.height() / 2 + 1.5
+        room = rect.width() - 2 * self._inset
+        inside = QRectF(0, 0, room, 10_000)
+        text = QFontMetricsF(self.face()).boundingRect(inside, _WRAP.value, self._text_in(room))
+        half, below = min(text.width(), room) / 2, rect.center().y() + text.height() / 2 + 1.5
         painter.setPen(colours.line2)
         painter.drawLine(QPointF(rect.center().x() - half, below), QPointF(rect.center().x() + half, below))
 

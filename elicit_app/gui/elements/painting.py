@@ -7,10 +7,12 @@ interprets tooltips and labels that look like markup, and then opens the files t
 from __future__ import annotations
 
 from enum import Enum
+from math import ceil
 from typing import Literal
 
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
     QColor,
     QFont,
     QFontMetricsF,
@@ -20,6 +22,8 @@ from PySide6.QtGui import (
     QPalette,
     QPen,
     QPolygonF,
+    QTextDocument,
+    QTextOption,
 )
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QSizePolicy, QToolTip, QWidget
 
@@ -60,10 +64,31 @@ def elided(
     return metrics.elidedText(isolated(" ".join(text.split())), where, width)
 
 
-def wrap_flags(text: str, metrics: QFontMetricsF, width: float) -> int:
-    """Return the flags that break `text` into lines: between words, and within them only where one has no room."""
-    fits = all(metrics.horizontalAdvance(word) <= width for word in text.split())
-    return int(Qt.TextFlag.TextWordWrap if fits else Qt.TextFlag.TextWrapAnywhere)
+_SOFT_HYPHEN = "\N{SOFT HYPHEN}"
+_FEWEST_LETTERS = 4
+
+
+def breakable(text: str, metrics: QFontMetricsF, width: float) -> str:
+    """Return `text` with soft hyphens in words wider than `width`, so that they wrap instead of being cut."""
+    words = []
+    for word in isolated(text).split(" "):
+        whole = metrics.horizontalAdvance(word)
+        if whole <= width:
+            words.append(word)
+            continue
+        room = width - metrics.horizontalAdvance("-")
+        piece = max(_FEWEST_LETTERS, int(len(word) * room / whole) - 1)
+        words.append(_SOFT_HYPHEN.join(word[start : start + piece] for start in range(0, len(word), piece)))
+    return " ".join(words)
+
+
+def wrapped_height(text: str, face: QFont, width: float) -> float:
+    """Return the height of `text`, wrapped and hyphenated in `width` pixels; 0 if it is empty."""
+    if not text:
+        return 0.0
+    metrics = QFontMetricsF(face)
+    room = QRectF(0, 0, width, 10_000)
+    return metrics.boundingRect(room, Qt.TextFlag.TextWordWrap.value, breakable(text, metrics, width)).height()
 
 
 def write(
@@ -82,10 +107,23 @@ def write(
     painter.drawText(room, align, elided(text, QFontMetricsF(face), room.width()) if elide else text)
 
 
+def write_wrapped(
+    painter: QPainter, room: QRectF, text: str, face: QFont, ink: QColor, align: int = theme.CENTRE
+) -> None:
+    """Paint a text into `room`, wrapped and hyphenated; it is as high as `wrapped_height` says."""
+    shown = breakable(text, QFontMetricsF(face), room.width())
+    write(painter, room, shown, face, ink, align | Qt.TextFlag.TextWordWrap.value)
+
+
+WIDEST_WORD = 180
+"""Width at the base font that a wrapping text insists on; a longer word is broken where the room is narrower."""
+
+
 class Label(QLabel):
     """A text in one role of the type scale; it follows the font and the palette automatically.
 
-    A label that does not `wrap` keeps the window at least as wide as its text, so use it only for short texts.
+    A text that wraps breaks within words where one has no room. A label that does not `wrap` keeps the window at least
+    as wide as its text, so use it only for short texts.
     """
 
     def __init__(
@@ -131,6 +169,39 @@ class Label(QLabel):
 
     def _refresh(self) -> None:
         self.setFont(theme.font(self._role, compact=self._compact))
+
+    def minimumSizeHint(self) -> QSize:
+        least = super().minimumSizeHint()
+        return QSize(min(least.width(), theme.em(WIDEST_WORD)), least.height()) if self.wordWrap() else least
+
+    def heightForWidth(self, width: int) -> int:
+        broken = self._broken(width)
+        return super().heightForWidth(width) if broken is None else ceil(broken.size().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        broken = self._broken(self.width())
+        if broken is None:
+            super().paintEvent(event)
+            return
+        look = QAbstractTextDocumentLayout.PaintContext()
+        look.palette = self.palette()
+        look.palette.setColor(QPalette.ColorRole.Text, self.palette().color(self.foregroundRole()))
+        with QPainter(self) as painter:
+            painter.translate(0, max(0.0, (self.height() - broken.size().height()) / 2))
+            broken.documentLayout().draw(painter, look)
+
+    def _broken(self, width: int) -> QTextDocument | None:
+        """Return the text with words broken to fit `width`, which Qt's label cannot do; None if every word fits."""
+        if not self.wordWrap() or width >= super().minimumSizeHint().width():
+            return None
+        text, wrap = QTextDocument(), QTextOption(self.alignment() & Qt.AlignmentFlag.AlignHorizontal_Mask)
+        wrap.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        text.setDefaultTextOption(wrap)
+        text.setDocumentMargin(0)
+        text.setDefaultFont(self.font())
+        (text.setHtml if self.textFormat() == Qt.TextFormat.RichText else text.setPlainText)(self.text())
+        text.setTextWidth(width)
+        return text
 
 
 class StressedLabel(Label):

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtGui import QGuiApplication
 
 from elicit_app.gui.elements.page import Page
 from elicit_app.gui.flow.background import (
@@ -54,23 +53,24 @@ class LaboratoryFlow(QObject):
     def stop(self) -> None:
         """Stop simulating; the person in progress is not shown."""
         self._stop.set()
+        if "_page" in self.__dict__:
+            self._page.end()
 
     @cached_property
     def _page(self) -> LaboratoryPage:
         page = self._pages.laboratory
         page.run_requested.connect(self._run)
-        page.stop_requested.connect(self._stopped)
-        page.words_requested.connect(self.words_requested)
-        page.picture_requested.connect(self._save_picture)
-        page.rows_requested.connect(self._save_rows)
-        page.questions_requested.connect(self._save_questions)
-        page.copied.connect(lambda text: QGuiApplication.clipboard().setText(text))
+        page.stop_requested.connect(self.stop)
+        page.words.clicked.connect(self.words_requested)
+        page.picture.clicked.connect(self._save_picture)
+        page.save_rows.clicked.connect(self._save_rows)
+        page.questions.clicked.connect(self._save_questions)
         return page
 
     def _run(self, chosen: Sequence[LabSettings]) -> None:
         self._stop.set()
         stop = self._stop = threading.Event()
-        self._page.begin(sum(settings.people for settings in chosen))
+        self._page.begin(chosen)
         # A daemon thread, because none of its results are kept.
         threading.Thread(target=self._simulate, args=(tuple(chosen), stop), daemon=True).start()
 
@@ -96,10 +96,6 @@ class LaboratoryFlow(QObject):
             self._page.end("" if found is None else found.sentence)
         else:
             self._page.add(found)
-
-    def _stopped(self) -> None:
-        self.stop()
-        self._page.end()
 
     # --- saving
 

@@ -190,7 +190,7 @@ def _unexpected(error: BaseException) -> Problem:
 
 METRIC_ENDING = ".metric.json"
 PROVISIONAL = " (provisional)"
-PREDICTIONS = "Predictions, or a study sent to you (*.csv *.parquet *.npz *.elicit);;All files (*)"
+PREDICTIONS = "Predictions, or a study sent to you (*.csv *.parquet *.pq *.npz *.elicit);;All files (*)"
 ANSWERS = "Answers (*.session.jsonl);;All files (*)"
 
 

@@ -44,7 +44,7 @@ from elicit_app.session.views import (
 
 if TYPE_CHECKING:
     from elicit_app.gui.pages.messages import RecapPage, SittingOverPage
-    from elicit_app.gui.pages.review import Resolution, ReviewPage
+    from elicit_app.gui.pages.review import ReviewPage
     from elicit_app.gui.question.answers import GivenAnswer
     from elicit_app.gui.question.page import PracticePage, QuestionPage
     from elicit_app.gui.results.page import ResultsPage
@@ -101,12 +101,15 @@ class SessionFlow(QObject):
     def use_settings(self, settings: Settings) -> None:
         """Apply settings to the questions."""
         self._settings = settings
-        if self._runner is not None:
+        if self._session is not None:
             self._apply_settings()
 
     def _apply_settings(self) -> None:
-        self._question_page.animated = self._settings.animation
-        self._question_page.set_numbers_only(self._settings.numbers_only)
+        if self._runner is None:
+            self._practice_page.set_numbers_only(self._settings.numbers_only)
+        else:
+            self._question_page.set_numbers_only(self._settings.numbers_only)
+            self._question_page.animated = self._settings.animation
 
     # --- beginning and ending
 
@@ -115,12 +118,15 @@ class SessionFlow(QObject):
         self.close()
         self._session = session
         page = self._practice_page
-        page.card.set_numbers_only(self._settings.numbers_only)
+        self._apply_settings()
         self._pages.show(page)
         page.begin(session.study, session.setting.family)
 
     def resume(self, session: Session) -> None:
-        """Resume a session with a recap."""
+        """Resume a session with a recap, or with the practice if it was left before its end."""
+        if {event.kind for event in session.events}.isdisjoint({"practised", "answered"}):
+            self.practise(session)
+            return
         self.close()
         self._session = session
         self._run(recap=True)
@@ -266,7 +272,7 @@ class SessionFlow(QObject):
         page.finish_requested.connect(self._to_runner(SessionRunner.finish))
         page.look_again_requested.connect(self._to_runner(SessionRunner.look_again))
         page.take_out_requested.connect(self._to_runner(SessionRunner.take_out))
-        page.resolve_requested.connect(self._to_runner(_resolve))
+        page.resolve_requested.connect(self._to_runner(SessionRunner.resolve))
         return page
 
     @cached_property
@@ -339,10 +345,6 @@ def submit_answer(runner: SessionRunner, given: GivenAnswer) -> None:
         moved=given.moved,
         reason=given.reason,
     )
-
-
-def _resolve(runner: SessionRunner, resolution: Resolution) -> None:
-    runner.resolve(resolution.pair, resolution.kept)
 
 
 def _size(path: Path) -> int:

@@ -73,14 +73,18 @@ class Flow(QObject):
     def show_start(self) -> None:
         """Show the start page."""
         self.background.forget()
-        self.laboratory.stop()
-        if self._session_flow is not None:
-            self._session_flow.close()
+        self._leave_session()
         self._keep_session()
         page = self._pages.start
         page.notice.say("")
         self._pages.show(page)
         self.background.run(self._overview, page.show_view, lambda problem: page.notice.say(problem.sentence))
+
+    def _leave_session(self) -> None:
+        """Close what runs, so that nothing computed for it takes the place of the page shown next."""
+        self.laboratory.stop()
+        if self._session_flow is not None:
+            self._session_flow.close()
 
     def restore(self) -> None:
         """Reopen the session that was open when the window was closed, otherwise show the start page."""
@@ -167,10 +171,11 @@ class Flow(QObject):
 
     def announce(self, ref: str) -> None:
         """Announce that `ref` is being opened, before anything is read."""
-        self._show_opening(f"Opening {Path(ref).name}", "Reading the predictions.")
+        self._show_opening(f"Opening {Path(ref).name}", "Reading the study.")
 
     def open(self, ref: str) -> None:
         """Open a study by name, a study folder, a predictions file, or a session."""
+        self._leave_session()
         if ref.endswith(SESSION_ENDING):
             self._open_session(Path(ref))
             return
@@ -191,10 +196,13 @@ class Flow(QObject):
             return
         if len(paths) == 1 and (paths[0].is_dir() or paths[0].name.endswith((SESSION_ENDING, PACK_ENDING))):
             self.open(str(paths[0]))
-            return
-        self._read(paths)
+        elif all(path.name.endswith(SESSION_ENDING) for path in paths):
+            self._show_failure("These files are answers", Problem("Open their study, and drop them onto its page."))
+        else:
+            self._read(paths)
 
     def _read(self, files: Sequence[Path]) -> None:
+        self._leave_session()
         self.files.open(
             files,
             lambda study: self._opened(study, files[0]),

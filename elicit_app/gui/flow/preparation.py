@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from elicit_app.gui.setup.study_page import EditedStudy, StudyPage
     from elicit_app.registry import Setting
     from elicit_app.session.journal.listing import SessionSummary
+    from elicit_app.session.packing import Filed
     from elicit_app.session.session import Session
     from elicit_app.study.mapping import FirstRows
     from elicit_app.study.model import ColumnMap, Study
@@ -43,10 +44,12 @@ class ImportFlow(QObject):
         self._pages, self._background = pages, background
         self._previews: tuple[FirstRows, ...] = ()
         self._maps: dict[Path, ColumnMap] = {}
+        self._given: dict[Path, ColumnMap] = {}  # the last answer about each file, proposed when it is read again
         self._read: Callable[[Maps], Study] = lambda maps: _study_of(self._files, maps)
         self._done: Callable[[Study], None] = lambda study: None
         self._failed: Callable[[Problem], None] = lambda problem: None
         self._files: tuple[Path, ...] = ()
+        self._to_words: Callable[[], None] | None = None
 
     def open(
         self,
@@ -56,12 +59,15 @@ class ImportFlow(QObject):
         *,
         known: ColumnMap | None = None,
         read: Callable[[Maps], Study] | None = None,
+        to_words: Callable[[], None] | None = None,
     ) -> None:
         """Read predictions files of one study, and pass the study to `done` or a problem to `failed`.
 
         Files with the columns of the earlier map `known` need no question. `read` makes the study, given the column
-        map of each file; by default a new study is made from the files.
+        map of each file; by default a new study is made from the files. `to_words` leads back to the words of a study
+        that models are added to; by default the start is shown.
         """
+        self._to_words = to_words
         self._files, self._done, self._failed = tuple(files), done, failed
         self._read = read or (lambda maps: _study_of(self._files, maps))
         self._maps = {}
@@ -88,7 +94,12 @@ class ImportFlow(QObject):
             if not preview.fits and preview.values and preview.path not in self._maps
         ]
         if unknown:
-            self._page.show_preview(unknown[0])
+            first, given = unknown[0], self._given.get(unknown[0].path)
+            if given is not None and not (
+                first.holds(given) and set(first.values.get(given.truth, ("",))) <= set(given.classes)
+            ):
+                given = None
+            self._page.show_preview(first, given, back="Back to the start" if self._to_words is None else "Back")
             self._pages.show(self._page)
             return
         maps = tuple(self._maps.get(file) for file in self._files)
@@ -99,6 +110,7 @@ class ImportFlow(QObject):
     def _mapped(self, columns: ColumnMap) -> None:
         """Apply an answer to the file in question and to all others with these columns."""
         asked = next(preview for preview in self._previews if not preview.fits and preview.path not in self._maps)
+        self._given[asked.path] = columns
         for preview in self._previews:
             if preview is asked or (not preview.fits and preview.path not in self._maps and preview.holds(columns)):
                 self._maps[preview.path] = columns
@@ -108,6 +120,7 @@ class ImportFlow(QObject):
     def _page(self) -> ColumnsPage:
         page = self._pages.columns
         page.mapped.connect(self._mapped)
+        page.back_requested.connect(lambda: (self._to_words or self._pages.to_start)())
         return page
 
 
@@ -216,7 +229,12 @@ class Preparation(QObject):
             page.take_study(changed)
 
         self._files.open(
-            files, added, back, known=study.columns, read=lambda maps: _with_more(study, tuple(files), maps)
+            files,
+            added,
+            back,
+            known=study.columns,
+            read=lambda maps: _with_more(study, tuple(files), maps),
+            to_words=lambda: self._pages.show(page),
         )
 
     def _open_words(self) -> None:
@@ -299,14 +317,14 @@ class Preparation(QObject):
         if files and study is not None:
             self._background.run(
                 lambda: _collect_answers(study, files),
-                lambda message: self._added(study, message),
+                lambda filed: self._added(study, filed),
                 lambda problem: page.show_problem(problem.sentence),
             )
 
-    def _added(self, study: Study, message: str) -> None:
+    def _added(self, study: Study, filed: Sequence[Filed]) -> None:
         if self._study is study:
             self.show_begin_page(study)
-            self._begin_page.notice.say(message, good=True)
+            self._begin_page.notice.say(" ".join(one.sentence for one in filed), good=all(one.new for one in filed))
 
     def _compare(self) -> None:
         if self._experts:
@@ -372,10 +390,10 @@ def _write_pack(study: Study, setting: Setting, path: Path, *, again: bool) -> P
     return write_pack(packed(study, setting, opinions_of(study) if again else ()), path)
 
 
-def _collect_answers(study: Study, files: Sequence[Path]) -> str:
+def _collect_answers(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
     from elicit_app.session.packing import collect
 
-    return " ".join(filed.sentence for filed in collect(study, files))
+    return collect(study, files)
 
 
 def _save_study(edited: EditedStudy) -> Study:

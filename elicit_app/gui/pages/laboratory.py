@@ -6,13 +6,14 @@ People are drawn as dots and their median as a line, repainted as people are add
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF
+from PySide6.QtGui import QFontMetricsF, QGuiApplication, QPainter, QPolygonF
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from elicit_app.experiments.watching import NOISES, PEOPLE, LabSettings, SimulatedPerson, width_sentence
@@ -38,7 +39,6 @@ from elicit_app.gui.results import plotting
 from elicit_app.gui.theme import CENTRE, RIGHT, Role, Tokens, em, font
 from metrics.drawing import LinearAxis, LogAxis
 
-_HALF = (0.25, 0.75)
 _FURTHEST = 5
 
 
@@ -57,16 +57,16 @@ class Series:
 class LivePlot(Painted, Sized, QLabel):
     """One plot; `show_series` shows new people, with the first series solid and the second dashed.
 
-    A `share` has a linear axis from 0, a factor a logarithmic axis from 1. A dashed line marks the target, `wanted`.
+    It shows shares on a linear axis from 0 or, with a factor that is `wanted`, factors on a logarithmic axis from 1.
     """
 
     smooth = True
 
     size_asked, size_least = (330, 270), (240, 240)
 
-    def __init__(self, title: str, *, share: bool, wanted: float | None = None) -> None:
+    def __init__(self, title: str, wanted: float | None = None) -> None:
         super().__init__()
-        self._title, self._share, self._wanted = title, share, wanted
+        self._title, self._wanted = title, wanted
         self._series: tuple[Series, ...] = ()
         self._most = 20
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -85,11 +85,11 @@ class LivePlot(Painted, Sized, QLabel):
         self.update()
 
     def _value_text(self, value: float) -> str:
-        return f"{100 * value:.0f} %" if self._share else f"{value:.1f}" if value < 10 else f"{value:.0f}"
+        return f"{100 * value:.0f} %" if self._wanted is None else f"{value:.1f}" if value < 10 else f"{value:.0f}"
 
     def _axis(self) -> LinearAxis | LogAxis:
         found = [value for one in self._series for values in one.values.values() for value in values]
-        if self._share:
+        if self._wanted is None:
             return LinearAxis(0.0, max([0.1, *(1.05 * value for value in found)]))
         return LogAxis(1.0, max([4.0, *(1.1 * value for value in found)]))
 
@@ -109,11 +109,12 @@ class LivePlot(Painted, Sized, QLabel):
 
     def _right(self) -> float:
         """Return the room to the right of the axis, for the number and the name at the end of the first line."""
-        solid = self._series[:1]
-        strong, note = QFontMetricsF(font(Role.STRONG)), QFontMetricsF(font(Role.NOTE))
-        ends = [strong.horizontalAdvance(self._end(one)) for one in solid]
-        names = [note.horizontalAdvance(one.name) for one in solid if len(self._series) > 1]
-        return max([em(32.0), *ends, *names]) + em(14)
+        needed = [float(em(32))]
+        if self._series:
+            needed.append(QFontMetricsF(font(Role.STRONG)).horizontalAdvance(self._end(self._series[0])))
+        if len(self._series) > 1:
+            needed.append(QFontMetricsF(font(Role.NOTE)).horizontalAdvance(self._series[0].name))
+        return max(needed) + em(14)
 
     def _end(self, one: Series) -> str:
         """Return the label at the end of a line: its last median and, if it is off the axis, the number of answers."""
@@ -121,7 +122,7 @@ class LivePlot(Painted, Sized, QLabel):
         return self._value_text(value) if answers <= self._most else f"{self._value_text(value)} after {answers:,}"
 
     def _tick(self, value: float) -> str:
-        return f"{100 * value:.0f} %" if self._share else f"{value:,.0f}"
+        return f"{100 * value:.0f} %" if self._wanted is None else f"{value:,.0f}"
 
     def _x(self, room: QRectF, answers: float) -> float:
         return room.left() + room.width() * min(answers / self._most, 1.0)
@@ -153,7 +154,7 @@ class LivePlot(Painted, Sized, QLabel):
         self, painter: QPainter, colours: Tokens, axis: LinearAxis | LogAxis, room: QRectF, one: Series, *, dashed: bool
     ) -> None:
         halves = [
-            (self._x(room, answers), *(self._y(room, axis, end) for end in np.quantile(found, _HALF)))
+            (self._x(room, answers), *(self._y(room, axis, end) for end in np.quantile(found, (0.25, 0.75))))
             for answers, found in sorted(one.values.items())
         ]
         painter.setPen(Qt.PenStyle.NoPen)
@@ -185,6 +186,7 @@ class LivePlot(Painted, Sized, QLabel):
 HEADS = ("person", "procedure", "answers", "judged differently", "range factor", "true values inside", "seconds")
 MOST = 3
 _STRESSED = HEADS.index("judged differently")
+_FIRST_TO_GO = HEADS.index("person"), HEADS.index("seconds")
 _RIGHT = Qt.AlignmentFlag.AlignRight
 
 
@@ -194,6 +196,7 @@ class RowsTable(Block):
     def __init__(self) -> None:
         super().__init__()
         self.rows: deque[tuple[str, ...]] = deque(maxlen=MOST)
+        self._large = False
         self._show()
 
     def add(self, person: SimulatedPerson) -> None:
@@ -212,66 +215,97 @@ class RowsTable(Block):
         )
         self._show()
 
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        """Leave out the number of the person and the seconds with a large font."""
+        self._large = breakpoint_.large
+        self._show()
+
     def _show(self) -> None:
         grid = in_grid(on=self.renew(), across=theme.M, down=6)
         for column, head in enumerate(HEADS):
+            if self._large and column in _FIRST_TO_GO:
+                continue
             grid.addWidget(Label(head, Role.NOTE, theme.INK2, align=_RIGHT), 0, column)
             grid.setColumnStretch(column, 1)
-        for at, row in enumerate(self.rows):
+            role, ink = (Role.STRONG, theme.INK) if column == _STRESSED else (Role.BODY, theme.INK2)
+            for at, row in enumerate(self.rows):
+                grid.addWidget(Label(row[column], role, ink, wrap=False, align=_RIGHT), 2 * at + 2, column)
+        for at in range(len(self.rows)):
             grid.addWidget(Divider(), 2 * at + 1, 0, 1, len(HEADS))
-            for column, text in enumerate(row):
-                role, ink = (Role.STRONG, theme.INK) if column == _STRESSED else (Role.BODY, theme.INK2)
-                grid.addWidget(Label(text, role, ink, wrap=False, align=_RIGHT), 2 * at + 2, column)
 
 
+class KindBox(ListBox):
+    """A list of kinds, some of which have a number: `beside` is shown while the chosen kind has one.
+
+    `kinds` holds the usual number of each kind; `label` is above the number.
+    """
+
+    def __init__(self, name: str, kinds: Mapping[Any, float | None], label: str) -> None:
+        super().__init__(name)
+        self._kinds = kinds
+        self.number, self.beside = DecimalBox(), QWidget()
+        annotate(self.number, name=f"{name}, {label}")
+        self.number.setDecimals(3)
+        self.number.setSingleStep(0.05)
+        self.number.setRange(0.001, 5.0)
+        in_column(named(label, self.number), on=self.beside)
+        self.addItems(list(kinds))
+        self.currentIndexChanged.connect(self._offer_usual)
+        self._offer_usual()
+
+    @property
+    def stated(self) -> str:
+        """Return the choice in the form of a command: "linear", "weights:0.6"."""
+        kind = self.currentText()
+        return kind if self._kinds[kind] is None else f"{kind}:{self.number.value():g}"
+
+    def _offer_usual(self) -> None:
+        usual = self._kinds[self.currentText()]
+        self.beside.setVisible(usual is not None)
+        if usual is not None:
+            self.number.setValue(usual)
+
+
+_COPY = "Copy"
 _REPAINT = 250  # milliseconds: four times a second
 _EMPTY = "How wide will the ranges be?"
 _HOW = "Run, and every person becomes a dot. The people are drawn at random; their true values are known."
+_BEFORE = "Asked with the settings before your changes; Run starts over with the new ones."
 
 
 class LaboratoryPage(ScrolledPage):
-    """Emits `run_requested` with one or two `LabSettings`, and `words_requested`.
-
-    `picture_requested`, `rows_requested` and `questions_requested` concern what is shown; `copied` carries the command.
+    """Emits `run_requested` with one or two `LabSettings`; the links under the plots are connected by the flow.
 
     Studies to choose from are given as (reference for `open_study`, title), procedures as (name, label).
     """
 
     notice: Notice
     run_requested = Signal(object)
-    words_requested = Signal()
-    picture_requested = Signal()
-    rows_requested = Signal()
-    questions_requested = Signal()
-    copied = Signal(str)
 
     def __init__(self, studies: Sequence[tuple[str, str]], procedures: Sequence[tuple[str, str]]) -> None:
         super().__init__()
         self.people: list[SimulatedPerson] = []  # the people shown, in the order in which they answered
+        self._run: tuple[LabSettings, ...] = ()  # the settings with which they were asked
         self._running = False
-        self._total = 0
-        self._beside: dict[ListBox, QWidget] = {}
         self.header, self.notice = Header(), Notice()
         self.progress, self.progress_words = ProgressBar(), Label(role=Role.LABEL, wrap=False)
         self.go = PrimaryButton("Run", self._press, keys=("Ctrl+Enter",))
         self._make_fields(studies, procedures)
         self.sentence, self.so_far = Label(_EMPTY, Role.LEAD), Label(_HOW, Role.NOTE, theme.INK2)
-        self.otherwise = LivePlot("Pairs judged differently", share=True)
-        self.widths = LivePlot("Width of the ranges, as a factor", share=False, wanted=2.0)
+        self.otherwise = LivePlot("Pairs judged differently")
+        self.widths = LivePlot("Width of the ranges, as a factor", wanted=2.0)
         self.rows = RowsTable()
-        self.questions = LinkButton("Questions shown…", self.questions_requested)
-        self.picture = LinkButton("Save picture…", self.picture_requested)
-        self.save_rows = LinkButton("Save rows…", self.rows_requested)
+        self.questions = LinkButton("Questions shown…")
+        self.picture, self.save_rows = LinkButton("Save picture…"), LinkButton("Save rows…")
         self.command = Label(role=Role.NOTE)
-        self.copy = Button("Copy", lambda: self.copied.emit(self.command.text()))
+        self.copy = Button(_COPY, self._copy)
         self.back = self.link_to_start()
-        self.words = LinkButton("What these words mean", self.words_requested)
+        self.words = LinkButton("What these words mean")
         self._timer = QTimer(self, interval=_REPAINT, singleShot=True)
         self._build()
+        self.noise.setCurrentText("weights")
         self._connect()
-        self._sizes()
         self._changed()
-        self._show_state()
         self.settle()
 
     # --- choices
@@ -279,40 +313,23 @@ class LaboratoryPage(ScrolledPage):
     def _make_fields(self, studies: Sequence[tuple[str, str]], procedures: Sequence[tuple[str, str]]) -> None:
         self.study, self.procedure = ListBox("Study"), ListBox("Procedure")
         self.compared, self.answers = ListBox("Compare with"), ListBox("They answer by")
-        self.person, self.noise = ListBox("Person"), ListBox("Noise")
         for ref, title in studies:
             self.study.addItem(title, ref)
         self.compared.addItem("nothing else", None)
-        for name, label in procedures:
+        for at, (name, label) in enumerate(procedures):
             self.procedure.addItem(name, name)
-            set_item_tooltip(self.procedure, self.procedure.count() - 1, label)
+            set_item_tooltip(self.procedure, at, label)
             self.compared.addItem(name, name)
-        for box, names in ((self.answers, ("mixed", "choice", "equal")), (self.person, PEOPLE), (self.noise, NOISES)):
-            for one in names:
-                box.addItem(one, one)
-        self.person_size, self.noise_size = DecimalBox(), DecimalBox()
-        for size, name in ((self.person_size, "Size of the person's number"), (self.noise_size, "Size of the noise")):
-            annotate(size, name=name)
-            size.setDecimals(3)
-            size.setSingleStep(0.05)
-            size.setRange(0.001, 5.0)
+        self.answers.addItems(["mixed", "choice", "equal"])
+        self.person = KindBox("Person", PEOPLE, "number")
+        self.noise = KindBox("Noise", NOISES, "of size")
         self.n_questions, self.n_people = NumberBox("Questions", 4, 60), NumberBox("People", 1, 1000)
         self.seed = NumberBox("Seed", 0, 999_999)
         usual = LabSettings()
         self.n_questions.setValue(usual.questions)
         self.n_people.setValue(usual.people)
         self.seed.setValue(usual.seed)
-        self.noise.setCurrentText("weights")
         self.study.setCurrentIndex(max(self.study.findData(usual.study), 0))
-
-    def _sizes(self) -> None:
-        """Offer the usual number for the chosen kind, if it has one."""
-        for box, size, kinds in ((self.person, self.person_size, PEOPLE), (self.noise, self.noise_size, NOISES)):
-            usual = next((value for kind, value in kinds.items() if kind == box.currentData()), None)
-            size.setEnabled(usual is not None)
-            if box in self._beside:
-                self._beside[box].setVisible(usual is not None)
-            size.setValue(size.minimum() if usual is None else usual)
 
     @property
     def chosen(self) -> tuple[LabSettings, ...]:
@@ -324,9 +341,9 @@ class LaboratoryPage(ScrolledPage):
         return LabSettings(
             study=self.study.currentData(),
             procedure=procedure,
-            answers=self.answers.currentData(),
-            person=_sized(self.person, self.person_size),
-            noise=_sized(self.noise, self.noise_size),
+            answers=self.answers.currentText(),
+            person=self.person.stated,
+            noise=self.noise.stated,
             questions=self.n_questions.value(),
             people=self.n_people.value(),
             seed=self.seed.value(),
@@ -334,13 +351,12 @@ class LaboratoryPage(ScrolledPage):
 
     # --- results
 
-    def begin(self, total: int) -> None:
-        """Start over with `total` people to come; earlier rows stay in the list."""
+    def begin(self, run: Sequence[LabSettings]) -> None:
+        """Start over with the people of `run`; earlier rows stay in the list."""
         self.people.clear()
-        self._running, self._total = True, total
+        self._run, self._running = tuple(run), True
         self.notice.say("")
-        self._show_state()
-        self._repaint()
+        self._show()
 
     def add(self, person: SimulatedPerson) -> None:
         """Show one more person."""
@@ -352,20 +368,22 @@ class LaboratoryPage(ScrolledPage):
     def end(self, sentence: str = "") -> None:
         """Show that the run has ended, and why if it failed."""
         self._running = False
-        self.notice.say(sentence)
-        self._show_state()
-        self._repaint()
+        if sentence:
+            self.notice.say(sentence)
+        self._show()
 
-    def _repaint(self) -> None:
-        series = [self._series(settings.procedure) for settings in self.chosen]
-        most = self.n_questions.value()
-        self.otherwise.show_series([one for one, _ in series], most)
-        self.widths.show_series([one for _, one in series], most)
-        first = [one for one in self.people if one.settings.procedure == self.chosen[0].procedure]
+    def _show(self) -> None:
+        """Show the people so far, with the settings of their run, whatever is chosen by now."""
+        run = self._run or self.chosen
+        series = [self._series(settings.procedure) for settings in run]
+        self.otherwise.show_series([one for one, _ in series], run[0].questions)
+        self.widths.show_series([one for _, one in series], run[0].questions)
+        self.widths.setVisible(any(settings.steerable for settings in run))  # a search gives no ranges
+        first = [one for one in self.people if one.settings.procedure == run[0].procedure]
         sentence, so_far = width_sentence(first) if first else (_EMPTY, _HOW)
         self.sentence.setText(sentence)
-        self.so_far.setText(so_far)
-        self._show_progress()
+        self.so_far.setText(f"{so_far} {_BEFORE}" if first and run != self.chosen else so_far)
+        self._show_progress(len(self.people), sum(settings.people for settings in run))
 
     def _series(self, procedure: str) -> tuple[Series, Series]:
         otherwise: dict[int, list[float]] = {}
@@ -381,17 +399,13 @@ class LaboratoryPage(ScrolledPage):
                     widths.setdefault(answers, []).append(look.range_factor)
         return Series(procedure, otherwise), Series(procedure, widths)
 
-    def _show_state(self) -> None:
+    def _show_progress(self, done: int, total: int) -> None:
         self.go.setText("Stop" if self._running else "Run")
         self.go.set_keys("Esc" if self._running else "Ctrl+Enter")
+        self.progress.set_share(done / total, f"{done} of {total} people")
+        self.progress_words.setText(f"{done} of {total} people")
         for widget in (self.progress, self.progress_words):
             widget.setVisible(self._running)
-        self._show_progress()
-
-    def _show_progress(self) -> None:
-        done = len(self.people)
-        self.progress.set_share(done / max(self._total, 1), f"{done} of {self._total} people")
-        self.progress_words.setText(f"{done} of {self._total} people")
         for link in (self.questions, self.picture, self.save_rows):
             link.setEnabled(done > 0)
 
@@ -406,84 +420,69 @@ class LaboratoryPage(ScrolledPage):
             in_row((self.header, 1), progress, (self.go, 0, Qt.AlignmentFlag.AlignTop), spacing=theme.M),
             self.notice,
         )
-        self.settings = self._settings_card()
-        right = in_column(self._plots_card(), self._rows_card(), self._command_card(), 1, spacing=theme.M)
+        self.settings, shown, rows, terminal = self._settings_card(), Section(), Section(), Section()
+        self._plots = in_row((self.otherwise, 1), (self.widths, 1), spacing=theme.L)
+        fill(shown.column, self.sentence, self.so_far, self._plots)
+        self._links = in_row(self.questions, self.picture, self.save_rows, spacing=theme.L)
+        fill(rows.column, in_row((Label("Rows", Role.SECTION), 1), self._links), self.rows)
+        command = in_column(Label("The same in a terminal", Role.NOTE, theme.INK2), self.command)
+        fill(terminal.column, in_row((command, 1), (self.copy, 0, Qt.AlignmentFlag.AlignVCenter)))
+        right = in_column(shown, rows, terminal, 1, spacing=theme.M)
         self._across = in_row((self.settings, 0, Qt.AlignmentFlag.AlignTop), (right, 1), spacing=theme.L)
         fill(self.body, self._across, 1)
         self.foot.addLayout(in_row(self.back, 1, self.words))
 
     def _settings_card(self) -> Card:
         card = Section("Who and what")
-        column = card.column
-        for name, widget in (("Study", self.study), ("Procedure", self.procedure), ("They answer by", self.answers)):
-            column.addLayout(named(name, widget))
-        for (name, box), (label, size) in (
-            (("Person", self.person), ("number", self.person_size)),
-            (("Noise", self.noise), ("of size", self.noise_size)),
-        ):
-            beside = QWidget()
-            in_column(named(label, size), on=beside)
-            self._beside[box] = beside
-            column.addLayout(in_row((named(name, box), 3), (beside, 2)))
-        row = in_row()
-        for name, number in (("Questions", self.n_questions), ("People", self.n_people), ("Seed", self.seed)):
-            row.addLayout(named(name, number), 1)
+        fields = (("Study", self.study), ("Procedure", self.procedure), ("They answer by", self.answers))
+        kinds = (("Person", self.person), ("Noise", self.noise))
+        numbers = (("Questions", self.n_questions), ("People", self.n_people), ("Seed", self.seed))
         fill(
-            column,
-            row,
+            card.column,
+            *(named(name, box) for name, box in fields),
+            *(in_row((named(name, box), 3), (box.beside, 2)) for name, box in kinds),
+            in_row(*((named(name, box), 1) for name, box in numbers)),
             Divider(),
             named("Compare with", self.compared),
             Label("Run starts over. The earlier rows stay in the list.", Role.NOTE, theme.INK2),
         )
         return card
 
-    def _plots_card(self) -> Card:
-        card = Section()
-        self._plots = in_row((self.otherwise, 1), (self.widths, 1), spacing=theme.L)
-        fill(card.column, self.sentence, self.so_far, self._plots)
-        return card
-
-    def _rows_card(self) -> Card:
-        card, head = Section(), Label("Rows", Role.SECTION)
-        links = in_row((head, 1), self.questions, self.picture, self.save_rows, spacing=theme.L)
-        fill(card.column, links, self.rows)
-        return card
-
-    def _command_card(self) -> Card:
-        card, head = Section(), Label("The same in a terminal", Role.NOTE, theme.INK2)
-        command = in_column(head, self.command)
-        card.column.addLayout(in_row((command, 1), (self.copy, 0, Qt.AlignmentFlag.AlignVCenter)))
-        return card
-
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
         self.header.arrange(breakpoint_)
         self.go.set_compact(breakpoint_.compact)
+        self.rows.arrange(breakpoint_)
         narrow = breakpoint_.narrow
         set_direction(self._across, down=narrow)
-        set_direction(self._plots, down=breakpoint_.large)
+        for row in (self._plots, self._links):
+            set_direction(row, down=breakpoint_.large)
         self.settings.setMaximumWidth(16_777_215 if narrow else theme.em(320))
         self.settings.setMinimumWidth(0 if narrow else theme.em(320))
 
     # --- events
 
     def _connect(self) -> None:
-        for box in (self.person, self.noise):
-            box.currentIndexChanged.connect(self._sizes)
         for box in (self.study, self.procedure, self.compared, self.answers, self.person, self.noise):
             box.currentIndexChanged.connect(self._changed)
-        for number in (self.n_questions, self.n_people, self.seed, self.person_size, self.noise_size):
+        for number in (self.n_questions, self.n_people, self.seed, self.person.number, self.noise.number):
             number.valueChanged.connect(self._changed)
-        self._timer.timeout.connect(self._repaint)
+        self._timer.timeout.connect(self._show)
         bind(self, self.go.click, *CTRL_ENTER)
         bind(self, self._escape, "Esc")
 
     def _changed(self) -> None:
-        steerable = self._settings_for(self.procedure.currentData()).steerable
+        steerable = any(settings.steerable for settings in self.chosen)
         for widget in (self.answers, self.n_questions):
             widget.setEnabled(steerable)
-        self.widths.setVisible(any(settings.steerable for settings in self.chosen))  # a search gives no ranges
         self.command.setText("\n".join(settings.command for settings in self.chosen))
+        self.copy.setText(_COPY)
+        self.notice.say("")
+        self._show()
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.command.text())
+        self.copy.setText("Copied")
 
     def _press(self) -> None:
         if self._running:
@@ -493,8 +492,3 @@ class LaboratoryPage(ScrolledPage):
 
     def _escape(self) -> None:
         (self.stop_requested if self._running else self.start_requested).emit()
-
-
-def _sized(box: ListBox, size: DecimalBox) -> str:
-    kind = str(box.currentData())
-    return f"{kind}:{size.value():g}" if size.isEnabled() else kind

@@ -29,7 +29,7 @@ from elicit_app.gui.elements.surfaces import (
     in_row,
     set_direction,
 )
-from elicit_app.gui.pages.review import AnswersModel, AnswersTable, AnswerWords
+from elicit_app.gui.pages.review import AnswersTable, AnswerWords
 from elicit_app.gui.settings import FONT_PERCENTS, Appearance, Settings
 from elicit_app.gui.theme import RIGHT
 from elicit_app.problem import Finding, Problem
@@ -288,8 +288,7 @@ class DamagedPage(HeadedPage):
         self.copy = PrimaryButton("Go on in a copy", lambda: self.copy_requested.emit(self._path))
         self.back = self.link_to_start()
         self._why = Label(ink=theme.INK2)
-        self.model = AnswersModel()
-        self.table = AnswersTable(self.model)
+        self.table = AnswersTable()
         self.header.add_actions(self.copy)
         card = Card()
         in_column(self._why, self.table, on=card, margins=(20, 16, 20, 18), spacing=theme.S)
@@ -304,7 +303,7 @@ class DamagedPage(HeadedPage):
         copy = f"A copy will hold {counted(view.recoverable, 'answer')}"
         self.header.say(view.title, f"{copy}. The file is damaged; it will not be changed.")
         self._why.setText(view.damage)
-        self.model.show_rows(view.answers)
+        self.table.answers.show_rows(view.answers)
         self.notice.say("")
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:

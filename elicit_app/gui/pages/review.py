@@ -24,7 +24,17 @@ from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
-from elicit_app.gui.elements.painting import Glyph, GlyphSign, Label, annotate, box, paint_glyph, write
+from elicit_app.gui.elements.painting import (
+    Glyph,
+    GlyphSign,
+    Label,
+    annotate,
+    box,
+    paint_glyph,
+    wrapped_height,
+    write,
+    write_wrapped,
+)
 from elicit_app.gui.elements.surfaces import Card, Divider, Surface, fill, in_column, in_row, set_direction
 from elicit_app.gui.theme import LEFT, RIGHT
 from elicit_app.session.journal.events import Kept
@@ -49,7 +59,6 @@ GLYPHS: dict[Fit, Glyph] = {
     "left open": Glyph.DOT,
     "taken out": Glyph.DOT,
 }
-STRESSED: tuple[Fit, ...] = ("two answers", "does not fit", "far apart", "worse side", "level")
 
 
 class AnswerWords(NamedTuple):
@@ -115,7 +124,7 @@ class AnswersModel(QAbstractTableModel):
         return "\n".join("\t".join(cells) for cells in (HEADS, *(row.cells for row in self.rows)))
 
 
-_WRAP, _PAD, _GAP = Qt.TextFlag.TextWordWrap, 6, 24
+_PAD, _GAP = 6, 24
 
 
 def _before_fits() -> float:
@@ -123,32 +132,31 @@ def _before_fits() -> float:
 
 
 def _face(model: AnswersModel, row: int, column: int) -> QFont:
-    stressed = column == PREFERRED or (column == FITS and model.rows[row].fit in STRESSED)
+    stressed = column == PREFERRED or (column == FITS and GLYPHS[model.rows[row].fit] in (Glyph.SWAP, Glyph.WARNING))
     return theme.font(theme.Role.STRONG if stressed else theme.Role.BODY)
 
 
 class _Row(QStyledItemDelegate):
     """Paints one cell: wrapped text, in the last column with its glyph."""
 
-    def __init__(self, view: AnswersTable, model: AnswersModel) -> None:
+    def __init__(self, view: AnswersTable) -> None:
         super().__init__(view)
-        self._view, self._model = view, model
+        self._view = view
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         across = range(index.column(), index.column() + self._view.columnSpan(index.row(), index.column()))
         width = sum(map(self._view.columnWidth, across)) - (_before_fits() if index.column() == FITS else 0) - 2 * _PAD
-        face, room = _face(self._model, index.row(), index.column()), QRectF(0, 0, max(width, 20), 10_000)
-        used = QFontMetricsF(face).boundingRect(room, _WRAP, index.data())
-        return QSize(round(used.width()), max(theme.em(46), round(used.height()) + theme.em(20)))
+        used = wrapped_height(index.data(), _face(self._view.answers, index.row(), index.column()), max(width, 20))
+        return QSize(round(width), max(theme.em(46), round(used) + theme.em(20)))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         colours, rect = theme.tokens(self._view), QRectF(option.rect)
-        row = self._model.rows[index.row()]
+        row = self._view.answers.rows[index.row()]
         painter.fillRect(rect, colours.surface)
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(rect.adjusted(0, 3, 0, -3), colours.hover)
         painter.fillRect(QRectF(rect.left(), rect.top(), rect.width(), 1), colours.line)
-        face = _face(self._model, index.row(), index.column())
+        face = _face(self._view.answers, index.row(), index.column())
         plain = index.column() not in (PREFERRED, FITS)
         ink = colours.ink3 if row.fit == "taken out" else colours.ink2 if plain else colours.ink
         inside = rect.adjusted(_PAD, 0, -_PAD, 0)
@@ -158,7 +166,7 @@ class _Row(QStyledItemDelegate):
             paint_glyph(painter, GLYPHS[row.fit], sign, ink)
             inside.setLeft(inside.left() + _before_fits())
         align = RIGHT if index.column() == SECONDS else LEFT
-        write(painter, inside, index.data(), face, ink, align | _WRAP)
+        write_wrapped(painter, inside, index.data(), face, ink, align)
 
 
 class AnswersTable(QTableView):
@@ -167,11 +175,11 @@ class AnswersTable(QTableView):
     chosen = Signal(object)
     opened = Signal(object)
 
-    def __init__(self, model: AnswersModel) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._model = model
-        self.setModel(model)
-        self.setItemDelegate(_Row(self, model))
+        self.answers = AnswersModel()
+        self.setModel(self.answers)
+        self.setItemDelegate(_Row(self))
         annotate(self, name="All answers, newest first")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
@@ -183,18 +191,18 @@ class AnswersTable(QTableView):
         self.verticalHeader().hide()
         self.setHorizontalHeader(_Head(self))
         self.selectionModel().selectionChanged.connect(self._moved)
-        self.doubleClicked.connect(lambda index: self.opened.emit(self._model.rows[index.row()].number))
-        model.modelReset.connect(self._reset)
+        self.doubleClicked.connect(lambda index: self.opened.emit(self.answers.rows[index.row()].number))
+        self.answers.modelReset.connect(self._reset)
 
     @property
     def number(self) -> int | None:
         """Return the number of the chosen answer."""
         rows = self.selectionModel().selectedRows()
-        return self._model.rows[rows[0].row()].number if rows else None
+        return self.answers.rows[rows[0].row()].number if rows else None
 
     def choose(self, number: int) -> None:
         """Choose answer `number`."""
-        row = self._model.row_of(number)
+        row = self.answers.row_of(number)
         if row is not None:
             self.selectRow(row)
 
@@ -223,12 +231,12 @@ class AnswersTable(QTableView):
 
     def _fits_width(self, metrics: QFontMetricsF) -> float:
         """Return the width of the texts in the last column, wrapped if they would take much of the table."""
-        said = [FIT_WORDS[row.fit] for row in self._model.rows] or ["fits"]
+        said = [FIT_WORDS[row.fit] for row in self.answers.rows] or ["fits"]
         word, whole = (max(map(metrics.horizontalAdvance, texts)) for texts in (" ".join(said).split(), said))
         return min(whole, max(word, 0.2 * self.viewport().width())) + 1
 
     def sizeHint(self) -> QSize:
-        rows = sum(map(self.rowHeight, range(self._model.rowCount())))
+        rows = sum(map(self.rowHeight, range(self.answers.rowCount())))
         return QSize(theme.em(600), self.horizontalHeader().sizeHint().height() + rows + 2)
 
     def minimumSizeHint(self) -> QSize:
@@ -258,7 +266,7 @@ class AnswersTable(QTableView):
 
     def _reset(self) -> None:
         self.clearSpans()
-        for index, row in enumerate(self._model.rows):
+        for index, row in enumerate(self.answers.rows):
             if not row.rather_than:
                 self.setSpan(index, PREFERRED, 1, 2)
         self.fit()
@@ -293,23 +301,6 @@ class _Head(QHeaderView):
                     write(painter, room.adjusted(left, 0, -_PAD, 0), str(head), note, colours.ink2, align)
 
 
-class Resolution(NamedTuple):
-    """A decision on two contradicting answers: their numbers, and which one counts."""
-
-    pair: tuple[int, int]
-    kept: Kept
-
-
-def circumstances(answer: AnsweredView, other: AnsweredView | None) -> str:
-    """Return the circumstances of an answer: "sides swapped, after 31 seconds"."""
-    parts = []
-    if other is not None and np.array_equal(answer.left, other.right) and not np.array_equal(answer.left, other.left):
-        parts.append("sides swapped")
-    if answer.seconds is not None:
-        parts.append(f"after {counted(round(answer.seconds), 'second')}")
-    return ", ".join(parts)
-
-
 class _AnswerSummary(QWidget):
     """One of the two answers: when, what, and its circumstances."""
 
@@ -323,13 +314,16 @@ class _AnswerSummary(QWidget):
         said = "you preferred" if answer.reply in ("left", "right") else "you said"
         self.when.setText(f"Question {answer.number}: {said}")
         self.what.setText(words)
-        self.how.setText(circumstances(answer, other))
+        how = "" if answer.seconds is None else f"after {counted(round(answer.seconds), 'second')}"
+        if other is not None and np.array_equal(answer.left, other.right):
+            how = ", ".join(filter(None, ("sides swapped", how)))
+        self.how.setText(how)
 
 
 class ContradictionCard(Card):
-    """Emits `resolve_requested` with a `Resolution`."""
+    """Emits `resolve_requested` with the numbers of the two answers, and which of them counts."""
 
-    resolve_requested = Signal(object)
+    resolve_requested = Signal(object, object)
 
     def __init__(self) -> None:
         super().__init__(Surface.IMPORTANT)
@@ -357,14 +351,14 @@ class ContradictionCard(Card):
             policy = button.sizePolicy()
             policy.setVerticalPolicy(QSizePolicy.Policy.Minimum)
             button.setSizePolicy(policy)
-            button.clicked.connect(lambda _=False, kept=kept: self.resolve_requested.emit(Resolution(self._pair, kept)))
+            button.clicked.connect(lambda _=False, kept=kept: self.resolve_requested.emit(self._pair, kept))
 
     def show_pair(
-        self, first: AnsweredView, second: AnsweredView, wording: Wording, family: Family, number: int, total: int
+        self, first: AnsweredView, second: AnsweredView, wording: Wording, family: Family, total: int
     ) -> None:
-        """Show two answers; this is contradiction `number` of `total`."""
+        """Show two answers, the first of `total` contradictions."""
         self._pair = (first.number, second.number)
-        count = f" ({number} of {total})" if total > 1 else ""
+        count = f" (1 of {total})" if total > 1 else ""
         self._title.setText(f"The same pair, two answers. Which do you mean?{count}")
         preferred = [answer_words(answer, wording, family).preferred for answer in (first, second)]
         self._first.show_answer(first, None, preferred[0])
@@ -407,13 +401,13 @@ class ReviewPage(HeadedPage):
     """Shows a `ReviewView`.
 
     Emits `finish_requested`, `look_again_requested` and `take_out_requested` with the number of an answer, and
-    `resolve_requested` with the decision on two answers.
+    `resolve_requested` with the numbers of two answers and which of them counts.
     """
 
     finish_requested = Signal()
     look_again_requested = Signal(object)
     take_out_requested = Signal(object)
-    resolve_requested = Signal(object)
+    resolve_requested = Signal(object, object)
 
     def __init__(self) -> None:
         super().__init__()
@@ -421,8 +415,7 @@ class ReviewPage(HeadedPage):
         self.finish = PrimaryButton("Finish and see the result", self.finish_requested, keys=("Ctrl+Enter",))
         self.header.add_actions(self.more, self.finish)
         self.contradiction = ContradictionCard()
-        self.model = AnswersModel()
-        self.table = AnswersTable(self.model)
+        self.table = AnswersTable()
         self.copy = LinkButton(_COPY, self._copy)
         self.chosen = Label(NOTHING_CHOSEN, theme.Role.STRONG)
         self.undo = FlatButton("Undo", self.undo_requested, keys=("Ctrl+Z",), glyph=Glyph.UNDO)
@@ -450,8 +443,8 @@ class ReviewPage(HeadedPage):
         self.contradiction.setVisible(bool(view.contradictions))
         if view.contradictions:
             first, second = (view.answers[index] for index in view.contradictions[0])
-            self.contradiction.show_pair(first, second, wording, family, 1, len(view.contradictions))
-        self.model.show_rows(tuple(answer_words(answer, wording, family) for answer in reversed(view.answers)))
+            self.contradiction.show_pair(first, second, wording, family, len(view.contradictions))
+        self.table.answers.show_rows(tuple(answer_words(answer, wording, family) for answer in reversed(view.answers)))
         self.copy.setText(_COPY)
         if kept is not None:
             self.table.choose(kept)
@@ -488,13 +481,13 @@ class ReviewPage(HeadedPage):
 
     def _choose(self, number: int | None) -> None:
         self.chosen.setText(NOTHING_CHOSEN if number is None else f"Question {number} is selected")
-        row = None if number is None else self.model.row_of(number)
+        row = None if number is None else self.table.answers.row_of(number)
         self.again.setEnabled(row is not None)
-        self.out.setEnabled(row is not None and self.model.rows[row].fit != "taken out")
+        self.out.setEnabled(row is not None and self.table.answers.rows[row].fit != "taken out")
         if row is not None:
             top = self.table.mapTo(self.inner, QPoint(0, self.table.rowViewportPosition(row))).y()
             self.area.ensureVisible(0, top + self.table.rowHeight(row), 0, self.table.rowHeight(row) * 2)
 
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self.model.as_text())
+        QGuiApplication.clipboard().setText(self.table.answers.as_text())
         self.copy.setText("Copied")

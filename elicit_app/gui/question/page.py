@@ -124,11 +124,6 @@ class QuestionPage(PairPage):
             self.record_counts(compare_pair(*pair, subject=view.subject), pair, view.proposal)
         self.take_words(study)
 
-    def set_numbers_only(self, numbers_only: bool) -> None:
-        """Omit or show the squares."""
-        self.card.set_numbers_only(numbers_only)
-        self.place()
-
     def show_question(self, view: QuestionView) -> None:
         """Show a question; answers are accepted once it has been on the screen for a moment."""
         if self._study is None:
@@ -142,7 +137,7 @@ class QuestionPage(PairPage):
             self.card.show_full(view.full_picture)
         self._saw_full = self.card.is_full
         self._show_progress(view, self._study)
-        self.reason.clear()
+        self.reason.setText(view.previous.reason if view.again is not None and view.previous is not None else "")
         self.reason.hide()
         self._update_notes()
         pair = Pair(view.left, view.right, self._study.wording, view.population, self._family)
@@ -227,7 +222,10 @@ class QuestionPage(PairPage):
 
     def place(self) -> None:
         super().place()
-        self.reason.setGeometry(self.strip.geometry().adjusted(0, 2, 0, -2))
+        over = self.strip.geometry()
+        if self.room.large:  # there the strip scrolls with the comparison
+            over.moveBottom(self.area.geometry().bottom())
+        self.reason.setGeometry(over.adjusted(0, 2, 0, -2))
         width = min(self.width() - 48, em(560))
         high = max(self.break_card.sizeHint().height(), self.break_card.heightForWidth(width))
         self.break_card.setGeometry((self.width() - width) // 2, (self.height() - high) // 2, width, high)

@@ -16,6 +16,7 @@ from elicit_app.gui.elements.surfaces import Block, Card, Divider, in_column, in
 from elicit_app.gui.results.plotting import MOST_WITH_RANGES, Cell, MatrixCard
 from elicit_app.session.views import ResultView
 from elicit_app.study.model import Study
+from metrics.elicited.exchange import PLAUSIBLE
 from metrics.exports.metric_page import cost_texts, factor_texts, release_sentence, weight_texts
 from metrics.exports.page import Cells
 from metrics.inputs.arguments import Floats
@@ -151,15 +152,11 @@ class WeightsCard(Card):
         super().__init__()
         self._weights, self._pairs = Block(), list[QWidget]()
         self._grid = QGridLayout(self._weights.renew())
-        self._two_level = Label(role=theme.Role.NOTE)
-        note = (
-            "How much the worst mistake of each truth matters relative to the other truths: 1 is average, more is "
-            "graver. Below: plausible (90 %), the values that nine in ten readings of your answers lie between."
-        )
+        self._note, self._two_level = Label(role=theme.Role.NOTE, ink=theme.INK2), Label(role=theme.Role.NOTE)
         self._column = in_column(
             Label("Class weights", theme.Role.SECTION),
             self._weights,
-            Label(note, theme.Role.NOTE, theme.INK2),
+            self._note,
             Divider(),
             Label("Two-level form, as in the paper", theme.Role.SECTION),
             self._two_level,
@@ -181,6 +178,11 @@ class WeightsCard(Card):
             if range_:
                 inside.addWidget(Label(range_, theme.Role.CAPTION, theme.INK2))
             self._pairs.append(pair)
+        note = "How much the worst mistake of each truth matters relative to the other truths: 1 is average, more is "
+        note += "graver."
+        if view.metric.samples is not None:
+            note += f" Below: {PLAUSIBLE.head}, the values that nine in ten readings of your answers lie between."
+        self._note.setText(note)
         self._two_level.setText(release_sentence(view.metric, study.wording.class_one))
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
@@ -228,8 +230,9 @@ class CostsPane(QWidget):
         notes = [_COSTS]
         if len(names) <= MOST_WITH_RANGES:
             intervals = view.metric.intervals
-            notes += ["Below: 90 % plausible."]
-            notes += [_BEYOND] if intervals is not None and (intervals[np.isfinite(intervals)] > 1).any() else []
+            if intervals is not None:
+                notes += [f"Below: {view.ratios[0].range_words.legend}."]
+                notes += [_BEYOND] if (intervals[np.isfinite(intervals)] > 1).any() else []
         self.costs.say(" ".join(notes))
         metric = view.metric
         costs = cells_of(cost_texts(metric), metric.cost_matrix, names, right="right, costs nothing")

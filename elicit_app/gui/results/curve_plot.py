@@ -188,8 +188,7 @@ class CurvePlot(Painted, QLabel):
             painter.drawPolyline(QPolygonF(self._points(room, curve.xs, curve.ys)))
         painter.restore()
         self._paint_line(painter, colours, room)
-        for mark in self._picture.marks:
-            self._paint_mark(painter, colours, room, mark)
+        self._paint_marks(painter, colours, room)
         self._paint_names(painter, colours, room)
         if self.hasFocus():
             focus_ring(painter, QRectF(self.rect()), 8, colours.ink)
@@ -277,12 +276,15 @@ class CurvePlot(Painted, QLabel):
         painter.drawPolygon(QPolygonF(around))
         painter.setBrush(Qt.BrushStyle.NoBrush)
 
-    def _paint_mark(self, painter: QPainter, colours: Tokens, room: QRectF, mark: Mark) -> None:
-        if len(mark.stretch) > 1:
-            painter.setPen(QPen(colours.unit, em(7), Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
-            painter.drawPolyline(QPolygonF(self._points(room, *zip(*mark.stretch, strict=True))))
-        point = self._points(room, [mark.point[0]], [mark.point[1]])[0]
-        plotting.dot(painter, colours.ink, colours.surface, point.x(), point.y())
+    def _paint_marks(self, painter: QPainter, colours: Tokens, room: QRectF) -> None:
+        painter.setPen(QPen(colours.unit, em(7), Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+        for mark in self._picture.marks:
+            if mark.stretch:
+                painter.drawPolyline(QPolygonF(self._points(room, *zip(*mark.stretch, strict=True))))
+        for mark in reversed(self._picture.marks):  # on top of all stretches, the most important last
+            plotting.dot(
+                painter, colours.ink, colours.surface, self._x(room, mark.point[0]), self._y(room, mark.point[1])
+            )
 
     # --- names on the curves
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import cycle
 from typing import Literal
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
 
 from elicit_app.gui import theme
@@ -16,7 +18,7 @@ from elicit_app.gui.results.curve_plot import Curve, CurvePlot, Mark, Picture, S
 from elicit_app.gui.results.plotting import Cell, MatrixCard
 from elicit_app.gui.theme import RIGHT
 from elicit_app.session import curves as words
-from elicit_app.session.views import CurveLine, CurveSet, CurvesView, ModelView, ResultView
+from elicit_app.session.views import CurveSet, CurvesView, ModelView, ResultView
 from elicit_app.study.model import Study
 from metrics.drawing import LinearAxis, LogAxis
 from metrics.text import accuracy_text, concern, threshold_text, total_cost, two_digits
@@ -119,36 +121,29 @@ class CurveCard(Card):
         self.plot.setVisible(not show)
         (self.numbers if show else self.plot).setFocus()
 
-    def keyPressEvent(self, event: object) -> None:
-        if event.key() == Qt.Key.Key_T and not self.numbers.isHidden():  # type: ignore[attr-defined]
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_T and not self.numbers.isHidden():
             self.toggle_numbers()
         else:
-            super().keyPressEvent(event)  # type: ignore[arg-type]
+            super().keyPressEvent(event)
 
-    def _moved(self, number: object) -> None:
-        assert isinstance(number, float)
+    def _moved(self, number: float) -> None:
         if self._sentence_at is not None:
             self.sentence.setText(self._sentence_at(number))
             self.plot.describe(self.sentence.text())
 
 
-def strokes(lines: Sequence[CurveLine]) -> list[Stroke]:
+def strokes(recommended: Sequence[bool]) -> list[Stroke]:
     """Return the style of each line: strong for the recommended one, the others in turn."""
-    found, turn = [], 0
-    for line in lines:
-        if line.recommended:
-            found.append(Stroke.STRONG)
-        else:
-            found.append(_OTHERS[turn % len(_OTHERS)])
-            turn += 1
-    return found
+    others = cycle(_OTHERS)
+    return [Stroke.STRONG if one else next(others) for one in recommended]
 
 
 def curves_of(curves: CurveSet) -> tuple[Curve, ...]:
     """Return the lines of a set as curves."""
     return tuple(
         Curve(line.name, curves.at, line.values, stroke)
-        for line, stroke in zip(curves.lines, strokes(curves.lines), strict=True)
+        for line, stroke in zip(curves.lines, strokes([line.recommended for line in curves.lines]), strict=True)
     )
 
 
@@ -220,8 +215,8 @@ class DetailsPane(QWidget):
         """Stack the cards on a compact page."""
         set_direction(self._across, down=breakpoint_.compact)
 
-    def showEvent(self, event: object) -> None:
-        super().showEvent(event)  # type: ignore[arg-type]
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
         self.request()
 
     def _update_visibility(self) -> None:
@@ -252,8 +247,9 @@ class DetailsPane(QWidget):
             band=None if curves.band is None else (curves.at, curves.band.low, curves.band.high),
         )
         self.left.show_words(text)
-        say = lambda at: words.benefit_sentence(curves, at, wording, positive)  # noqa: E731
-        self.left.show_curves(picture, curves, say, lambda value: f"{value:,.0f}")
+        self.left.show_curves(
+            picture, curves, lambda at: words.benefit_sentence(curves, at, wording, positive), picture.y_text
+        )
 
     def _show_cost(self, view: CurvesView, per: str) -> None:
         curves, text = view.cost, words.cost_text(view, per)
@@ -268,9 +264,7 @@ class DetailsPane(QWidget):
         text, axis = words.best_text(view), LinearAxis(0.0, 1.0)
         picture = self._over_ratio(view.best, text, axis, lambda value: f"{100 * value:.0f} %")
         self.right.show_words(text, words.SMOOTHED)
-        self.right.show_curves(
-            picture, view.best, lambda at: words.best_sentence(view, at), lambda value: f"{100 * value:.0f} %"
-        )
+        self.right.show_curves(picture, view.best, lambda at: words.best_sentence(view, at), picture.y_text)
 
     @staticmethod
     def _over_ratio(curves: CurveSet, text: words.CurveText, y: LinearAxis, as_text: Callable[[float], str]) -> Picture:
@@ -289,7 +283,7 @@ class DetailsPane(QWidget):
     def _show_roc(self, view: CurvesView, study: Study, positive: int) -> None:
         text = words.roc_text(study.wording, positive)
         lines = sorted(view.roc, key=lambda line: not line.recommended)
-        drawn = strokes([CurveLine(line.name, line.true_rate, recommended=line.recommended) for line in lines])
+        drawn = strokes([line.recommended for line in lines])
         curves = tuple(
             Curve(line.name, line.false_rate, line.true_rate, stroke) for line, stroke in zip(lines, drawn, strict=True)
         )

@@ -22,10 +22,11 @@ from elicit_app.gui.results.rates import NO_BREAK, RatesPane
 from elicit_app.gui.results.recommendation import RecommendationPane
 from elicit_app.session.policy_words import chooses
 from elicit_app.session.views import CurvesView, ResultView
+from elicit_app.session.warm_up import number_typed
 from elicit_app.study.model import Study
 from metrics.errors import InputError
 from metrics.policies.cases import Practice
-from metrics.text import counted
+from metrics.text import capitalised, counted
 
 _LEAST_ROWS, _MOST_ROWS = 3, 8
 Table = tuple[tuple[float, ...], ...]
@@ -101,7 +102,7 @@ class PracticeDialog(QDialog):
     def _number(self, i: int, j: int) -> float:
         typed = self.fields[i][j].text().strip()
         try:
-            return float(typed.rstrip("% ").replace(",", "")) if typed else 0.0
+            return number_typed(typed.rstrip("% ")) if typed else 0.0
         except ValueError:
             truth, called = (self._study.wording.class_one[index] for index in (i, j))
             raise InputError(f"“{typed}” for {truth} called {called} is not a number.") from None
@@ -145,7 +146,7 @@ class PracticeDialog(QDialog):
         try:
             table = self.table()
         except InputError as error:
-            self.notice.say(str(error).removeprefix("practice: "))
+            self.notice.say(capitalised(str(error).removeprefix("practice: ")))
             return
         self._submit(table)
 
@@ -329,7 +330,7 @@ class ResultsPage(HeadedPage):
         for layout in (self.body, self._of_result):
             layout.removeItem(self._of_tab)
         if breakpoint_.compact:
-            self.body.addLayout(self._of_tab)
+            self.body.insertLayout(self.body.indexOf(self._notes) + 2, self._of_tab)  # before the foot, if that scrolls
         else:
             self._of_result.insertLayout(self._of_result.count() - 1, self._of_tab)
 

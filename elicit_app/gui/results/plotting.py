@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QPainter, QPen, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from elicit_app.gui import theme
@@ -335,6 +335,10 @@ class MatrixGrid(Painted, QLabel):
     def minimumSizeHint(self) -> QSize:
         return QSize(em(280), self.sizeHint().height())
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.updateGeometry()
+
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             show_tooltip(event.globalPos(), self._sentence_at(QPointF(event.pos())), self)
@@ -371,7 +375,14 @@ class MatrixGrid(Painted, QLabel):
         return not self._dense() or widest <= places.room(0, 0).width()
 
     def _row(self) -> float:
-        return float(em(20 if self._turned() else 34 if self._dense() else 56))
+        if self._dense():
+            return float(em(20 if self._turned() else 34))
+        caption, width = QFontMetricsF(font(Role.CAPTION)), self._width(self._label()) - XS
+        fits = all(caption.horizontalAdvance(cell.below) <= width for row in self._cells for cell in row)
+        return float(em(56) if fits else em(56) + math.ceil(caption.height()))
+
+    def _width(self, left: float) -> float:
+        return (self.width() - left) / max(len(self._classes), 1)
 
     def _top(self) -> float:
         if not self._turned():
@@ -387,7 +398,7 @@ class MatrixGrid(Painted, QLabel):
     def _places(self) -> _Cells:
         """Return the layout; it measures every name, so it is computed once per painting."""
         left = self._label()
-        return _Cells(left, self._top(), (self.width() - left) / max(len(self._classes), 1), self._row())
+        return _Cells(left, self._top(), self._width(left), self._row())
 
     def _paint_head(self, painter: QPainter, colours: Tokens, places: _Cells, legible: bool) -> None:
         left, top = places.left, places.top
@@ -421,8 +432,10 @@ class MatrixGrid(Painted, QLabel):
         if not cell.below or self._dense():
             write(painter, room, cell.text, face, ink, CENTRE)
             return
+        below, wrapped = room.adjusted(0, em(26), 0, -em(4)), int(CENTRE) | Qt.TextFlag.TextWordWrap
+        room.setHeight(em(56) - XS)  # a range on two lines leaves the number where it is
         write(painter, room.adjusted(0, em(5), 0, -em(22)), cell.text, face, ink, CENTRE)
-        write(painter, room.adjusted(0, em(26), 0, -em(4)), cell.below, font(Role.CAPTION), colours.ink2, CENTRE)
+        write(painter, below, cell.below, font(Role.CAPTION), colours.ink2, wrapped)
 
     def _sentence_at(self, point: QPointF) -> str:
         places = self._places()

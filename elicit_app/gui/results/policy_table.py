@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QPainter
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
-from elicit_app.gui.elements.painting import Painted, annotate, show_tooltip, write
+from elicit_app.gui.elements.painting import Painted, annotate, show_tooltip, wrapped_height, write, write_wrapped
 from elicit_app.gui.results import plotting
 from elicit_app.gui.theme import CENTRE, LEFT, RIGHT, Role, Tokens, em, font
 from elicit_app.session.policy_words import PolicyRow, PolicyTexts
@@ -100,7 +100,7 @@ class PolicyTable(Painted, QLabel):
         height = self._head(width) + len(self.rows) * self._row(width) + em(26)
         if self._notes_beside(width):
             return math.ceil(height + em(26))
-        legend = 0 if self._legend_beside_axis(width) else em(26)
+        legend = 0 if self._legend_beside_axis(width) else self._legend_height(width)
         return math.ceil(height + legend + self._notes_height(width))
 
     def sizeHint(self) -> QSize:
@@ -212,10 +212,7 @@ class PolicyTable(Painted, QLabel):
         return all(metrics.horizontalAdvance(note) <= room for note in self._texts.notes)
 
     def _notes_height(self, width: int) -> float:
-        metrics, room = QFontMetricsF(font(Role.CAPTION)), QRectF(0, 0, width, 10_000)
-        heights = [
-            metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, note).height() + em(4) for note in self._texts.notes
-        ]
+        heights = [wrapped_height(note, font(Role.CAPTION), width) + em(4) for note in self._texts.notes]
         return sum(heights) + (em(4) if heights else 0)
 
     def _legend(self) -> tuple[tuple[str, str], ...]:
@@ -230,6 +227,10 @@ class PolicyTable(Painted, QLabel):
     def _legend_width(self) -> float:
         metrics = QFontMetricsF(font(Role.CAPTION))
         return sum(em(38) + metrics.horizontalAdvance(words) + em(18) for _, words in self._legend())
+
+    def _legend_height(self, width: float) -> float:
+        """Return the height of the legend: one line or, where that is too wide, one for each mark."""
+        return em(26) * (len(self._legend()) if self._legend_width() > width else 1)
 
     def _legend_beside_axis(self, width: int) -> bool:
         return self._compact(width) and self._legend_width() < self._columns(width).plot - em(20)
@@ -373,17 +374,17 @@ class PolicyTable(Painted, QLabel):
         else:
             start = min(at.plot - em(8), width - self._legend_width()) if not self._compact(width) else 0.0
             self._paint_legend(painter, colours, max(start, 0.0), top + em(40))
-            below = top + em(52)
+            below = top + em(26) + self._legend_height(width)
         painter.setPen(colours.ink2)
         if self._notes_beside(width):
             for index, note in enumerate(self._texts.notes):
                 painter.drawText(QRectF(0, top + em(4) + index * em(26), at.plot, em(22)), LEFT, note)
             return
+        face = font(Role.CAPTION)
         for note in self._texts.notes:
-            room = QRectF(0, below + em(4), width, 10_000)
-            used = painter.boundingRect(room, Qt.TextFlag.TextWordWrap, note)
-            painter.drawText(room, Qt.TextFlag.TextWordWrap, note)
-            below += used.height() + em(4)
+            room = QRectF(0, below + em(4), width, wrapped_height(note, face, width))
+            write_wrapped(painter, room, note, face, colours.ink2, LEFT)
+            below += room.height() + em(4)
 
     def _paint_ticks(self, painter: QPainter, colours: Tokens, at: _Columns, top: float) -> None:
         face = font(Role.CAPTION)
@@ -404,7 +405,10 @@ class PolicyTable(Painted, QLabel):
                 _open(painter, colours.ink2, colours.surface, x, x + em(31), y)
             width = QFontMetricsF(face).horizontalAdvance(words) + 2
             write(painter, QRectF(x + em(38), y - em(12), width, em(24)), words, face, colours.ink2)
-            x += em(38) + width + em(16)
+            if self._legend_width() > self.width():
+                y += em(26)
+            else:
+                x += em(38) + width + em(16)
 
 
 def _on_two_lines(text: str, least: int = 1) -> tuple[str, ...]:

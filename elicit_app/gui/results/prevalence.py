@@ -233,8 +233,9 @@ class SharesCard(Section):
         self._total_label, self._cases = Label(role=theme.Role.STRONG), Label(role=theme.Role.NOTE, ink=theme.INK2)
         before, after = (Label(word, theme.Role.STRONG, wrap=False) for word in ("If", "were"))
         first = in_row(before, self.classes, after, 1, spacing=10)
-        second = in_row(self.box, (self._total_label, 1), self.back, spacing=10)
-        self._row = in_row(first, (second, 1), spacing=10)
+        left = Qt.AlignmentFlag.AlignLeft
+        self._second = in_row((self.box, 0, left), (self._total_label, 1), (self.back, 0, left), spacing=10)
+        self._row = in_row(first, (self._second, 1), spacing=10)
         fill(self.column, self._row, self.track, self._cases)
         self.classes.activated.connect(self._class_chosen)
         self.box.valueChanged.connect(self._typed)
@@ -260,6 +261,7 @@ class SharesCard(Section):
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """Keep the question on one line if there is room."""
         set_direction(self._row, down=breakpoint_.compact)
+        set_direction(self._second, down=breakpoint_.large)
 
     def _class_chosen(self) -> None:
         """Show the share of the chosen class, and the cheapest policies as it becomes rarer or more common."""

@@ -106,25 +106,32 @@ class MoreCard(Card):
         super().__init__()
         self.advice, self.loss = Label(role=theme.Role.SECTION), Label(role=theme.Role.NOTE, ink=theme.INK2)
         words = in_column(self.advice, self.loss, 1, spacing=theme.XS)
-        self._amounts = Block()
+        self._amounts, self._more, self._stacked = Block(), tuple[MoreText, ...](), False
         self._across = in_row((words, 4), (self._amounts, 5), on=self, margins=(20, 14, 20, 16), spacing=theme.XL)
 
     def show_information(self, texts: InformationTexts) -> None:
         """Show the value of information."""
         self.advice.setText(texts.advice)
         self.loss.setText(texts.loss)
-        grid = in_grid(on=self._amounts.renew(), across=theme.L, down=theme.XS)
-        for column, more in enumerate(texts.more):
-            grid.addWidget(Label(more.number, theme.Role.LABEL), 0, column)
-            grid.addWidget(Label(more.spares, theme.Role.NOTE, theme.INK2), 1, column)
-            grid.addWidget(ShareBar(more), 2, column)
-            grid.setColumnStretch(column, 1)
-        grid.setRowStretch(3, 1)
+        self._more = texts.more
+        self._lay_amounts()
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Put the amounts below the words on a compact page."""
+        """Put the amounts below the words on a compact page, and below each other with a large font."""
         set_direction(self._across, down=breakpoint_.compact)
         self._across.setSpacing(theme.M if breakpoint_.compact else theme.XL)
+        self._stacked = breakpoint_.large
+        self._lay_amounts()
+
+    def _lay_amounts(self) -> None:
+        grid = in_grid(on=self._amounts.renew(), across=theme.L, down=theme.XS)
+        for at, more in enumerate(self._more):
+            words = Label(more.number, theme.Role.LABEL), Label(more.spares, theme.Role.NOTE, theme.INK2)
+            for line, widget in enumerate((*words, ShareBar(more))):
+                grid.addWidget(widget, 3 * at + line if self._stacked else line, 0 if self._stacked else at)
+        for column in range(grid.columnCount()):
+            grid.setColumnStretch(column, 1)
+        grid.setRowStretch(grid.rowCount(), 1)
 
 
 class TableCard(Card):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
@@ -10,19 +9,19 @@ from PySide6.QtGui import QPainter, QPalette
 from PySide6.QtWidgets import QButtonGroup
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements.buttons import PrimaryButton
+from elicit_app.gui.elements.buttons import LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import ChoiceRow, ListBox
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
 from elicit_app.gui.elements.painting import Label, Painted, annotate, write
 from elicit_app.gui.elements.surfaces import Block, Section, fill, in_grid, in_row, set_direction
 from elicit_app.problem import Problem, shortened
-from elicit_app.study.mapping import FirstRows, as_options, require_usable
+from elicit_app.study.mapping import NAMELESS, FirstRows, as_options, require_usable
 from elicit_app.study.model import ColumnMap
 
 Kind = Literal["probabilities", "logits", "labels"]
 
-_MOST_SHOWN = 8
-_NARROWEST, _WIDEST = 48, 200  # pixels of a cell of the first rows at the base font
+_MOST_SHOWN, _LONGEST_NAME = 8, 100
+_NARROWEST, _WIDEST = 48, 200  # pixels of a cell of the first rows, and most of a class's name, at the base font
 _THE_REST = "1 minus the other"
 _KINDS: dict[Kind, tuple[str, str]] = {
     "probabilities": ("Probabilities", "Numbers from 0 to 1, one column per class; of two classes one is enough."),
@@ -37,10 +36,11 @@ _KINDS: dict[Kind, tuple[str, str]] = {
 class ColumnsPage(HeadedPage):
     """Asks for the meaning of a file's columns, starting from a guess.
 
-    Emits `mapped` with a `ColumnMap`.
+    Emits `mapped` with a `ColumnMap`, or `back_requested`.
     """
 
     mapped = Signal(object)
+    back_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class ColumnsPage(HeadedPage):
         self._group = QButtonGroup(self)
         self._rows, self._first = Block(), Block()
         self._command = Label(role=theme.Role.NOTE, ink=theme.INK2)
-        self.back = self.link_to_start()
+        self.back = LinkButton("", self.back_requested)
         self._build()
         self._connect()
         self.first_focus = self.truth
@@ -97,20 +97,25 @@ class ColumnsPage(HeadedPage):
             classes = classes[::-1]
         return ColumnMap(self.truth.currentText(), classes, chosen, self.kind)
 
-    def show_preview(self, preview: FirstRows) -> None:
-        """Ask about a file."""
+    def show_preview(
+        self, preview: FirstRows, given: ColumnMap | None = None, *, back: str = "Back to the start"
+    ) -> None:
+        """Ask about a file, starting from the map that was `given` before or from a guess; `back` is the way back."""
         self._preview = None
+        self.back.setText(back)
         self.truth.clear()
         for name in preview.values:
             self.truth.addItem(name)
-        self._preview, guess = preview, preview.guess
+        guess = given or preview.guess
+        if guess is not None:
+            self.truth.setCurrentText(guess.truth)
+        self._preview = preview
         text = (
             f"{preview.path.name} has {len(preview.columns)} columns. What they hold is a guess; change what is wrong."
         )
         self.header.say("Which column is what?", text)
-        self.notice.say("")
-        if guess is not None:
-            self.truth.setCurrentText(guess.truth)
+        self.notice.say(f"The names of the columns {NAMELESS}" if preview.nameless else "")
+        self.area.verticalScrollBar().setValue(0)
         self._take(guess)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
@@ -151,7 +156,9 @@ class ColumnsPage(HeadedPage):
             self._choose(box, row, len(names), guess if same else None)
             box.currentIndexChanged.connect(self._show_first_rows)
             self.boxes.append(box)
-            label = Label(shortened(name), theme.Role.LABEL)
+            label = Label(shortened(name, _LONGEST_NAME), theme.Role.LABEL)
+            width = label.fontMetrics().horizontalAdvance(label.text())
+            label.setMinimumWidth(min(theme.em(_WIDEST), width))
             label.setBuddy(box)
             grid.addWidget(label, row, 0)
             grid.addWidget(box, row, 1)
@@ -190,9 +197,7 @@ class ColumnsPage(HeadedPage):
         grid.setColumnStretch(min(len(shown), _MOST_SHOWN), 1)
         more = len(shown) - _MOST_SHOWN
         left = f"{more} more columns are not shown. " if more > 0 else ""
-        # many columns are one word without a space, in which a label breaks no line
-        options = re.sub("[,=]", "\\g<0>\N{ZERO WIDTH SPACE}", as_options(meant))
-        command = f"elicit study new DIR --predictions FILE {options}" if meant.columns else ""
+        command = f"elicit study new DIR --predictions FILE {as_options(meant)}" if meant.columns else ""
         self._command.setText(f"{left}The same in a terminal: {command}" if command else left)
 
     def _proceed(self) -> None:
@@ -217,7 +222,7 @@ class _Cell(Painted, Label):
         return super().sizeHint().boundedTo(QSize(theme.em(_WIDEST), theme.em(_WIDEST)))
 
     def minimumSizeHint(self) -> QSize:
-        return self.sizeHint().boundedTo(QSize(theme.em(_NARROWEST), theme.em(_WIDEST)))
+        return self.sizeHint().boundedTo(QSize(_NARROWEST, theme.em(_WIDEST)))
 
     def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
         ink = self.palette().color(self.foregroundRole())

@@ -66,24 +66,28 @@ class Column(NamedTuple):
     align: Qt.AlignmentFlag = LEFT
 
 
+Steps = list[tuple["Grid", dict[Cell, str]]]
+"""The steps of all tables of a page, the newest last: which table, and the texts that its cells had before."""
+
+
 class Grid(QAbstractTableModel):
-    """A table of texts. Emits `edited` with the rows that the person changed."""
+    """A table of texts; what it can take back is in `steps`. Emits `edited` with the rows that the person changed."""
 
     edited = Signal(object)
 
-    def __init__(self, columns: Sequence[Column]) -> None:
+    def __init__(self, columns: Sequence[Column], steps: Steps) -> None:
         super().__init__()
         self.columns = tuple(columns)
         self._cells: list[list[str]] = []
         self._starts: frozenset[int] = frozenset()
-        self._undo_stack: list[dict[Cell, str]] = []
+        self._steps = steps
         self.fresh: set[Cell] = set()
 
     def show_cells(self, cells: Sequence[Sequence[str]], starts: Sequence[int] = ()) -> None:
-        """Show other rows, with a stronger line above each of `starts`, and clear the undo history."""
+        """Show other rows, with a stronger line above each of `starts`."""
         self.beginResetModel()
         self._cells, self._starts = [list(row) for row in cells], frozenset(starts)
-        self._undo_stack, self.fresh = [], set()
+        self.fresh = set()
         self.endResetModel()
 
     def refresh(self, cells: Sequence[Sequence[str]]) -> None:
@@ -99,26 +103,22 @@ class Grid(QAbstractTableModel):
         """Return whether there is a stronger line above a row."""
         return row in self._starts
 
-    @property
-    def can_undo(self) -> bool:
-        """Return whether there is a step to undo."""
-        return bool(self._undo_stack)
-
     def put(self, texts: Mapping[Cell, str], *, fresh: bool = False) -> int:
         """Write several cells as one undoable step, and return their number."""
         before = {cell: self._cells[cell[0]][cell[1]] for cell in texts}
         if before != dict(texts):
-            self._undo_stack.append(before)
+            self._steps.append((self, before))
         self._write(texts)
         self.fresh = set(texts) if fresh else set()
         return len(texts)
 
     def undo(self) -> bool:
-        """Undo the last step."""
-        if not self._undo_stack:
+        """Undo the last step on the page, in whichever table it was."""
+        if not self._steps:
             return False
-        self.fresh = set()
-        self._write(self._undo_stack.pop())
+        grid, before = self._steps.pop()
+        grid.fresh = set()
+        grid._write(before)
         return True
 
     def forget_fresh(self) -> None:
@@ -180,15 +180,21 @@ class Grid(QAbstractTableModel):
 def block_of(text: str, *, split: bool) -> list[list[str]]:
     """Return clipboard text from a spreadsheet as rows of cells.
 
-    Tabs separate cells; without tabs, commas do if `split` allows it and every line has the same number of them.
+    Tabs separate cells; without tabs, commas do if `split` allows it and every line has the same number of them. A
+    cell with a line break is in quotation marks; the break becomes a space.
     """
     text = text.removesuffix("\n").removesuffix("\r")
-    if "\t" in text:
-        return list(csv.reader(io.StringIO(text), delimiter="\t"))
-    rows = list(csv.reader(io.StringIO(text)))
-    if split and rows and len({len(row) for row in rows}) == 1 and len(rows[0]) > 1:
-        return [[cell.strip() for cell in row] for row in rows]
-    return [[line] for line in text.splitlines()] or [[""]]
+
+    def separated(by: str) -> list[list[str]]:
+        return list(csv.reader(io.StringIO(text, newline=None), delimiter=by, strict=True))
+
+    try:
+        rows, commas = separated("\t"), separated(",") if split and "\t" not in text else []
+    except csv.Error:  # the quotation marks belong to the text
+        rows, commas = [line.split("\t") for line in text.splitlines()], []
+    if len({len(row) for row in commas}) == 1 and len(commas[0]) > 1:
+        rows = commas
+    return [[" ".join(cell.split()) for cell in row or [""]] for row in rows] or [[""]]
 
 
 class _Cells(QStyledItemDelegate):
@@ -412,7 +418,7 @@ class GridView(QTableView):
             return
         rows = [row for row in self._visible_rows() if row >= index.row()]
         texts = {
-            (row, column): text.strip()
+            (row, column): text
             for row, line in zip(rows, block, strict=False)
             for column, text in zip(columns, line, strict=False)
             if self.grid.columns[column].editable

@@ -203,13 +203,10 @@ class Piles:
         self._save_undo_state()
         self._later = [at for at in self._later if at != card] + [card]
 
-    def use_proposals(self) -> int:
-        """Put all cards into their proposed piles, as one step, and return their number."""
-        proposed = self.proposals()
-        if proposed:
-            self._save_undo_state()
-            self.assigned |= proposed
-        return len(proposed)
+    def use_proposals(self) -> None:
+        """Put all cards into their proposed piles, as one step."""
+        self._save_undo_state()
+        self.assigned |= self.proposals()
 
     def undo(self) -> bool:
         """Undo the last step."""
@@ -314,9 +311,8 @@ class _Chip(QStyledItemDelegate):
 
 
 class _Chips(QListView):
-    """The cards of one pile. Emits `moved` with a card and a pile, and `left` with -1 or 1 for the adjacent pile."""
+    """The cards of one pile. Emits `adjacent_requested` with -1 or 1 for the pile on the left or right."""
 
-    moved = Signal(int, int)
     adjacent_requested = Signal(int)
 
     def __init__(self) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QButtonGroup
 
@@ -16,6 +16,7 @@ from elicit_app.gui.elements.fields import ChoiceRow, DecimalBox, Field, ListBox
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
 from elicit_app.gui.elements.painting import Label, annotate
 from elicit_app.gui.elements.surfaces import Block, Section, fill, in_column, in_grid, in_row, set_direction
+from elicit_app.gui.setup.grid import Steps
 from elicit_app.gui.setup.words import MistakesSection, NounsSection, Preview, StudySection, flow, shown_cases
 from elicit_app.gui.theme import RIGHT
 from elicit_app.problem import Problem
@@ -24,7 +25,6 @@ from elicit_app.study.model import Key, Mistake, Study, check_wording
 from elicit_app.study.reading import POPULATIONS, population_for
 from metrics.text import counted, series
 
-_ACROSS = 4
 _TOLERANCE = 0.05
 
 
@@ -39,7 +39,7 @@ class PopulationSection(StudySection):
         self._group = QButtonGroup(self)
         for choice in (self.data, self.stated):
             self._group.addButton(choice.radio)
-        self._shares = Block()
+        self._shares, self._across = Block(), 4
         self.boxes: list[DecimalBox] = []
         self._sum = Label(role=theme.Role.NOTE, ink=theme.INK2)
         fill(
@@ -61,33 +61,46 @@ class PopulationSection(StudySection):
 
     def show_study(self, study: Study) -> None:
         """Show the population and prevalence of `study`."""
+        stated = study.stated_prevalence
+        shares = study.counted_prevalence if stated is None else stated
+        self._show(study, [100 * float(share) for share in shares], by_hand=stated is not None)
+
+    def show_nouns(self, study: Study) -> None:
+        """Show other nouns; the shares stay as they were typed, even if they do not sum to 100 % yet."""
+        self._show(study, [box.value() for box in self.boxes], by_hand=self.stated.radio.isChecked())
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        """With a large font, lay two shares beside each other instead of four."""
+        self._across = 2 if breakpoint_.large else 4
+        if self.boxes:
+            self.show_nouns(self._study)
+
+    def _show(self, study: Study, percents: Sequence[float], *, by_hand: bool) -> None:
         self._study = study
-        counted = study.counted_prevalence
         self.population.clear()
         for size in sorted({*POPULATIONS, study.population}):
             self.population.addItem(f"{size:,} {study.wording.cases}", size)
         self.population.setCurrentIndex(self.population.findData(study.population))
         names = study.wording.class_one
-        listed = ", ".join(f"{100 * share:.3g} % {name}" for share, name in zip(counted, names, strict=True))
-        self.data.say("As common as in the data", listed)
-        stated = study.stated_prevalence
+        shares = zip(study.counted_prevalence, names, strict=True)
+        self.data.say("As common as in the data", ", ".join(f"{100 * share:.3g} % {name}" for share, name in shares))
         self.stated.say("As common as stated here", "For data that were not collected as cases arrive.")
         with QSignalBlocker(self.data.radio):
-            (self.data if stated is None else self.stated).radio.setChecked(True)
-        self._lay_shares(study, np.asarray(counted if stated is None else stated))
+            (self.stated if by_hand else self.data).radio.setChecked(True)
+        self._lay_shares(names, percents)
         self._update_texts()
 
-    def _lay_shares(self, study: Study, shares: np.ndarray[tuple[int], np.dtype[np.float64]]) -> None:
+    def _lay_shares(self, names: Sequence[str], percents: Sequence[float]) -> None:
         self.boxes = []
         grid = in_grid(on=self._shares.renew(), margins=(theme.L, 0, 0, 0))
-        for at, (name, share) in enumerate(zip(study.wording.class_one, shares, strict=True)):
+        for at, (name, percent) in enumerate(zip(names, percents, strict=True)):
             box = DecimalBox()
             box.setRange(0.01, 99.99)
             box.setDecimals(2)
             box.setSuffix(" %")
-            box.setValue(100 * float(share))
+            box.setValue(percent)
             box.valueChanged.connect(self._changed)
-            grid.addLayout(named(name, box), at // _ACROSS, at % _ACROSS)
+            grid.addLayout(named(name, box), at // self._across, at % self._across)
             self.boxes.append(box)
 
     def _changed(self) -> None:
@@ -226,10 +239,11 @@ class StudyPage(HeadedPage):
         self._key: Key = (0, 1)
         self._title = ""
         self.save = PrimaryButton("Save and go on", self._save, keys=("Ctrl+Enter",))
-        self.nouns, self.preview, self.mistakes = NounsSection(), Preview(), MistakesSection()
+        self._steps: Steps = []
+        self.nouns, self.preview, self.mistakes = NounsSection(self._steps), Preview(), MistakesSection(self._steps)
         self.yardstick, self.population, self.place = YardstickSection(), PopulationSection(), PlaceSection()
         self.models = ModelsSection()
-        self.back, self.undo = self.link_to_start(), FlatButton("Undo", self._undo, keys=("Ctrl+Z",))
+        self.back, self.undo = self.link_to_start(), FlatButton("Undo", self.mistakes.table.undo, keys=("Ctrl+Z",))
         self._done = Label(role=theme.Role.NOTE, ink=theme.INK2)
         self._build()
         self._connect()
@@ -268,6 +282,8 @@ class StudyPage(HeadedPage):
     def show_study(self, study: Study, folder: Path | None) -> None:
         """Edit `study`; `folder` is proposed for a new study, None keeps its folder."""
         self._study = study
+        self._steps.clear()
+        self.area.verticalScrollBar().setValue(0)
         self._title = "New study" if folder is not None else "The words of this study"
         self._update_header(study)
         self.notice.say(" ".join(study.notes))
@@ -295,7 +311,7 @@ class StudyPage(HeadedPage):
     def show_status(self, sentence: str) -> None:
         """Report the last action, beside the button that undoes it."""
         self._done.setText(sentence)
-        self.undo.setEnabled(self.mistakes.grid.can_undo or self.nouns.grid.can_undo)
+        self.undo.setEnabled(bool(self._steps))
 
     def take_study(self, study: Study) -> None:
         """Show a study to which models were added, keeping the typed words."""
@@ -312,17 +328,13 @@ class StudyPage(HeadedPage):
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
         set_direction(self._top, down=breakpoint_.narrow)
-        for part in (self.nouns, self.mistakes):
+        for part in (self.nouns, self.mistakes, self.population):
             part.arrange(breakpoint_)
 
     def _preview(self, key: Key) -> None:
         if self._study is not None:
             self._key = key
             self.preview.show_mistake(self._study, key)
-
-    def _undo(self) -> None:
-        view = self.nouns.table if self.nouns.grid.can_undo and not self.mistakes.grid.can_undo else self.mistakes.table
-        view.undo()
 
     def _edited(self, study: object) -> None:
         assert isinstance(study, Study)
@@ -340,7 +352,7 @@ class StudyPage(HeadedPage):
         assert isinstance(study, Study)
         self._edited(study)
         self.yardstick.show_study(study)
-        self.population.show_study(study)
+        self.population.show_nouns(study)
 
     def _save(self) -> None:
         for table in (self.nouns.table, self.mistakes.table):

@@ -13,7 +13,7 @@ from elicit_app.gui.elements.buttons import Button
 from elicit_app.gui.elements.fields import Field, named
 from elicit_app.gui.elements.painting import Label, StressedLabel, annotate
 from elicit_app.gui.elements.surfaces import Divider, Section, fill, in_row, set_direction
-from elicit_app.gui.setup.grid import Column, Grid, GridView
+from elicit_app.gui.setup.grid import Column, Grid, GridView, Steps
 from elicit_app.gui.theme import RIGHT
 from elicit_app.session.pair_words import ARROW
 from elicit_app.study.making import keys_of, with_mistakes
@@ -44,23 +44,18 @@ _MISTAKE_ROWS = 14
 
 
 def with_nouns(study: Study, case: str, cases: str, class_one: tuple[str, ...], class_many: tuple[str, ...]) -> Study:
-    """Return the study with other nouns; default words of mistakes follow them."""
+    """Return the study with other nouns; default names of mistakes follow them, and consequences stay."""
     before = study.wording
     old = default_wording(before.class_one, before.case, before.cases)
     new = default_wording(class_one, case, cases)
-    mistakes = {
-        key: new.mistakes[key] if _untouched(mistake, old.mistakes[key]) else mistake
-        for key, mistake in before.mistakes.items()
-    }
-    named = tuple(
-        new.any_mistake[at] if _untouched(mistake, old.any_mistake[at]) else mistake
-        for at, mistake in enumerate(before.any_mistake)
-    )
+
+    def renamed(mistake: Mistake, old: Mistake, new: Mistake) -> Mistake:
+        usual = (mistake.name, mistake.one, mistake.many) == (old.name, old.one, old.many)
+        return Mistake(new.name, new.one, new.many, mistake.consequence) if usual else mistake
+
+    mistakes = {key: renamed(mistake, old.mistakes[key], new.mistakes[key]) for key, mistake in before.mistakes.items()}
+    named = tuple(map(renamed, before.any_mistake, old.any_mistake, new.any_mistake))
     return replace(study, wording=Wording(case, cases, class_one, class_many, mistakes, named, before.class_action))
-
-
-def _untouched(mistake: Mistake, default: Mistake) -> bool:
-    return (mistake.name, mistake.one, mistake.many) == (default.name, default.one, default.many)
 
 
 def flow(study: Study, key: Key) -> str:
@@ -132,11 +127,11 @@ class MistakesSection(StudySection):
     open_requested = Signal()
     save_requested = Signal()
 
-    def __init__(self) -> None:
+    def __init__(self, steps: Steps) -> None:
         super().__init__("The mistakes")
         self._keys: tuple[Key, ...] = ()
         self._classes: tuple[str, ...] = ()
-        self.grid = Grid(_MISTAKE_COLUMNS)
+        self.grid = Grid(_MISTAKE_COLUMNS, steps)
         self.table = GridView(self.grid, "The words of every mistake", _MISTAKE_ROWS)
         self.search = Field(hint="Search: a class, a word")
         annotate(self.search, name="Search among the mistakes")
@@ -177,7 +172,7 @@ class MistakesSection(StudySection):
         self._below.hide()
 
     def show_study(self, study: Study) -> None:
-        """Show the mistakes of `study`; if its classes are the same, keep the cursor and the undo history."""
+        """Show the mistakes of `study`; if its classes are the same, keep the cursor."""
         same = self._classes == study.classes
         self._study, self._keys, self._classes = study, keys_of(study), study.classes
         # The true class of a block is in its first row.
@@ -297,12 +292,12 @@ class NounsSection(StudySection):
 
     message = Signal(str)
 
-    def __init__(self) -> None:
+    def __init__(self, steps: Steps) -> None:
         super().__init__("What it is about")
         self.title.hide()
         self._classes: tuple[str, ...] = ()
         self.name, self.case, self.cases = Field(), Field(), Field()
-        self.grid = Grid(_CLASS_COLUMNS)
+        self.grid = Grid(_CLASS_COLUMNS, steps)
         self.table = GridView(self.grid, "The classes", _CLASS_ROWS)
         self._row = in_row(
             (named("Title", self.name), 2),

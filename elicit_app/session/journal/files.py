@@ -218,6 +218,8 @@ def examine(data: bytes, path: Path) -> Contents:
             continue
         return chain.contents(length + len(rest) - odd, tail=rest[len(rest) - odd :], ended=False)
     if not chain.events:
+        if rest and not rest.startswith(b"{"):
+            raise _foreign(path)
         raise Problem(
             f"{path} holds no session yet: it ends before its first line is complete, so nothing was answered in it. "
             "Begin a new session."
@@ -282,9 +284,7 @@ def _version_of(line: bytes, path: Path) -> int:
 
 
 def _foreign(path: Path) -> Problem:
-    return Problem(
-        f"{path} is not a session of elicit: its first line does not say {FORMAT!r}. Give the path of a session file."
-    )
+    return Problem(f"{path} is not a session of elicit: its first line does not say {FORMAT!r}. Choose a session file.")
 
 
 def _damaged_first(path: Path, line: bytes, *, sealed: bool) -> Problem:
@@ -362,13 +362,11 @@ def require_session_file(descriptor: int, path: Path) -> None:
     """Refuse a file that is not regular, or is too large, before reading it."""
     about = os.fstat(descriptor)
     if stat.S_ISDIR(about.st_mode):
-        raise Problem(f"{path} is a folder: give the path of a session file.")
+        raise Problem(f"{path} is a folder: choose a session file.")
     if not stat.S_ISREG(about.st_mode):
-        raise Problem(f"{path} is not a regular file: give the path of a session file.")
+        raise Problem(f"{path} is not a regular file: choose a session file.")
     if about.st_size > LARGEST:
-        raise Problem(
-            f"{path} is larger than any session ({LARGEST >> 20} MB at most). Give the path of a session file."
-        )
+        raise Problem(f"{path} is larger than any session ({LARGEST >> 20} MB at most). Choose a session file.")
 
 
 def read_all(descriptor: int) -> bytes:

@@ -143,9 +143,9 @@ class Journal:
             raise Problem(f"There is no session file {path}. Begin a new session, or give the right path.") from None
         except OSError as error:
             if path.is_symlink():
-                raise Problem(f"{path} is a link: give the path of the session file itself.") from None
+                raise Problem(f"{path} is a link: choose the session file itself.") from None
             if path.is_dir():
-                raise Problem(f"{path} is a folder: give the path of a session file.") from None
+                raise Problem(f"{path} is a folder: choose a session file.") from None
             raise Problem(f"{path} cannot be opened for writing ({reason(error)}). {remedy(error)}.") from error
         try:
             require_session_file(descriptor, path)

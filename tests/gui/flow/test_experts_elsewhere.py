@@ -10,6 +10,7 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
+from elicit_app.gui.elements.painting import Glyph
 from elicit_app.registry import setting_of
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.packing import packed, save_answers, write_pack
@@ -56,10 +57,18 @@ def test_a_study_is_sent_as_it_is_set_on_the_page(qtbot, window, dialogs, study,
     page.asking.questions.setValue(7)
     dialogs.save_as = tmp_path / "for-the-expert"
     page.elsewhere.send.click()
-    qtbot.waitUntil(lambda: "for-the-expert.elicit" in page.notice.sentence)
+    qtbot.waitUntil(lambda: page.notice.sentence == f"Saved: {tmp_path / 'for-the-expert.elicit'}")
     sent = open_study(str(tmp_path / "for-the-expert.elicit"))
     assert (sent.pack.setting["purpose"], sent.pack.setting["questions"]) == ("costs", 7)
     assert dialogs.asked[-1].name == "breast-lumps.elicit"
+
+
+def test_answers_of_several_experts_dropped_on_the_start_are_sent_to_their_study(window, tmp_path, on):
+    files = [tmp_path / f"{name}.session.jsonl" for name in ("ada", "ben")]
+    drop(window.pages.start, *files)
+    error = on("error")
+    said = " ".join(label.text() for label in error.findChildren(QLabel))
+    assert "Open their study, and drop them onto its page." in said
 
 
 def test_an_expert_answers_by_keys_alone_and_saves_the_answers(qtbot, window, dialogs, pack, tmp_path, on):
@@ -104,6 +113,10 @@ def test_answers_are_dropped_on_the_study_and_compared(qtbot, window, study, pac
     page = on("begin")
     drop(page, *files)
     qtbot.waitUntil(lambda: "from Ada" in page.notice.sentence and "from Ben" in page.notice.sentence)
+    assert page.notice._sign._glyph is Glyph.CHECK
+    drop(page, *files)
+    qtbot.waitUntil(lambda: page.notice.sentence.startswith("Already filed"))
+    assert page.notice._sign._glyph is Glyph.WARNING, "nothing was filed"
     assert "Compare the 2 experts" in page.compare.text()
     page.compare.click()
     compare = on("compare")

@@ -27,6 +27,19 @@ def write_predictions(path, *, total=1.0, rows=60):
     return path
 
 
+def test_what_is_opened_stays_though_the_session_before_it_had_a_view_under_way(window, on):
+    window.flow.open("breast-cancer")
+    on("begin").begin.click()
+    on("practice").skip.click()
+    question = on("question")
+    view = question._question
+    window.flow.open("wine")
+    begin = on("begin")
+    window.flow._sessions().show_view(view)
+    assert window.pages.shown is begin
+    assert window.flow.with_session(window.flow.settings).session == ""
+
+
 def test_what_is_wrong_with_a_file_is_numbered_and_it_can_be_read_again(window, tmp_path, on):
     path = write_predictions(tmp_path / "pets.csv", total=0.5)
     window.flow.open_files((path,))
@@ -173,7 +186,7 @@ def test_a_damaged_session_is_listed_looked_at_and_gone_on_with_in_a_copy(qtbot,
     assert row.view.line == "Damaged: 2 of 4 answers can be read"
     row.click()
     page = on("damaged")
-    assert [row.number for row in page.model.rows] == [2, 1]
+    assert [row.number for row in page.table.answers.rows] == [2, 1]
     assert "newest first" in page.table.accessibleName()
     assert page.header.line.text().startswith("A copy will hold 4 answers.")
     page.copy.click()
@@ -279,6 +292,17 @@ def test_help_and_settings_lead_back_to_where_one_was(window, on):
         assert help_page.done.hasFocus()
         QTest.keyClick(help_page.done, key)
         assert window.pages.shown is begin
+
+
+def test_settings_apply_to_the_practice_that_is_shown(window, on):
+    window.flow.open("wine")
+    on("begin").begin.click()
+    practice = on("practice")
+    window.flow.show_settings()
+    on("settings").numbers_only.box.click()
+    on("settings").back_requested.emit()
+    assert on("practice") is practice
+    assert all(bar.place().bar is None for bar in practice.card.rows[0].bars)
 
 
 def test_settings_change_the_app_at_once_and_are_kept(qtbot, window, appearance, places, on):

@@ -86,7 +86,7 @@ def test_what_cannot_be_simulated_is_said(page, qtbot):
 
 def test_rows_questions_and_command_can_be_taken_away(page, qtbot, dialogs, tmp_path, person):
     assert not page.save_rows.isEnabled()
-    page.begin(1)
+    page.begin([person.settings])
     page.add(person)
     page.end()
     dialogs.save_as = tmp_path / "rows.csv"
@@ -123,3 +123,58 @@ def test_the_link_to_its_words_leads_to_them_and_back(page, window, qtbot):
     assert any("True values inside" in label.text() for label in section.findChildren(Label))
     shown.done.click()
     assert window.pages.shown is page
+
+
+def test_the_plots_stay_with_the_settings_of_their_run(page, person):
+    page.begin([person.settings])
+    page.add(person)
+    page.end()
+    said, shown = page.sentence.text(), page.otherwise.accessibleDescription()
+    assert shown.startswith("bayes: ")
+    assert page.widths.isVisible(), "the run gave ranges, whatever is chosen by now"
+    page.compared.setCurrentText("lpm")
+    page.n_questions.setValue(60)
+    assert (page.sentence.text(), page.otherwise.accessibleDescription()) == (said, shown)
+    assert page.otherwise._most == 8
+    assert "settings before your changes" in page.so_far.text()
+    page.begin(page.chosen)
+    assert "settings before your changes" not in page.so_far.text()
+    assert page.otherwise.accessibleDescription() == ""
+
+
+def test_a_change_of_the_settings_clears_what_was_said_of_the_last_ones(page, dialogs, tmp_path, person):
+    page.begin([person.settings])
+    page.add(person)
+    page.end()
+    dialogs.save_as = tmp_path / "rows.csv"
+    page.save_rows.click()
+    page.copy.click()
+    assert page.notice.isVisible()
+    assert page.copy.text() == "Copied"
+    page.seed.setValue(7)
+    assert not page.notice.isVisible()
+    assert page.copy.text() == "Copy"
+
+
+def test_another_kind_of_person_leaves_the_noise_as_it_was_set(page):
+    page.noise.setCurrentText("flip")
+    page.noise.number.setValue(0.3)
+    page.person.setCurrentText("concave")
+    assert [one.noise for one in page.chosen] == ["flip:0.3"]
+    assert [one.person for one in page.chosen] == ["concave:0.6"]
+
+
+def test_what_only_the_compared_procedure_asks_for_can_be_set(page):
+    assert not page.n_questions.isEnabled()
+    page.compared.setCurrentText("bayes")
+    assert page.n_questions.isEnabled()
+    assert page.answers.isEnabled()
+
+
+def test_leaving_the_page_stops_the_run(page, window, qtbot):
+    page.n_people.setValue(500)
+    page.go.click()
+    page.back.click()
+    assert window.pages.shown is window.pages.start
+    qtbot.mouseClick(window.pages.start.laboratory, Qt.MouseButton.LeftButton)
+    assert page.go.text() == "Run"

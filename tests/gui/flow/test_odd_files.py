@@ -44,10 +44,7 @@ def test_from_odd_columns_to_the_first_question_by_keys_alone(window, odd, tmp_p
     page = on("columns")
     assert (page.truth.currentText(), page.kind) == ("Ground truth", "logits")
     assert [box.currentText() for box in page.boxes] == ["logit sick", "logit well"]
-    assert (
-        "--truth 'Ground truth' --columns 'sick=logit sick,well=logit well' --logits"
-        in page._command.text().replace("\N{ZERO WIDTH SPACE}", "")
-    )
+    assert "--truth 'Ground truth' --columns 'sick=logit sick,well=logit well' --logits" in page._command.text()
     go_on(window)
     on("study")
     go_on(window)
@@ -65,7 +62,11 @@ def test_a_reader_is_added_among_the_models_and_a_model_taken_out(window, dialog
     on("columns")
     go_on(window)
     page = on("study")
+    QTest.keyClicks(page.nouns.name, " of the night")
     dialogs.files = (reader,)
+    page.models.add.click()
+    on("columns").back.click()
+    assert on("study").study.title == "Hospital export of the night", "what was typed is still there"
     page.models.add.click()
     columns = on("columns")
     assert (columns.kind, columns.columns.columns) == ("labels", ("y_pred",))
@@ -88,6 +89,37 @@ def test_a_reader_is_added_among_the_models_and_a_model_taken_out(window, dialog
     on("begin")
     assert open_study(str(folder)).model_names == ("Dr Ada",)
     assert len(open_study(str(folder)).digests) == 2
+
+
+def test_a_first_line_of_values_is_pointed_out_as_in_the_terminal(window, odd, on, elicit):
+    window.flow.open_files((odd,))
+    assert on("columns").notice.sentence == ""
+    window.flow.show_start()
+    on("start")
+    odd.write_text("\n".join(odd.read_text().splitlines()[1:]) + "\n")
+    window.flow.open_files((odd,))
+    sentence = on("columns").notice.sentence
+    assert "seem to be values: write the names of the columns into a line above them" in sentence
+    refused = elicit("study", "new", odd.parent / "study", "--predictions", odd)
+    assert refused.returncode == 1
+    assert sentence.partition("columns ")[2] in " ".join(refused.stderr.split())
+
+
+def test_what_was_said_of_the_columns_is_still_there_when_a_mended_file_is_read_again(window, odd, on):
+    text = odd.read_text()
+    odd.write_text(text + "300,sick,high,low\n")
+    window.flow.open_files((odd,))
+    page = on("columns")
+    page.boxes[0].setCurrentText("logit well")
+    page.boxes[1].setCurrentText("logit sick")
+    page.area.verticalScrollBar().setValue(10_000)
+    go_on(window)
+    error = on("error")
+    odd.write_text(text)
+    QTest.keyClick(error, Qt.Key.Key_F5)
+    assert on("columns") is page
+    assert page.columns.columns == ("logit well", "logit sick")
+    assert page.area.verticalScrollBar().value() == 0
 
 
 def test_another_true_class_changes_what_is_guessed(window, reader, on):

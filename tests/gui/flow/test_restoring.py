@@ -81,6 +81,21 @@ def test_after_a_crash_no_earlier_session_comes_back(qtbot, begin, places, finis
     assert load_settings(places.settings).session == str(finished)
 
 
+def test_who_left_during_the_practice_comes_back_to_it(begin, on_of):
+    first = begin()
+    first.flow.open("wine")
+    on_of(first, "begin").begin.click()
+    on_of(first, "practice")
+    first.close()
+    second = begin()
+    practice = on_of(second, "practice")
+    assert practice.number == 1
+    practice.finished.emit()
+    on_of(second, "question")
+    second.close()
+    on_of(begin(), "question")  # it is not shown twice
+
+
 def test_a_session_that_is_gone_is_not_missed(qtbot, begin, finished):
     first = begin()
     first.flow.open(str(finished))

@@ -131,7 +131,7 @@ def test_the_whole_way_by_keyboard(qtbot, window, dialogs, predictions, tmp_path
     page.stop.click()
     review = window.pages.review
     on(qtbot, window, review)
-    assert len(review.model.rows) == 11
+    assert len(review.table.answers.rows) == 11
     review.finish.click()
     results = window.pages.results
     on(qtbot, window, results)

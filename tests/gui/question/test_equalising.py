@@ -304,6 +304,29 @@ def test_a_reason_goes_with_the_answer(qtbot, page, ask, pairs) -> None:
     assert not page.note.text()
 
 
+def test_a_reason_stays_with_an_answer_that_is_looked_at_again(qtbot, page, ask, pairs) -> None:
+    _, left, right = pairs["three"]
+    again = ask(left, right, number=7, again=6)
+    page.show_question(replace(again, previous=replace(again.previous, reason="too many scars")))
+    assert "too many scars" in page.note.text()
+    given = answers(page)
+    qtbot.waitUntil(lambda: not page.locked)
+    qtbot.keyClick(page, K.Key_Right)
+    assert [(answer.reply, answer.reason) for answer in given] == [("right", "too many scars")]
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
+def test_the_field_for_a_reason_hides_no_answer_and_not_the_question(qtbot, qapp, page, scale) -> None:
+    theme.apply(qapp, family="DejaVu Sans", scale=scale)
+    page.resize(1280, 770)
+    qtbot.wait(10)
+    qtbot.keyClick(page, K.Key_R)
+    field = page.reason.geometry()
+    assert page.rect().contains(field)
+    assert field.bottom() < page.answers.geometry().top()
+    assert field.top() > page.headline.mapTo(page, page.headline.rect().bottomLeft()).y()
+
+
 def test_a_reason_may_be_dropped(qtbot, page) -> None:
     given = answers(page)
     qtbot.keyClick(page, K.Key_R)

@@ -1,5 +1,6 @@
 """What can be done on the review and result pages, with a real session behind them."""
 
+import io
 import itertools
 from dataclasses import replace
 from functools import partial
@@ -9,18 +10,25 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QFontMetricsF, QGuiApplication
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
+from rich.console import Console
 
+from elicit_app.cli.result_text import print_result
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import LinkButton
 from elicit_app.gui.pages.review import FITS, NOTHING_CHOSEN, PREFERRED, SECONDS, ReviewPage
 from elicit_app.gui.results.page import TABS, ResultsPage
+from elicit_app.gui.results.rates import RatioPlot
 from elicit_app.gui.results.recommendation import NO_MODELS
-from elicit_app.registry.procedures import BayesSetting
+from elicit_app.registry.procedures import BayesSetting, DlpmSetting
 from elicit_app.session.policy_words import policy_texts
+from elicit_app.session.report import report_of
 from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import review_view
 from elicit_app.study import open_study
+from metrics.exports.metric_page import metric_page
+from metrics.exports.page import page_as_markdown
 
 PREVALENCE = [name for name, _ in TABS].index("Other prevalence")
 COSTS = np.array([[0, 4.0, 9.0], [0.6, 0, 2.0], [1.0, 0.3, 0]])
@@ -76,7 +84,7 @@ def results(qtbot, views, study):
 
 
 def test_answers_stand_newest_first_in_words_without_sides(review):
-    rows = review.model.rows
+    rows = review.table.answers.rows
     assert [row.number for row in rows] == list(range(len(rows), 0, -1))
     assert len(rows) >= 9
     for row in rows:
@@ -129,7 +137,7 @@ def test_the_answers_are_copied_as_a_table(review, views, study):
     assert review.copy.text() == "Copied"
     lines = QGuiApplication.clipboard().text().split("\n")
     assert lines[0].split("\t")[1] == "You preferred"
-    assert len(lines) == 1 + len(review.model.rows)
+    assert len(lines) == 1 + len(review.table.answers.rows)
     assert all(len(line.split("\t")) == 6 for line in lines)
     review.show_review(views[0], study.wording, "lpm")
     assert review.copy.text() == "Copy as a table", "these answers are not copied yet"
@@ -160,7 +168,7 @@ def test_hidden_tabs_take_no_room_from_the_others(results):
 @pytest.mark.parametrize("scale", [1.0, 1.5])
 def test_the_table_is_as_high_as_its_rows(review, appearance, qtbot, scale):
     theme.apply(appearance, family="DejaVu Sans", scale=scale)
-    table, n = review.table, review.model.rowCount()
+    table, n = review.table, review.table.answers.rowCount()
     header = table.horizontalHeader()
     qtbot.waitUntil(lambda: table.height() >= sum(map(table.rowHeight, range(n))) + header.height())
 
@@ -343,6 +351,36 @@ def test_what_is_assumed_stands_on_the_page(elsewhere):
     assert "how common the classes are" in elsewhere.shares.sentence.text()
 
 
+@pytest.mark.parametrize("setting", [DlpmSetting(epsilon=0.3), BayesSetting(family="dlpm", questions=5)])
+def test_only_ranges_of_a_belief_are_called_plausible(qtbot, setting, tmp_path):
+    study = open_study("softmax-3")  # without models: no costs of policies have ranges
+    with Session.create(study, setting, tmp_path / "s.session.jsonl") as session:
+        while (asking := session.asking()) is not None:
+            a, b = (np.diagonal(side) @ [0.5, 0.3, 0.2] for side in (asking.pair.first, asking.pair.second))
+            session.answer("left" if (a > b) == (asking.left == "first") else "right")
+        view = result_view(session)
+        report = page_as_markdown(report_of(session, view))
+    page = ResultsPage()
+    qtbot.addWidget(page)
+    page.show_result(view, study)
+    terminal = Console(file=io.StringIO(), width=200)
+    print_result(terminal, view, study)
+    texts = {
+        "window": " ".join(label.text() for label in page.findChildren(QLabel)),
+        "legend": " ".join(sign.text for sign in page.findChild(RatioPlot).legend()),
+        "terminal": terminal.file.getvalue(),
+        "report": report,
+        "page": page_as_markdown(metric_page(view.metric)),
+    }
+    searched = isinstance(setting, DlpmSetting)
+    assert any(rate.range_90 is not None and not rate.bounded for rate in view.ratios)
+    for where, text in texts.items():
+        text = text.casefold()
+        assert ("plausible" in text) != searched, (where, text)
+        assert ("left open" in text) == searched, (where, text)
+        assert not searched or "90 %" not in text, (where, text)
+
+
 def test_a_study_without_models_has_no_scenarios(qtbot, views, study):
     page = ResultsPage()
     qtbot.addWidget(page)
@@ -370,6 +408,6 @@ def test_answers_keep_their_columns_with_a_large_font_in_a_small_window(review, 
     review.resize(800, 600)
     table, metrics = review.table, QFontMetricsF(theme.font(theme.Role.STRONG))
     qtbot.waitUntil(lambda: table.isColumnHidden(SECONDS))
-    words = [word for row in review.model.rows for word in row.preferred.split()]
+    words = [word for row in review.table.answers.rows for word in row.preferred.split()]
     assert table.columnWidth(PREFERRED) >= max(map(metrics.horizontalAdvance, words))
     assert sum(map(table.columnWidth, range(FITS + 1))) <= table.viewport().width()

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
+from elicit_app.gui import theme
+from elicit_app.gui.elements.buttons import LinkButton
 from elicit_app.gui.flow.background import proposed_name, save_dialog_title, save_pictures
 from elicit_app.gui.results.page import PracticeDialog, ResultsPage
 from elicit_app.gui.results.policy_table import PolicyTable
@@ -21,6 +23,7 @@ from elicit_app.study import open_study
 from metrics.drawing import LinearAxis
 from metrics.elicited.metric_parts import CHOICE_SETTLED
 from metrics.policies.judgement import Threshold
+from metrics.text import total_cost
 
 TODAY = ((167, 45), (150, 207))
 
@@ -74,6 +77,14 @@ def test_the_best_are_shown_as_they_add_up_with_models_as_they_are_in_one_line(c
     lines = {line.name: line for line in curves.best.lines}
     assert "a model, as it decides now" in lines
     np.testing.assert_allclose(sum(line.values for line in lines.values()), 1.0, atol=0.051)
+
+
+def test_at_the_elicited_ratio_the_curves_cost_what_the_table_says(curves, view):
+    judged = {one.policy.name: total_cost(one.cost_per_population) for one in view.judgement.policies}
+    found = {line.name: total_cost(value) for line, value in curves.cost.values(curves.cost.elicited)}
+    shared = found.keys() & judged.keys()
+    assert len(shared) >= 4
+    assert {name: found[name] for name in shared} == {name: judged[name] for name in shared}
 
 
 def test_net_benefit_is_at_the_stated_prevalence_and_reaches_beyond_the_threshold(view, study):
@@ -199,6 +210,24 @@ def test_practice_is_typed_or_pasted(qtbot, study):
     QTest.keyClick(dialog.fields[0][0], Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
     dialog.use.click()
     assert told == [TODAY]
+
+
+def test_practice_is_read_with_decimal_commas_and_thousands(qtbot, study):
+    dialog = PracticeDialog(study, None)
+    qtbot.addWidget(dialog)
+    fields = [field for row in dialog.fields for field in row]
+    for field, text in zip(fields, ("0,5", "0,25", "1,200", "85,5 %"), strict=True):
+        field.setText(text)
+    assert dialog.table() == ((0.5, 0.25), (1200.0, 85.5))
+
+
+def test_with_a_large_font_the_links_of_a_tab_stand_above_those_of_the_page(page, qtbot, appearance):
+    theme.apply(appearance, family="DejaVu Sans", scale=2.0)
+    page.resize(800, 600)
+    page.tabs.setCurrentIndex(2)
+    answers = next(link for link in page.findChildren(LinkButton) if link.text() == "Look at the answers")
+    height = lambda link: link.mapTo(page.inner, QPoint(0, 0)).y()  # noqa: E731
+    qtbot.waitUntil(lambda: page.details.y() < height(page.tables) < height(answers))
 
 
 def test_the_arrows_move_the_line_and_the_sentence_follows(page, curves, qtbot):

@@ -36,6 +36,16 @@ def test_new_nouns_change_the_default_words_and_leave_the_chosen_ones(wine):
     assert changed.wording.cases == "bottles"
 
 
+def test_new_nouns_leave_every_consequence_as_it_was_typed(wine):
+    plain = replace(wine, wording=default_wording(wine.classes))
+    follows = {key: f"What follows from {key}." for key in keys_of(plain)}
+    words = {key: replace(plain.wording.mistake(key), consequence=text) for key, text in follows.items()}
+    typed = with_mistakes(plain, words)
+    changed = with_nouns(typed, "bottle", "bottles", ("red", "rosé", "white"), ("reds", "rosés", "whites")).wording
+    assert {key: changed.mistake(key).consequence for key in follows} == follows
+    assert changed.mistake((0, 1)).name == "Red called rosé"
+
+
 def test_every_mistake_has_words_and_is_found_by_them(wine):
     keys = keys_of(wine)
     assert len(keys) == 9

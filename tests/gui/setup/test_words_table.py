@@ -57,6 +57,34 @@ def test_a_block_from_a_spreadsheet_is_pasted_from_the_current_cell_on_and_taken
     assert page.study.wording == open_study("wine").wording
 
 
+def test_the_last_step_is_taken_back_whichever_table_it_was_in(page, table):
+    before = page.study.wording
+    go(table, 0, NAME)
+    paste(table, "Fraud")
+    classes = page.nouns.table
+    classes.setFocus()
+    go(classes, 1, 3)
+    paste(classes, "sell it")
+    page.undo.click()
+    assert (
+        page.study.wording
+        == with_mistakes(open_study("wine"), {(0, 1): replace(before.mistakes[0, 1], name="Fraud")}).wording
+    )
+    QTest.keyClick(classes, Qt.Key.Key_Z, CTRL)
+    assert page.study.wording == before
+    assert not page.undo.isEnabled()
+
+
+def test_another_study_of_the_same_classes_has_no_step_to_take_back(page, table, tmp_path):
+    page.mistakes.grid.put({(0, NAME): "Fraud"})
+    wine = open_study("wine")
+    other = with_mistakes(wine, {(0, 1): replace(wine.wording.mistakes[0, 1], name="Slip")})
+    page.show_study(other, tmp_path / "other")
+    assert not page.undo.isEnabled()
+    QTest.keyClick(table, Qt.Key.Key_Z, CTRL)
+    assert page.study.wording == other.wording
+
+
 def test_pasted_cells_stay_marked_until_the_next_key(table):
     go(table, 0, NAME)
     paste(table, "Fraud")
@@ -81,7 +109,11 @@ def test_a_sentence_with_a_comma_stays_one_cell(page, table):
     ("text", "split", "block"),
     [
         ("a\tb\nc\td\n", True, [["a", "b"], ["c", "d"]]),
-        ('"a\nb"\tc', True, [["a\nb", "c"]]),
+        ('"a\nb"\tc', True, [["a b", "c"]]),
+        ('"a\nb"\nc', False, [["a b"], ["c"]]),
+        ('"a" b\nc', False, [['"a" b'], ["c"]]),
+        ('"a\nb', False, [['"a'], ["b"]]),
+        ("a\r\n\r\nc\r\n", False, [["a"], [""], ["c"]]),
         ("a, b\nc, d", True, [["a", "b"], ["c", "d"]]),
         ("a, b\nc", True, [["a, b"], ["c"]]),
         ("a, b", False, [["a, b"]]),
@@ -156,6 +188,17 @@ def test_of_two_classes_each_mistake_has_its_words_once(page, tmp_path):
     assert page.study.wording.mistake((0, None)) == page.study.wording.mistake((0, 1))
     again = read_words(page.study, write_words(page.study, tmp_path / "words.csv"))
     assert set(again) == {(0, 1), (1, 0)}
+
+
+def test_shares_that_do_not_add_up_yet_stay_while_a_noun_is_typed(page):
+    section = page.population
+    section.stated.radio.click()
+    section.boxes[0].setValue(60)
+    QTest.keyClicks(page.nouns.cases, "x")
+    assert section.stated.radio.isChecked()
+    assert section.boxes[0].value() == 60
+    page.save.click()
+    assert page.notice.sentence == "The stated shares must add up to 100 %."
 
 
 def test_a_consequence_too_long_is_refused_with_how_long_it_may_be(page):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics import Consequence, ElicitedMetric, Quality, exchange_rates
+from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates
 from metrics.elicited.exchange import ExchangeRate, Headline, called, headline, headline_of
 from metrics.elicited.family import MistakeKey
 from metrics.text import probability, span, two_digits
@@ -47,6 +47,19 @@ def test_a_range_is_wide_from_more_than_ten_times():
     assert Headline(rate(3, 1, 10.1), YARDSTICK).below == ("90 % plausible, not known more closely.", "")
     assert Headline(rate(7.5, 5, 12), YARDSTICK).below == ("Plausible (90 %): ", "5 to 12")
     assert Headline(rate(9, 5, math.inf), YARDSTICK).below[0].startswith("Only bounded")
+
+
+def test_what_a_search_leaves_open_is_not_called_plausible():
+    close, wide = (replace(rate(*found), plausible=False) for found in ((7.5, 5, 12), (3, 1, 10.1)))
+    assert Headline(close, YARDSTICK).below == ("Left open if every answer is right: ", "5 to 12")
+    assert Headline(close, YARDSTICK).in_words().endswith("7.5 needless biopsies (left open: 5 to 12).")
+    assert Headline(wide, YARDSTICK).below == ("Left open, not known more closely.", "")
+    assert Headline(wide, YARDSTICK).in_words().endswith("1 to 10 needless biopsies (left open).")
+    stated = ElicitedMetric.from_weights(
+        ["a", "b"], [-1, -4], "lpm", intervals=[[[0, 0], [0.2, 0.3]], [[1, 1], [0, 0]]]
+    )
+    found = [replace(stated, provenance=Provenance(procedure=name)) for name in ("bayes", "lpm")]
+    assert [exchange_rates(metric)[1].plausible for metric in (stated, *found)] == [True, True, False]
 
 
 def test_every_mistake_is_compared_with_the_yardstick():

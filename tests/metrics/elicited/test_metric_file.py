@@ -14,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 import metrics
 from metrics import CaseWords, Consequence, ElicitedMetric, MetricFileError, Provenance, Quality, Tally
 from metrics.elicited.metric_file import CURRENT_VERSION, MetricDocument, metric_schema, migrate
+from metrics.elicited.metric_parts import rounded_draws
 from metrics.errors import ArgumentTypeError
 from metrics.files import document_digest, json_text, write_atomically
 from metrics.inputs.labels import label_text
@@ -121,6 +122,14 @@ def test_draws_are_written_once_and_read_however_they_are_laid_out(tmp_path):
     ]
     for other in (text, *others, text.replace('"samples": [', '"samples": [ ')):
         np.testing.assert_array_equal(ElicitedMetric.from_json(other).samples, draws)
+
+
+@given(arrays(float, (3, 4), elements=st.floats(1e-9, 1e3)), st.sampled_from([-1, 1]))
+def test_rounded_draws_are_short_and_near(draws, sign):
+    rounded = rounded_draws(sign * draws)
+    np.testing.assert_allclose(rounded, sign * draws, rtol=5.1e-6)
+    np.testing.assert_array_equal(rounded_draws(rounded), rounded)
+    assert all(value == float(f"{value:.7g}") for value in rounded.ravel())
 
 
 @pytest.mark.parametrize(

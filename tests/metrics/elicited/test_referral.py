@@ -25,7 +25,9 @@ def test_zero_one_costs_with_an_abstention_of_one_fifth():
     assert referral.score(true, decided) < metric.score(true, metric.decide(PROBA))
 
 
-@pytest.mark.parametrize("cost", [0.1, [0.3, 0.02, 0.1], {"c": 0.1, "a": 0.3, "b": 0.02}])
+@pytest.mark.parametrize(
+    "cost", [0.1, [0.3, 0.02, 0.1], {"c": 0.1, "a": 0.3, "b": 0.02}, pd.Series([0.1, 0.3, 0.02], index=["c", "a", "b"])]
+)
 def test_referring_is_one_more_column_of_the_costs(cost):
     referral = METRIC.refer(cost, label="ask")
     column = [0.1] * 3 if isinstance(cost, float) else [0.3, 0.02, 0.1]
@@ -53,7 +55,8 @@ def test_columns_are_named_as_in_decide():
     [
         (-0.1, "refer", "cost: a number >= 0 was expected"),
         ([0.1, 0.2], "refer", "or 3 of them, one per class"),
-        ({"a": 0.1, "b": 0.2}, "refer", "one for each of the 3 classes was expected, found 2"),
+        ({"a": 0.1, "b": 0.2}, "refer", "cost: no cost for the class 'c'"),
+        ({"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.4}, "refer", "cost, row 3: d is not one of the classes"),
         (float("nan"), "refer", "cost"),
         (0.1, "b", "label: 'b' is a class"),
         (0.1, None, "label: None is missing"),

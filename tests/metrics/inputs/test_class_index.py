@@ -202,6 +202,10 @@ def test_a_label_that_is_no_class_is_named(values, words):
 def test_classes_have_different_names(labels, words):
     with pytest.raises(ValueError, match=words):
         class_names(labels)
+    metric = ElicitedMetric.from_cost_matrix(["ill", "well"], [[0, 4], [1, 0]])
+    for use in (metric.with_labels, lambda labels: metric.decide([[0.5, 0.5]], labels=labels)):
+        with pytest.raises(ValueError, match=f"^labels: .*{words}"):
+            use(labels)
 
 
 def test_a_text_is_no_list_of_classes():

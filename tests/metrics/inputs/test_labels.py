@@ -209,6 +209,7 @@ def test_weights_of_booleans_by_label():
         lambda: metrics.calibration_curve([0, 1], [0.1, 0.9], n_bins=2.5),
         lambda: metrics.release_matrix({0: [1]}, 0.5, 3),
         lambda: metrics.net_benefit([0, 1], [0.1, 0.9], threshold=[0.1, 0.2]),
+        lambda: metrics.net_benefit([0, 1], [0.1, 0.9], threshold=np.complex128(0.5)),
         lambda: metrics.confusion_matrix([0, 1], [0, 1], labels="01"),
     ],
 )

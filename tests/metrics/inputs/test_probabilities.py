@@ -122,6 +122,8 @@ def test_one_column_is_the_probability_of_the_second_class():
         ([1, 2], "sample_weight: 3 cases were expected, as many as in y_true, found 2."),
         ([[1, 2, 3]], "sample_weight: one weight per case was expected, the shape is (1, 3)."),
         ("abc", "sample_weight: numbers were expected, all rows of the same length."),
+        (np.array([1, 1j, 0]), "sample_weight: numbers were expected, all rows of the same length."),
+        (np.array([1, 2, 3], dtype="M8[D]"), "sample_weight: numbers were expected, all rows of the same length."),
         ([0, 0, 0], "There is no case with a weight above zero (sample_weight, class_weight), so there is no mean."),
     ],
 )

@@ -15,11 +15,13 @@ from metrics import (
     cost_sensitive_decisions,
     expected_calibration_error,
     expected_misclassification_cost,
+    judge,
     meta_pattern_concern_score,
     misclassification_cost,
     negative_log_likelihood,
     probability_squared_error,
 )
+from metrics.displays import CostDisplay
 from metrics.inputs.arguments import matrix_by_name
 from metrics.inputs.class_index import ClassIndex
 from metrics.measures.likelihood import LogLikelihood
@@ -138,6 +140,22 @@ def test_a_cost_curve_reads_confusion_matrices_by_their_labels():
         for labels in (["c", "b", "a"], None)
     )
     assert (by_name.fixed, by_name.slope) == (sorted_.fixed, sorted_.slope)
+
+
+@pytest.mark.parametrize("labels", [[*"bca"], [*"zxy"], [2, 0, 1]])
+def test_matrices_are_read_by_labels_or_classes_of_a_metric(labels):
+    metric = ElicitedMetric.from_cost_matrix(["b", "c", "a"], COSTS).with_labels(labels)
+    named = dict(zip(metric.classes, labels, strict=True))
+    true, predicted = ([named[label] for label in side] for side in (TRUE, PREDICTED))
+    expected = metric.score(true, predicted)  # the worst mistake costs 10 yardsticks
+    counts = confusion_matrix(true, predicted, labels=labels).tolist()
+    for matrix in (confusion_matrix(true, predicted), confusion_matrix(TRUE, PREDICTED), counts):
+        assert CostDisplay(matrix, metric).cost == pytest.approx(expected)
+        assert cost_curve(metric, {"model": matrix}, labels[::2]).cost(2) == pytest.approx([10 * expected])
+        judged = judge(metric, true, {"model": PROBA}, practice=matrix, draws=0, population=1)
+        assert judged.named("present practice").cost_per_population == pytest.approx(10 * expected)
+    with pytest.raises(ValueError, match=r"^practice: rows and columns are named p, q, r, the classes are "):
+        judge(metric, true, {"model": PROBA}, practice=pd.DataFrame(counts, [*"pqr"], [*"pqr"]), draws=0)
 
 
 def test_half_named_matrices():

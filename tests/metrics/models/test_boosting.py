@@ -35,6 +35,8 @@ def test_two_classes_have_one_margin():
     np.testing.assert_allclose(gradient, both[:, 1])
     with pytest.raises(InputError, match="margins of 3 classes were expected"):
         ExpectedCostObjective(METRIC)([0, 1], [0.5, 0.1])
+    with pytest.raises(InputError, match="margins of 3 classes were expected"):  # by case or by class?
+        ExpectedCostObjective(METRIC)([0, 1], np.zeros(6))
     with pytest.raises(InputError, match="margins of 2 classes were expected"):
         ExpectedCostObjective(metric)([0, 1], [0.5, 0.1, 0.2])
 

@@ -163,6 +163,8 @@ def test_metrics_are_equal_where_they_say_the_same(tmp_path):
         "metric",
     ):
         assert other != METRIC
+    amounts = [ElicitedMetric.from_weights(["alpha", "beta"], [2, b], "dlpm", kind="relevance") for b in (1, 1, 3)]
+    assert [one == amounts[0] for one in (*amounts, METRIC)] == [True, True, False, False]
 
 
 def test_a_search_without_scoring_chooses_by_cost():

@@ -26,6 +26,10 @@ def test_the_loss_is_the_expected_cost_and_has_a_gradient():
     assert torch.autograd.gradcheck(lambda x: ExpectedCostLoss(METRIC)(x, TARGETS[:4]), (logits,))
     with pytest.raises(InputError, match="mean, sum or none"):
         ExpectedCostLoss(METRIC, reduction="median")
+    amounts = ElicitedMetric.from_weights(["found", "missed", "false"], [1, 5, 2], "dlpm", kind="multilabel")
+    for kind in (ExpectedCostLoss, MeanCost):
+        with pytest.raises(InputError, match="prices labels of items"):
+            kind(amounts)
 
 
 @pytest.mark.parametrize("least_cost", [False, True])

@@ -5,7 +5,7 @@ import polars
 import pytest
 
 from elicit_app.study import open_study
-from metrics import ElicitedMetric, decision_curve, judge, policy_curves
+from metrics import ElicitedMetric, confusion_matrix, cost_curve, decision_curve, judge, policy_curves
 from metrics.errors import InputError
 
 
@@ -70,7 +70,7 @@ def test_by_default_the_worst_mistake_varies_around_what_is_plausible():
     always = [policy.name for policy in curves.policies].index("always Barbera")
     assert curves.cost[always] == pytest.approx(np.full(len(curves.ratios), 0.2 * 4 + 0.3 * 2))
     for refused in ((0, 1), ("Barolo", "Grignolino"), (1, 1)):
-        with pytest.raises(InputError, match="is the yardstick or no mistake"):
+        with pytest.raises(InputError, match=r"is the yardstick|is a right answer"):
             policy_curves(under, true, models, refused)
     with pytest.raises(InputError, match=r"a pair \(true class, predicted class\) was expected"):
         policy_curves(under, true, models, "Barolo")
@@ -80,6 +80,37 @@ def test_by_default_the_worst_mistake_varies_around_what_is_plausible():
     assert one.mistake == same.mistake == "Barbera called Grignolino"
     with pytest.raises(InputError, match="ascending numbers above 0"):
         policy_curves(under, true, models, ratios=[2.0, 1.0])
+
+
+def test_costs_of_confusion_matrices_are_those_of_the_policies():
+    rng = np.random.default_rng(4)
+    draws = -rng.lognormal(size=(200, 6))
+    under = ElicitedMetric.from_weights([*"abc"], -rng.lognormal(size=6), "lpm", samples=draws)
+    true, proba = rng.choice([*"abc"], 60), rng.dirichlet(np.ones(3), 60)
+    counts = confusion_matrix(true, np.array([*"abc"])[proba.argmax(axis=1)])
+    ratios = np.array([0.5, 2.0, 7.0])
+    curves = policy_curves(under, true, {"model": proba}, ratios=ratios, draws=1)
+    as_now = [policy.name for policy in curves.policies].index("model, as it decides now")
+    true_class, predicted = curves.mistake.split(" called ")
+    lines = cost_curve(under, {"model": counts}, (true_class, predicted))
+    assert lines.cost(ratios)[0] == pytest.approx(curves.cost[as_now], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("classes", "mistake", "name"),
+    [
+        ([1, 2, 3], (1, 2), "1 called 2"),
+        ([2, 1, 0], (0, 2), "0 called 2"),
+        ([1, 2, 3], (0, 2), "1 called 3"),  # 0 is no label, so these are indices
+        ([*"abc"], (2, 1), "c called b"),
+    ],
+)
+def test_a_mistake_between_numbered_classes_is_named_by_their_labels(classes, mistake, name):
+    under = ElicitedMetric.from_cost_matrix(classes, [[0, 5, 2], [1, 0, 7], [3, 4, 0]])
+    counts = confusion_matrix(classes, classes[::-1], labels=classes)
+    assert cost_curve(under, {"model": counts}, mistake).mistake == name
+    found = policy_curves(under, classes, {"model": np.eye(3)}, mistake, ratios=[2.0], draws=1)
+    assert found.mistake == name
 
 
 def test_lists_and_frames_are_taken_as_the_judge_takes_them():

@@ -11,7 +11,7 @@ from metrics.elicited.metric_parts import OPPOSED, UNTRUSTED, UNTRUSTED_AMONG, C
 from metrics.policies.cases import Practice, case_table, of_model
 from metrics.policies.information import DOUBTED, DOUBTED_CASES, information
 from metrics.policies.judging import Judge
-from metrics.policies.recommendation import name_and_manner
+from metrics.policies.recommendation import name_and_manner, short_recommendation
 
 WORDS = (
     Consequence("malignant", "benign", "Missed cancer", "missed cancer", "missed cancers"),
@@ -143,6 +143,7 @@ def test_nothing_is_decided_by_answers_that_speak_against_each_other(reason):
     assert judged(table, under).advice == f"Do not decide by these costs yet: {reason}"
     assert judged(table, under).recommendation.reservation == f"The costs are provisional: {reason}."
     assert judged(table, under).recommendation.sentence.startswith("Best guess only. Use m")
+    assert "(best guess only, " in short_recommendation(judged(table, under))
     assert judged(table, metric(3.0, 0.2)).advice.startswith("Decide now")
 
 
@@ -158,6 +159,7 @@ def test_a_sentence_that_something_else_is_likelier_than_is_called_a_guess():
     guess = [judged(table, metric(1.6, 0.6)) for table in ([70, 30, 45, 55], [950, 50, 50, 950])]
     assert guess[0].sure < 0.5 < guess[1].sure
     assert [one.recommendation.sentence.startswith("Best guess only. ") for one in guess] == [True, False]
+    assert ["best guess only" in short_recommendation(one) for one in guess] == [True, False]
 
 
 def test_what_one_does_names_every_policy():
@@ -190,7 +192,7 @@ class TestInformation:
     def test_the_expected_loss_of_two_policies_has_a_closed_form(self):
         gap, spread = 5.0, 10.0
         drawn = self.draws(gap, spread)
-        found = information(0, 100.0, drawn, None, drawn, 0, 400, PATIENTS)
+        found = information(100.0, drawn, None, drawn, 0, 400, PATIENTS)
         # the unit normal loss integral at gap / spread
         at = gap / spread
         density, tail = np.exp(-(at**2) / 2) / np.sqrt(2 * np.pi), 0.5 - 0.19146
@@ -201,7 +203,7 @@ class TestInformation:
 
     def test_more_cases_spare_what_the_shrunken_draws_say(self):
         drawn = self.draws(0.0, 10.0)
-        found = information(0, 100.0, drawn, None, drawn, 0, 400, PATIENTS)
+        found = information(100.0, drawn, None, drawn, 0, 400, PATIENTS)
         assert [one.number for one in found.more] == sorted(one.number for one in found.more)
         for one in found.more:
             # at a gap of 0 the loss is proportional to the spread that is still to be seen
@@ -213,19 +215,19 @@ class TestInformation:
     def test_answers_are_advised_where_they_would_spare_more(self):
         drawn = self.draws(0.0, 10.0)
         none = np.tile([100.0, 101.0], (len(drawn), 1))
-        found = information(0, 100.0, drawn, drawn, none, 12, 400, PATIENTS)
+        found = information(100.0, drawn, drawn, none, 12, 400, PATIENTS)
         assert (found.kind, found.advice) == ("answers", "Answer about 5 more questions")
         assert {one.of for one in found.more if one.spares > 0} == {"answers"}
 
     def test_the_number_advised_is_one_of_the_kind_advised(self):
         drawn = self.draws(0.0, 10.0)
         nearly = drawn.mean(axis=0) + 0.99 * (drawn - drawn.mean(axis=0))
-        found = information(0, 100.0, drawn, nearly, drawn, 12, 400, PATIENTS)
+        found = information(100.0, drawn, nearly, drawn, 12, 400, PATIENTS)
         assert (found.kind, found.advice) == ("cases", "Collect about 150 more patients"), "5 answers would do as well"
 
     def test_knowing_a_part_spares_no_more_than_knowing_all(self):
         narrow, wide = self.draws(0.0, 5.0), self.draws(0.0, 10.0)
-        found = information(0, 100.0, narrow, wide, wide, 12, 400, PATIENTS)
+        found = information(100.0, narrow, wide, wide, 12, 400, PATIENTS)
         assert found.of_values == found.of_cases == found.expected_loss
 
     def test_more_answers_do_not_bring_pooled_experts_together(self):
@@ -237,7 +239,7 @@ class TestInformation:
 
     def test_what_hardly_matters_needs_no_more(self):
         drawn = self.draws(30.0, 10.0)
-        found = information(0, 100.0, drawn, drawn, drawn, 12, 400, PATIENTS)
+        found = information(100.0, drawn, drawn, drawn, 12, 400, PATIENTS)
         assert found.kind == "decide"
         assert found.advice.startswith("Decide now")
 

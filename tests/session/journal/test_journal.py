@@ -80,6 +80,7 @@ def repaired(path, data, expected):
         (b"[1, 2]\n", "is not a session of elicit"),
         (b"[" * 100_000 + b"\n", "is not a session of elicit"),
         (b"\x00\xff\n", "is not a session of elicit"),
+        (b"PK without a line end", "is not a session of elicit"),
         (b'{"format": "elicit-session", "version": 1\n', "is damaged in line 1, .* Nothing can be saved of it"),
         (b"", "holds no session yet"),
     ],

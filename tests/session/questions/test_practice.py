@@ -111,4 +111,4 @@ def test_feedback(reply, right) -> None:
         )
     else:
         assert said.headline == f"Look once more: B has {gain} and nothing else differs"
-        assert said.sentence == "Outlined squares are how many more there are on that side."
+        assert said.sentence == "The outlined part is how many more there are on that side."

@@ -1,0 +1,297 @@
+"""Policies in the order of their costs, each with its uncertainty, and the value of information about the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics.elicited.exchange import mistake_words
+from metrics.elicited.family import family_of
+from metrics.elicited.metric_parts import NOT_TO_DECIDE_BY, CaseWords, Consequence, range_of_draws
+from metrics.inputs.arguments import Floats
+from metrics.measures.costs import EQUAL_COST
+from metrics.policies.cases import Policy
+from metrics.policies.information import Information, information
+
+if TYPE_CHECKING:
+    from metrics.elicited.elicited_metric import ElicitedMetric
+
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """The probability from which a case is called positive, with its 90 % range given the answers."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPolicy:
+    """A policy and its costs, per population and in units of the yardstick; lower is better.
+
+    Parameters
+    ----------
+    policy : Policy
+        The policy.
+    threshold : Threshold or None
+        Only for two classes and a model that decides with the costs.
+    cost_per_population : float
+        Cost at the metric's estimate and the counted cases.
+    counts : ndarray of int64, shape (k, k)
+        Confusion matrix of its decisions as natural frequencies in the population; rows are true classes.
+    macro_f1 : float
+        Mean F1 of the classes, for people who go by it; the order and the rank go by cost.
+    rank : int
+        Policies whose difference to the best may be 0 share rank 1; the others follow by cost.
+    difference_to_best : float
+        Extra cost over the recommended policy; 0 for that policy.
+    interval, interval_answers, interval_cases : tuple of float or None
+        90 % range of the cost: with both uncertainties, with that of the answers alone (None if the metric has no
+        draws), and with that of the cases alone. None without draws.
+    difference_interval, difference_answers, difference_cases : tuple of float or None
+        The same for the difference.
+    probability_best : float or None
+        Share of the draws in which it costs least; tied policies share a draw equally. None without draws.
+    """
+
+    policy: Policy
+    threshold: Threshold | None
+    cost_per_population: float
+    counts: NDArray[np.int64]
+    macro_f1: float
+    rank: int
+    difference_to_best: float
+    interval: Range | None = None
+    interval_answers: Range | None = None
+    interval_cases: Range | None = None
+    difference_interval: Range | None = None
+    difference_answers: Range | None = None
+    difference_cases: Range | None = None
+    probability_best: float | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the name of the policy."""
+        return self.policy.name
+
+
+@dataclass(frozen=True, eq=False)
+class CostDraws:
+    """Costs of p policies per population: the estimate (p,), and paired draws (b, p) with both uncertainties or one.
+
+    `answers` is None if the metric has no draws; `worth` (b,) is that of `UnitCosts`.
+    """
+
+    estimate: Floats
+    both: Floats
+    answers: Floats | None
+    cases: Floats
+    worth: Floats
+
+    def of(self, places: Sequence[int]) -> CostDraws:
+        """Return the costs of some of the policies."""
+        at = list(places)
+        answers = None if self.answers is None else self.answers[:, at]
+        return CostDraws(self.estimate[at], self.both[:, at], answers, self.cases[:, at], self.worth)
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Policies judged by an elicited metric; the recommended one comes first.
+
+    Parameters
+    ----------
+    metric : ElicitedMetric
+        The costs of mistakes.
+    words : CaseWords
+        The words of the domain.
+    unit : tuple of int
+        Cell (true, predicted) of the yardstick mistake, the unit of all costs.
+    positive : int or None
+        With two classes, the one predicted above a threshold; the yardstick is its false alarm.
+    population : int
+        Number of cases to which costs refer.
+    prevalence : ndarray of shape (k,)
+        Shares of the true classes.
+    stated : bool
+        Whether the prevalence is stated; a counted prevalence is uncertain.
+    n_cases, n_draws : int
+        Numbers of cases and of draws.
+    model_names : tuple of str
+        The models, in the order in which they were given, on which the draws depend.
+    policies : tuple of JudgedPolicy
+        In the order of `compared`; ties go to policies without a model, then to those that change nothing.
+    information : Information or None
+        Value of information; None without draws.
+    drawn : CostDraws
+        The draws of the costs, in the order of `policies`.
+    grouped : bool
+        Whether the bootstrap weighs groups of cases; see `metrics.policies.cases.CaseTally`.
+    notes : tuple of str
+        Notes for the reader: uncertainty that was not counted, badly calibrated probabilities.
+    """
+
+    metric: ElicitedMetric
+    words: CaseWords
+    unit: tuple[int, int]
+    positive: int | None
+    population: int
+    prevalence: Floats
+    stated: bool
+    n_cases: int
+    n_draws: int
+    model_names: tuple[str, ...]
+    policies: tuple[JudgedPolicy, ...]
+    information: Information | None
+    drawn: CostDraws
+    grouped: bool
+    notes: tuple[str, ...] = ()
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Return the k classes."""
+        return self.metric.classes
+
+    @property
+    def unit_name(self) -> str:
+        """Return the name of the yardstick mistake."""
+        return self.mistake(*self.unit).name
+
+    def mistake(self, true: int, predicted: int) -> Consequence:
+        """Return the expert's words for a mistake, with plain words in the gaps."""
+        return mistake_words(self.metric, family_of(self.metric.family).mistake_at(true, predicted))
+
+    @property
+    def advice(self) -> str | None:
+        """Return whether to decide now or to learn more first; None without draws."""
+        reason = self.metric.quality.provisional
+        if self.information is not None and reason in NOT_TO_DECIDE_BY:
+            return f"Do not decide by these costs yet: {reason}"
+        return None if self.information is None else self.information.advice
+
+    @property
+    def best(self) -> JudgedPolicy:
+        """Return the recommended policy."""
+        return self.policies[0]
+
+    @property
+    def best_without_model(self) -> JudgedPolicy | None:
+        """Return present practice if given, otherwise the cheapest policy that always predicts the same class."""
+        found = [one for one in self.policies if one.policy.decides == "practice"]
+        found += [one for one in self.policies if one.policy.decides == "always"]
+        return found[0] if found else None
+
+    @cached_property
+    def sure(self) -> float | None:
+        """Return the probability that no other policy costs less than the recommended one; None without draws."""
+        if not self.n_draws:
+            return None
+        least = self.drawn.both.min(axis=1)
+        return float((self.drawn.both[:, 0] <= least + EQUAL_COST * np.abs(least)).mean())
+
+    def named(self, name: str) -> JudgedPolicy:
+        """Return the policy with a given name."""
+        return next(one for one in self.policies if one.name == name)
+
+    def among(self, wanted: Callable[[Policy], bool]) -> Self:
+        """Return the ranking of a subset of the policies, from the same draws.
+
+        Parameters
+        ----------
+        wanted : callable
+            Returns whether a policy takes part; at least one must.
+        """
+        kept = [index for index, one in enumerate(self.policies) if wanted(one.policy)]
+        policies = [self.policies[index] for index in kept]
+        models = tuple(name for name in self.model_names if any(one.policy.model == name for one in policies))
+        fields = compared(policies, self.drawn.of(kept), self.n_cases, self.metric, self.words)
+        return replace(self, model_names=models, **fields)
+
+
+def compared(
+    policies: Sequence[JudgedPolicy], drawn: CostDraws, n_cases: int, metric: ElicitedMetric, words: CaseWords
+) -> Mapping[str, Any]:
+    """Rank and compare policies; return the fields `policies`, `drawn` and `information` of a `Ranking`.
+
+    The cheapest comes first, then those that may be no dearer, then the others, each group ordered by cost.
+    """
+    order = _by_cost(drawn.estimate)
+    tied = [index for index in order if _may_cost_no_more(drawn, index, order[0])]
+    order = [*tied, *(index for index in order if index not in tied)]
+    drawn, policies, n_draws = drawn.of(order), [policies[index] for index in order], len(drawn.both)
+    best = share_best(drawn.both) if n_draws else None
+    slack = _slack(drawn.estimate)
+    judged: list[JudgedPolicy] = []
+    for index, one in enumerate(policies):
+        figures: dict[str, Any] = _ranges(drawn, index) if n_draws else {}
+        cost = drawn.estimate[index]
+        below = int((drawn.estimate[len(tied) :] < cost - slack).sum())
+        figures["rank"] = 1 if index < len(tied) else 1 + len(tied) + below
+        figures["difference_to_best"] = float(cost - drawn.estimate[0])
+        judged.append(replace(one, probability_best=None if best is None else float(best[index]), **figures))
+    loss = None
+    if n_draws:
+        # More answers of the same experts do not bring the experts together.
+        n_answers = 0 if metric.provenance.procedure == "pooled" else metric.provenance.questions
+        loss = _information(drawn, n_answers, n_cases, words)
+    return {"policies": tuple(judged), "information": loss, "drawn": drawn}
+
+
+def _information(drawn: CostDraws, n_answers: int, n_cases: int, words: CaseWords) -> Information:
+    """Return the value of information about the first policy.
+
+    If the yardstick may be a slight mistake, the few draws in which it is dominate a mean of ratios to it. Means are
+    therefore taken on the scale on which the worst mistake costs 1, in units of the estimated yardstick.
+    """
+    worth = drawn.worth[:, None]
+    answers = None if drawn.answers is None else worth * drawn.answers
+    return information(float(drawn.estimate[0]), worth * drawn.both, answers, drawn.cases, n_answers, n_cases, words)
+
+
+def _by_cost(estimate: Floats) -> list[int]:
+    """Return the order of the policies by cost; ties up to rounding keep the given order."""
+    order = list(np.argsort(estimate, kind="stable"))
+    slack = _slack(estimate)
+    for index in range(1, len(order)):
+        at = index
+        while at and order[at] < order[at - 1] and estimate[order[at]] - estimate[order[at - 1]] <= slack:
+            order[at - 1], order[at] = order[at], order[at - 1]
+            at -= 1
+    return [int(index) for index in order]
+
+
+def _may_cost_no_more(drawn: CostDraws, index: int, first: int) -> bool:
+    """Return whether the cost may be no higher than the first's; without draws, whether it is no higher."""
+    slack = _slack(drawn.estimate)
+    if not len(drawn.both):
+        return bool(drawn.estimate[index] - drawn.estimate[first] <= slack)
+    return range_of_draws(drawn.both[:, index] - drawn.both[:, first])[0] <= slack
+
+
+def _slack(estimate: Floats) -> float:
+    return EQUAL_COST * float(np.abs(estimate).max())
+
+
+def _ranges(drawn: CostDraws, index: int) -> dict[str, Range]:
+    parts = {"": drawn.both, "answers": drawn.answers, "cases": drawn.cases}
+    found = {}
+    for name, draws in parts.items():
+        if draws is not None:
+            found[f"interval_{name}" if name else "interval"] = range_of_draws(draws[:, index])
+            found[f"difference_{name or 'interval'}"] = range_of_draws(draws[:, index] - draws[:, 0])
+    return found
+
+
+def share_best(draws: Floats) -> Floats:
+    """Return the share of draws in which each policy is the cheapest; tied policies share a draw equally."""
+    lowest = draws.min(axis=1, keepdims=True)
+    least = draws <= lowest + EQUAL_COST * np.abs(lowest)
+    return np.asarray((least / least.sum(axis=1, keepdims=True)).mean(axis=0))
