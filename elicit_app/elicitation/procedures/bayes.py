@@ -47,7 +47,7 @@ from elicit_app.elicitation.predictive import (
 from elicit_app.elicitation.prior import NeverWorse, Structure, WeightPrior, pile_labels, relative_weights
 from elicit_app.elicitation.procedure import Elicitation, Outcome
 from elicit_app.elicitation.questions import AnswersFor, Asked, Choice, Family, Matrix, Progress, Step, StopReason
-from elicit_app.elicitation.reach import open_ends, widest_rates
+from elicit_app.elicitation.reach import open_ends, reliance_on_prior, widest_rates
 from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.elicitation.response import ResponseModel, evidence
 from elicit_app.problem import Problem
@@ -194,6 +194,7 @@ class Bayes:
             sensitivity=float(np.median(belief.person.sensitivity)),
             lapse=float(belief.person.lapse.mean()),
             method=belief.method,
+            reliance_on_prior=reliance_on_prior(belief, ends) if self._by_particles else None,
         )
         belief.forget()
         return outcome
