@@ -22,7 +22,7 @@ from typing import TypeVar
 import numpy as np
 from elicitation import opened
 
-from elicit_app.elicitation.agenda import BEST_PROBABILITY, count_extra_checks, probability_best
+from elicit_app.elicitation.agenda import BEST_PROBABILITY, KNOWN_FACTOR, count_extra_checks, probability_best
 from elicit_app.elicitation.linearity import BAYES_FACTOR_ON_BASES, BAYES_FACTORS
 from elicit_app.elicitation.oracles import LogitOracle, Matching, Oracle
 from elicit_app.elicitation.procedures.bayes import Bayes
@@ -61,12 +61,15 @@ class Run:
         Whether the 90 % interval of each weight's ratio to the largest one holds the truth.
     ranks : ndarray of shape (m + 1,)
         Share of the draws below the truth, for every log-weight and for the log-sensitivity.
+    warned : bool
+        Whether the ranges are said to rest on the prior.
     """
 
     report: TrustReport
     agreement: float
     covered: Matrix
     ranks: Matrix
+    warned: bool = False
 
 
 # --- people -----------------------------------------------------------------------------------------------------------
@@ -352,7 +355,9 @@ def calibrate(laboratory: Laboratory, kind: Misspecified | None, number: int) ->
     gains = procedure.source.random_gains(500, rng)
     agreement = float(((gains @ np.abs(belief.estimate) > 0) == (gains @ np.exp(logs) > 0)).mean())
     ranks = (draws < np.append(logs, log_sensitivity)).mean(axis=0)
-    return Run(trust_report(procedure, asked, left_sides), agreement, (low <= true) & (true <= high), ranks)
+    covered = (low <= true) & (true <= high)
+    warned = (procedure.conclude(asked).reliance_on_prior or 0.0) > KNOWN_FACTOR
+    return Run(trust_report(procedure, asked, left_sides), agreement, covered, ranks, warned)
 
 
 def uniform(ranks: Matrix) -> float:
@@ -425,7 +430,7 @@ def calibration(laboratory: Laboratory, name: str, chosen: argparse.Namespace) -
     print(
         "| study | person | runs | agreement | coverage of 90 % | ranks uniform: p of each weight; sensitivity ", end=""
     )
-    print("| not to be trusted | reservations | findings |\n|" + "---|" * 9)
+    print("| warned; coverage of the others | not to be trusted | reservations | findings |\n|" + "---|" * 10)
     people: dict[str, Misspecified | None] = {"well specified": None, **MISSPECIFIED}
     for kind, person in people.items():
         if chosen.only is not None and chosen.only not in kind:
@@ -435,8 +440,10 @@ def calibration(laboratory: Laboratory, name: str, chosen: argparse.Namespace) -
         agreement = np.median([run.agreement for run in runs])
         ps = [uniform(ranks) for ranks in np.array([run.ranks for run in runs]).T] if person is None else []
         told = " ".join(f"{p:.2f}" for p in ps)
+        others = np.mean([run.covered.mean() for run in runs if not run.warned] or [np.nan])
         print(
-            f"| {name} | {kind} | {len(runs)} | {agreement:.3f} | **{covered:.3f}** | {told} | {flags(runs)}",
+            f"| {name} | {kind} | {len(runs)} | {agreement:.3f} | **{covered:.3f}** | {told} "
+            f"| {with_error([run.warned for run in runs])}; {others:.3f} | {flags(runs)}",
             flush=True,
         )
 

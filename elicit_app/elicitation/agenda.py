@@ -42,7 +42,7 @@ _EXTRAS: tuple[tuple[float, Purpose], ...] = (
     (0.6, Purpose.CHECK),
     (0.8, Purpose.REPEAT),
     (0.95, Purpose.REPEAT),
-)  # the share of a sitting after which each is due
+)  # the share of a sitting, or of all questions if they are fewer, after which each is due
 MAX_EXTRA_CHECKS = 5  # at most, after all questions, while it is unclear whether the expert looked
 _LATER = 4  # questions between "cannot say" and asking again
 _LATEST = 100  # latest answers from which a repeat is chosen
@@ -85,12 +85,17 @@ def n_answered(history: Sequence[Asked]) -> int:
 
 
 def extras(asked: int, questions: int) -> list[Purpose]:
-    """Return the repeats and checks that are due after `asked` of `questions` informative questions."""
-    due = []
-    for start in range(0, asked + 1, SITTING):
-        length = min(SITTING, questions - start)
-        due += [purpose for share, purpose in _EXTRAS if start + max(1, round(share * length)) <= asked]
-    return due
+    """Return the repeats and checks that are due after `asked` of `questions` informative questions.
+
+    A few questions after a whole sitting bring as few of them as the same number within one.
+    """
+    length = min(SITTING, questions)
+    return [
+        purpose
+        for start in range(0, asked + 1, SITTING)
+        for share, purpose in _EXTRAS
+        if start + max(1, round(share * length)) <= asked
+    ]
 
 
 def _outstanding(due: Sequence[Purpose], history: Sequence[Asked]) -> list[Purpose]:

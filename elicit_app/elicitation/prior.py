@@ -195,6 +195,11 @@ class WeightPrior:
         """Return the inverse of `log_weights`."""
         return normal_scores(np.asarray(np.linalg.solve(self.factor, log_weights.T).T, dtype=np.float64))
 
+    def log_odds_of_wider(self, log_weights: Matrix, times: float) -> Matrix:
+        """Return how much likelier draws (n, m) are if log-weights vary `times` as much; a constant is left out."""
+        squares = np.linalg.solve(self.factor, log_weights.T) ** 2 / DEGREES
+        return np.asarray((np.log1p(squares) - np.log1p(squares / times**2)).sum(axis=0) * (DEGREES + 1) / 2)
+
     def allowed(self, log_weights: Matrix) -> NDArray[np.bool_]:
         """Return which draws, shape (n, m), keep every stated order; shape (n,)."""
         return np.asarray((log_weights[:, self.order[:, 0]] <= log_weights[:, self.order[:, 1]]).all(axis=1))

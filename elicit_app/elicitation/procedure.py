@@ -72,6 +72,9 @@ class Outcome:
         that was not judged.
     method : str
         How the weights follow from the answers, with the source: sentences for a report.
+    reliance_on_prior : float or None
+        The largest factor by which an end of an interval would move if log-costs were expected to vary 1.5 times as
+        much; None without a belief, or with many weights.
     """
 
     family: Family
@@ -90,6 +93,7 @@ class Outcome:
     effective_draws: float | None = None
     linear: bool | str | None = None
     method: str = ""
+    reliance_on_prior: float | None = None
 
 
 Elicitation = Generator[Step, Answer, Outcome]

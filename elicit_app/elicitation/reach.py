@@ -1,12 +1,14 @@
-"""What questions can show: the widest trades of each mistake, and the ends of ranges that none of them reaches."""
+"""What questions and answers show: the ends of ranges that no question reaches, and those that the prior decides."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from elicit_app.elicitation.belief import Posterior, memory_slices
+from elicit_app.elicitation.belief import ENDS, Posterior, memory_slices
 from elicit_app.elicitation.pool import SAME
 from elicit_app.elicitation.questions import Matrix
+
+_WIDER = 1.5  # times as much as log-costs are expected to vary; see `reliance_on_prior`
 
 
 def widest_rates(gains: Matrix) -> Matrix:
@@ -27,6 +29,9 @@ def widest_rates(gains: Matrix) -> Matrix:
 def open_ends(posterior: Posterior, widest: Matrix) -> tuple[Matrix, tuple[tuple[float, float] | None, ...]]:
     """Return the ends of the ratios to the yardstick, left open where no question could reach.
 
+    A question reaches an end by trading the mistake for the yardstick, or for one whose own end is reached; and never
+    one beyond the widest trade of all.
+
     Parameters
     ----------
     posterior : Posterior
@@ -41,13 +46,44 @@ def open_ends(posterior: Posterior, widest: Matrix) -> tuple[Matrix, tuple[tuple
     bounded : tuple
         Per weight None, or (low, high) if an end is open.
     """
-    (low, high), yardstick = posterior.ratio_ends, posterior.yardstick
-    others = np.arange(len(widest)) != yardstick
-    # A low end is shown by many of the mistake for one yardstick mistake, a high one the other way round.
-    low = np.where(others & (low * widest < 1.0), 0.0, low)
-    high = np.where(others & (high > widest[yardstick]), np.inf, high)
+    low, high = posterior.ratio_ends.copy()
+    yardstick, any_rate = posterior.yardstick, widest.max()
+    lowest, most = 1.0, widest[yardstick]
+    for place in np.argsort(-low):  # shown by many of this mistake for one that weighs more
+        if place != yardstick and (low[place] * widest[place] < lowest or low[place] * any_rate < 1.0):
+            low[place] = 0.0
+        else:
+            lowest = min(lowest, low[place])
+    for place in np.argsort(high):  # shown by one of this mistake for many that weigh less
+        if place != yardstick and high[place] > min(most, any_rate):
+            high[place] = np.inf
+        else:
+            most = max(most, high[place] * widest[place])
     ends = np.stack([low, high])
     is_open = (low == 0.0) | np.isinf(high)
     return ends, tuple(
         (float(a), float(b)) if any_open else None for a, b, any_open in zip(*ends, is_open, strict=True)
     )
+
+
+def reliance_on_prior(posterior: Posterior, ends: Matrix) -> float:
+    """Return the largest factor by which an end of a range would move if costs were expected to vary 1.5 times as much.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        The belief.
+    ends : ndarray of shape (2, m)
+        Ends as `open_ends` returns them; those that are open anyway do not count.
+    """
+    logs = posterior.log_weights
+    odds = posterior.prior.log_odds_of_wider(logs, _WIDER)
+    share = np.exp(odds - odds.max())
+    moved = [0.0]
+    for ratios, (low, high) in zip(posterior.log_ratios.T, ends.T, strict=True):
+        order = np.argsort(ratios)
+        below = np.cumsum(share[order])
+        lower, upper = ratios[order[np.searchsorted(below, np.array(ENDS) * below[-1])]]
+        moved += [np.log(low) - lower] if low > 0 else []
+        moved += [upper - np.log(high)] if np.isfinite(high) else []
+    return float(np.exp(max(moved)))

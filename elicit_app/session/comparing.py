@@ -43,8 +43,8 @@ from metrics.text import counted, day, in_zone, series, two_digits
 
 BY_MEAN = "Pooled by the geometric mean of the ratios: where one expert says 2 and another 8, the pooled ratio is 4."
 IN_ONE_BELIEF = (
-    "Pooled in one belief: the group's ratios are a geometric mean of theirs in which an expert known more precisely "
-    "counts for more. Its range shows how well this mean is known, not how far apart the experts are."
+    "Pooled in one belief: the group's ratios are close to a geometric mean of theirs in which an expert known more "
+    "precisely counts for more. Its range shows how well they are known, not how far apart the experts are."
 )
 # A difference as small as this is not worth a sentence.
 _SAME = 1.05

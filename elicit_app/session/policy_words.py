@@ -112,9 +112,10 @@ def _shared_note(judgement: Judgement) -> str:
         return ""
     times = "twice" if len(tied) == 2 else f"{number_word(len(tied))} times"
     cases = f"{judgement.n_cases:,} {judgement.words.cases}"
-    doubt = main_doubt(tied[1:])
-    if doubt == "none":
+    doubts = {main_doubt(one) for one in tied[1:]} - {"none"}
+    if not doubts:
         return f"Rank 1 {times}: these cost the same."
+    doubt = doubts.pop() if len(doubts) == 1 else "both"
     whose = {"cases": cases, "answers": "the answers", "both": f"the answers and {cases} together"}[doubt]
     return f"Rank 1 {times}: {whose} cannot tell these apart."
 

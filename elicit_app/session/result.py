@@ -14,6 +14,7 @@ from threading import Lock
 import numpy as np
 
 import elicit_app
+from elicit_app.elicitation.agenda import n_answered
 from elicit_app.elicitation.procedure import Outcome
 from elicit_app.elicitation.questions import Choice, Matrix
 from elicit_app.problem import Problem
@@ -22,7 +23,7 @@ from elicit_app.session.journal.events import Event
 from elicit_app.session.journal.state import SessionState, fold
 from elicit_app.session.sentences import stated_words
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
-from elicit_app.session.trust_findings import trust_of
+from elicit_app.session.trust_findings import reliance_on_prior, trust_of
 from elicit_app.session.views import ResultView, Scenarios
 from elicit_app.study.model import Predictions, Study
 from elicit_app.study.writing import write_problem
@@ -108,7 +109,13 @@ def _parts_of_result(session: Session) -> Iterator[ResultView | None]:
         answers=len(state.entries),
         date=_day(state),
         can_export=session.can_export,
-        notes=(*models_under_prices(study, outcome), *_known_before(session, outcome), *outcome.notes, *state.notes),
+        notes=(
+            *models_under_prices(study, outcome),
+            *_known_before(session, outcome),
+            *outcome.notes,
+            *reliance_on_prior(outcome, n_answered(state.history)),
+            *state.notes,
+        ),
         can_continue=session.continuation() is not None,
         scenarios=scenarios,
         guesses=_guesses(state, study, outcome.family),

@@ -27,8 +27,8 @@ from metrics.inputs.arguments import (
     by_class,
     case_weights,
     column_names,
+    index_of_names,
     labelled_table,
-    matrix_names,
     matrix_of,
     number_array,
     required_weight,
@@ -36,7 +36,7 @@ from metrics.inputs.arguments import (
     weights_by_label,
 )
 from metrics.inputs.class_index import ClassIndex, LabelledWeights
-from metrics.inputs.labels import Probabilities, few, is_missing, label_array
+from metrics.inputs.labels import Probabilities, is_missing, label_array
 from metrics.measures.costs import least_cost_decisions
 
 if TYPE_CHECKING:
@@ -289,7 +289,8 @@ class CostsOfCases(PricedScores):
         ----------
         response_method : {"predict", "predict_proba"}
             "predict": the negated `score` of its predictions. "predict_proba": the negated `expected_score` of its
-            probabilities, which reflects the uncertainty of every case.
+            probabilities, which reflects the uncertainty of every case. `TunedThresholdClassifierCV` does not take
+            it, because no threshold changes it.
 
         Returns
         -------
@@ -327,14 +328,8 @@ class CostsOfCases(PricedScores):
         InputError
             If it has another shape or other names.
         """
-        rows, columns = matrix_names(matrix)
-        known = (self.class_index, ClassIndex(self.classes, "classes"))
-        index = next((one for one in known if columns is not None and one.order_of(columns) is not None), None)
-        if rows is not None and rows == columns and index is None:
-            raise InputError(
-                f"{name}: rows and columns are named {few(rows)}, the classes are {few(self.class_index.names)}."
-            )
-        return matrix_of(matrix, index or self.class_index, name)
+        known = self.class_index, ClassIndex(self.classes, "classes")
+        return matrix_of(matrix, index_of_names(matrix, known, name), name)
 
     def _labels_of(self, y_proba: ArrayLike, labels: Sequence[object] | None) -> Sequence[object] | None:
         """Return `labels`; for a frame with columns named after the classes, the metric's labels in that order."""

@@ -58,7 +58,7 @@ def require_order(table: object, classes: ClassIndex, name: str) -> None:
         )
 
 
-def matrix_names(matrix: object) -> tuple[list[Any] | None, list[Any] | None]:
+def _matrix_names(matrix: object) -> tuple[list[Any] | None, list[Any] | None]:
     """Return the names of a matrix's rows and columns, those of a `ConfusionMatrix` being its labels; None without."""
     own = getattr(matrix, "labels", None)
     if own is not None:
@@ -66,29 +66,32 @@ def matrix_names(matrix: object) -> tuple[list[Any] | None, list[Any] | None]:
     return _given(getattr(matrix, "index", None)), _given(getattr(matrix, "columns", None))
 
 
+def index_of_names(matrix: object, known: Sequence[ClassIndex], name: str) -> ClassIndex:
+    """Return the first of some indices whose classes name the rows and columns of a matrix; the first without names.
+
+    Raises
+    ------
+    InputError
+        If rows and columns are named alike, but after none of them: by position they might be other classes.
+    """
+    rows, columns = _matrix_names(matrix)
+    named = [classes for classes in known if columns is not None and classes.order_of(columns) is not None]
+    if rows is not None and rows == columns and not named:
+        raise InputError(f"{name}: rows and columns are named {few(rows)}, the classes are {few(known[0].names)}.")
+    return (*named, *known)[0]
+
+
 def matrix_by_name(matrix: ArrayLike, classes: ClassIndex, name: str) -> ArrayLike:
-    """Return a matrix with rows and columns in the order of the classes; names, if any, decide.
+    """Return a matrix, shape (k, k), with rows and columns in the order of the classes; names, if any, decide.
 
-    Parameters
-    ----------
-    matrix : array-like of shape (k, k)
-        A frame, a `ConfusionMatrix`, or plain numbers, which are returned unchanged.
-    classes : ClassIndex
-        The k classes.
-    name : str
-        Name of the argument in error messages.
-
-    Returns
-    -------
-    array-like of shape (k, k)
-        Rows and columns in the order of `classes`.
+    A matrix without names, or with others, is returned unchanged.
 
     Raises
     ------
     InputError
         If only the rows or only the columns are named, and in another order.
     """
-    rows, columns = (None if given is None else classes.order_of(given) for given in matrix_names(matrix))
+    rows, columns = (None if given is None else classes.order_of(given) for given in _matrix_names(matrix))
     if rows is not None and columns is not None:
         return square_matrix(matrix, name)[np.ix_(rows, columns)]
     known = rows if columns is None else columns

@@ -23,6 +23,7 @@ from metrics.inputs.arguments import (
     required_weight,
     whole_number,
 )
+from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import label_text
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ def penalized_multilabel_score(
         only labels that are present or were given count.
     labels : sequence of L labels, optional
         Names of the labels, for results per label and the plot; by default the column names of a frame, or "label 0",
-        "label 1", ...
+        "label 1", ... Columns of a frame named after them must be in the same order.
 
     Returns
     -------
@@ -209,6 +210,9 @@ def penalized_multilabel_score(
     true, predicted = label_bits(y_true, y_pred)
     if names is not None and len(names) != true.shape[1]:
         raise InputError(f"labels: {true.shape[1]} names were expected, one per column, found {len(names)}.")
+    if labels is not None:
+        for side, name in ((y_true, "y_true"), (y_pred, "y_pred")):
+            require_order(side, ClassIndex([*map(label_text, labels)]), name)
     tally = MultilabelTally(
         true.shape[1],
         false_positive_penalty=false_positive_penalty,

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.batches import Accumulator, Measured
 from metrics.errors import InputError, RowError
-from metrics.inputs.arguments import real_number, same_length
+from metrics.inputs.arguments import named_classes, real_number, require_order, same_length
 from metrics.inputs.labels import as_array, is_missing, label_array, label_text
 
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ class OutcomeFrequencies:
     ) -> None:
         outcomes = _names(label_array(y_reference, names[0]))
         contexts = _contexts(context_reference, len(outcomes), names[1], names[0])
+        self.features = named_classes(context_reference)
         self.outcomes = Counter(zip(contexts, outcomes, strict=True))
         self.contexts = Counter(contexts)
         self.most = dict.fromkeys(self.contexts, 0)
@@ -163,6 +164,8 @@ class OutcomeFrequencies:
         predicted = _names(label_array(y_pred, "y_pred"))
         same_length(len(true), len(predicted), "y_pred")
         contexts = _contexts(context, len(true), "context")
+        if self.features is not None:
+            require_order(context, self.features, "context")
         highest = self.highest(contexts)
         of_predicted, of_true = self.of(predicted, contexts), self.of(true, contexts)
         hit = np.array(true, dtype=object) == np.array(predicted, dtype=object)
@@ -248,7 +251,8 @@ def relevance_score(
     y_true, y_pred : array-like of shape (n,)
         Actual and predicted outcomes, compared as text.
     context : array-like of shape (n,) or (n, f)
-        Context of each case, one or several features, without the one that causes the randomness.
+        Context of each case, one or several features, without the one that causes the randomness. Features of a frame
+        must be in the order of those of the reference.
     alpha, beta : float
         Weights of the distance between the most frequent and the predicted outcome, and between the predicted and the
         actual one. Only their ratio matters; the paper uses 2 and 1.

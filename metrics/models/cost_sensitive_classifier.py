@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from metrics.elicited.elicited_metric import ElicitedMetric
 from metrics.elicited.family import checked_cost_matrix
 from metrics.errors import ArgumentTypeError, CostsCountTwice
-from metrics.inputs.arguments import matrix_of
+from metrics.inputs.arguments import index_of_names, matrix_of
 from metrics.inputs.class_index import ClassIndex, class_names
 from metrics.measures.costs import cost_sensitive_decisions, misclassification_cost
 
@@ -57,7 +57,8 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
 
     The decisions are only as good as the probabilities; calibrate them first if necessary
     (`sklearn.calibration.CalibratedClassifierCV`). Training is unchanged. The probabilities of an estimator trained
-    with class weights already contain costs; `fit` then warns with `CostsCountTwice`.
+    with class weights already contain costs; `fit` then warns with `CostsCountTwice`. Ensembles that average
+    probabilities (bagging, stacking, soft voting) would ignore the decisions of this classifier: wrap the ensemble.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         Raises
         ------
         InputError
-            If a class has no costs, or the cost matrix has the wrong size.
+            If a class has no costs, or the cost matrix has the wrong size or names.
         TypeError
             If the estimator has no `predict_proba`.
         """
@@ -227,4 +228,5 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             class_names(self.classes_, "y")
             order = self.metric.class_index.indices_of(self.classes_, "y")
             return np.asarray(self.metric.cost_matrix[np.ix_(order, order)])
-        return checked_cost_matrix(matrix_of(self.metric, ClassIndex(self.classes_), "metric"))
+        classes = index_of_names(self.metric, [ClassIndex(self.classes_)], "metric")
+        return checked_cost_matrix(matrix_of(self.metric, classes, "metric"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -196,7 +195,7 @@ def _whose(ranking: Ranking) -> str:
     cases = f"the {ranking.n_cases:,} {ranking.words.cases}"
     if rival.difference_answers is None:
         return f"The doubt comes from {cases}; that from the answers is unknown."
-    match main_doubt([rival]):
+    match main_doubt(rival):
         case "cases":
             return f"The doubt comes from {cases}, hardly from the answers."
         case "answers":
@@ -204,10 +203,9 @@ def _whose(ranking: Ranking) -> str:
     return f"The doubt comes from the answers and from {cases}."
 
 
-def main_doubt(policies: Sequence[JudgedPolicy]) -> Literal["none", "cases", "answers", "both"]:
-    """Return the source of the uncertainty in the differences to the best policy."""
-    of_cases = max(_width(one.difference_cases) for one in policies)
-    of_answers = max(_width(one.difference_answers) for one in policies)
+def main_doubt(policy: JudgedPolicy) -> Literal["none", "cases", "answers", "both"]:
+    """Return the source of the uncertainty in a policy's difference to the best one."""
+    of_cases, of_answers = _width(policy.difference_cases), _width(policy.difference_answers)
     if of_cases > _HARDLY * of_answers:
         return "cases"
     if of_answers > _HARDLY * of_cases:

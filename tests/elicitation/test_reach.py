@@ -8,7 +8,7 @@ from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.oracles import UtilityOracle, run
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.procedures.bayes import Bayes
-from elicit_app.elicitation.reach import open_ends, widest_rates
+from elicit_app.elicitation.reach import open_ends, reliance_on_prior, widest_rates
 from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel
 
 
@@ -45,9 +45,36 @@ def test_a_ratio_above_one_needs_many_of_the_yardstick(yardstick, is_open):
     assert np.isinf(ends[1, 1]) == is_open
 
 
+def test_an_end_is_reached_by_way_of_a_mistake_whose_own_end_is():
+    between, slight, widest = (-4, -2), (-7, -5), np.array([2_000.0, 100.0, 100.0])
+    assert open_ends(belief_of(slight), widest[:2])[1][1] is not None, "100 of it do not outweigh the yardstick"
+    assert open_ends(belief_of(between, slight), widest)[1] == (None, None, None)
+    assert None not in open_ends(belief_of(slight, slight), widest)[1][1:], "nothing between is reached"
+    assert open_ends(belief_of(between, slight), np.full(3, 100.0))[1][2] is not None, "beyond every trade"
+
+
 def test_the_widest_trades_are_those_of_each_mistake_and_of_two_only():
     gains = np.array([[10, -2, 0, 0], [-3, 6, 0, 0], [0, 4, -1, 0], [1, 1, -50, 0], [0, 7, 0, 0]]) / 1000
     np.testing.assert_allclose(widest_rates(gains), [5, 4, 0.25, 0])
+
+
+def drawn(prior, n, spread):
+    """Return the belief whose draws are those of the prior, drawn together by `spread`."""
+    logs = spread * prior.log_weights(np.random.default_rng(1).standard_normal((n, prior.size)))
+    draws = np.hstack([prior.coordinates(logs), np.zeros((n, N_PARAMETERS))])
+    return ParticlePosterior(prior, ResponseModel.of_ratios(), draws, float(n))
+
+
+@pytest.mark.parametrize("prior", [WeightPrior.of("dlpm", 2), WeightPrior.of("lpm", 3, piles=[[(0, 1), (0, 2)]])])
+def test_ranges_rest_on_the_prior_without_answers_and_hardly_do_where_answers_narrow_them(prior):
+    anything, known = drawn(prior, 4_000, 1.0), drawn(prior, 4_000, 0.1)
+    low, high = anything.ratio_ends
+    wider = np.delete(1.5 * np.log([low, high]), anything.yardstick, axis=1)
+    expected = np.exp(np.abs(wider / 3).max())  # the prior's ranges, on the log scale, are then half as wide again
+    assert reliance_on_prior(anything, anything.ratio_ends) == pytest.approx(expected, rel=0.5)
+    assert reliance_on_prior(known, known.ratio_ends) < 1.1
+    everything_open = np.stack([np.zeros(prior.size), np.full(prior.size, np.inf)])
+    assert reliance_on_prior(anything, everything_open) == 1.0
 
 
 def test_of_a_small_class_whose_mistakes_hardly_count_only_a_bound_is_said():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from elicit_app.elicitation.agenda import MAX_EXTRA_CHECKS, better_side, check_question, count_extra_checks
 from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.oracles import LinearOracle, LogitOracle, run
-from elicit_app.elicitation.predictive import EvidenceAgainstChance
+from elicit_app.elicitation.predictive import EvidenceAgainstChance, accuracies, random_pairs
 from elicit_app.elicitation.procedures import bayes
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.procedures.dlpm import Dlpm
@@ -124,6 +124,20 @@ class TestPeople:
         assert found.flagged is beyond
         monkeypatch.delattr(Bayes, "conclude")
         assert trust_report(procedure, asked, outcome=outcome) == report, "what is known is not computed again"
+
+    @pytest.mark.parametrize(("low", "high", "insensitive"), [(0.5, 0.55, True), (0.56, 0.62, False)])
+    def test_who_names_the_better_result_hardly_more_often_than_a_coin_is_told_so(
+        self, honest, monkeypatch, low, high, insensitive
+    ):
+        procedure, asked = honest
+        anybody = procedure.belief([])
+        right = accuracies(anybody, random_pairs(procedure.random_gains)[0])
+        (rows,) = np.nonzero((low < right) & (right < high))
+        assert len(rows) > 5
+        monkeypatch.setattr(procedure, "belief", lambda history: anybody.subset(rows, float(len(rows))))
+        report = trust_report(procedure, asked)
+        assert report.accuracy == pytest.approx(right[rows].mean())
+        assert report.flagged("insensitive") is insensitive
 
     def test_always_the_same_side_is_not(self, simulated_answers):
         procedure = sitting()

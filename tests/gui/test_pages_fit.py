@@ -23,7 +23,7 @@ from elicit_app.gui.pages.messages import (
     SettingsPage,
     SittingOverPage,
 )
-from elicit_app.gui.pages.review import FITS, HEADS, ReviewPage, answer_words
+from elicit_app.gui.pages.review import FITS, HEADS, AnswersTable, AnswerWords, ReviewPage, answer_words
 from elicit_app.gui.question.page import PracticePage, QuestionPage
 from elicit_app.gui.results.page import ResultsPage
 from elicit_app.gui.settings import FONT_PERCENTS, Settings
@@ -42,6 +42,7 @@ from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view, recap_view, review_view, sitting_over_view
 from elicit_app.study import list_studies
 from elicit_app.study.mapping import read_first_rows
+from elicit_app.study.model import default_wording
 
 
 def answers_about(study, path):
@@ -140,7 +141,7 @@ def settings_page(study, answered, tmp_path):
 
 def opening_page(study, answered):
     page = OpeningPage()
-    page.say(f"Opening {study.classes[0]}", "Reading the predictions.")
+    page.say(f"Opening {study.classes[0]}", "Reading the study.")
     return page
 
 
@@ -280,6 +281,19 @@ def test_every_page_fits_a_large_window_with_a_large_font(page, qtbot, appearanc
         qtbot.waitUntil(lambda: cut_off(page) <= 0)
 
 
+def test_the_shares_of_classes_fit_a_small_window_with_a_large_font(qtbot, appearance, many_classes, tmp_path):
+    theme.apply(appearance, family="DejaVu Sans", scale=2.0)
+    page = StudyPage()
+    qtbot.addWidget(page)
+    study = many_classes(4)
+    names = ("Supraventricular", "Atrioventricular", "Idioventricular", "Junctional")
+    page.show_study(replace(study, wording=default_wording(names)), tmp_path)
+    page.population.stated.radio.click()
+    page.resize(800, 600)
+    page.show()
+    qtbot.waitUntil(lambda: cut_off(page) <= 0)
+
+
 LETTERS = {"latin": "W" * 60, "arabic": "سرطان" * 12, "chinese": "黑色素瘤" * 15}
 
 
@@ -365,6 +379,20 @@ def test_the_heads_of_all_answers_are_whole_where_every_answer_fits(qtbot, appea
     qtbot.waitExposed(page)
     head = QFontMetricsF(theme.font(theme.Role.NOTE)).horizontalAdvance(HEADS[FITS])
     assert page.table.columnWidth(FITS) >= head + 24 + 2 * 6
+
+
+def test_answers_about_long_names_can_be_told_apart_in_a_narrow_table(qtbot, appearance):
+    theme.apply(appearance, family="DejaVu Sans", scale=2.0)
+    seen = []
+    for end in "ab":
+        table = AnswersTable()
+        qtbot.addWidget(table)
+        table.resize(700, 400)
+        table.set_compact(True)
+        name = "Herzrhythmusstörungsverdacht" + end
+        table.answers.show_rows((AnswerWords(1, f"3 fewer {name}", f"5 fewer {name}", "", "", "fits"),))
+        seen.append([table.grab().toImage().copy(left, 0, 200, 400) for left in (120, 320)])
+    assert all(one != other for one, other in zip(*seen, strict=True))
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])

@@ -365,6 +365,17 @@ def test_of_one_mistake_that_outweighs_the_others_the_right_number_is_called_a_b
     assert "beyond any trade" in found["One mistake is only bounded"]
 
 
+@pytest.mark.parametrize(
+    ("factor", "answers", "said"),
+    [(3.24, 18, "a factor of 3.2."), (70.0, 18, "more than 10."), (1.9, 18, None), (3.2, 7, None), (None, 18, None)],
+)
+def test_ranges_that_another_prior_would_widen_are_said_to_rest_on_it(factor, answers, said):
+    outcome = Outcome("lpm", np.array([-1.0, -8.0]), (None, None), "budget", 22, reliance_on_prior=factor)
+    notes = trust_findings.reliance_on_prior(outcome, answers)
+    assert bool(notes) is (said is not None)
+    assert all(said in note for note in notes)
+
+
 def lowest_recall(matrix):
     return float((np.diag(matrix) / matrix.sum(axis=1)).min())
 

@@ -47,7 +47,7 @@ from elicit_app.elicitation.predictive import (
 from elicit_app.elicitation.prior import NeverWorse, Structure, WeightPrior, pile_labels, relative_weights
 from elicit_app.elicitation.procedure import Elicitation, Outcome
 from elicit_app.elicitation.questions import AnswersFor, Asked, Choice, Family, Matrix, Progress, Step, StopReason
-from elicit_app.elicitation.reach import open_ends, widest_rates
+from elicit_app.elicitation.reach import open_ends, reliance_on_prior, widest_rates
 from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.elicitation.response import ResponseModel, evidence
 from elicit_app.problem import Problem
@@ -194,6 +194,7 @@ class Bayes:
             sensitivity=float(np.median(belief.person.sensitivity)),
             lapse=float(belief.person.lapse.mean()),
             method=belief.method,
+            reliance_on_prior=reliance_on_prior(belief, ends) if self._by_particles else None,
         )
         belief.forget()
         return outcome
@@ -398,8 +399,10 @@ class Bayes:
 
         chosen = int(costs_by(weights).argmin())
         known = np.array([costs_by(one) for one in draws])
-        spared = known[:, chosen] - known.min(axis=1)
-        return PolicyDoubt(float((spared <= SAME).mean()), float(spared.mean() / known[:, chosen].mean()))
+        costs = known[:, chosen]
+        spared = costs - known.min(axis=1)
+        loss = float(spared.mean() / costs.mean()) if costs.any() else 0.0
+        return PolicyDoubt(float((spared <= SAME).mean()), loss)
 
     def _weights_now(self, history: Sequence[Asked]) -> tuple[Matrix, Matrix]:
         """Return the estimated linear weights and some draws; for a fraction, those near what the models do."""

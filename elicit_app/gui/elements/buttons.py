@@ -22,16 +22,17 @@ from elicit_app.gui.elements.painting import (
     Letter,
     Painted,
     box,
+    breakable,
     focus_ring,
     key_caps_width,
     paint_glyph,
     paint_key_caps,
     side_colours,
-    wrap_flags,
     write,
 )
 
 _GAP = theme.S
+_WRAP = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignCenter
 
 
 class Look(NamedTuple):
@@ -125,12 +126,12 @@ class Button(Painted, QPushButton):
     def text_height(self, width: int) -> int:
         """Return the height of the text at this width, wrapped at words, with padding."""
         room = max(1, round(width - self._extras() - 2 * self._inset))
-        text = QFontMetrics(self.face()).boundingRect(0, 0, room, 10_000, self._wrap(room), self.text())
+        text = QFontMetrics(self.face()).boundingRect(0, 0, room, 10_000, _WRAP.value, self._text_in(room))
         return text.height() + 2 * theme.S
 
-    def _wrap(self, room: float) -> int:
-        """Return the flags of a centred text that wraps in `room` pixels."""
-        return wrap_flags(self.text(), QFontMetricsF(self.face()), room) | theme.CENTRE.value
+    def _text_in(self, room: float) -> str:
+        """Return the text as it wraps in `room` pixels."""
+        return breakable(self.text(), QFontMetricsF(self.face()), room)
 
     # painting
 
@@ -154,14 +155,15 @@ class Button(Painted, QPushButton):
         """Paint glyph, text and key caps as one centred group."""
         face, extras = self.face(), self._extras()
         room = rect.width() - extras - 2 * self._inset
-        bounds = QFontMetricsF(face).boundingRect(QRectF(0, 0, room, rect.height()), self._wrap(room), self.text())
+        shown = self._text_in(room)
+        bounds = QFontMetricsF(face).boundingRect(QRectF(0, 0, room, rect.height()), _WRAP.value, shown)
         left = (rect.width() - bounds.width() - extras) / 2
         if self._glyph is not None:
             side = theme.em(16)
             paint_glyph(painter, self._glyph, QRectF(left, rect.center().y() - side / 2, side, side), look.ink)
             left += side + _GAP
         text = QRectF(left - 1, rect.top(), bounds.width() + 2, rect.height())
-        write(painter, text, self.text(), face, look.ink, self._wrap(room))
+        write(painter, text, shown, face, look.ink, _WRAP.value)
         self.paint_keys(painter, text.right() - 1 + _GAP, rect, look, colours)
 
     def paint_keys(self, painter: QPainter, left: float, rect: QRectF, look: Look, colours: theme.Tokens) -> None:
@@ -234,7 +236,8 @@ class LinkButton(FlatButton):
     def paint_content(self, painter: QPainter, rect: QRectF, look: Look, colours: theme.Tokens) -> None:
         super().paint_content(painter, rect, look, colours)
         room = rect.width() - 2 * self._inset
-        text = QFontMetricsF(self.face()).boundingRect(QRectF(0, 0, room, 10_000), self._wrap(room), self.text())
+        inside = QRectF(0, 0, room, 10_000)
+        text = QFontMetricsF(self.face()).boundingRect(inside, _WRAP.value, self._text_in(room))
         half, below = min(text.width(), room) / 2, rect.center().y() + text.height() / 2 + 1.5
         painter.setPen(colours.line2)
         painter.drawLine(QPointF(rect.center().x() - half, below), QPointF(rect.center().x() + half, below))
@@ -275,5 +278,4 @@ class AnswerButton(Button):
         self.paint_keys(painter, left, rect, look, colours)
         taken = caps + GAP if self.keys else 0.0
         text = rect.adjusted(taken if self._letter == "A" else 0, 0, 0 if self._letter == "A" else -taken, 0)
-        text = text.adjusted(theme.S, 0, -theme.S, 0)
-        write(painter, text, self.text(), self.face(), look.ink, self._wrap(text.width()))
+        write(painter, text.adjusted(theme.S, 0, -theme.S, 0), self.text(), self.face(), look.ink, _WRAP.value)

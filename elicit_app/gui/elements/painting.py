@@ -64,10 +64,31 @@ def elided(
     return metrics.elidedText(isolated(" ".join(text.split())), where, width)
 
 
-def wrap_flags(text: str, metrics: QFontMetricsF, width: float) -> int:
-    """Return the flags that break `text` into lines: between words, and within them only where one has no room."""
-    fits = all(metrics.horizontalAdvance(word) <= width for word in text.split())
-    return int(Qt.TextFlag.TextWordWrap if fits else Qt.TextFlag.TextWrapAnywhere)
+_SOFT_HYPHEN = "\N{SOFT HYPHEN}"
+_FEWEST_LETTERS = 4
+
+
+def breakable(text: str, metrics: QFontMetricsF, width: float) -> str:
+    """Return `text` with soft hyphens in words wider than `width`, so that they wrap instead of being cut."""
+    words = []
+    for word in isolated(text).split(" "):
+        whole = metrics.horizontalAdvance(word)
+        if whole <= width:
+            words.append(word)
+            continue
+        room = width - metrics.horizontalAdvance("-")
+        piece = max(_FEWEST_LETTERS, int(len(word) * room / whole) - 1)
+        words.append(_SOFT_HYPHEN.join(word[start : start + piece] for start in range(0, len(word), piece)))
+    return " ".join(words)
+
+
+def wrapped_height(text: str, face: QFont, width: float) -> float:
+    """Return the height of `text`, wrapped and hyphenated in `width` pixels; 0 if it is empty."""
+    if not text:
+        return 0.0
+    metrics = QFontMetricsF(face)
+    room = QRectF(0, 0, width, 10_000)
+    return metrics.boundingRect(room, Qt.TextFlag.TextWordWrap.value, breakable(text, metrics, width)).height()
 
 
 def write(
@@ -84,6 +105,14 @@ def write(
     painter.setFont(face)
     painter.setPen(ink)
     painter.drawText(room, align, elided(text, QFontMetricsF(face), room.width()) if elide else text)
+
+
+def write_wrapped(
+    painter: QPainter, room: QRectF, text: str, face: QFont, ink: QColor, align: int = theme.CENTRE
+) -> None:
+    """Paint a text into `room`, wrapped and hyphenated; it is as high as `wrapped_height` says."""
+    shown = breakable(text, QFontMetricsF(face), room.width())
+    write(painter, room, shown, face, ink, align | Qt.TextFlag.TextWordWrap.value)
 
 
 WIDEST_WORD = 180

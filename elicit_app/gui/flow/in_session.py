@@ -101,12 +101,15 @@ class SessionFlow(QObject):
     def use_settings(self, settings: Settings) -> None:
         """Apply settings to the questions."""
         self._settings = settings
-        if self._runner is not None:
+        if self._session is not None:
             self._apply_settings()
 
     def _apply_settings(self) -> None:
-        self._question_page.animated = self._settings.animation
-        self._question_page.set_numbers_only(self._settings.numbers_only)
+        if self._runner is None:
+            self._practice_page.set_numbers_only(self._settings.numbers_only)
+        else:
+            self._question_page.set_numbers_only(self._settings.numbers_only)
+            self._question_page.animated = self._settings.animation
 
     # --- beginning and ending
 
@@ -115,7 +118,7 @@ class SessionFlow(QObject):
         self.close()
         self._session = session
         page = self._practice_page
-        page.card.set_numbers_only(self._settings.numbers_only)
+        self._apply_settings()
         self._pages.show(page)
         page.begin(session.study, session.setting.family)
 

@@ -14,11 +14,11 @@ from PySide6.QtWidgets import QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
 from elicit_app.gui.elements.page import HeadedPage, bind
-from elicit_app.gui.elements.painting import Label, annotate, elided, wrap_flags, write
+from elicit_app.gui.elements.painting import Label, annotate, elided, wrapped_height, write, write_wrapped
 from elicit_app.gui.elements.surfaces import Card, Section, fill, in_column
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogPlot, PlotColumns, Sign
-from elicit_app.gui.theme import RIGHT, Role, Tokens, em, font
+from elicit_app.gui.theme import LEFT, RIGHT, Role, Tokens, em, font
 from elicit_app.session.comparing import ComparisonView, MistakeRates, furthest
 from metrics.drawing import LogAxis
 from metrics.elicited.exchange import PLAUSIBLE, ExchangeRate, RateMark
@@ -100,8 +100,7 @@ class ExpertPlot(LogPlot):
         name, apart = strong.horizontalAdvance(row.mistake.name), note.horizontalAdvance(apart_words(row))
         if name + apart + em(24) <= width:
             return float(em(32))
-        flags = wrap_flags(row.mistake.name, strong, width)
-        return strong.boundingRect(QRectF(0, 0, width, 10_000), flags, row.mistake.name).height() + em(34)
+        return wrapped_height(row.mistake.name, font(Role.STRONG), width) + em(34)
 
     def _block(self, row: MistakeRates, width: float) -> float:
         return self._title(row, width) + len(self._names) * self._line() + em(8)
@@ -136,8 +135,7 @@ class ExpertPlot(LogPlot):
             write(painter, room, row.mistake.name, strong, colours.ink)
             write(painter, room, apart_words(row), note, ink, RIGHT)
         else:
-            flags = wrap_flags(row.mistake.name, QFontMetricsF(strong), room.width())
-            write(painter, room.adjusted(0, em(6), 0, -em(26)), row.mistake.name, strong, colours.ink, flags)
+            write_wrapped(painter, room.adjusted(0, em(6), 0, -em(26)), row.mistake.name, strong, colours.ink, LEFT)
             write(painter, room.adjusted(0, room.height() - em(28), 0, 0), apart_words(row), note, ink)
 
     def _paint_line(

@@ -24,7 +24,17 @@ from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
-from elicit_app.gui.elements.painting import Glyph, GlyphSign, Label, annotate, box, paint_glyph, write
+from elicit_app.gui.elements.painting import (
+    Glyph,
+    GlyphSign,
+    Label,
+    annotate,
+    box,
+    paint_glyph,
+    wrapped_height,
+    write,
+    write_wrapped,
+)
 from elicit_app.gui.elements.surfaces import Card, Divider, Surface, fill, in_column, in_row, set_direction
 from elicit_app.gui.theme import LEFT, RIGHT
 from elicit_app.session.journal.events import Kept
@@ -114,7 +124,7 @@ class AnswersModel(QAbstractTableModel):
         return "\n".join("\t".join(cells) for cells in (HEADS, *(row.cells for row in self.rows)))
 
 
-_WRAP, _PAD, _GAP = Qt.TextFlag.TextWordWrap, 6, 24
+_PAD, _GAP = 6, 24
 
 
 def _before_fits() -> float:
@@ -136,9 +146,8 @@ class _Row(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         across = range(index.column(), index.column() + self._view.columnSpan(index.row(), index.column()))
         width = sum(map(self._view.columnWidth, across)) - (_before_fits() if index.column() == FITS else 0) - 2 * _PAD
-        face, room = _face(self._view.answers, index.row(), index.column()), QRectF(0, 0, max(width, 20), 10_000)
-        used = QFontMetricsF(face).boundingRect(room, _WRAP, index.data())
-        return QSize(round(used.width()), max(theme.em(46), round(used.height()) + theme.em(20)))
+        used = wrapped_height(index.data(), _face(self._view.answers, index.row(), index.column()), max(width, 20))
+        return QSize(round(width), max(theme.em(46), round(used) + theme.em(20)))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         colours, rect = theme.tokens(self._view), QRectF(option.rect)
@@ -157,7 +166,7 @@ class _Row(QStyledItemDelegate):
             paint_glyph(painter, GLYPHS[row.fit], sign, ink)
             inside.setLeft(inside.left() + _before_fits())
         align = RIGHT if index.column() == SECONDS else LEFT
-        write(painter, inside, index.data(), face, ink, align | _WRAP)
+        write_wrapped(painter, inside, index.data(), face, ink, align)
 
 
 class AnswersTable(QTableView):
@@ -292,16 +301,6 @@ class _Head(QHeaderView):
                     write(painter, room.adjusted(left, 0, -_PAD, 0), str(head), note, colours.ink2, align)
 
 
-def circumstances(answer: AnsweredView, other: AnsweredView | None) -> str:
-    """Return the circumstances of an answer: "sides swapped, after 31 seconds"."""
-    parts = []
-    if other is not None and np.array_equal(answer.left, other.right) and not np.array_equal(answer.left, other.left):
-        parts.append("sides swapped")
-    if answer.seconds is not None:
-        parts.append(f"after {counted(round(answer.seconds), 'second')}")
-    return ", ".join(parts)
-
-
 class _AnswerSummary(QWidget):
     """One of the two answers: when, what, and its circumstances."""
 
@@ -315,7 +314,10 @@ class _AnswerSummary(QWidget):
         said = "you preferred" if answer.reply in ("left", "right") else "you said"
         self.when.setText(f"Question {answer.number}: {said}")
         self.what.setText(words)
-        self.how.setText(circumstances(answer, other))
+        how = "" if answer.seconds is None else f"after {counted(round(answer.seconds), 'second')}"
+        if other is not None and np.array_equal(answer.left, other.right):
+            how = ", ".join(filter(None, ("sides swapped", how)))
+        self.how.setText(how)
 
 
 class ContradictionCard(Card):

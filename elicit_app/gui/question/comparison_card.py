@@ -251,8 +251,9 @@ class ComparisonCard(Painted, QGroupBox):
         return keys.index(wanted) if wanted in keys else keys.index((moving.proposal.true, None))
 
     def set_numbers_only(self, numbers_only: bool) -> None:
-        """Omit or show the squares; numbers, rates and "12 more" stay."""
+        """Omit or show the squares, and what they mean; numbers, rates and "12 more" stay."""
         self._numbers_only = numbers_only
+        self.legend.setVisible(self.fold.isHidden() and not numbers_only)
 
     def show_pair(self, view: PairComparison, left: Counts, right: Counts, wording: Wording, name: str) -> None:
         """Show a pair: its words, its matrices for the full picture, and the card's name for a screen reader."""

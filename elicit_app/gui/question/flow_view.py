@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QLabel, QWidget
 
@@ -19,9 +19,10 @@ from elicit_app.gui.elements.painting import (
     paint_badge,
     paint_glyph,
     side_colours,
+    wrapped_height,
     write,
+    write_wrapped,
 )
-from elicit_app.gui.question.layout import breakable, wrapped_height
 from elicit_app.gui.theme import CENTRE, LEFT, RIGHT, Role, em, font
 from elicit_app.session.pair_words import Branch, Leaf, branches, letter_of
 from elicit_app.session.views import Side
@@ -128,13 +129,6 @@ _SIDES: tuple[Side, Side] = ("left", "right")
 _SAYS = "the model says"
 
 
-def _write_wrapped(
-    painter: QPainter, room: QRectF, text: str, face: QFont, ink: QColor, align: Qt.AlignmentFlag = CENTRE
-) -> None:
-    fitting = breakable(text, QFontMetricsF(face), room.width())
-    write(painter, room, fitting, face, ink, align | Qt.TextFlag.TextWordWrap)
-
-
 class FlowPainter:
     """Paints the parts of the view with one painter and one set of columns."""
 
@@ -175,11 +169,11 @@ class FlowPainter:
         box(painter, frame, theme.BUTTON_RADIUS, fill=self._colours.sunken, border=self._colours.line2)
         ink = self._colours.ink
         if high < wanted:
-            _write_wrapped(painter, frame.adjusted(theme.XS, 0, -theme.XS, 0), truth_line(branch), name, ink)
+            write_wrapped(painter, frame.adjusted(theme.XS, 0, -theme.XS, 0), truth_line(branch), name, ink)
             return
         top = frame.center().y() - (upper + lower) / 2
         write(painter, QRectF(frame.left(), top, frame.width(), upper), f"{branch.total:,}", number, ink, CENTRE)
-        _write_wrapped(painter, QRectF(frame.left() + theme.XS, top + upper, width, lower), branch.truth, name, ink)
+        write_wrapped(painter, QRectF(frame.left() + theme.XS, top + upper, width, lower), branch.truth, name, ink)
 
     def _curve(self, leaf: Leaf, start: float, y: float, side: Side) -> None:
         place, outwards = self._place, -1 if side == "left" else 1
@@ -197,7 +191,7 @@ class FlowPainter:
         ink = self._colours.ink if leaf.differs else self._colours.ink3
         name = place.span(side, place.names, place.name_width, y, high)
         face = prediction_font(compact=self._compact, strong=leaf.differs)
-        _write_wrapped(painter, name, leaf.called, face, ink, RIGHT if side == "left" else LEFT)
+        write_wrapped(painter, name, leaf.called, face, ink, RIGHT if side == "left" else LEFT)
         face = number_font(compact=self._compact, strong=leaf.differs)
         width = QFontMetricsF(face).horizontalAdvance(f"{count:,}") + 2
         number = place.span(side, place.number - width, width, y, high)
@@ -384,7 +378,7 @@ class FlowList(Painted, FullPicture):
             truth, *leaves = self.heights(branch, self.width())
             line = QRectF(theme.S, y, self.width() - 2 * theme.S, truth)
             box(painter, line, theme.BUTTON_RADIUS, fill=colours.sunken)
-            _write_wrapped(painter, line, _truth(branch), truth_font(), colours.ink)
+            write_wrapped(painter, line, _truth(branch), truth_font(), colours.ink)
             y += truth
             for leaf, high in zip(branch.leaves, leaves, strict=True):
                 self._paint_leaf(painter, leaf, QRectF(0, y, self.width(), high), colours)
@@ -396,7 +390,7 @@ class FlowList(Painted, FullPicture):
             x = self.side() - theme.S - badge if each == "left" else self.width() - self.side() + theme.S
             paint_badge(painter, letter_of(each), QRectF(x, (high - badge) / 2, badge, badge), colours)
         middle = QRectF(self.side(), 0, self.width() - 2 * self.side(), high)
-        _write_wrapped(painter, middle, _SAYS, prediction_font(compact=True, strong=False), colours.ink2)
+        write_wrapped(painter, middle, _SAYS, prediction_font(compact=True, strong=False), colours.ink2)
 
     def _paint_leaf(self, painter: QPainter, leaf: Leaf, rect: QRectF, colours: theme.Tokens) -> None:
         ink, side = colours.ink if leaf.differs else colours.ink3, self.side()
@@ -406,7 +400,7 @@ class FlowList(Painted, FullPicture):
             text = QFontMetricsF(face).horizontalAdvance(leaf.called)
             x = max(middle.left(), middle.center().x() - text / 2 - em(16))
             paint_glyph(painter, Glyph.CHECK, QRectF(x, rect.top(), em(12), rect.height()), ink)
-        _write_wrapped(painter, middle.adjusted(em(8), 0, -em(8), 0), leaf.called, face, ink)
+        write_wrapped(painter, middle.adjusted(em(8), 0, -em(8), 0), leaf.called, face, ink)
         for each in _SIDES:
             self._paint_number(painter, leaf, each, rect, ink, colours)
 
@@ -417,7 +411,7 @@ class FlowList(Painted, FullPicture):
         face = number_font(compact=True, strong=leaf.differs)
         wide = QFontMetricsF(face).horizontalAdvance(f"{count:,}") + 2
         near = self.side() - theme.S - wide if side == "left" else self.width() - self.side() + theme.S
-        _write_wrapped(painter, QRectF(near, rect.top(), wide, rect.height()), f"{count:,}", face, ink)
+        write_wrapped(painter, QRectF(near, rect.top(), wide, rect.height()), f"{count:,}", face, ink)
         if not leaf.differs or count < other:
             return
         words, sign = f"{leaf.surplus:,} more", em(SIGN)
@@ -426,7 +420,7 @@ class FlowList(Painted, FullPicture):
         hue, _ = side_colours(colours, letter_of(side))
         paint_glyph(painter, Glyph.MORE, QRectF(x, rect.top(), sign, rect.height()), hue)
         place = QRectF(x + sign + 6, rect.top(), more, rect.height())
-        _write_wrapped(painter, place, words, more_font(), colours.ink)
+        write_wrapped(painter, place, words, more_font(), colours.ink)
 
 
 def _truth(branch: Branch) -> str:

@@ -10,11 +10,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QPainterPath
+from PySide6.QtGui import QPainterPath
 
 from elicit_app.gui import theme
 from elicit_app.gui.theme import Breakpoint, Role, em
-from metrics.text import isolated
 
 GAP = 12
 """Distance between the answers A, "About equal" and B."""
@@ -183,31 +182,6 @@ def answer_spans(plan_: Plan) -> tuple[Span, Span, Span]:
     # Stacked columns keep their own distance; comparison columns touch, so "About equal" is inset.
     inset = GAP if middle.x == a.end else 0
     return a, Span(middle.x + inset, middle.width - 2 * inset), b
-
-
-_SOFT_HYPHEN = "\N{SOFT HYPHEN}"
-_FEWEST_LETTERS = 4
-
-
-def breakable(text: str, metrics: QFontMetricsF, width: float) -> str:
-    """Return `text` with soft hyphens in words wider than `width`, so that they wrap instead of being cut."""
-    words = []
-    for word in isolated(text).split(" "):
-        whole = metrics.horizontalAdvance(word)
-        if whole <= width:
-            words.append(word)
-            continue
-        room = width - metrics.horizontalAdvance("-")
-        piece = max(_FEWEST_LETTERS, int(len(word) * room / whole) - 1)
-        words.append(_SOFT_HYPHEN.join(word[start : start + piece] for start in range(0, len(word), piece)))
-    return " ".join(words)
-
-
-def wrapped_height(text: str, face: QFont, width: float) -> float:
-    """Return the height of `text`, wrapped and hyphenated in `width` pixels."""
-    metrics = QFontMetricsF(face)
-    room = QRectF(0, 0, width, 10_000)
-    return metrics.boundingRect(room, Qt.TextFlag.TextWordWrap.value, breakable(text, metrics, width)).height()
 
 
 MOST_SQUARES = 500

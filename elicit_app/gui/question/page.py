@@ -124,11 +124,6 @@ class QuestionPage(PairPage):
             self.record_counts(compare_pair(*pair, subject=view.subject), pair, view.proposal)
         self.take_words(study)
 
-    def set_numbers_only(self, numbers_only: bool) -> None:
-        """Omit or show the squares."""
-        self.card.set_numbers_only(numbers_only)
-        self.place()
-
     def show_question(self, view: QuestionView) -> None:
         """Show a question; answers are accepted once it has been on the screen for a moment."""
         if self._study is None:

@@ -94,6 +94,11 @@ class PairPage(Page):
         for before, after in pairwise((self.card, self.card.fold.toggle, self.card.field, *answers, *last)):
             self.setTabOrder(before, after)
 
+    def set_numbers_only(self, numbers_only: bool) -> None:
+        """Omit or show the squares."""
+        self.card.set_numbers_only(numbers_only)
+        self.place()
+
     def set_page_title(self, name: str) -> None:
         """Set the page's part of the window title: "Question 7"."""
         self._page_title = name

@@ -16,15 +16,17 @@ from elicit_app.gui.elements.painting import (
     Painted,
     Sized,
     annotate,
+    breakable,
     elided,
     key_caps_width,
     paint_glyph,
     paint_key_caps,
     side_colours,
+    wrapped_height,
     write,
 )
 from elicit_app.gui.question.answers import MoveState
-from elicit_app.gui.question.layout import OUTLINE, Bar, Plan, Scale, Sizes, breakable, plan, wrapped_height
+from elicit_app.gui.question.layout import OUTLINE, Bar, Plan, Scale, Sizes, plan
 from elicit_app.gui.theme import Breakpoint, Role, em, font
 from elicit_app.session.pair_words import Row, letter_of
 from elicit_app.session.views import Side

@@ -330,7 +330,7 @@ class ResultsPage(HeadedPage):
         for layout in (self.body, self._of_result):
             layout.removeItem(self._of_tab)
         if breakpoint_.compact:
-            self.body.addLayout(self._of_tab)
+            self.body.insertLayout(self.body.indexOf(self._notes) + 2, self._of_tab)  # before the foot, if that scrolls
         else:
             self._of_result.insertLayout(self._of_result.count() - 1, self._of_tab)
 

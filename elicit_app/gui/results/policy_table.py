@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QPainter
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
-from elicit_app.gui.elements.painting import Painted, annotate, show_tooltip, wrap_flags, write
+from elicit_app.gui.elements.painting import Painted, annotate, show_tooltip, wrapped_height, write, write_wrapped
 from elicit_app.gui.results import plotting
 from elicit_app.gui.theme import CENTRE, LEFT, RIGHT, Role, Tokens, em, font
 from elicit_app.session.policy_words import PolicyRow, PolicyTexts
@@ -212,11 +212,7 @@ class PolicyTable(Painted, QLabel):
         return all(metrics.horizontalAdvance(note) <= room for note in self._texts.notes)
 
     def _notes_height(self, width: int) -> float:
-        metrics, room = QFontMetricsF(font(Role.CAPTION)), QRectF(0, 0, width, 10_000)
-        heights = [
-            metrics.boundingRect(room, wrap_flags(note, metrics, width), note).height() + em(4)
-            for note in self._texts.notes
-        ]
+        heights = [wrapped_height(note, font(Role.CAPTION), width) + em(4) for note in self._texts.notes]
         return sum(heights) + (em(4) if heights else 0)
 
     def _legend(self) -> tuple[tuple[str, str], ...]:
@@ -384,14 +380,11 @@ class PolicyTable(Painted, QLabel):
             for index, note in enumerate(self._texts.notes):
                 painter.drawText(QRectF(0, top + em(4) + index * em(26), at.plot, em(22)), LEFT, note)
             return
+        face = font(Role.CAPTION)
         for note in self._texts.notes:
-            room, flags = (
-                QRectF(0, below + em(4), width, 10_000),
-                wrap_flags(note, QFontMetricsF(painter.font()), width),
-            )
-            used = painter.boundingRect(room, flags, note)
-            painter.drawText(room, flags, note)
-            below += used.height() + em(4)
+            room = QRectF(0, below + em(4), width, wrapped_height(note, face, width))
+            write_wrapped(painter, room, note, face, colours.ink2, LEFT)
+            below += room.height() + em(4)
 
     def _paint_ticks(self, painter: QPainter, colours: Tokens, at: _Columns, top: float) -> None:
         face = font(Role.CAPTION)

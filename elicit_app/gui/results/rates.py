@@ -7,7 +7,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetricsF, QPainter
+from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from elicit_app.gui import theme
@@ -21,13 +21,14 @@ from elicit_app.gui.elements.painting import (
     StressedLabel,
     annotate,
     box,
-    wrap_flags,
+    wrapped_height,
     write,
+    write_wrapped,
 )
 from elicit_app.gui.elements.surfaces import Block, Card, Divider, FoldedCard, in_column, in_grid, in_row, set_direction
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogPlot, PlotColumns, Sign
-from elicit_app.gui.theme import Role, Tokens, em, font
+from elicit_app.gui.theme import LEFT, Role, Tokens, em, font
 from elicit_app.session.views import HeldOutView, ResultView, TrustView
 from elicit_app.study.model import Study, Wording
 from metrics.drawing import LogAxis
@@ -143,17 +144,15 @@ class RatioPlot(LogPlot):
 
     @staticmethod
     def _text_height(row: PlotRow, width: float) -> float:
-        return sum(_height(text, font(role), width) for text, role in ((row.name, Role.STRONG), (row.flow, Role.NOTE)))
+        return wrapped_height(row.name, font(Role.STRONG), width) + wrapped_height(row.flow, font(Role.NOTE), width)
 
     def _paint_words(
         self, painter: QPainter, colours: Tokens, columns: PlotColumns, row: PlotRow, room: QRectF
     ) -> None:
         top = room.center().y() - self._text_height(row, columns.names) / 2
         for text, role, ink in ((row.name, Role.STRONG, colours.ink), (row.flow, Role.NOTE, colours.ink2)):
-            face = font(role)
-            high = _height(text, face, columns.names)
-            flags = wrap_flags(text, QFontMetricsF(face), columns.names)
-            write(painter, QRectF(0, top, columns.names, high), text, face, ink, flags)
+            high = wrapped_height(text, font(role), columns.names)
+            write_wrapped(painter, QRectF(0, top, columns.names, high), text, font(role), ink, LEFT)
             top += high
         upper = QRectF(columns.right, room.top(), columns.width - columns.right, room.height() / 2)
         lead = font(Role.LEAD, compact=True)
@@ -182,14 +181,6 @@ class RatioPlot(LogPlot):
                 Sign("your first guess", 16, lambda painter, x, y: plotting.diamond(painter, colours, x + em(8), y))
             )
         return signs
-
-
-def _height(text: str, face: QFont, width: float) -> float:
-    """Return how high a text is in a column of `width`; none where it is empty."""
-    metrics = QFontMetricsF(face)
-    if not text:
-        return 0.0
-    return metrics.boundingRect(QRectF(0, 0, width, 10_000), wrap_flags(text, metrics, width), text).height()
 
 
 class Tally(Painted, QLabel):

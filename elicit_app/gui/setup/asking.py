@@ -130,9 +130,7 @@ class AskingSection(Part):
         super().__init__("How many questions")
         self._classes = 2
         self.questions = NumberBox("Questions", 5, 200)
-        self.questions.setValue(SITTING)
         self.early = CheckRow("Stop earlier when the answers already say enough")
-        self.early.box.setChecked(True)
         self._minutes = Label(role=theme.Role.NOTE, ink=theme.INK2)
         fill(self.column, in_row(self.questions, (self._minutes, 1), spacing=12), self.early)
         self.researchers = LinkButton("For researchers")
@@ -145,7 +143,6 @@ class AskingSection(Part):
                 self.procedure.addItem(entry.label, entry.name)
         for tolerance in TOLERANCES:
             self.tolerance.addItem(f"{tolerance:g}", tolerance)
-        self.tolerance.setCurrentIndex(1)
         choices = in_row(
             (named("Procedure", self.procedure), 2), (named("Tolerance", self.tolerance), 1), spacing=theme.M
         )
@@ -164,7 +161,15 @@ class AskingSection(Part):
         self.questions.valueChanged.connect(self._update)
         self.procedure.currentIndexChanged.connect(self._changed)
         self.tolerance.currentIndexChanged.connect(self._update)
-        self._update()
+        self.reset()
+
+    def reset(self) -> None:
+        """Return to the usual settings, for another study."""
+        self.procedure.setCurrentIndex(0)
+        self.tolerance.setCurrentIndex(1)
+        self.questions.setValue(SITTING)
+        self.early.box.setChecked(True)
+        self.fraction.box.setChecked(False)
 
     @property
     def entry(self) -> Entry[Any]:
@@ -184,11 +189,6 @@ class AskingSection(Part):
     @property
     def _knows_fractions(self) -> bool:
         return any(is_fraction(family) for family in self.entry.families)
-
-    @property
-    def minutes(self) -> int:
-        """Return the approximate duration in minutes."""
-        return minutes_for(self._classes, self.questions.value())
 
     def setting(self, family: Family, seed: int, purpose: AnswersFor | None = None) -> Setting:
         """Return the chosen setting for a person."""
@@ -215,11 +215,11 @@ class AskingSection(Part):
         for widget in (self.questions, self.early):
             widget.setEnabled(not narrows)
         self.tolerance.setEnabled(narrows)
-        on_top = most_questions(self.questions.value()) - self.questions.value()
+        questions = self.questions.value()
         self.fraction.setVisible(self._knows_fractions)
         self._minutes.setText(
-            f"About {self.minutes} minutes. Up to {on_top} repeats and checks come on top, "
-            "further checks only if the answers are unclear. Stop whenever you like."
+            f"About {minutes_for(self._classes, questions)} minutes. Up to {most_questions(questions) - questions} "
+            "repeats and checks come on top, further checks only if the answers are unclear. Stop whenever you like."
             if not narrows
             else "The published search decides itself how many. Stop whenever you like."
         )

@@ -28,13 +28,15 @@ from elicit_app.gui.elements.surfaces import (
 )
 from elicit_app.gui.setup.asking import AskingSection, FamilySection, GuessesSection, OrdersSection, PurposeSection
 from elicit_app.gui.setup.start_page import ContinueCard, ContinueView
-from elicit_app.registry import Setting
+from elicit_app.registry import Setting, entry_named
 from elicit_app.registry.entries import as_packed
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.journal.listing import SessionSummary, experts_in_words
 from elicit_app.session.packing import INTRODUCTION, pseudonym, stated_opinions
 from elicit_app.session.sentences import USUAL, most_questions
 from elicit_app.study.model import Pack, Study
+from elicit_app.study.opening import minutes_for
 from metrics.elicited.family import is_fraction, linear_family
 from metrics.text import counted
 
@@ -159,7 +161,7 @@ class SessionRequest(NamedTuple):
             self.study.n_classes >= PILES_FROM
             and linear_family(self.setting.family).distinguishes_errors
             and not is_fraction(self.setting.family)
-            and self.setting.procedure == "bayes"
+            and entry_named(self.setting.procedure).offers("piles")
         )
 
 
@@ -319,15 +321,18 @@ class BeginPage(HeadedPage):
         If there is an unfinished session, `current`, resuming it is offered first. If two or more `experts`, from
         `finished_experts`, have finished, they can be compared.
         """
-        before = self._study
+        before, self._study = self._study, study
         if before is None or (before.digest, before.purpose) != (study.digest, study.purpose):
             self.purpose.choose(study.purpose or USUAL)
+            self.family.differ.radio.setChecked(True)
+            self.asking.reset()
+            self.area.verticalScrollBar().setValue(0)
         if before is not None and (before.digest, before.answered_elsewhere) != (
             study.digest,
             study.answered_elsewhere,
         ):
             self.expert.clear()
-        self._study, self._seed, self._folder = study, seed, folder
+        self._seed, self._folder = seed, folder
         self.current.setVisible(current is not None)
         self.begin.setVisible(current is None)
         self.begin_new.setVisible(current is not None)
@@ -352,6 +357,7 @@ class BeginPage(HeadedPage):
         self.expert.clear()
         self.guesses.forget()
         self.orders.forget()
+        self.area.verticalScrollBar().setValue(0)
 
     def propose_name(self, name: str | None) -> None:
         """Propose an earlier name, or a pseudonym, if answers are sent back."""
@@ -420,8 +426,9 @@ class BeginPage(HeadedPage):
         study, entry = self._study, self.asking.entry
         if study is None:
             return
-        questions = None if entry.narrows else self.asking.questions.value()
-        self.purpose.show_study(study, questions, early=self.asking.early.box.isChecked())
+        setting = self._setting()
+        questions = None if entry.narrows else setting.questions
+        self.purpose.show_study(study, questions, early=isinstance(setting, BayesSetting) and setting.stop)
         parts = []
         if study.n_classes > 2:
             worse = linear_family(self._family).distinguishes_errors
@@ -435,10 +442,10 @@ class BeginPage(HeadedPage):
         models = counted(len(study.model_names), "model")
         has_cases = study.n_cases and study.wording.priced is None
         rows = f"{study.n_cases:,} {study.wording.cases}, " if has_cases else ""
-        time = f"About {self.asking.minutes} minutes; e" if questions else "E"
+        time = f"About {minutes_for(study.n_classes, questions)} minutes; e" if questions else "E"
         where = "" if study.answered_elsewhere else ", on this computer only"
         self.header.say(study.title, f"{rows}{models}. {time}very answer, and what you type, is kept at once{where}.")
-        self.briefing.show_study(study, self._folder, piles=SessionRequest(study, self._setting(), "", ()).offers_piles)
+        self.briefing.show_study(study, self._folder, piles=SessionRequest(study, setting, "", ()).offers_piles)
 
     def _setting(self) -> Setting:
         """Return the chosen setting without the orders; for a packed study, the coordinator's."""

@@ -25,7 +25,6 @@ from elicit_app.study.model import Key, Mistake, Study, check_wording
 from elicit_app.study.reading import POPULATIONS, population_for
 from metrics.text import counted, series
 
-_ACROSS = 4
 _TOLERANCE = 0.05
 
 
@@ -40,7 +39,7 @@ class PopulationSection(StudySection):
         self._group = QButtonGroup(self)
         for choice in (self.data, self.stated):
             self._group.addButton(choice.radio)
-        self._shares = Block()
+        self._shares, self._across = Block(), 4
         self.boxes: list[DecimalBox] = []
         self._sum = Label(role=theme.Role.NOTE, ink=theme.INK2)
         fill(
@@ -70,6 +69,12 @@ class PopulationSection(StudySection):
         """Show other nouns; the shares stay as they were typed, even if they do not sum to 100 % yet."""
         self._show(study, [box.value() for box in self.boxes], by_hand=self.stated.radio.isChecked())
 
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        """With a large font, lay two shares beside each other instead of four."""
+        self._across = 2 if breakpoint_.large else 4
+        if self.boxes:
+            self.show_nouns(self._study)
+
     def _show(self, study: Study, percents: Sequence[float], *, by_hand: bool) -> None:
         self._study = study
         self.population.clear()
@@ -95,7 +100,7 @@ class PopulationSection(StudySection):
             box.setSuffix(" %")
             box.setValue(percent)
             box.valueChanged.connect(self._changed)
-            grid.addLayout(named(name, box), at // _ACROSS, at % _ACROSS)
+            grid.addLayout(named(name, box), at // self._across, at % self._across)
             self.boxes.append(box)
 
     def _changed(self) -> None:
@@ -323,7 +328,7 @@ class StudyPage(HeadedPage):
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
         set_direction(self._top, down=breakpoint_.narrow)
-        for part in (self.nouns, self.mistakes):
+        for part in (self.nouns, self.mistakes, self.population):
             part.arrange(breakpoint_)
 
     def _preview(self, key: Key) -> None:

@@ -57,7 +57,7 @@ def test_a_study_is_sent_as_it_is_set_on_the_page(qtbot, window, dialogs, study,
     page.asking.questions.setValue(7)
     dialogs.save_as = tmp_path / "for-the-expert"
     page.elsewhere.send.click()
-    qtbot.waitUntil(lambda: "for-the-expert.elicit" in page.notice.sentence)
+    qtbot.waitUntil(lambda: page.notice.sentence == f"Saved: {tmp_path / 'for-the-expert.elicit'}")
     sent = open_study(str(tmp_path / "for-the-expert.elicit"))
     assert (sent.pack.setting["purpose"], sent.pack.setting["questions"]) == ("costs", 7)
     assert dialogs.asked[-1].name == "breast-lumps.elicit"

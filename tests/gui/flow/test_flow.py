@@ -294,6 +294,17 @@ def test_help_and_settings_lead_back_to_where_one_was(window, on):
         assert window.pages.shown is begin
 
 
+def test_settings_apply_to_the_practice_that_is_shown(window, on):
+    window.flow.open("wine")
+    on("begin").begin.click()
+    practice = on("practice")
+    window.flow.show_settings()
+    on("settings").numbers_only.box.click()
+    on("settings").back_requested.emit()
+    assert on("practice") is practice
+    assert all(bar.place().bar is None for bar in practice.card.rows[0].bars)
+
+
 def test_settings_change_the_app_at_once_and_are_kept(qtbot, window, appearance, places, on):
     window.flow.show_settings()
     page = on("settings")

@@ -19,6 +19,15 @@ def practice(shown, long_words) -> PracticePage:
     return shown(page)
 
 
+def test_where_squares_are_left_out_nothing_says_what_they_mean(practice) -> None:
+    assert practice.card.legend.isVisible()
+    practice.set_numbers_only(True)
+    assert all(bar.place().bar is None for bar in practice.card.rows[0].bars)
+    assert not practice.card.legend.isVisible()
+    practice.set_numbers_only(False)
+    assert practice.card.legend.isVisible()
+
+
 def test_a_better_side_a_trade_and_an_equal_point_then_the_questions(qtbot, practice) -> None:
     done: list[str] = []
     practice.finished.connect(lambda: done.append("finished"))

@@ -10,8 +10,8 @@ from PySide6.QtGui import QFont, QFontMetricsF
 from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.gui import theme
+from elicit_app.gui.elements.painting import breakable
 from elicit_app.gui.question.flow_view import FlowList, flow_place, leaf_heights, more_font, prediction_font
-from elicit_app.gui.question.layout import breakable
 from elicit_app.gui.question.page import QuestionPage
 from elicit_app.gui.question.row import CountBar
 

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
+from elicit_app.gui import theme
+from elicit_app.gui.elements.buttons import LinkButton
 from elicit_app.gui.flow.background import proposed_name, save_dialog_title, save_pictures
 from elicit_app.gui.results.page import PracticeDialog, ResultsPage
 from elicit_app.gui.results.policy_table import PolicyTable
@@ -217,6 +219,15 @@ def test_practice_is_read_with_decimal_commas_and_thousands(qtbot, study):
     for field, text in zip(fields, ("0,5", "0,25", "1,200", "85,5 %"), strict=True):
         field.setText(text)
     assert dialog.table() == ((0.5, 0.25), (1200.0, 85.5))
+
+
+def test_with_a_large_font_the_links_of_a_tab_stand_above_those_of_the_page(page, qtbot, appearance):
+    theme.apply(appearance, family="DejaVu Sans", scale=2.0)
+    page.resize(800, 600)
+    page.tabs.setCurrentIndex(2)
+    answers = next(link for link in page.findChildren(LinkButton) if link.text() == "Look at the answers")
+    height = lambda link: link.mapTo(page.inner, QPoint(0, 0)).y()  # noqa: E731
+    qtbot.waitUntil(lambda: page.details.y() < height(page.tables) < height(answers))
 
 
 def test_the_arrows_move_the_line_and_the_sentence_follows(page, curves, qtbot):

@@ -9,7 +9,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from elicit_app.gui.setup.begin_page import BeginPage
+from elicit_app.registry import setting_of
+from elicit_app.session.packing import packed, write_pack
 from elicit_app.study import open_study
+from elicit_app.study.folder import write_folder
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 
@@ -103,6 +106,27 @@ def test_the_closed_settings_say_what_is_set(page):
     page.family.alike.radio.click()
     page.asking.questions.setValue(30)
     assert page.settings.button.accessibleDescription() == "all wrong answers equally bad; usually at most 38 questions"
+
+
+def test_what_is_set_for_one_study_is_not_set_for_another(page):
+    page.asking.questions.setValue(30)
+    page.asking.procedure.setCurrentIndex(1)
+    page.show_study(open_study("traffic-light"), "", 3)
+    assert page.asking.procedure.currentIndex() == 1, "the same study"
+    page.show_study(open_study("wine"), "", 3)
+    said = page.settings.button.accessibleDescription()
+    assert said == "some wrong answers worse than others; usually at most 22 questions"
+
+
+@pytest.mark.parametrize(("questions", "minutes", "most"), [(7, 5, 11), (60, 27, 76)])
+def test_whoever_opens_a_study_that_was_sent_reads_how_long_it_takes_as_it_was_set(
+    page, tmp_path, questions, minutes, most
+):
+    study = write_folder(tmp_path / "wine", open_study("wine"))
+    sent = write_pack(packed(study, setting_of("bayes", questions=questions)), tmp_path / "wine.elicit")
+    page.show_study(open_study(str(sent)), "", 3)
+    assert f"About {minutes} minutes" in page.header.line.text()
+    assert f"up to {most} questions" in page.purpose.rows["costs"].button.accessibleDescription()
 
 
 def test_a_fraction_is_asked_for_by_researchers_without_orders(page):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.ensemble import VotingClassifier
 from sklearn.linear_model import LogisticRegression
 
 from metrics import (
@@ -129,8 +130,12 @@ def test_a_metric_reads_costs_and_probabilities_by_name(make):
 
 
 def test_an_estimator_reads_costs_by_name():
+    named = pd.DataFrame(COSTS, NAMES, NAMES).loc[SHUFFLED, SHUFFLED]
     model = CostSensitiveClassifier(LogisticRegression(), shuffled(COSTS)).fit(PROBA, TRUE)
     np.testing.assert_array_equal(model.cost_matrix_, COSTS)
+    # Its estimators are given 0, 1, 2 for the sorted labels, in another order than the rows.
+    with pytest.raises(ValueError, match=r"^metric: rows and columns are named c, a, b, the classes are 0, 1, 2\.$"):
+        VotingClassifier([("one", CostSensitiveClassifier(LogisticRegression(), named))]).fit(PROBA, TRUE)
 
 
 def test_a_cost_curve_reads_confusion_matrices_by_their_labels():

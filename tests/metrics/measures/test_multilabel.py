@@ -86,6 +86,9 @@ def test_labels_have_names_and_scores_of_their_own_under_the_penalties():
     assert penalized_multilabel_score(Y, P).labels[0] == "label 0"
     with pytest.raises(ValueError, match="labels: 4 names were expected, one per column, found 1"):
         penalized_multilabel_score(Y, P, labels=["a"])
+    for sides in ((pd.DataFrame(Y, columns=[*"abcd"]), P), (Y, pd.DataFrame(P, columns=[*"abcd"]))):
+        with pytest.raises(ValueError, match="the columns are named a, b, c, d, but d, c, b, a was expected"):
+            penalized_multilabel_score(*sides, labels=[*"dcba"])
     names = [text.get_text() for text in score.plot().get_yticklabels()]
     assert names == [*score.labels]
 

@@ -1,6 +1,8 @@
 """Relevance score: the paper's examples and laws."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -85,6 +87,15 @@ def test_contexts_in_lists_stay_what_they_are():
         relevance_score(["x", "y"], ["x", "y"], [["warm", float("nan")], ["cold", "2"]])
     contexts, reference = [["warm", 1.0], ["cold", 2.0]], [["warm", 1], ["cold", 2]]
     assert relevance_score(["x", "y"], ["x", "y"], contexts, reference=(["x", "y"], reference)) == 100
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_features_in_another_order_than_those_of_the_reference_are_refused(frame):
+    features = {"place": ["home", "work", "home"], "time": ["work", "home", "home"]}
+    outcomes, swapped = ["x", "y", "x"], {name: features[name] for name in ("time", "place")}
+    assert relevance_score(outcomes, outcomes, frame(features), reference=(outcomes, frame(features))) == 100
+    with pytest.raises(ValueError, match=r"^context: the columns are named time, place, but place, time was expected"):
+        relevance_score(outcomes, outcomes, frame(swapped), reference=(outcomes, frame(features)))
 
 
 def test_the_size_of_the_two_weights_does_not_matter():
