@@ -1,8 +1,9 @@
 """Build the standalone program, which needs no Python: a folder and its archive, for the current system.
 
-Run by `make bundle`, and on Windows and macOS by
+Run by `make bundle`, and on Windows and macOS by one line:
 
-    uv run --isolated --locked --no-dev --extra app --with pyinstaller==6.22.3 --with pillow python tools/bundle/build.py
+    uv run --isolated --locked --no-dev --extra app --with pyinstaller==6.22.3 --with pillow
+        python tools/bundle/build.py
 """
 
 from __future__ import annotations
