@@ -326,10 +326,8 @@ def _other_values_found(outcome: Outcome, study: Study) -> list[TrustView]:
         return []
     detail = "Costs that add up explain the answers less well: discuss these before anybody decides by them."
     if outcome.linear == "f1":
-        beside = " The table of what one can do has macro F1 beside the costs." if study.models else ""
-        detail += (
-            f" F1 itself may be the better measure.{beside} The command elicit measure f1 PREDICTIONS computes it."
-        )
+        beside = ": the table of what one can do has macro F1 beside the costs" if study.models else ""
+        detail += f" F1 itself may be the better measure{beside}."
     return [TrustView(False, values, detail)]
 
 
