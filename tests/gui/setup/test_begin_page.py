@@ -105,7 +105,7 @@ def test_the_closed_settings_say_what_is_set(page):
     assert said == "some wrong answers worse than others; usually at most 22 questions"
     page.family.alike.radio.click()
     page.asking.questions.setValue(30)
-    assert page.settings.button.accessibleDescription() == "all wrong answers equally bad; usually at most 38 questions"
+    assert page.settings.button.accessibleDescription() == "all wrong answers equally bad; usually at most 36 questions"
 
 
 def test_what_is_set_for_one_study_is_not_set_for_another(page):
@@ -118,7 +118,7 @@ def test_what_is_set_for_one_study_is_not_set_for_another(page):
     assert said == "some wrong answers worse than others; usually at most 22 questions"
 
 
-@pytest.mark.parametrize(("questions", "minutes", "most"), [(7, 5, 11), (60, 27, 76)])
+@pytest.mark.parametrize(("questions", "minutes", "most"), [(7, 5, 11), (60, 27, 72)])
 def test_whoever_opens_a_study_that_was_sent_reads_how_long_it_takes_as_it_was_set(
     page, tmp_path, questions, minutes, most
 ):
