@@ -70,7 +70,7 @@ def register(app: typer.Typer) -> None:
 def new(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to make; it must not exist, or be empty.")],
     predictions: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Option(
             "--predictions",
             metavar="FILE [FILE...]",
@@ -78,8 +78,10 @@ def new(
             "or NPZ with arrays y_true, y_proba and optionally classes; or with columns true_<label> and "
             "pred_<label>; or with y_true, y_pred and context_<feature>.",
         ),
-    ],
-    more: Annotated[list[Path] | None, typer.Argument(metavar="[FILE...]", help="More predictions files.")] = None,
+    ] = None,
+    more: Annotated[
+        list[Path] | None, typer.Argument(metavar="[FILE...]", help="More predictions files, or all of them.")
+    ] = None,
     name: Annotated[str | None, typer.Option(help="Title of the study; by default made from the folder.")] = None,
     labels: Annotated[
         str | None,
@@ -111,12 +113,15 @@ def new(
     from elicit_app.study import create_study
     from elicit_app.study.amounts import is_of_amounts
 
-    if is_of_amounts(predictions[0]):
-        _new_of_amounts(folder, [*predictions, *(more or [])], name, labels, population, noun)
+    files = [*(predictions or []), *(more or [])]
+    if not files:
+        raise typer.BadParameter("name at least one predictions file.", param_hint="--predictions")
+    if is_of_amounts(files[0]):
+        _new_of_amounts(folder, files, name, labels, population, noun)
         return
     if noun is not None:
         raise typer.BadParameter("it applies to files of several labels.", param_hint="--noun")
-    files, options = [*predictions, *(more or [])], ColumnOptions(truth, columns, predicted, logits=logits)
+    options = ColumnOptions(truth, columns, predicted, logits=logits)
     made = create_study(
         folder,
         files,

@@ -123,7 +123,7 @@ def test_letters_that_the_output_cannot_show_and_closed_streams_end_nothing(desk
         (["--nonsense"], "No such option"),
         (["score"], "Missing argument 'METRIC'"),
         (["score", "ok.metric.json"], "Missing argument 'PREDICTIONS"),
-        (["study", "new", "s"], "Missing option '--predictions'"),
+        (["study", "new", "s"], "name at least one predictions file"),
         (
             ["study", "new", "s", "--predictions", "good.csv", "--population", "many"],
             "Invalid value for '--population'",
@@ -179,5 +179,5 @@ def test_a_bundled_name_is_a_study_to_every_command(elicit, tmp_path, arguments,
 
 def test_a_command_that_is_shown_can_be_typed(elicit, tmp_path):
     (tmp_path / "p.csv").write_text("y_true,proba_a,proba_b\na,0.9,0.1\nb,0.2,0.8\n", encoding="utf-8")
-    made = elicit("study", "new", "my study", "--predictions", "p.csv", cwd=tmp_path)
+    made = elicit("study", "new", "my study", "p.csv", cwd=tmp_path)
     assert made.stdout.endswith("Next: elicit open 'my study'\n")
