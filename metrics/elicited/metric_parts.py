@@ -267,15 +267,15 @@ class Quality:
         """Return a sentence that readers need before they use the costs; empty if there is no caveat.
 
         >>> Quality(provisional=CHOICE_SETTLED).caveat
-        'More answers would hardly change the choice; the costs are not known closely.'
+        'The questions ended when the choice was settled; the costs are not known closely.'
         >>> Quality(provisional="only 6 answers").caveat
         'The costs are provisional: only 6 answers.'
         """
         if self.provisional is None:
             return ""
         if self.provisional == CHOICE_SETTLED:
-            # Whether the choice is right also depends on the cases, which is a separate uncertainty.
-            return "More answers would hardly change the choice; the costs are not known closely."
+            # Said as what happened: other cases, models or prevalences may unsettle the choice again.
+            return "The questions ended when the choice was settled; the costs are not known closely."
         return f"The costs are provisional: {self.provisional.rstrip('.')}."
 
 
