@@ -182,10 +182,10 @@ def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str], *, oppo
     plausible = all(rate.plausible for rate in widest.rates)
     ranges = "Their plausible ranges" if plausible else "Their ranges"
     if widest.disjoint:
-        unlike = "not a lack of answers" if plausible else "if every answer is right"
+        unlike = ", not a lack of answers" if plausible else " if every answer is right"
         return (
             f"They disagree most about {widest.mistake.many}",
-            f"{text}{times} {ranges} do not meet, so this is a difference of opinion, {unlike}.",
+            f"{text}{times} {ranges} do not meet, so this is a difference of opinion{unlike}.",
         )
     if widest.disjoint is None:
         return (

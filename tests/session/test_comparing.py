@@ -121,6 +121,9 @@ def test_no_number_is_made_of_what_was_only_bounded_or_said_as_a_range():
     at_least = rates(0, MISSED, (52.0, 3.6, np.inf), (0.5, 0.2, 1.0))
     detail = disagreement((at_least, UNIT), ("Ada", "Ben"))[1]
     assert "for Ben as much as 0.5. Their plausible ranges do not meet" in detail
+    searched = replace(at_least, rates=(at_least.rates[0], replace(at_least.rates[1], plausible=False)))
+    detail = disagreement((searched, UNIT), ("Ada", "Ben"))[1]
+    assert detail.endswith("Their ranges do not meet, so this is a difference of opinion if every answer is right.")
     wide = rates(0, MISSED, (5.0, 0.9, 20.0), (0.5, 0.2, 1.0))
     assert "times apart" not in disagreement((wide, UNIT), ("Ada", "Ben"))[1]
     assert spread_words((at_least, UNIT)) == ""
