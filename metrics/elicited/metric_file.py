@@ -83,7 +83,7 @@ class MetricDocument(_Part):
     cost_matrix: Rows = Field(description="k x k, zero diagonal, largest entry 1")
     class_weight: dict[str, float] = Field(description="Per true class, mean 1")
     intervals: list[list[Interval | None]] | None = Field(
-        default=None, description="k x k pairs [low, high], 90 % intervals of the costs; high null where unbounded"
+        default=None, description="k x k pairs [low, high] of costs: 90 %, or left open by a search; null: unbounded"
     )
     samples: Rows | None = Field(default=None, description="Posterior draws of the weights")
     release: Release
