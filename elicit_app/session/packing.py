@@ -25,7 +25,7 @@ from elicit_app.session.header import check_study, fold_events
 from elicit_app.session.journal.events import PROTECTED
 from elicit_app.session.journal.files import SUFFIX, Contents, examine, read, read_bytes, reason, write_new
 from elicit_app.session.journal.listing import finished_experts, new_session_path, sessions_folder, sessions_of
-from elicit_app.session.journal.state import Entry, fold
+from elicit_app.session.journal.state import Entry, SessionState, fold
 from elicit_app.session.result import answers_digest
 from elicit_app.session.session import Session
 from elicit_app.study.model import Key, Opinions, Pack, Study, TalliedModel
@@ -145,7 +145,7 @@ def collect(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
             text = f"Not filed: the same answers as in {twin.name}, filed before. An expert counts once."
             filed.append(Filed(file, text, False))
         else:
-            filed.append(_file(study, file, contents, len(state.entries), before))
+            filed.append(_file(study, file, contents, state, before))
     return tuple(filed)
 
 
@@ -177,11 +177,12 @@ def _filed_already(folder: Path) -> list[tuple[Path, Contents]]:
     return found
 
 
-def _file(study: Study, file: Path, contents: Contents, n_answers: int, before: Path | None) -> Filed:
+def _file(study: Study, file: Path, contents: Contents, state: SessionState, before: Path | None) -> Filed:
     begun, data = contents.begun, read_bytes(file)[: contents.length].removesuffix(b"\n") + b"\n"
     who = begun.expert or "an expert without a name"
-    answers = f"{counted(n_answers, 'answer')} from {who}"
+    answers = f"{counted(len(state.entries), 'answer')} from {who}"
     answers += ", given by a program and never counted as a person's" if begun.simulated else ""
+    answers += "" if state.phase == "finished" else ". The sitting is not finished"
     if before is None:
         path = new_session_path(study, begun.at, expert=begun.expert)
         try:

@@ -149,7 +149,7 @@ def test_what_needs_cases_is_left_to_the_coordinator(pack, experts):
 def test_answers_come_back_once_and_only_to_their_own_study(folder, experts, tmp_path):
     filed = collect(folder, experts[:2])
     assert [one.new for one in filed] == [True, True]
-    assert "from Ada" in filed[0].sentence
+    assert re.fullmatch(r"Filed \d+ answers from Ada\.", filed[0].sentence)
     again = collect(folder, experts[:1])
     assert (again[0].new, "Already filed" in again[0].sentence) == (False, True)
     assert len(list(sessions_folder(folder).glob("*.jsonl"))) == 2
@@ -161,6 +161,13 @@ def test_answers_come_back_once_and_only_to_their_own_study(folder, experts, tmp
     with pytest.raises(Problem, match="damaged"):
         collect(folder, [experts[2], broken])
     assert len(list(sessions_folder(folder).glob("*.jsonl"))) == 2, "nothing is filed where one file is refused"
+
+
+def test_answers_of_a_sitting_that_is_not_finished_are_filed_as_such(folder, pack, tmp_path):
+    with Session.create(pack, BayesSetting(seed=1, questions=6), tmp_path / "a.session.jsonl", expert="Ada") as session:
+        session.answer("left")
+    (filed,) = collect(folder, [tmp_path / "a.session.jsonl"])
+    assert filed.sentence == "Filed 1 answer from Ada. The sitting is not finished."
 
 
 def test_the_same_answers_in_another_sitting_are_not_filed_again(folder, pack, tmp_path):
