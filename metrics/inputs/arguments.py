@@ -410,9 +410,11 @@ def matrix_of(values: ArrayLike, classes: ClassIndex | int, name: str = "cost_ma
     Raises
     ------
     InputError
-        If it is not k x k or has an entry that is not a finite number.
+        If it is not k x k, has an entry that is not a finite number, or is named after other classes.
     """
     if isinstance(classes, ClassIndex):
+        if classes.names != tuple(map(str, range(len(classes)))):  # positions may have any names
+            index_of_names(values, [classes], name)
         values = matrix_by_name(values, classes, name)
     matrix, k = square_matrix(values, name), classes if isinstance(classes, int) else len(classes)
     if len(matrix) != k:

@@ -163,6 +163,22 @@ def test_matrices_are_read_by_labels_or_classes_of_a_metric(labels):
         judge(metric, true, {"model": PROBA}, practice=pd.DataFrame(counts, [*"pqr"], [*"pqr"]), draws=0)
 
 
+def test_a_matrix_named_after_other_classes_is_refused():
+    named = pd.DataFrame(COSTS, [*"CAB"], [*"CAB"])
+    for use in (
+        lambda: ElicitedMetric.from_cost_matrix(NAMES, named),
+        lambda: misclassification_cost(TRUE, PREDICTED, named),
+        lambda: expected_misclassification_cost(TRUE, PROBA, named, labels=NAMES),
+    ):
+        with pytest.raises(
+            ValueError, match=r"^cost_matrix: rows and columns are named C, A, B, the classes are a, b, c"
+        ):
+            use()
+    positions = np.unique(TRUE, return_inverse=True)[1]
+    by_position = expected_misclassification_cost(positions, PROBA, COSTS)
+    assert expected_misclassification_cost(positions, PROBA, named) == by_position
+
+
 def test_half_named_matrices():
     named = pd.DataFrame(COSTS, columns=SHUFFLED)
     with pytest.raises(ValueError, match=r"^costs: rows and columns must both be named .* a, b, c\.$"):
