@@ -420,10 +420,13 @@ def early_stop_reason(
         return "known"
     if len(models) < 2 or purpose == "costs" or (purpose == "both" and not known):
         return None
-    if known and policy_doubt().loss <= NEGLIGIBLE:
+    settled = probability_best(belief, models).max() >= BEST_PROBABILITY
+    if not (known or settled):
+        return None
+    doubt = policy_doubt()
+    if known and doubt.loss <= NEGLIGIBLE:
         return "known"
-    best = probability_best(belief, models)
-    if best.max() < BEST_PROBABILITY or policy_doubt().same < BEST_PROBABILITY:
+    if not settled or doubt.same < BEST_PROBABILITY:
         return None
     judged = linearity()
     if judged is not None:
