@@ -85,6 +85,11 @@ class Setting(BaseModel):
         """Return the piles that mistakes were sorted into; none for a procedure that cannot use them."""
         return ()
 
+    @property
+    def may_stop_early(self) -> bool:
+        """Return whether the questions may end before their number is used up."""
+        return False
+
 
 S = TypeVar("S", bound=Setting)
 

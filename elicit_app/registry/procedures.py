@@ -89,6 +89,11 @@ class BayesSetting(Setting):
         """Return the piles that mistakes were sorted into."""
         return self.piles or ()
 
+    @property
+    def may_stop_early(self) -> bool:
+        """Return whether the questions may end before their number is used up."""
+        return self.stop
+
     def for_person(self) -> Self:
         """Return the setting for people: whole cases, few differing cells, checks and, without a number, sittings."""
         changes: dict[str, object] = {"person": True, "checks": True}

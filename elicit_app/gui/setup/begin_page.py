@@ -30,7 +30,6 @@ from elicit_app.gui.setup.asking import AskingSection, FamilySection, GuessesSec
 from elicit_app.gui.setup.start_page import ContinueCard, ContinueView
 from elicit_app.registry import Setting, entry_named
 from elicit_app.registry.entries import as_packed
-from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.journal.listing import SessionSummary, experts_in_words
 from elicit_app.session.packing import INTRODUCTION, pseudonym, stated_opinions
@@ -428,7 +427,7 @@ class BeginPage(HeadedPage):
             return
         setting = self._setting()
         questions = None if entry.narrows else setting.questions
-        self.purpose.show_study(study, questions, early=isinstance(setting, BayesSetting) and setting.stop)
+        self.purpose.show_study(study, questions, early=setting.may_stop_early)
         parts = []
         if study.n_classes > 2:
             worse = linear_family(self._family).distinguishes_errors
