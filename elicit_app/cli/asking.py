@@ -426,17 +426,10 @@ def simulated_values(options: AskOptions, setting: Setting, study: Study) -> Met
 
     from elicit_app.experiments.truths import true_metric
 
-    stated = _numbers(options.simulate or "random", "simulate")
-    below: tuple[float, ...] | Literal["random"] | None = None
-    if options.denominator is not None:
-        below = _numbers(options.denominator, "denominator") or "random"
+    weights, denominator = options.simulate or "random", options.denominator
+    stated = None if weights == "random" else output.numbers(weights, "--simulate")
+    below: tuple[float, ...] | Literal["random"] | None = "random"
+    if denominator != "random":
+        below = None if denominator is None else output.numbers(denominator, "--denominator")
     rng = np.random.default_rng(np.random.SeedSequence([setting.seed, 1]))
     return true_metric(study, setting, rng, stated=stated, denominator=below)
-
-
-def _numbers(text: str, option: str) -> tuple[float, ...] | None:
-    """Return the numbers of an option; None for "random"."""
-    try:
-        return None if text == "random" else tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise WrongOption(f"`{option}` {text}: numbers separated by commas, or random, were expected.") from None

@@ -161,8 +161,10 @@ def simulate(
             | {
                 "cycles": _cycles(cycles),
                 "never_worse": read_orders(never_worse or (), opened.classes),
-                "weights": _numbers(weights, "--weights"),
-                "denominator": "random" if denominator == "random" else _numbers(denominator, "--denominator"),
+                "weights": None if weights is None else output.numbers(weights, "--weights"),
+                "denominator": denominator
+                if denominator in (None, "random")
+                else output.numbers(denominator, "--denominator"),
             }
         )
         setting = as_packed(opened, setting_of(procedure, **about_asking))
@@ -198,15 +200,6 @@ def _cycles(text: str | None) -> int | Literal["auto"] | None:
         return int(text)
     except ValueError:
         raise typer.BadParameter(f"{text!r}: a number or auto was expected.", param_hint="--cycles") from None
-
-
-def _numbers(text: str | None, option: str) -> tuple[float, ...] | None:
-    if text is None:
-        return None
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise typer.BadParameter(f"{text!r}: numbers separated by commas were expected.", param_hint=option) from None
 
 
 def _print_tables(found: Simulation) -> None:
@@ -320,6 +313,8 @@ def sweep(
         raise typer.BadParameter("it requires --engine dask.", param_hint="--scheduler")
     if plot is not None:
         require_picture(plot, force)
+    if out.suffix.lower() != ".parquet":
+        raise typer.BadParameter(f"{out}: a name that ends in .parquet was expected.", param_hint="--out")
     stated = read_sweep(specification)
     require_new(out, force or unfinished(out).exists())
     done = 0

@@ -207,6 +207,14 @@ def wrong_options_as_usage_errors() -> Iterator[None]:
         raise typer.BadParameter(wrong.with_option_names(flag)) from wrong
 
 
+def numbers(text: str, option: str) -> tuple[float, ...]:
+    """Return the numbers of an option that takes several, or refuse what is none."""
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r}: numbers separated by commas were expected.", param_hint=option) from None
+
+
 def require_all_new(paths: Iterable[Path | None], force: bool) -> None:
     """Apply `require_new` to all files that a command writes, and check that no two are the same."""
     named = [path for path in paths if path is not None]

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+import typer
 from rich.console import Console
 
 from elicit_app.cli.asking import AskOptions, ask_guesses, ask_in_terminal
@@ -266,7 +267,7 @@ def test_a_rehearsal_that_is_kept_is_finished_so_that_it_can_be_compared(typed, 
     ("weights", "words"), [("1,2", "wrong sign"), ("-1,x", "numbers separated by commas"), ("-1", "1 were given")]
 )
 def test_weights_that_are_none_are_refused(typed, tmp_path, weights, words):
-    with pytest.raises(Problem, match=words):
+    with pytest.raises((Problem, typer.BadParameter), match=words):
         typed([], tmp_path, simulate=weights)
 
 

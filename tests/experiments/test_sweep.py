@@ -126,6 +126,13 @@ def test_a_wrong_specification_is_told_in_words(tmp_path, text, sentence):
         read_sweep(path)
 
 
+def test_a_table_is_named_as_what_it_is(specification, tmp_path):
+    refused = CliRunner().invoke(app, ["sweep", str(specification), "--out", str(tmp_path / "runs.csv")])
+    assert refused.exit_code == 2
+    assert ".parquet" in refused.stderr
+    assert [path.name for path in tmp_path.iterdir()] == [specification.name]
+
+
 def test_other_runs_are_neither_mixed_in_nor_replaced(specification, tmp_path):
     out = tmp_path / "runs.parquet"
     run_sweep(read_sweep(specification), out)
