@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from pydantic_core import ErrorDetails
 
 
 class CostsCountTwice(UserWarning):
@@ -117,3 +118,42 @@ def as_missing_package(error: ModuleNotFoundError) -> ModuleNotFoundError:
     """Return a `MissingPackage` if an extra installs what the import lacked, otherwise the error itself."""
     module = (error.name or "").partition(".")[0]
     return error if isinstance(error, MissingPackage) or module not in EXTRAS else missing_package(module)
+
+
+_FINDINGS = {
+    "missing": "is missing",
+    "extra_forbidden": "is unknown in this version",
+    "unexpected_keyword_argument": "is unknown in this version",
+    "string_type": "must be a text",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "finite_number": "must be a finite number",
+    "list_type": "must be a list",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "dataclass_type": "must be an object",
+    "literal_error": "must be {expected}",
+    "too_short": "needs at least {min_length} entries, {actual_length} given",
+    "too_long": "takes at most {max_length} entries, {actual_length} given",
+    "greater_than_equal": "must be at least {ge}",
+    "greater_than": "must be above {gt}",
+    "less_than": "must be below {lt}",
+    "less_than_equal": "must be at most {le}",
+    "timezone_aware": "must have a time zone, such as 2026-01-31T12:00:00Z",
+    "value_error": "is wrong: {error}",
+}
+
+_WITHOUT_VALUE = ("missing", "extra_forbidden", "unexpected_keyword_argument", "value_error")
+
+
+def finding_words(finding: ErrorDetails) -> str:
+    """Return what a finding of pydantic says of a value, and the value if it is short: "must be a number, not 'x'"."""
+    kind, value = finding["type"], finding["input"]
+    if kind not in _FINDINGS:
+        return str(finding["msg"][:1].lower() + finding["msg"][1:])
+    words = _FINDINGS[kind].format(**finding.get("ctx", {}))
+    short = isinstance(value, str | float | int | None) and len(repr(value)) < 60
+    return f"{words}, not {value!r}" if short and kind not in _WITHOUT_VALUE else words

@@ -21,6 +21,7 @@ import typer
 from typer.core import TyperCommand
 
 from elicit_app.problem import Problem, WrongOption
+from metrics.errors import finding_words
 from metrics.text import escaped_json, isolated, series
 
 if TYPE_CHECKING:
@@ -272,6 +273,19 @@ _TYPE = re.compile(r"<(\w+?)(?: range)?>|<([^>]*)>")
 
 class Command(TyperCommand):
     """A command whose arguments are shown by their `metavar`: METRIC, FILE..., [NAME]."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; what pydantic finds wrong with a value is told in words."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as wrong:
+            from pydantic import ValidationError
+
+            if isinstance(wrong.__cause__, ValidationError):
+                finding = wrong.__cause__.errors()[0]
+                own = finding["type"] == "value_error"
+                wrong.message = str(finding["ctx"]["error"]) if own else f"it {finding_words(finding)}."
+            raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the text after the command's name in its usage line."""

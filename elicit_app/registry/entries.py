@@ -20,6 +20,7 @@ from elicit_app.elicitation.sphere import MeasuredSphere, Sphere, measure_sphere
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.study.model import Predictions, Study, TalliedModel
 from metrics.elicited.kinds import PRICED
+from metrics.errors import finding_words
 from metrics.text import series
 
 Space = Literal["frontier", "sphere"]
@@ -222,7 +223,8 @@ def setting_of(procedure: str = "bayes", /, **options: object) -> Setting:
     except ValidationError as error:
         first = error.errors()[0]
         field = next((str(part) for part in first["loc"][1:]), "procedure")
-        raise WrongOption(f"`{field}`: {first['msg'].removeprefix('Value error, ')}.") from error
+        own = first["type"] == "value_error"
+        raise WrongOption(f"`{field}`: {first['ctx']['error'] if own else f'it {finding_words(first)}'}.") from error
 
 
 def setting_from(fields: dict[str, Any]) -> Setting:

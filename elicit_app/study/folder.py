@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-from pydantic_core import PydanticCustomError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from elicit_app.problem import Finding, Problem, shortened
 from elicit_app.study.model import (
@@ -37,7 +37,7 @@ from elicit_app.study.reading import normalised_prevalence, read_predictions, re
 from elicit_app.study.tables import PROBABILITY, TRUTH
 from elicit_app.study.writing import new_folder, write_whole
 from metrics.elicited.metric_parts import AnswersFor, Consequence
-from metrics.errors import InputError
+from metrics.errors import InputError, finding_words
 from metrics.files import read_regular_file, real_path, strict_json, version_of
 from metrics.inputs.labels import has_line_end
 
@@ -168,16 +168,16 @@ def document_of(path: Path, content: bytes, schema: type[Document], called: str,
         # strict JSON: lists are accepted as tuples, but not text as numbers
         return schema.model_validate_json(json.dumps(found))
     except ValidationError as error:
-        findings = tuple(Finding(_worded(fault["loc"], fault["msg"])) for fault in error.errors())
+        findings = tuple(Finding(_worded(fault)) for fault in error.errors())
         more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
         raise Problem(f"{path} is not a proper {called}: {findings[0].what}{more}. {remedy}", findings) from error
 
 
-def _worded(place: tuple[int | str, ...], message: str) -> str:
-    if not place:
+def _worded(fault: ErrorDetails) -> str:
+    if not fault["loc"]:
         return "a text in it is not Unicode, or a list is nested too deeply"
-    where = ".".join(str(part) for part in place)
-    return f"field “{shortened(where, 60)}”: {message[:1].lower()}{message[1:]}"
+    where = ".".join(str(part) for part in fault["loc"])
+    return f"field “{shortened(where, 60)}”: {finding_words(fault)}"
 
 
 def description_of(study: Study) -> dict[str, Any]:

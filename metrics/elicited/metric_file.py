@@ -17,7 +17,7 @@ from metrics.elicited.family import error_cells
 from metrics.elicited.kinds import KindName
 from metrics.elicited.metric_parts import TOLERANCE, CaseWords, Consequence, MetricDetails, Provenance, Quality, frozen
 from metrics.elicited.scoring import CostsOfCases
-from metrics.errors import InputError
+from metrics.errors import InputError, finding_words
 from metrics.files import (
     canonical_pieces,
     canonical_text,
@@ -126,32 +126,8 @@ _PIECE = 1 << 16  # characters, so that a piece stays in the processor's cache
 _NO_DRAWS = '\n  "samples": null'
 _DRAWS, _DRAWS_END = '\n  "samples": [', "\n  ]"
 
+
 # Pydantic's error types in our words; {x} are values from the error's context.
-_FINDINGS = {
-    "missing": "is missing",
-    "extra_forbidden": "is unknown in this version",
-    "unexpected_keyword_argument": "is unknown in this version",
-    "string_type": "must be a text",
-    "float_type": "must be a number",
-    "int_type": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "finite_number": "must be a finite number",
-    "list_type": "must be a list",
-    "dict_type": "must be an object",
-    "model_type": "must be an object",
-    "dataclass_type": "must be an object",
-    "literal_error": "must be {expected}",
-    "too_short": "needs at least {min_length} entries, {actual_length} given",
-    "too_long": "takes at most {max_length} entries, {actual_length} given",
-    "greater_than_equal": "must be at least {ge}",
-    "less_than_equal": "must be at most {le}",
-    "timezone_aware": "must have a time zone, such as 2026-01-31T12:00:00Z",
-    "value_error": "is wrong: {error}",
-}
-
-_WITHOUT_VALUE = ("missing", "extra_forbidden", "unexpected_keyword_argument", "value_error")
-
-
 class MetricFileError(InputError):
     """An invalid elicited metric file; the message names the file, the field and what was expected."""
 
@@ -465,17 +441,9 @@ def _in_words(error: ValidationError, text: str) -> str:
             return str(found)
         return f"holds a text that is not Unicode, or lists nested too deeply ({finding['ctx']['error']})"
     field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in finding["loc"]).lstrip(".")
-    context = finding.get("ctx", {})
-    words = _FINDINGS.get(finding["type"], finding["msg"][:1].lower() + finding["msg"][1:]).format(**context)
     more = error.error_count() - 1
     others = f" ({more} more fault{'s' if more > 1 else ''} after it)" if more else ""
-    shown = "" if finding["type"] in _WITHOUT_VALUE else _shown(finding["input"])
-    return f"field {field} {words}{shown}{others}"
-
-
-def _shown(value: object) -> str:
-    """Return the value found, if it is short enough to quote."""
-    return f", not {value!r}" if isinstance(value, str | float | int | None) and len(repr(value)) < 60 else ""
+    return f"field {field} {finding_words(finding)}{others}"
 
 
 def _with_null(intervals: NDArray[np.float64] | None) -> list[Any] | None:

@@ -33,3 +33,17 @@ def test_several_files_are_shown_as_such(elicit):
     assert "METRIC PREDICTIONS...\n" in elicit("score", "--help").stdout
     assert "STUDY FILE...\n" in elicit("study", "collect", "--help").stdout
     assert "--family dlpm|lpm|dlfpm|lfpm " in elicit("ask", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        (("--questions", "x"), "it must be a whole number, not 'x'."),
+        (("--questions", "0"), "it must be at least 1, not '0'."),
+        (("--purpose", "sell"), "'sell' is not one of 'choose', 'costs', 'both'."),
+    ],
+)
+def test_a_wrong_value_is_told_in_our_words(elicit, typed, words):
+    refused = elicit("ask", "wine", *typed)
+    assert refused.returncode == 2
+    assert refused.stderr.endswith(f"Error: Invalid value for '{typed[0]}': {words}\n")
