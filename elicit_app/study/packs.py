@@ -143,6 +143,11 @@ def pack_name(title: str) -> str:
     return file_name(title, "study")
 
 
+def pack_stem(title: str, *, again: bool = False) -> str:
+    """Return the proposed name of a pack's file; that of a second round (`again`) does not replace the first."""
+    return f"{pack_name(title)}-round-2" if again else pack_name(title)
+
+
 def with_pack(study: Study, pack: Pack) -> Study:
     """Return `study` as a packed study, with the counts of `pack` in place of predictions or another pack.
 

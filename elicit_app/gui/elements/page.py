@@ -184,10 +184,10 @@ class ScrolledPage(Page):
             fixed.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         fill(self._outer, self._head, (self.area, 1), self._foot)
 
-    def link_to_start(self, text: str = "Back to the start") -> LinkButton:
-        """Return a link that leads back to the start."""
+    def link_to_start(self, text: str = "Back to the start", *, then: Callable[[], object] | None = None) -> LinkButton:
+        """Return a link that leads back to the start, or calls `then` where something is asked before."""
         link = LinkButton(text)
-        link.clicked.connect(self.start_requested)
+        link.clicked.connect(then or self.start_requested)
         return link
 
     @property

@@ -298,12 +298,12 @@ class Preparation(QObject):
 
     def _send(self, setting: Setting, again: bool) -> None:
         """Write the study to a file for an expert elsewhere; in a second round with the opinions of the others."""
-        from elicit_app.study.packs import ENDING, pack_name
+        from elicit_app.study.packs import ENDING, pack_stem
 
         if (study := self._study) is not None:
             save_as(
                 self._begin_page,
-                pack_name(study.title),
+                pack_stem(study.title, again=again),
                 ENDING,
                 lambda path: _write_pack(study, setting, path, again=again),
                 self._background,

@@ -193,7 +193,8 @@ class StripBand(Painted, QLabel):
     def show_strip(self, strip: DifferenceSentence | Balance, room: Breakpoint, *, blank: bool = False) -> None:
         """Show a sentence in the size for the room; `blank` keeps the room but shows nothing."""
         self._strip, self._room, self._blank = strip, room, blank
-        annotate(self, name="" if blank else strip.sentence)
+        may_be_cut = not blank and _shortened(strip) != strip
+        annotate(self, name="" if blank else strip.sentence, tooltip=strip.sentence if may_be_cut else "")
         self.update()
 
     def sizeHint(self) -> QSize:

@@ -78,6 +78,7 @@ class QuestionPage(PairPage):
         self._question: QuestionView | None = None
         self.animated, self._lock_ms = True, lock_ms  # whether new questions fade in
         self._saw_full, self._answered, self._fresh = False, True, True
+        self._steps_back = False  # whether Undo or Redo was pressed, and the question it leads to is not shown yet
         self._since_painted = QElapsedTimer()
         self._dwell_timer = QTimer(self, singleShot=True, interval=DWELL_MS)
         self._opacity = QGraphicsOpacityEffect(self.card)
@@ -117,7 +118,7 @@ class QuestionPage(PairPage):
         In a resumed session, the questions `shown` before still determine the common scale of all squares.
         """
         self._study, self._family, self._question = study, family, None
-        self._fresh = True
+        self._fresh, self._steps_back = True, False
         self.card.begin(study)
         for view in shown:
             pair = Pair(view.left, view.right, study.wording, view.population, family)
@@ -137,8 +138,7 @@ class QuestionPage(PairPage):
             self.card.show_full(view.full_picture)
         self._saw_full = self.card.is_full
         self._show_progress(view, self._study)
-        self.reason.setText(view.previous.reason if view.again is not None and view.previous is not None else "")
-        self.reason.hide()
+        self._show_reason(view)
         self._update_notes()
         pair = Pair(view.left, view.right, self._study.wording, view.population, self._family)
         words = compare_pair(*pair, subject=view.subject, reversed_rows=view.reversed_rows)
@@ -257,7 +257,7 @@ class QuestionPage(PairPage):
     def _give(self, pressed: AnswerChoice, moved: Moved | None = None) -> None:
         if self._question is None:
             return
-        self._answered = True
+        self._answered, self._steps_back = True, False
         seconds = self._since_painted.elapsed() / 1000
         request, reason = self._question.request, self.reason.text().strip()
         self.answered.emit(GivenAnswer(request, *pressed, seconds, self._saw_full, moved, reason))
@@ -277,6 +277,15 @@ class QuestionPage(PairPage):
             self.reason.raise_()
             self.reason.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
+    def _show_reason(self, view: QuestionView) -> None:
+        """Show the reason given before; one typed before Undo or Redo waits for the answer that follows."""
+        typed = self.reason.text() if self._steps_back and self.reason.isModified() else ""
+        before = view.previous.reason if view.again is not None and view.previous is not None else ""
+        self.reason.setText(typed.strip() or before)
+        self.reason.setModified(bool(typed.strip()))  # so that it survives another Undo
+        self.reason.hide()
+        self._steps_back = False
+
     def _keep_reason(self) -> None:
         self.reason.hide()
         self._update_notes()
@@ -292,10 +301,12 @@ class QuestionPage(PairPage):
 
     def _undo(self) -> None:
         if self._question is not None and self.undo.isEnabled():
+            self._steps_back = True
             self.undo_requested.emit()
 
     def _redo(self) -> None:
         if self._question is not None and self._question.can_redo:
+            self._steps_back = True
             self.redo_requested.emit()
 
     def toggle_full_picture(self) -> None:

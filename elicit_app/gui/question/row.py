@@ -350,6 +350,7 @@ class ComparisonRow(QWidget):
         ):
             label.set_role(role, compact=size.compact)
             label.setText(breakable(text, QFontMetricsF(label.font()), self._words_width()))
+            annotate(label, name=text)  # what is read aloud is never elided
         self._shorten(row, plan_)
         self.consequence.setVisible(size.says_consequence and bool(consequence))
         hidden = [row.mistake.name, row.flow] if self._is_short else []

@@ -238,12 +238,14 @@ class StudyPage(HeadedPage):
         self._study: Study | None = None
         self._key: Key = (0, 1)
         self._title = ""
+        self._unchanged: tuple[object, ...] = ()  # what the page held when the study was shown
         self.save = PrimaryButton("Save and go on", self._save, keys=("Ctrl+Enter",))
         self._steps: Steps = []
         self.nouns, self.preview, self.mistakes = NounsSection(self._steps), Preview(), MistakesSection(self._steps)
         self.yardstick, self.population, self.place = YardstickSection(), PopulationSection(), PlaceSection()
         self.models = ModelsSection()
-        self.back, self.undo = self.link_to_start(), FlatButton("Undo", self.mistakes.table.undo, keys=("Ctrl+Z",))
+        self.back = self.link_to_start(then=self._leave)
+        self.undo = FlatButton("Undo", self.mistakes.table.undo, keys=("Ctrl+Z",))
         self._done = Label(role=theme.Role.NOTE, ink=theme.INK2)
         self._build()
         self._connect()
@@ -296,6 +298,7 @@ class StudyPage(HeadedPage):
         self.place.setVisible(folder is not None)
         self.place.path.setText("" if folder is None else str(folder))
         self._preview(study.yardstick)
+        self._unchanged = self._entries()
 
     def _update_header(self, study: Study) -> None:
         models = counted(len(study.models), "model")
@@ -354,9 +357,29 @@ class StudyPage(HeadedPage):
         self.yardstick.show_study(study)
         self.population.show_nouns(study)
 
-    def _save(self) -> None:
+    def _entries(self) -> tuple[object, ...]:
+        """Return all that can be changed on the page."""
+        study, shares = self._study, [box.value() for box in self.population.boxes]
+        if study is None:
+            return ()
+        stated = self.population.stated.radio.isChecked(), study.population, shares
+        return study.title, study.wording, study.yardstick, study.model_names, stated, self.place.path.text()
+
+    def _leave(self) -> None:
+        """Go back to the start; if something was changed, ask first."""
+        self._take_typed()
+        if self._entries() == self._unchanged:
+            self.start_requested.emit()
+            return
+        said = "What you changed here is not saved. “Save and go on” keeps it."
+        self.notice.say(said, button="Leave without saving", then=self.start_requested.emit)
+
+    def _take_typed(self) -> None:
         for table in (self.nouns.table, self.mistakes.table):
             table.take_typed()
+
+    def _save(self) -> None:
+        self._take_typed()
         study = self._study
         if study is None:
             return

@@ -124,6 +124,15 @@ def test_answers_are_dropped_on_the_study_and_compared(qtbot, window, study, pac
     assert not compare.trusted.isVisible()
 
 
+def test_the_file_of_a_second_round_tells_the_round(window, study, dialogs, on):
+    window.flow.open(str(study.folder))
+    page = on("begin")
+    for again, name in ((False, "breast-lumps.elicit"), (True, "breast-lumps-round-2.elicit")):
+        page.elsewhere.again.box.setChecked(again)
+        page.elsewhere.send.click()
+        assert dialogs.asked[-1].name == name
+
+
 def test_a_pseudonym_for_a_study_that_was_sent_is_not_proposed_elsewhere(window, study, pack, on):
     drop(window.pages.start, pack)
     page = on("begin")

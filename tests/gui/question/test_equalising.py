@@ -419,3 +419,21 @@ def test_the_two_middle_answers_stand_on_one_line(shown, qapp, ask, pairs, size,
     page.show_question(ask(left, right, proposal=RIGHT))
     for button in (page.answers.equalise, page.answers.unsure):
         assert button.text_height(button.width()) == button.text_height(2000)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_reason_typed_before_undo_is_kept_for_the_answer_that_follows(qtbot, page, ask, pairs, kept) -> None:
+    _, left, right = pairs["three"]
+    given = answers(page)
+    qtbot.keyClick(page, K.Key_R)
+    qtbot.keyClicks(page.reason, "too many scars")
+    if kept:
+        qtbot.keyClick(page.reason, K.Key_Return)
+    for number in (6, 5):
+        page.undo.click()
+        page.show_question(ask(left, right, number))
+        assert page.reason.text() == "too many scars"
+    page.answers.a.click()
+    assert given[-1].reason == "too many scars"
+    page.show_question(ask(left, right, 6))
+    assert page.reason.text() == "", "it was given with its answer"

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 from elicit_app.elicitation.questions import Progress
 from elicit_app.gui import theme
 from elicit_app.gui.question.row import CountBar
+from elicit_app.study.model import Mistake
 
 ROLE = QAccessible.Role
 
@@ -44,6 +45,24 @@ def test_buttons_say_their_keys(page, tip) -> None:
     assert heard(page.undo)[1:] == ("Undo", "Take back answer 6: you preferred 12 fewer missed melanomas")
     assert tip(page.undo) == "Take back answer 6: you preferred 12 fewer missed melanomas"
     assert heard(page.stop)[1] == "Stop and see the result"
+
+
+def test_names_that_are_cut_are_whole_in_tooltips_and_for_screen_readers(page, skin, ask, pairs, tip) -> None:
+    long = (
+        "needless excision of a mole that an experienced reader would have left in place for another year of watching"
+    )
+    mistake = Mistake(long.capitalize(), long, long.replace("excision", "excisions"))
+    assert tip(page.strip) == "", "short names are not cut"
+    page.resize(800, 600)
+    wording = replace(skin.wording, mistakes=dict.fromkeys(skin.wording.mistakes, mistake))
+    page.begin(replace(skin, wording=wording), "lpm")
+    page.show_question(ask(*pairs["three"][1:]))
+    row = page.card.rows[0]
+    assert "…" in row.name.text()
+    assert mistake.name in tip(row)
+    assert heard(row.name)[1] == mistake.name
+    assert mistake.many in tip(page.strip)
+    assert mistake.many in heard(page.strip)[1]
 
 
 def test_names_stay_whole_where_texts_are_short(page, qtbot) -> None:

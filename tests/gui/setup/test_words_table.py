@@ -291,3 +291,43 @@ def test_what_is_done_with_a_class_is_typed_beside_its_names(page):
     assert page.study.wording.class_action == ("sell as Barolo", "", "")
     grid.put({(0, 3): ""})
     assert page.study.wording.class_action == ()
+
+
+def test_who_goes_back_to_the_start_is_asked_about_what_is_not_saved(page, table):
+    left = []
+    page.start_requested.connect(lambda: left.append(1))
+    page.back.click()
+    assert left == [1], "nothing was changed, so nothing is asked"
+    go(table, 0, NAME)
+    paste(table, "Fraud")
+    page.back.click()
+    assert left == [1]
+    assert "not saved" in page.notice.sentence
+    assert page.study.wording.mistakes[0, 1].name == "Fraud"
+    page.notice.button.click()
+    assert left == [1, 1]
+
+
+def test_what_was_taken_back_is_not_asked_about(page, table):
+    left = []
+    page.start_requested.connect(lambda: left.append(1))
+    go(table, 0, NAME)
+    paste(table, "Fraud")
+    page.undo.click()
+    page.back.click()
+    assert left == [1]
+
+
+@pytest.mark.parametrize("entry", ["title", "shares", "place"])
+def test_every_entry_on_the_page_counts_as_a_change(page, entry):
+    left = []
+    page.start_requested.connect(lambda: left.append(1))
+    if entry == "shares":
+        page.population.stated.radio.click()
+        page.population.boxes[0].setValue(1)
+    else:
+        field = page.nouns.name if entry == "title" else page.place.path
+        QTest.keyClicks(field, "x")
+    page.back.click()
+    assert left == []
+    assert page.notice.button.isVisible()
