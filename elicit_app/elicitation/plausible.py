@@ -29,7 +29,7 @@ CLEAR = 10  # cases that the larger amount of a trade must reach, if the classes
 _THREE = 0.25  # share of pairs in which three mistakes differ
 _FEW_CLASSES = 5  # with more, two mistakes are enough to read, and noise is assumed constant in ratios
 _READING = 4.0  # effort of reading a question, in differing mistakes: people find a third mistake hard
-_AS_LARGE = 0.5  # share of trades as large as possible: with noise constant in utility, people judge large ones better
+_AS_LARGE = 0.5  # share of trades as large as possible, if trades are to be large
 _FAR = 1 / 3  # share of pairs that may exceed what is near the models
 _USED = 0.5  # share of the mistakes drawn in proportion to how much the models' decisions differ in them
 _LOOKED_AT = 4_000_000  # numbers computed to find plausible pairs among the models' own decisions
@@ -54,6 +54,9 @@ class PlausiblePairs:
         Counts of the models' most probable classes.
     max_cells : int
         Largest number of mistakes that may differ in a pair; never more than three do.
+    large : bool
+        Whether half of the trades are as large as a class allows: with noise constant in utility, people judge those
+        better.
 
     Raises
     ------
@@ -61,13 +64,15 @@ class PlausiblePairs:
         If no two mistakes can be traded.
     """
 
-    def __init__(self, pool: Pool, prior: WeightPrior, region: Region, models: Counts, max_cells: int) -> None:
+    def __init__(
+        self, pool: Pool, prior: WeightPrior, region: Region, models: Counts, max_cells: int, *, large: bool
+    ) -> None:
         assert pool.population is not None
         self.pool, self.prior = pool, prior
         self.population: int = pool.population
         self.region = region
         self._three = _THREE if min(max_cells, prior.size) > 2 and prior.n_classes <= _FEW_CLASSES else 0.0
-        self._as_large = _AS_LARGE if prior.n_classes <= _FEW_CLASSES else 0.0
+        self._as_large = _AS_LARGE if large and prior.n_classes <= _FEW_CLASSES else 0.0
         self._cells = _cells_of(prior, models)
         self._likely = self._usage()
         self._achieved = self._of_models(max_cells)
@@ -225,6 +230,7 @@ class _PairsKey:
     prior: WeightPrior = field(compare=False)
     max_cells: int = field(compare=False)
     worst_error: float = field(compare=False)
+    large: bool = field(compare=False)
 
 
 def pairs_of_study(
@@ -233,6 +239,8 @@ def pairs_of_study(
     prior: WeightPrior,
     max_cells: int,
     worst_error: float = WORST_ERROR,
+    *,
+    large: bool = False,
 ) -> FrontierPairs | PlausiblePairs:
     """Return the source of a study's questions, cached for the same cases whatever the session and seed.
 
@@ -248,17 +256,19 @@ def pairs_of_study(
         Largest number of mistakes that may differ in a pair.
     worst_error : float
         In (0, 1]. 1 allows anything achievable or imagined; below it, questions are plausible.
+    large : bool
+        Whether plausible trades are large; see `PlausiblePairs`.
 
     Raises
     ------
     Problem
         If the worst error is out of range, or nothing can be traded.
     """
-    content = hashlib.sha256(f"{population}/{max_cells}/{prior.family}/{worst_error!r}".encode())
+    content = hashlib.sha256(f"{population}/{max_cells}/{prior.family}/{worst_error!r}/{large}".encode())
     for model in cases:
         for column in model.content():
             content.update(np.ascontiguousarray(column).tobytes())
-    return _cached_pairs(_PairsKey(content.digest(), cases, population, prior, max_cells, worst_error))
+    return _cached_pairs(_PairsKey(content.digest(), cases, population, prior, max_cells, worst_error, large))
 
 
 @lru_cache(maxsize=_POOLS)
@@ -269,7 +279,8 @@ def _cached_pairs(asked: _PairsKey) -> FrontierPairs | PlausiblePairs:
         return FrontierPairs(Pool.of(cases, None, rng), prior, asked.max_cells)
     models = np.rint(argmax_confusions(cases, population) * population).astype(np.int64)
     good = next((one.good for one in cases if isinstance(one, Tally)), None)
-    region = Region.around(models, asked.worst_error, None if good is None else np.array(good))
+    region = Region.around(models, asked.worst_error, None if good is None else np.array(good), large=asked.large)
     if asked.worst_error == 1:
         return FrontierPairs(Pool.of(cases, population, rng), prior, asked.max_cells, region)
-    return PlausiblePairs(Pool.of(cases, population, rng, mixable=False), prior, region, models, asked.max_cells)
+    pool = Pool.of(cases, population, rng, mixable=False)
+    return PlausiblePairs(pool, prior, region, models, asked.max_cells, large=asked.large)

@@ -15,7 +15,8 @@ WORST_ERROR = 0.5  # share of a class that may be shown wrong: every class is ri
 
 _IMAGINED_WRONG = 0.15  # share of a class that an imagined better model gets wrong
 _SHARE_OF_WORST = 0.5  # a model with more than this share of the worst error in a class is replaced by a better one
-_NEAR = 0.8  # share of the worst error up to which a count of one mistake is near what models do
+# Share of the worst error up to which a count of one mistake is near what models do; and if trades are to be large
+_NEAR, _NEAR_IF_LARGE = 0.5, 0.8
 _USUAL = 0.5  # share of the worst error up to which a class may be wrong in the first questions
 _HALF_A_PERCENT = 0.005  # shares are shown in whole per cent, and no class must read as half wrong
 _SMALLER = (1.0, 0.5, 1 / 3, 0.25)  # scales tried for the amounts of a repeated trade, to make room for a base
@@ -48,7 +49,9 @@ class Region:
     fixed: NDArray[np.bool_] | None = None
 
     @classmethod
-    def around(cls, models: Counts, worst_error: float, fixed: NDArray[np.bool_] | None = None) -> Region:
+    def around(
+        cls, models: Counts, worst_error: float, fixed: NDArray[np.bool_] | None = None, *, large: bool = False
+    ) -> Region:
         """Return the region around what models do.
 
         Parameters
@@ -59,6 +62,8 @@ class Region:
             In (0, 1]: on both sides of a pair every class is wrong less often than this.
         fixed : ndarray of bool, shape (k,), optional
             See the class.
+        large : bool
+            Whether more of one mistake counts as near the models.
 
         Raises
         ------
@@ -76,7 +81,8 @@ class Region:
         bases = _with_hits(np.where(bad[:, :, None], shrunk, errors), sizes)
         limit = worst_error - (_HALF_A_PERCENT if worst_error < 1 else 0)
         most = np.maximum(np.ceil(limit * sizes).astype(np.int64) - 1, 0)
-        near = np.minimum(most, np.ceil(_NEAR * worst_error * sizes).astype(np.int64))
+        share = _NEAR_IF_LARGE if large else _NEAR
+        near = np.minimum(most, np.ceil(share * worst_error * sizes).astype(np.int64))
         # Priced amounts are outcomes of batches; and with a worst error of 1 anything may come first.
         anything = worst_error == 1 or fixed is not None
         usual = np.maximum(1.0 if anything else _USUAL * worst_error, allowed.max(axis=0) / np.maximum(sizes, 1))

@@ -30,9 +30,12 @@ CASES = [(2, 1.5, "lpm"), (3, 1.0, "lpm"), (3, -1.0, "lpm"), (4, 1.0, "dlpm"), (
 
 @pytest.fixture(scope="module", params=[(*one, worst) for one in CASES for worst in (0.5, 0.3)], ids=str)
 def source(request) -> PlausiblePairs:
-    k, skill, family, worst = request.param
+    return plausible(*request.param)
+
+
+def plausible(k: int, skill: float, family: str, worst: float, *, large: bool = False) -> PlausiblePairs:
     cases = [counted(k, skill), counted(k, skill / 2)]
-    return pairs_of_study(cases, POPULATION, WeightPrior.of(family, k), 3, worst)
+    return pairs_of_study(cases, POPULATION, WeightPrior.of(family, k), 3, worst, large=large)
 
 
 def drawn(source: PlausiblePairs, seed: int = 0):
@@ -79,7 +82,10 @@ def test_amounts_are_of_every_size_and_the_larger_one_is_clear(source):
     assert np.quantile(largest, 0.9) > 1.5 * np.quantile(largest, 0.1)
 
 
-def test_half_of_the_trades_of_few_classes_are_as_large_as_there_is_room_for(source):
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("large", [False, True])
+def test_half_of_the_trades_of_few_classes_are_as_large_as_there_is_room_for_if_they_are_to_be_large(case, large):
+    source = plausible(*case, 0.5, large=large)
     pairs, first, second = drawn(source)
     off = ~np.eye(source.prior.n_classes, dtype=bool)
     two = pairs.hypothetical & (pairs.cells == 2)
@@ -88,8 +94,14 @@ def test_half_of_the_trades_of_few_classes_are_as_large_as_there_is_room_for(sou
     kinds = (sides * apart).max(axis=(0, 3))
     wrong = (sides * off).sum(axis=3).max(axis=0)
     full = (wrong >= source.region.most - 1) | (kinds >= source.region.near - 1) & (kinds <= source.region.near)
-    least, most = (0.4, 0.75) if source.prior.n_classes <= 5 else (0.0, 0.35)
+    least, most = (0.4, 0.75) if large and source.prior.n_classes <= 5 else (0.0, 0.35)
     assert least < full.any(axis=1).mean() < most
+
+
+@pytest.mark.parametrize(("large", "share"), [(False, 0.25), (True, 0.4)])
+def test_one_mistake_near_the_models_makes_up_a_quarter_of_its_class_and_more_in_large_trades(large, share):
+    region = Region.around(np.array([[[80, 20], [30, 70]], [[90, 10], [10, 90]]]), 0.5, large=large)
+    assert region.near.tolist() == [100 * share, 100 * share]
 
 
 def test_far_pairs_are_those_beyond_what_is_near(source):

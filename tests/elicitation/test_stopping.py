@@ -303,10 +303,10 @@ class TestPurpose:
             proba = np.exp(2 * (np.eye(3)[y_true] + rng.standard_normal((400, 3)) * noise))
             models.append(Cases.counted(y_true, proba / proba.sum(axis=1, keepdims=True)))
         procedure = Bayes(
-            models, family="lpm", seed=1, population=1000, questions=30, stop=True, purpose="choose", checks=True
+            models, family="lpm", seed=7, population=1000, questions=30, stop=True, purpose="choose", checks=True
         )
         outcome, asked = run(procedure, LinearOracle(-COSTS))
-        assert outcome.stopped in ("best-model", "known")
+        assert outcome.stopped == "best-model"  # known ratios end a choice too, settled or not
 
         def chosen(weights):
             costs = LPM.costs(weights)

@@ -136,7 +136,8 @@ class Bayes:
                 raise Problem("The space sphere needs a centre and a radius.")
             self.source, self._goal = SpherePairs(*sphere, self.prior), "closeness"
         else:
-            pairs = pairs_of_study(cases, population, linear, max_cells, worst_error)
+            # A count tells as much of a small trade as of a large one; a choice may not.
+            pairs = pairs_of_study(cases, population, linear, max_cells, worst_error, large=answers == "choice")
             self.source = FractionPairs(pairs, self.prior) if isinstance(self.prior, FractionPrior) else pairs
             self._goal = "order" if self.prior.size > _FEW_WEIGHTS else "closeness"
         self._by_particles = space == "sphere" or linear.size <= MOST_WEIGHTS_OF_PARTICLES
