@@ -176,7 +176,6 @@ class Script:
         self._window.deleteLater()
 
     def picture(self, path: Path, variant: Variant) -> Path:
-        """Render the current page to `path` and return it."""
         theme.apply(self._app, dark=variant.dark, scale=variant.scale)
         self._window.setMinimumSize(variant.width, variant.height)
         self._window.resize(variant.width, variant.height)
@@ -318,7 +317,6 @@ class Script:
             yield
 
     def _open(self, study: str) -> None:
-        """Open a study and begin; the piles or the practice follow."""
         pages = self._pages
         self._flow.open(study)
         self._until(lambda: pages.shown is pages.begin)

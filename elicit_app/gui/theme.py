@@ -115,7 +115,7 @@ class Role(Enum):
     NUMBER = (44, 36, 600)
     NUMBER_SMALL = (36, 36, 600)
     NUMBER_DENSE = (28, 28, 600)
-    START = (32, 32, 600)
+    START = (32, 28, 600)
     RESULT = (30, 24, 600)
     HEADLINE = (28, 22, 600)
     TITLE = (22, 20, 600)
@@ -165,6 +165,9 @@ class Breakpoint(NamedTuple):
     def narrow(self) -> bool:
         """Return whether elements that are side by side on a wide page are stacked."""
         return self.compact or self.large
+
+
+WIDE = Breakpoint(False, False, False)
 
 
 def breakpoint_for(size: QSize) -> Breakpoint:

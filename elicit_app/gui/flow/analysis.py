@@ -5,18 +5,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
 from elicit_app.gui.elements.page import Page
 from elicit_app.gui.flow.background import (
     METRIC_ENDING,
     Background,
     Dialogs,
+    MainThread,
     documents,
     report_saved,
     save_as,
@@ -38,16 +39,13 @@ class LaboratoryFlow(QObject):
     """Runs the laboratory. Emits `words_requested` for help on its words."""
 
     words_requested = Signal()
-    _arrived = Signal(object, object)
 
     def __init__(self, pages: Pages, dialogs: Dialogs, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._pages, self._dialogs = pages, dialogs
-        self._stop = threading.Event()
-        self._arrived.connect(self._take, Qt.ConnectionType.QueuedConnection)
+        self._main, self._stop = MainThread(self), threading.Event()
 
     def show(self) -> None:
-        """Show the page."""
         self._pages.show(self._page)
 
     def stop(self) -> None:
@@ -82,13 +80,12 @@ class LaboratoryFlow(QObject):
             for person in _in_turn([watch(settings) for settings in chosen]):
                 if stop.is_set():
                     return
-                self._arrived.emit(stop, person)
+                self._main.post(partial(self._take, stop, person))
         except Problem as problem:
-            self._arrived.emit(stop, problem)
+            self._main.post(partial(self._take, stop, problem))
             return
-        self._arrived.emit(stop, None)
+        self._main.post(partial(self._take, stop, None))
 
-    @Slot(object, object)
     def _take(self, stop: threading.Event, found: SimulatedPerson | Problem | None) -> None:
         if stop.is_set():
             return
@@ -178,8 +175,8 @@ class ComparisonFlow(QObject):
     def _page(self) -> ComparePage:
         page = self._pages.compare
         page.back_requested.connect(self._back)
-        page.save_requested.connect(lambda: self._save(METRIC_ENDING, _save_metric))
-        page.report_requested.connect(lambda: self._save(".pdf", _save_report))
+        page.save.clicked.connect(lambda: self._save(METRIC_ENDING, _save_metric))
+        page.report.clicked.connect(lambda: self._save(".pdf", _save_report))
         page.trusted_only_requested.connect(lambda only: self._read(trusted_only=only))
         return page
 

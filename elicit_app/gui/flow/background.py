@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from PySide6.QtCore import QBuffer, QObject, QStandardPaths, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QPixmap
@@ -19,54 +19,35 @@ from elicit_app.problem import Problem
 from elicit_app.session.views import CurvesView, ResultView
 from elicit_app.study.writing import file_name, write_picture, write_whole
 
-if TYPE_CHECKING:
-    from elicit_app.session.views import View
-
-
 _SOON = 300  # milliseconds after which it is said that a file is on its way
 
 _log = logging.getLogger(__name__)
 
 
-class Bridge(QObject):
-    """Brings the views of one `SessionRunner` to the main thread.
+class MainThread(QObject):
+    """Calls functions on the main thread, in the order in which other threads `post` them.
 
-    Pass `listen` to the runner as its listener and connect to `view`. Close the runner first, then the bridge; after
-    `close` no view is delivered, not even one already queued.
+    None is called after `close`, not even one already posted.
     """
 
-    view = Signal(object)
-    _arrived = Signal(object)
+    _posted = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._open = True
-        self._arrived.connect(self._pass_on, Qt.ConnectionType.QueuedConnection)
+        self._posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
 
-    def listen(self, view: View) -> None:
-        """Receive a view on any thread."""
+    def post(self, call: Callable[[], object]) -> None:
         if self._open:
-            self._arrived.emit(view)
+            self._posted.emit(call)
 
     def close(self) -> None:
-        """Drop all further views."""
         self._open = False
 
     @Slot(object)
-    def _pass_on(self, view: View) -> None:
+    def _call(self, call: Callable[[], object]) -> None:
         if self._open:
-            self.view.emit(view)
-
-
-_Callbacks = tuple[Callable[[Any], None], Callable[[Problem], None]]
-
-
-class _Done(NamedTuple):
-    request: int
-    value: Any
-    problem: Problem | None
-    dropped: Callable[[Any], None] | None
-    callbacks: _Callbacks | None = None  # of what is answered whatever is asked meanwhile
+            call()
 
 
 class Background(QObject):
@@ -75,17 +56,13 @@ class Background(QObject):
     The answer arrives on the main thread: `done` with the result, or `failed` with a `Problem`.
     """
 
-    _arrived = Signal(object)
-
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="window")
-        self._requests = itertools.count(1)
+        self._main = MainThread(self)
         self._newest = 0
-        self._waiting: _Callbacks | None = None
         self._saving = set[Future[Any]]()
         self._open = True
-        self._arrived.connect(self._pass_on, Qt.ConnectionType.QueuedConnection)
 
     def run(
         self,
@@ -98,28 +75,43 @@ class Background(QObject):
         """Run `work`; `dropped` receives its result if nobody waits for it any more, for example to close a file."""
         if not self._open:
             return
-        self._newest = next(self._requests)
-        self._waiting = (done, failed)
-        request = self._newest
-        self._worker.submit(work).add_done_callback(lambda future: self._finished(request, future, dropped))
+        self._newest = request = self._newest + 1
+
+        def answer(future: Future[Any]) -> None:
+            if request == self._newest:
+                _answer(future, done, failed)
+            elif dropped is not None and future.exception() is None:
+                dropped(future.result())
+
+        def finished(future: Future[Any]) -> None:  # on the worker's thread
+            if request == self._newest:
+                self._main.post(partial(answer, future))
+            elif not future.cancelled():
+                answer(future)
+
+        self._worker.submit(work).add_done_callback(finished)
 
     def save(self, work: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[Problem], None]) -> None:
         """Run `work`, which writes a file: it is finished and answered whatever is requested next."""
         if not self._open:
             return
+
+        def finished(future: Future[Any]) -> None:  # on the worker's thread
+            self._saving.discard(future)
+            if self._open and not future.cancelled():
+                self._main.post(partial(_answer, future, done, failed))
+
         future = self._worker.submit(work)
         self._saving.add(future)
-        future.add_done_callback(lambda future: self._saved(future, (done, failed)))
+        future.add_done_callback(finished)
 
     @property
     def is_saving(self) -> bool:
-        """Return whether a requested file is not written yet."""
         return bool(self._saving)
 
     def forget(self) -> None:
         """Ignore the newest request."""
-        self._newest = next(self._requests)
-        self._waiting = None
+        self._newest += 1
 
     def close(self) -> None:
         """Wait for the current job and drop the rest."""
@@ -132,50 +124,13 @@ class Background(QObject):
         self._open = False
         self.forget()
 
-    def _finished(self, request: int, future: Future[Any], dropped: Callable[[Any], None] | None) -> None:
-        """On the worker thread, pass the result on or drop it."""
-        if future.cancelled():
-            return
-        error = future.exception()
-        if not self._open or request != self._newest:
-            if error is None and dropped is not None:
-                dropped(future.result())
-            return
-        self._arrived.emit(_Done(request, *_outcome(future), dropped))
 
-    def _saved(self, future: Future[Any], callbacks: _Callbacks) -> None:
-        """On the worker's thread: pass on that something was saved, or why not."""
-        self._saving.discard(future)
-        if self._open and not future.cancelled():
-            self._arrived.emit(_Done(0, *_outcome(future), None, callbacks))
-
-    @Slot(object)
-    def _pass_on(self, result: _Done) -> None:
-        if result.callbacks is not None:
-            _answer(result, result.callbacks)
-            return
-        if result.request != self._newest or self._waiting is None:
-            if result.problem is None and result.dropped is not None:
-                result.dropped(result.value)
-            return
-        callbacks, self._waiting = self._waiting, None
-        _answer(result, callbacks)
-
-
-def _answer(result: _Done, callbacks: _Callbacks) -> None:
-    done, failed = callbacks
-    if result.problem is not None:
-        failed(result.problem)
-    else:
-        done(result.value)
-
-
-def _outcome(future: Future[Any]) -> tuple[Any, Problem | None]:
-    """Return what work came to: its value, or why there is none."""
+def _answer(future: Future[Any], done: Callable[[Any], None], failed: Callable[[Problem], None]) -> None:
     error = future.exception()
     if error is None:
-        return future.result(), None
-    return None, error if isinstance(error, Problem) else _unexpected(error)
+        done(future.result())
+    else:
+        failed(error if isinstance(error, Problem) else _unexpected(error))
 
 
 def _unexpected(error: BaseException) -> Problem:
@@ -198,32 +153,26 @@ class Dialogs:
     """The system's dialogs; every method returns None or () if the person cancels."""
 
     def predictions(self, parent: QWidget) -> tuple[Path, ...]:
-        """Ask for predictions files of one or more models."""
         names, _ = QFileDialog.getOpenFileNames(parent, "Predictions of one or several models", "", PREDICTIONS)
         return tuple(Path(name) for name in names)
 
     def study_folder(self, parent: QWidget) -> Path | None:
-        """Ask for a study folder."""
         name = QFileDialog.getExistingDirectory(parent, "A study folder")
         return Path(name) if name else None
 
     def new_folder(self, parent: QWidget, proposed: Path) -> Path | None:
-        """Ask where to make a new folder."""
         name = QFileDialog.getExistingDirectory(parent, "Where the study is kept", str(proposed.parent))
         return Path(name) / proposed.name if name else None
 
     def answers(self, parent: QWidget) -> tuple[Path, ...]:
-        """Ask for files of answers that experts sent back."""
         names, _ = QFileDialog.getOpenFileNames(parent, "Answers that came back", "", ANSWERS)
         return tuple(Path(name) for name in names)
 
     def words(self, parent: QWidget) -> Path | None:
-        """Ask for a CSV file with the words of the mistakes."""
         name, _ = QFileDialog.getOpenFileName(parent, "The words of the mistakes", "", "CSV (*.csv);;All files (*)")
         return Path(name) if name else None
 
     def save(self, parent: QWidget, proposed: Path, title: str = "Save") -> Path | None:
-        """Ask where to save a file; `title` is the title of the dialog."""
         name, _ = QFileDialog.getSaveFileName(parent, title, str(proposed))
         return Path(name) if name else None
 

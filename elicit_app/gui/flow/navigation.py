@@ -71,7 +71,6 @@ class Flow(QObject):
     # --- start
 
     def show_start(self) -> None:
-        """Show the start page."""
         self.background.forget()
         self._leave_session()
         self._keep_session()
@@ -97,7 +96,6 @@ class Flow(QObject):
             self._sessions().show_tab(self.settings.tab)
 
     def with_session(self, settings: Settings) -> Settings:
-        """Return `settings` with the open session in them."""
         flow = self._session_flow
         path = None if flow is None else flow.path
         if flow is None or path is None:
@@ -142,14 +140,14 @@ class Flow(QObject):
 
     def _connect_start(self) -> None:
         page = self._pages.start
-        page.study_requested.connect(self.open)
-        page.session_requested.connect(self.open)
+        page.open_requested.connect(self.open)
+        page.current.open_requested.connect(self.open)
         page.files_dropped.connect(self.open_files)
-        page.choose_requested.connect(self.choose_files)
-        page.folder_requested.connect(self.choose_folder)
-        page.help_requested.connect(self.show_help)
-        page.settings_requested.connect(self.show_settings)
-        page.laboratory_requested.connect(self.laboratory.show)
+        page.drop.choose_requested.connect(self.choose_files)
+        page.folder.clicked.connect(self.choose_folder)
+        page.help.clicked.connect(self.show_help)
+        page.settings.clicked.connect(self.show_settings)
+        page.laboratory.clicked.connect(self.laboratory.show)
 
     def _connect_preparation(self) -> None:
         preparation = self.preparation
@@ -210,11 +208,9 @@ class Flow(QObject):
         )
 
     def choose_files(self) -> None:
-        """Ask for predictions files and open them."""
         self.open_files(self._dialogs.predictions(self._pages.shown))
 
     def choose_folder(self) -> None:
-        """Ask for a study folder and open it."""
         folder = self._dialogs.study_folder(self._pages.shown)
         if folder is not None:
             self.open(str(folder))
@@ -328,7 +324,6 @@ class Flow(QObject):
     # --- help and settings
 
     def show_help(self) -> None:
-        """Show the help page; its button leads back."""
         self._show_with_return(self._help_page)
 
     @cached_property
@@ -342,7 +337,6 @@ class Flow(QObject):
         self._help_page.show_section(section)
 
     def show_settings(self) -> None:
-        """Show the settings; their button leads back."""
         self._settings_page.show_settings(self.settings, str(self._paths.settings))
         self._show_with_return(self._settings_page)
 

@@ -95,7 +95,6 @@ class Pages:
 
     @cached_property
     def laboratory(self) -> LaboratoryPage:
-        """Return the laboratory page."""
         from elicit_app.gui.pages.laboratory import LaboratoryPage
         from elicit_app.registry import entries
         from elicit_app.study import list_studies
@@ -106,7 +105,6 @@ class Pages:
 
     @property
     def shown(self) -> Page:
-        """Return the current page."""
         page = self._stack.currentWidget()
         assert isinstance(page, Page), "the stack always has the start page"
         return page

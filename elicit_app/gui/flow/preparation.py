@@ -201,10 +201,10 @@ class Preparation(QObject):
     def _words_page(self) -> StudyPage:
         page = self._pages.study
         page.save_requested.connect(self._save_words)
-        page.choose_requested.connect(self._choose_place)
-        page.open_words_requested.connect(self._open_words)
-        page.save_words_requested.connect(self._save_words_as)
-        page.add_model_requested.connect(self._add_models)
+        page.place.choose.clicked.connect(self._choose_place)
+        page.mistakes.open_csv.clicked.connect(self._open_words)
+        page.mistakes.save_csv.clicked.connect(self._save_words_as)
+        page.models.add.clicked.connect(self._add_models)
         return page
 
     def _choose_place(self) -> None:
@@ -266,7 +266,6 @@ class Preparation(QObject):
         self._background.run(lambda: _save_study(edited), self.saved.emit, self._words_page.show_problem)
 
     def show_begin_page(self, study: Study) -> None:
-        """Show the page of settings before the first question."""
         from elicit_app.session.journal.listing import (
             finished_experts,
             latest_expert_name,
@@ -288,11 +287,11 @@ class Preparation(QObject):
     def _begin_page(self) -> BeginPage:
         page = self._pages.begin
         page.begin_requested.connect(self._begin)
-        page.words_requested.connect(self._change_words)
-        page.session_requested.connect(self.resumed)
-        page.compare_requested.connect(self._compare)
+        page.words.clicked.connect(self._change_words)
+        page.current.open_requested.connect(self.resumed)
+        page.compare.clicked.connect(self._compare)
         page.send_requested.connect(self._send)
-        page.add_requested.connect(lambda: self._add(self._dialogs.answers(page)))
+        page.elsewhere.add.clicked.connect(lambda: self._add(self._dialogs.answers(page)))
         page.answers_dropped.connect(self._add)
         return page
 

@@ -184,21 +184,14 @@ MOST = 8
 
 
 class ComparePage(HeadedPage):
-    """Shows a `ComparisonView`.
+    """Shows a `ComparisonView`. Emits `trusted_only_requested`: whether to leave out inconsistent experts."""
 
-    Emits `save_requested`, `report_requested`, `back_requested`, and `trusted_only_requested` with whether to leave
-    out experts with inconsistent answers.
-    """
-
-    save_requested = Signal()
-    report_requested = Signal()
     trusted_only_requested = Signal(bool)
-    back_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        self.report = Button("Save report…", self.report_requested)
-        self.save = PrimaryButton("Save pooled metric file…", self.save_requested)
+        self.report = Button("Save report…")
+        self.save = PrimaryButton("Save pooled metric file…")
         self.header.add_actions(self.report, self.save)
         self._trusted_only = False
         self.title, self.detail = Label(role=theme.Role.TITLE), Label()
@@ -245,11 +238,6 @@ class ComparePage(HeadedPage):
         self.made_of.setText(view.made_of)
         self.notes.show_text(" ".join(view.notes))
         self.area.verticalScrollBar().setValue(0)
-
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        super().arrange(breakpoint_)
-        for label in (self.title, self.question):
-            label.set_compact(breakpoint_.compact)
 
 
 def _card(*widgets: QWidget) -> Card:

@@ -52,15 +52,12 @@ class AnswerRows(QWidget):
 
     @property
     def main(self) -> tuple[Button, Button, Button]:
-        """Return the three main answers, from left to right."""
         raise NotImplementedError
 
     def place_below(self, plan: Plan, spans: Sequence[Span], y: int) -> None:
-        """Place the smaller answers, starting at `y`."""
         raise NotImplementedError
 
     def needed_height(self) -> int:
-        """Return the height of both rows of answers."""
         if self._plan is None:
             return 0
         return self._first_height(self._plan) + self._plan.frame.answer_gap + self._second_height(self._plan)
@@ -77,7 +74,6 @@ class AnswerRows(QWidget):
         self.place()
 
     def place(self) -> None:
-        """Place all answers by the plan, if there is one."""
         if self._plan is None:
             return
         high, spans = self._first_height(self._plan), answer_spans(self._plan)
@@ -130,7 +126,6 @@ class Answers(AnswerRows):
         return (*self.main, *minor)
 
     def offer_equalise(self, offered: bool) -> None:
-        """Offer to make both results equally bad, beside "Cannot say"."""
         self.equalise.setVisible(offered)
         if self._plan is not None:
             self.arrange(self._plan)
@@ -309,7 +304,6 @@ class MoveField(IgnoresWheel, QLineEdit):
         self.moved.emit(int(text) if self.valid else None)
 
     def step(self, by: int) -> None:
-        """Move the number by a number of cases."""
         self._go_to(None if self._moving is None else self._moving.shown + by)
 
     def _go_to(self, shown: int | None) -> None:

@@ -51,7 +51,6 @@ class StripText:
     compact: bool
 
     def face(self, word: Word | None = None) -> QFont:
-        """Return the font of a word."""
         return font(self.role, compact=self.compact, weight=400 if word is not None and word.quiet else 600)
 
     @property
@@ -65,16 +64,13 @@ class StripText:
 
     @property
     def between_parts(self) -> float:
-        """Return the space between two parts on one line."""
         return em(16)
 
     @cached_property
     def space(self) -> float:
-        """Return the space between two words."""
         return self._metrics[False].horizontalAdvance(" ")
 
     def word_width(self, word: Word) -> float:
-        """Return the width of a word."""
         return self._metrics[word.quiet].horizontalAdvance(word.text)
 
     @cached_property
@@ -83,7 +79,6 @@ class StripText:
         return {quiet: QFontMetricsF(self.face(Word("", quiet))) for quiet in (False, True)}
 
     def width(self, parts: tuple[Part, ...]) -> float:
-        """Return the width of a line."""
         widths = [
             self.mark_width(part) + sum(map(self.word_width, part.words)) + self.space * (len(part.words) - 1)
             for part in parts
@@ -188,7 +183,7 @@ class StripBand(Painted, QLabel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._strip: DifferenceSentence | Balance = DifferenceSentence("B", (), ())
-        self._room, self._blank = Breakpoint(False, False, False), False
+        self._room, self._blank = theme.WIDE, False
 
     def show_strip(self, strip: DifferenceSentence | Balance, room: Breakpoint, *, blank: bool = False) -> None:
         """Show a sentence in the size for the room; `blank` keeps the room but shows nothing."""
@@ -201,16 +196,13 @@ class StripBand(Painted, QLabel):
         return QSize(em(400), self.heightForWidth(em(400)))
 
     def text_for(self, width: int) -> StripText:
-        """Return the lines for a band `width` pixels wide."""
         return strip_text(self._strip, width - 2 * theme.M - self._before(), self._room)
 
     def heightForWidth(self, width: int) -> int:
-        """Return the height of the sentence at this width."""
         text = self.text_for(width)
         return len(text.lines) * self._pitch(text) + self._padding(text)
 
     def height_of(self, sentence: DifferenceSentence | Balance, width: int, room: Breakpoint) -> int:
-        """Return the height of another sentence."""
         shown = self._strip, self._room
         self._strip, self._room = sentence, room
         height = self.heightForWidth(width)
@@ -293,7 +285,7 @@ class TopBar(QWidget):
         for action in actions:
             action.setParent(self)
             annotate(action, name=action.text())
-        self._room = Breakpoint(False, False, False)
+        self._room = theme.WIDE
 
     def show_progress(self, strong: str, quiet: str, share: float, spoken: str) -> None:
         """Show progress: "Question 7,", "about 5 to 8 more", the share done, and the same in words."""
@@ -303,7 +295,6 @@ class TopBar(QWidget):
         self._place()
 
     def rename(self, action: Button, text: str, brief: str) -> None:
-        """Change the texts of an action."""
         index = self._actions.index(action)
         self._texts = (*self._texts[:index], text, *self._texts[index + 1 :])
         self._brief = (*self._brief[:index], brief, *self._brief[index + 1 :])
@@ -311,19 +302,16 @@ class TopBar(QWidget):
         self._place()
 
     def arrange(self, room: Breakpoint) -> None:
-        """Adapt to a breakpoint."""
         self._room = room
         self._place()
 
     def needed_height(self, width: int) -> int:
-        """Return the height of the bar at this width."""
         if not self._room.large:
             return em(40)
         lines = 1 if self._fits_one_line(width) else 2
         return max(self._action_height(), lines * self.strong.sizeHint().height()) + _BAR + 14
 
     def minimum_width(self) -> int:
-        """Return the least width in which nothing overlaps."""
         words = max(self.strong.sizeHint().width(), self.quiet.sizeHint().width())
         if not self._room.large:
             words = max(em(_BAR_WIDTH), self._words_width())

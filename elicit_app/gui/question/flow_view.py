@@ -150,7 +150,6 @@ class FlowPainter:
         write(painter, middle, "Truth", face, self._colours.ink2, CENTRE)
 
     def branch(self, branch: Branch, rect: QRectF, heights: list[float]) -> None:
-        """Paint one truth and its leaves, with the given heights, in `rect`."""
         top = rect.top()
         for leaf, height in zip(branch.leaves, heights, strict=True):
             for side in _SIDES:
@@ -244,7 +243,6 @@ class FullPicture(QLabel):
         self.condensed: tuple[Branch, ...] = ()
 
     def show_pair(self, left: Counts, right: Counts, wording: Wording) -> None:
-        """Show a pair of confusion matrices; rows are true classes."""
         self.condensed = branches(left, right, wording, condensed=True)
         few = len(left) <= MOST_CLASSES
         self.full = branches(left, right, wording) if few else self.condensed
@@ -252,7 +250,6 @@ class FullPicture(QLabel):
         self.update()
 
     def needed_height(self, width: int) -> int:
-        """Return the least height in which nothing is cut off."""
         raise NotImplementedError
 
     def wanted_height(self, width: int) -> int:
@@ -287,7 +284,6 @@ class FlowView(Painted, FullPicture):
         self._compact = False
 
     def set_compact(self, compact: bool) -> None:
-        """Take the text sizes for a compact page, or for a wide one."""
         self._compact = compact
         self.update()
 
@@ -354,7 +350,6 @@ class FlowList(Painted, FullPicture):
         return self.needed_height(width)
 
     def side(self) -> float:
-        """Return the width of a side: number, triangle and "12 more"."""
         numbers, more = QFontMetricsF(number_font(compact=True, strong=True)), QFontMetricsF(more_font())
         leaves = [leaf for branch in self.full for leaf in branch.leaves]
         digits = max((numbers.horizontalAdvance(f"{max(leaf.left, leaf.right):,}") for leaf in leaves), default=0.0)
@@ -362,13 +357,11 @@ class FlowList(Painted, FullPicture):
         return theme.S + em(SIGN) + 6 + more.horizontalAdvance(f"{surplus:,} more") + theme.S + digits + theme.S
 
     def heights(self, branch: Branch, width: int) -> list[float]:
-        """Return the heights of the line of the truth and of its leaves."""
         room, face = self.name_width(width), prediction_font(compact=True, strong=True)
         truth = max(em(_TRUTH), wrapped_height(_truth(branch), truth_font(), width - 2 * theme.M) + theme.S)
         return [truth, *(max(em(_LEAF), wrapped_height(leaf.called, face, room)) for leaf in branch.leaves)]
 
     def name_width(self, width: int) -> float:
-        """Return the width of a prediction: glyph and name."""
         return width - 2 * self.side() - em(16)
 
     def paint(self, painter: QPainter, colours: theme.Tokens) -> None:

@@ -32,7 +32,6 @@ class Span(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Return the first pixel after it."""
         return self.x + self.width
 
 
@@ -204,16 +203,13 @@ class Scale:
 
     @property
     def gap(self) -> float:
-        """Return the space between two squares."""
         return 2.0 if self.pitch >= 8 else 1.5 if self.pitch >= 6 else 1.0
 
     @property
     def height(self) -> float:
-        """Return the height of a full column."""
         return self.rows * self.pitch - self.gap
 
     def length(self, count: int) -> float:
-        """Return the length of a bar of `count` cases."""
         if self.solid:
             return count * self.per_case
         return -(-count // self.rows) * self.pitch - self.gap if count else 0.0
@@ -260,7 +256,6 @@ class Bar:
 
     @cached_property
     def outline(self) -> QPainterPath:
-        """Return one outline around the surplus."""
         at = self.scale.gap + _BEYOND_GAP
         # One rectangle per column, because simplifying a path of many squares is slow.
         columns: dict[float, QRectF] = {}
@@ -302,7 +297,6 @@ class ScaleMemory:
         self._scales: dict[tuple[int, ...], Scale] = {}
 
     def record_counts(self, counts: list[int]) -> None:
-        """Record counts that will be shown."""
         self.largest = max(self.largest, *counts, 0)
 
     def scale(self, width: float, height: float, window: tuple[int, ...]) -> Scale:

@@ -27,7 +27,7 @@ from elicit_app.gui.elements.painting import (
 )
 from elicit_app.gui.question.answers import MoveState
 from elicit_app.gui.question.layout import OUTLINE, Bar, Plan, Scale, Sizes, plan
-from elicit_app.gui.theme import Breakpoint, Role, em, font
+from elicit_app.gui.theme import Role, em, font
 from elicit_app.session.pair_words import Row, letter_of
 from elicit_app.session.views import Side
 
@@ -106,7 +106,6 @@ class CountBar(Painted, Sized, QLabel):
 
     @property
     def is_moving(self) -> bool:
-        """Return whether its number is being moved."""
         return self._moving is not None
 
     def set_moving(self, moving: MoveState | None) -> None:
@@ -335,7 +334,7 @@ class ComparisonRow(QWidget):
         self.flow = Label(role=theme.Role.FLOW, ink=theme.INK2, align=centre, parent=self)
         self.consequence = Label(role=theme.Role.BODY, ink=theme.INK3, align=centre, parent=self)
         self.bars = (CountBar("left", self), CountBar("right", self))
-        self._plan = plan(theme.WIDEST, Breakpoint(False, False, False), 1)
+        self._plan = plan(theme.WIDEST, theme.WIDE, 1)
         self._is_short = False
         self.movable = False
 
@@ -391,14 +390,12 @@ class ComparisonRow(QWidget):
     # measures
 
     def needed_height(self) -> int:
-        """Return the least height in which nothing is cut off."""
         if self._plan.sizes.stacked:
             return self._words_height() + self._stacked_bars() + 3 * theme.S
         bars = label_height(self._plan.sizes) + _LEAST_SQUARES + self._plan.sizes.below + self._padding()
         return max(self._words_height() + theme.S, round(bars))
 
     def squares_height(self) -> float:
-        """Return the height available to the squares."""
         if self._plan.sizes.stacked:
             return em(_STACKED_BARS)
         return self.height() - label_height(self._plan.sizes) - self._plan.sizes.below - self._padding()

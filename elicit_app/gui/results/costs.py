@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QBoxLayout, QGridLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button
-from elicit_app.gui.elements.painting import Label, annotate
-from elicit_app.gui.elements.surfaces import Block, Card, Divider, in_column, in_grid, in_row, set_direction
+from elicit_app.gui.elements.painting import Arranged, Label, annotate
+from elicit_app.gui.elements.surfaces import Block, Card, Divider, arrange_parts, in_column, in_grid, in_row
 from elicit_app.gui.results.plotting import MOST_WITH_RANGES, Cell, MatrixCard
 from elicit_app.session.views import ResultView
 from elicit_app.study.model import Study
@@ -80,7 +80,6 @@ class FilesCard(Card):
     def __init__(self) -> None:
         super().__init__()
         self.buttons: dict[str, Button] = {}
-        self._lines: list[QBoxLayout] = []
         self._caveat = Label(TOO_FEW, theme.Role.NOTE, theme.INK2)
         column = in_column(self._caveat, on=self, margins=(20, 10, 20, 10), spacing=6)
         for index, row in enumerate(ROWS):
@@ -99,21 +98,14 @@ class FilesCard(Card):
             annotate(button, tooltip="" if fits else "Amounts were priced here, not mistakes between classes.")
 
     def show_copied(self) -> None:
-        """Show on its button that the scikit-learn code was copied."""
         self.buttons[COPIED].setText("Copied")
-
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """With a large font the buttons go below the words."""
-        for line in self._lines:
-            set_direction(line, down=breakpoint_.large)
 
     def _row(self, row: FileRow) -> QBoxLayout:
         buttons = in_row(spacing=theme.S)
         words = in_column(
             Label(row.name, theme.Role.STRONG), Label(row.purpose, theme.Role.NOTE, theme.INK2), spacing=0
         )
-        across = in_row((words, 1), buttons, spacing=theme.S)
-        self._lines.append(across)
+        across = in_row((words, 1), buttons, spacing=theme.S, stacks="large")
         for each in row.formats:
             button = Button(each.button)
             annotate(
@@ -145,7 +137,7 @@ def cells_of(
 _WEIGHTS_A_ROW = 5
 
 
-class WeightsCard(Card):
+class WeightsCard(Arranged, Card):
     """Class weights and the paper's two-level form."""
 
     def __init__(self) -> None:
@@ -167,7 +159,6 @@ class WeightsCard(Card):
         )
 
     def show_result(self, view: ResultView, study: Study) -> None:
-        """Show the weights of `view`."""
         self._pairs = []
         self._grid = in_grid(on=self._weights.renew(), across=theme.XL)
         for name, (weight, range_) in zip(study.wording.class_one, weight_texts(view.metric), strict=True):
@@ -200,10 +191,8 @@ _COSTS = "How bad each mistake is: 1 = as bad as the worst, 0 = costs nothing. R
 _BEYOND = "A range beyond 1: it may be worse than the one taken for the worst."
 
 
-class CostsPane(QWidget):
-    """The fifth tab of the result. Emits `export_requested` with the key of a format."""
-
-    export_requested = Signal(object)
+class CostsPane(Arranged, QWidget):
+    """The fifth tab of the result."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -215,14 +204,12 @@ class CostsPane(QWidget):
         self.costs = MatrixCard("Cost matrix")
         self.releases = MatrixCard("Release factors for MPCS", within)
         self.weights, self.files = WeightsCard(), FilesCard()
-        self.files.export_requested.connect(self.export_requested)
         self._cards: tuple[Card, ...] = (self.costs, self.releases, self.weights, self.files)
         self._shown: Sequence[Card] = self._cards
         self._classes = 0
-        self.arrange(theme.Breakpoint(False, False, False))
+        self.arrange(theme.WIDE)
 
     def show_result(self, view: ResultView, study: Study) -> None:
-        """Show the costs of `view`."""
         names = study.wording.class_one
         self._shown = (self.files,) if study.wording.priced is not None else self._cards
         for card in self._cards:
@@ -242,13 +229,11 @@ class CostsPane(QWidget):
         self.weights.show_result(view, study)
         self.files.show_result(view)
         self._classes = len(names)
+        arrange_parts(self, self._last)  # the weights are new
         self.arrange(self._last)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Arrange two cards per row, or one if the page is compact or the matrices are large."""
         self._last = breakpoint_
-        self.files.arrange(breakpoint_)
-        self.weights.arrange(breakpoint_)
         for card in self._cards:
             self._grid.removeWidget(card)
         if breakpoint_.compact:

@@ -66,7 +66,6 @@ class PracticeDialog(QDialog):
         self.resize(theme.em(680), theme.em(290 + 46 * rows))
 
     def show_table(self, table: Table | None) -> None:
-        """Write `table` into the fields."""
         for i, row in enumerate(self.fields):
             for j, field in enumerate(row):
                 field.setText("" if table is None else f"{table[i][j]:.15g}")
@@ -196,7 +195,6 @@ class TabStrip(Painted, QTabBar):
             self._fit()
 
     def hide_tabs(self, hidden: tuple[int, ...]) -> None:
-        """Hide some tabs and show the others."""
         for tab in range(self.count()):
             self.setTabVisible(tab, tab not in hidden)
         self._fit()
@@ -252,14 +250,12 @@ class TabStrip(Painted, QTabBar):
 class ResultsPage(HeadedPage):
     """Shows a `ResultView`.
 
-    Emits `export_requested` with the key of a format, `look_again_requested` with the number of an answer,
-    `review_requested`, `compare_requested`, and `practice_stated` with a table of present practice, or None.
+    Emits `export_requested` with the key of a format, `review_requested`, and `practice_stated` with a table of present
+    practice, or None.
     """
 
     export_requested = Signal(object)
-    look_again_requested = Signal(object)
     review_requested = Signal()
-    compare_requested = Signal()
     practice_stated = Signal(object)
 
     def __init__(self) -> None:
@@ -284,12 +280,10 @@ class ResultsPage(HeadedPage):
         self.settle()
 
     def show_curves(self, view: CurvesView) -> None:
-        """Show the curves behind the result."""
         self.details.show_curves(view)
         self._update_links()
 
     def show_result(self, view: ResultView, study: Study, expert: str = "") -> None:
-        """Show `view` on the current tab."""
         self._study, self._practice = study, view.practice
         self._judged, self._save_format = view.judgement is not None, REPORT if chooses(view) else METRIC
         if study.answered_elsewhere:
@@ -324,8 +318,6 @@ class ResultsPage(HeadedPage):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
-        for pane in self._panes:
-            pane.arrange(breakpoint_)
         # a narrow footer has no room for a tab's links, so they go to the end of the tab
         for layout in (self.body, self._of_result):
             layout.removeItem(self._of_tab)
@@ -339,13 +331,12 @@ class ResultsPage(HeadedPage):
         return self.recommendation, self.rates, self.details, self.prevalence, self.costs
 
     def _links(self) -> None:
-        back, review = self.link_to_start(), LinkButton("Look at the answers")
+        back, review = self.link_to_start(), LinkButton("Look at the answers", self.review_requested)
         self.practice = LinkButton("Change today’s practice…", self._ask_practice)
         self.roc = LinkButton(_ROC, lambda: self._show_part("roc"))
         self.tables = LinkButton(_TABLES, lambda: self._show_part("tables"))
         self.pictures = LinkButton("Save pictures…", lambda: self.export_requested.emit(PICTURES.key))
-        self.compare = LinkButton("Compare experts", self.compare_requested)
-        review.clicked.connect(self.review_requested)
+        self.compare = LinkButton("Compare experts")
         self._of_tab = in_row(self.practice, self.roc, self.tables, self.pictures, spacing=theme.M)
         self._of_result = in_row(back, 1, self.compare, self._of_tab, review, spacing=theme.M)
         self.foot.addLayout(self._of_result)
@@ -358,8 +349,7 @@ class ResultsPage(HeadedPage):
                 shortcut.setKeys([*shortcut.keys(), QKeySequence("Ctrl+Shift+Tab")])
             shortcut.activated.connect(partial(self.tabs.cycle, step))
         bind(self, self._save_by_key, "Ctrl+S")
-        self.costs.export_requested.connect(self.export_requested)
-        self.rates.look_again_requested.connect(self.look_again_requested)
+        self.costs.files.export_requested.connect(self.export_requested)
         self.notice.pressed.connect(self.retry_requested)
 
     def _save_by_key(self) -> None:
@@ -375,19 +365,16 @@ class ResultsPage(HeadedPage):
         self.area.verticalScrollBar().setValue(0)
 
     def _ask_practice(self) -> None:
-        """Ask for the table of present practice."""
         if self._study is not None:
             dialog = PracticeDialog(self._study, self._practice, self)
             dialog.stated.connect(self.practice_stated)
             dialog.open()
 
     def _show_part(self, part: Part) -> None:
-        """Show a part of "What more can be seen", or the curves again."""
         self.details.show_part("curves" if self.details.part == part else part)
         self._update_links()
 
     def _update_links(self) -> None:
-        """Show the links of the tab."""
         tab = self.tabs.currentIndex()
         has_models = self._judged and tab == _DETAILS
         self.practice.setVisible(self._judged and tab == _TO_DO)

@@ -14,7 +14,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import FlatButton
 from elicit_app.gui.elements.fields import IgnoresWheel, ListBox, NumberBox
 from elicit_app.gui.elements.painting import Label, Painted, Sized, annotate, focus_ring, write
-from elicit_app.gui.elements.surfaces import Card, Section, Surface, fill, in_column, in_row, set_direction
+from elicit_app.gui.elements.surfaces import Card, Section, Surface, fill, in_column, in_row
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import ShareAxis
 from elicit_app.gui.results.recommendation import NO_MODELS, TableCard
@@ -60,7 +60,6 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
         self.valueChanged.connect(self._moved)
 
     def show_scale(self, scale: Scale, segments: tuple[Segment, ...]) -> None:
-        """Show the cheapest policies along `scale`."""
         self._scale, self._segments = scale, segments
         annotate(self, name=scale.question, more=self._description())
         self.update()
@@ -110,7 +109,6 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
         return " ".join([*parts, f"{capitalised(note)}."])
 
     def _note(self) -> str:
-        """Return the note below the numbers: the study's own value."""
         return f"square: in your study, {self._scale.as_text(self._scale.own)}"
 
     def _inset(self) -> float:
@@ -234,16 +232,16 @@ class SharesCard(Section):
         before, after = (Label(word, theme.Role.STRONG, wrap=False) for word in ("If", "were"))
         first = in_row(before, self.classes, after, 1, spacing=10)
         left = Qt.AlignmentFlag.AlignLeft
-        self._second = in_row((self.box, 0, left), (self._total_label, 1), (self.back, 0, left), spacing=10)
-        self._row = in_row(first, (self._second, 1), spacing=10)
-        fill(self.column, self._row, self.track, self._cases)
+        total, back = (self._total_label, 1), (self.back, 0, left)
+        second = in_row((self.box, 0, left), total, back, spacing=10, stacks="large")
+        row = in_row(first, (second, 1), spacing=10, stacks="compact")
+        fill(self.column, row, self.track, self._cases)
         self.classes.activated.connect(self._class_chosen)
         self.box.valueChanged.connect(self._typed)
         self.track.number_changed.connect(self._set)
 
     @property
     def cases(self) -> str:
-        """Return the text on the cases of each class."""
         return self._cases.text()
 
     def show_result(self, view: ResultView, scenarios: Scenarios, study: Study) -> None:
@@ -257,11 +255,6 @@ class SharesCard(Section):
         self.box.setRange(1, max(scenarios.population - 1, 1))
         self._total_label.setText(f"of {study.wording.counted(scenarios.population)}")
         self._class_chosen()
-
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Keep the question on one line if there is room."""
-        set_direction(self._row, down=breakpoint_.compact)
-        set_direction(self._second, down=breakpoint_.large)
 
     def _class_chosen(self) -> None:
         """Show the share of the chosen class, and the cheapest policies as it becomes rarer or more common."""
@@ -325,7 +318,6 @@ class PrevalencePane(QWidget):
         self.shares.changed.connect(self._show_shares)
 
     def show_result(self, view: ResultView, study: Study) -> None:
-        """Show the policies at the study's own prevalence."""
         self._scenarios = view.scenarios
         for widget in (self.shares, self.policies):
             widget.setVisible(view.scenarios is not None)
@@ -335,11 +327,6 @@ class PrevalencePane(QWidget):
             return
         self._own = view.scenarios.judgement().recommendation.sentence
         self.shares.show_result(view, view.scenarios, study)
-
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Arrange for a breakpoint."""
-        self.title.set_compact(breakpoint_.compact)
-        self.shares.arrange(breakpoint_)
 
     def _show_shares(self, shares: tuple[float, ...]) -> None:
         if self._scenarios is None:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import LinkButton
 from elicit_app.gui.elements.painting import (
+    Arranged,
     Glyph,
     GlyphSign,
     Label,
@@ -25,7 +26,7 @@ from elicit_app.gui.elements.painting import (
     write,
     write_wrapped,
 )
-from elicit_app.gui.elements.surfaces import Block, Card, Divider, FoldedCard, in_column, in_grid, in_row, set_direction
+from elicit_app.gui.elements.surfaces import Block, Card, Divider, FoldedCard, in_column, in_grid, in_row, set_width
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogPlot, PlotColumns, Sign
 from elicit_app.gui.theme import LEFT, Role, Tokens, em, font
@@ -61,7 +62,6 @@ class PlotRow:
 
     @property
     def sentence(self) -> str:
-        """Return the row as a sentence for a screen reader."""
         guess = f", first guess {two_digits(self.guess)}" if self.guess is not None else ""
         what = f"{self.name}, {self.flow}" if self.flow else self.name
         return f"{what}: {self.ratio.in_words()}, {self.below}{guess}."
@@ -287,7 +287,7 @@ class GuessSign(Painted, Sized, QWidget):
         plotting.diamond(painter, colours, self.width() / 2, self.height() / 2)
 
 
-class SentenceCard(Card):
+class SentenceCard(Arranged, Card):
     """The result in one sentence, its range and the first guess."""
 
     def __init__(self) -> None:
@@ -296,11 +296,10 @@ class SentenceCard(Card):
         self._range = StressedLabel(theme.Role.FLOW)
         self._guess, self._first_guess = StressedLabel(theme.Role.FLOW), QWidget()
         in_row(GuessSign(), (self._guess, 1), on=self._first_guess, spacing=10)
-        self._below = in_row(self._range, (self._first_guess, 1), spacing=theme.L)
-        in_column(self._sentence, self._below, on=self, margins=(24, 20, 24, 20), spacing=10)
+        below = in_row(self._range, (self._first_guess, 1), spacing=theme.L, stacks="large")
+        in_column(self._sentence, below, on=self, margins=(24, 20, 24, 20), spacing=10)
 
     def show_headline(self, headline: Headline, guess: float | None) -> None:
-        """Show the headline, and the first guess of its ratio."""
         plain, stressed = headline.start, headline.number
         # Keep number and noun on one line; the sentence breaks before them.
         self._sentence.say(f"{plain} ", stressed.replace(" ", NO_BREAK) if len(stressed) < _SHORT else stressed, ".")
@@ -312,11 +311,7 @@ class SentenceCard(Card):
             self._guess.say("Your first guess, before the questions: ", two_digits(guess), ".")
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Put the guess under the range if the font is large."""
-        for label in (self._sentence, self._range, self._guess):
-            label.set_compact(breakpoint_.compact)
         self._range.setWordWrap(breakpoint_.large)
-        set_direction(self._below, down=breakpoint_.large)
 
 
 def _never_asked(view: ResultView, study: Study) -> set[MistakeKey]:
@@ -328,10 +323,8 @@ def _never_asked(view: ResultView, study: Study) -> set[MistakeKey]:
     }
 
 
-class RatesPane(QWidget):
-    """The second tab of the result. Emits `look_again_requested` with the number of an answer."""
-
-    look_again_requested = Signal(object)
+class RatesPane(Arranged, QWidget):
+    """The second tab of the result."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -343,12 +336,10 @@ class RatesPane(QWidget):
         self._others = RatioPlot()
         self._folded = FoldedCard("Mistakes that no question was about", (self._others,))
         left = in_column(self._sentence, (plot_card, 1), self._folded, spacing=theme.M)
-        self._trust = TrustCard()
-        self._trust.look_again_requested.connect(self.look_again_requested)
-        self._across = in_row((left, 1), self._trust, on=self, spacing=theme.L)
+        self.trust = TrustCard()
+        in_row((left, 1), self.trust, on=self, spacing=theme.L, stacks="compact")
 
     def show_result(self, view: ResultView, study: Study) -> None:
-        """Show the ratios and findings of `view`."""
         mistake = view.headline.yardstick.mistake
         self._sentence.show_headline(view.headline, view.guesses.get(view.headline.rate.key))
         self._question.setText(rates_question(view.metric))
@@ -359,13 +350,7 @@ class RatesPane(QWidget):
         self._others.show_rows(others, mistake.one)
         self._folded.say(f"{len(others):,} of {len(rows):,}, known only from the others")
         self._folded.setVisible(bool(others))
-        self._trust.show_result(view)
+        self.trust.show_result(view)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Put the panel beside the plot, or below it on a compact page."""
-        self._sentence.arrange(breakpoint_)
-        set_direction(self._across, down=breakpoint_.compact)
-        self._across.setSpacing(theme.M if breakpoint_.compact else theme.L)
-        widest = 16_777_215 if breakpoint_.compact else theme.em(344)
-        self._trust.setMinimumWidth(0 if breakpoint_.compact else theme.em(344))
-        self._trust.setMaximumWidth(widest)
+        set_width(self.trust, None if breakpoint_.compact else theme.em(344))

@@ -206,7 +206,7 @@ def test_a_reservation_leads_to_its_question(results, views):
     asked = []
     results.look_again_requested.connect(asked.append)
     about = [finding.question for finding in views[1].trust if finding.question is not None]
-    for link in results.rates._trust.findChildren(LinkButton):
+    for link in results.rates.trust.findChildren(LinkButton):
         link.click()
     assert asked == about
 
