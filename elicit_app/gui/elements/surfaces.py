@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Literal, TypeVar
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -44,9 +44,7 @@ Margins = tuple[int, int, int, int]
 NONE: Margins = (0, 0, 0, 0)
 L = TypeVar("L", bound=QBoxLayout)
 
-Narrow = Literal["compact", "narrow", "large"]
-"""A breakpoint at which a row becomes a column."""
-
+Narrow = Literal["compact", "narrow", "large"]  # a breakpoint at which a row becomes a column
 _ANY = 16_777_215  # Qt's largest width
 
 
@@ -181,21 +179,14 @@ def paint_card(widget: QWidget, surface: Surface) -> None:
             focus_ring(painter, rect, theme.CARD_RADIUS, colours.ink)
 
 
-class Divider(Painted, QWidget):
+class Divider(QWidget):
     """A line between two rows; decorative, without an accessible name."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-
-    def sizeHint(self) -> QSize:
-        return QSize(1, 1)
-
-    def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
-
-    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
-        painter.fillRect(self.rect(), colours.line)
+        self.setFixedHeight(1)
+        self.setAutoFillBackground(True)
+        self.setBackgroundRole(theme.LINE)
 
 
 HEIGHT = 6
@@ -264,12 +255,7 @@ class Section(Card):
 
 
 class Notice(Card):
-    """A band that reports a failure or a success; hidden while there is nothing to report.
-
-    Emits `pressed` when its button is pressed, unless another action was given.
-    """
-
-    pressed = Signal()
+    """A band that reports a failure or a success; hidden while there is nothing to report."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Surface.BAND, parent)
@@ -287,10 +273,7 @@ class Notice(Card):
     def say(
         self, sentence: str, *, good: bool = False, button: str = "", then: Callable[[], object] | None = None
     ) -> None:
-        """Show `sentence`, or hide the band if it is empty; without `button` there is no button.
-
-        If given, `then` is called when the button is pressed, and `pressed` is not emitted.
-        """
+        """Show `sentence`, or hide the band if it is empty; `button` is the text of a button, which calls `then`."""
         self._then = then
         self._sentence.setText(sentence)
         self._sign.set_glyph(Glyph.CHECK if good else Glyph.WARNING)
@@ -299,9 +282,7 @@ class Notice(Card):
         self.setVisible(bool(sentence))
 
     def _press(self) -> None:
-        if self._then is None:
-            self.pressed.emit()
-        else:
+        if self._then is not None:
             self._then()
 
 

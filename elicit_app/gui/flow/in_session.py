@@ -164,13 +164,10 @@ class SessionFlow(QObject):
             return
         self._run()
 
-    def _run_unpractised(self) -> None:
-        if self._session is not None and self._runner is None:
-            self._run()
-
     def _run(self, *, recap: bool = False) -> None:
-        assert self._session is not None
         session = self._session
+        if session is None or self._runner is not None:
+            return
         shown = (looking_again_view(session, 0, 1 + number) for number in range(len(session.state.entries)))
         self._question_page.begin(session.study, session.setting.family, shown)
         main = self._main = MainThread(self)
@@ -242,7 +239,7 @@ class SessionFlow(QObject):
     def _practice_page(self) -> PracticePage:
         page = self._pages.practice
         page.finished.connect(self._practised)
-        page.skipped.connect(self._run_unpractised)
+        page.skipped.connect(self._run)
         return page
 
     @cached_property

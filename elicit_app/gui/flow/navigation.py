@@ -17,7 +17,7 @@ from elicit_app.gui.elements.page import Page
 from elicit_app.gui.flow.analysis import ComparisonFlow, LaboratoryFlow
 from elicit_app.gui.flow.background import Background, Dialogs
 from elicit_app.gui.flow.pages import Pages
-from elicit_app.gui.flow.preparation import ImportFlow, Preparation, close_session, folder_beside
+from elicit_app.gui.flow.preparation import ImportFlow, Preparation, folder_beside
 from elicit_app.gui.settings import Settings, save_settings
 from elicit_app.problem import Problem
 from elicit_app.study.writing import free_path
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 SESSION_ENDING, PACK_ENDING = ".session.jsonl", ".elicit"
 PREDICTIONS = (".csv", ".parquet", ".pq", ".npz")
 
-PATIENCE = 0.7
-"""Seconds that closing waits for running computations."""
+PATIENCE = 0.7  # seconds that closing waits for running computations
 
 
 class AppPaths(NamedTuple):
@@ -65,8 +64,7 @@ class Flow(QObject):
         self._session_flow: SessionFlow | None = None
         self._return_page: Page | None = None
         self._connect_start()
-        self._connect_preparation()
-        self._connect_comparing()
+        self._connect_flows()
 
     # --- start
 
@@ -149,20 +147,17 @@ class Flow(QObject):
         page.settings.clicked.connect(self.show_settings)
         page.laboratory.clicked.connect(self.laboratory.show)
 
-    def _connect_preparation(self) -> None:
-        preparation = self.preparation
+    def _connect_flows(self) -> None:
+        preparation, comparing = self.preparation, self.comparing
         preparation.saved.connect(lambda study: self._opened(study, study.folder))
         preparation.preparing.connect(
             lambda: self._show_opening("Preparing the questions", "This takes a moment, once.")
         )
         preparation.began.connect(self._practise)
         preparation.resumed.connect(self.open)
-
-    def _connect_comparing(self) -> None:
-        comparing = self.comparing
+        preparation.compare_requested.connect(comparing.compare)
         comparing.reading.connect(lambda: self._show_opening("Comparing experts", "Their answers are read."))
         comparing.failed.connect(lambda problem: self._show_failure("These experts cannot be compared", problem))
-        self.preparation.compare_requested.connect(comparing.compare)
         self._pages.start.compare_requested.connect(lambda path: comparing.compare(Path(path)))
 
     # --- opening
@@ -224,12 +219,9 @@ class Flow(QObject):
             self.preparation.edit_words(study, folder_beside(source))
             return
         if study.kind == "folder" and study.folder is not None:
-            self._remember(study.folder)
+            self.settings = self.settings.with_folder(study.folder)
+            self.settings_changed.emit(self.settings)
         self.preparation.show_begin_page(study)
-
-    def _remember(self, folder: Path) -> None:
-        self.settings = self.settings.with_folder(folder)
-        self.settings_changed.emit(self.settings)
 
     def _open_session(self, path: Path) -> None:
         from elicit_app.session.session import Session
@@ -239,7 +231,7 @@ class Flow(QObject):
             lambda: Session.open(path),
             self._resume,
             lambda problem: self._session_not_opened(problem, path),
-            dropped=close_session,
+            dropped=lambda session: session.close(),
         )
 
     def _practise(self, session: Session) -> None:
@@ -260,11 +252,12 @@ class Flow(QObject):
         if not isinstance(problem, DamagedProblem):
             cannot(problem)
             return
-        self.background.run(lambda: _damaged_view(path), self._show_damaged, cannot)
 
-    def _show_damaged(self, view: DamagedView) -> None:
-        self._damaged_page.show_view(view)
-        self._pages.show(self._damaged_page)
+        def show(view: DamagedView) -> None:
+            self._damaged_page.show_view(view)
+            self._pages.show(self._damaged_page)
+
+        self.background.run(lambda: _damaged_view(path), show, cannot)
 
     @cached_property
     def _damaged_page(self) -> DamagedPage:
@@ -313,13 +306,10 @@ class Flow(QObject):
     @cached_property
     def _error_page(self) -> ErrorPage:
         page = self._pages.error
-        page.choose_requested.connect(self._choose_again)
+        page.choose_requested.connect(lambda folder: (self.choose_folder if folder else self.choose_files)())
         page.again_requested.connect(self.open_files)
         page.format_requested.connect(lambda: self._show_help_on("file"))
         return page
-
-    def _choose_again(self, folder: bool) -> None:
-        (self.choose_folder if folder else self.choose_files)()
 
     # --- help and settings
 

@@ -215,6 +215,8 @@ class Preparation(QObject):
 
     def _add_models(self) -> None:
         """Ask for predictions of further models, and add them to the study shown."""
+        from elicit_app.study.making import more_models, with_models
+
         page = self._words_page
         study, files = page.study, self._dialogs.predictions(page)
         if study is None or not files:
@@ -233,7 +235,7 @@ class Preparation(QObject):
             added,
             back,
             known=study.columns,
-            read=lambda maps: _with_more(study, tuple(files), maps),
+            read=lambda maps: with_models(study, (*study.models, *more_models(study, tuple(files), columns=maps))),
             to_words=lambda: self._pages.show(page),
         )
 
@@ -297,6 +299,7 @@ class Preparation(QObject):
 
     def _send(self, setting: Setting, again: bool) -> None:
         """Write the study to a file for an expert elsewhere; in a second round with the opinions of the others."""
+        from elicit_app.session.packing import opinions_of, packed, write_pack
         from elicit_app.study.packs import ENDING, pack_stem
 
         if (study := self._study) is not None:
@@ -304,7 +307,7 @@ class Preparation(QObject):
                 self._begin_page,
                 pack_stem(study.title, again=again),
                 ENDING,
-                lambda path: _write_pack(study, setting, path, again=again),
+                lambda path: write_pack(packed(study, setting, opinions_of(study) if again else ()), path),
                 self._background,
                 self._dialogs,
                 title="Send to an expert",
@@ -312,10 +315,12 @@ class Preparation(QObject):
 
     def _add(self, files: Sequence[Path]) -> None:
         """File answers that came back among the sessions of the study shown."""
+        from elicit_app.session.packing import collect
+
         page, study = self._begin_page, self._study
         if files and study is not None:
             self._background.run(
-                lambda: _collect_answers(study, files),
+                lambda: collect(study, files),
                 lambda filed: self._added(study, filed),
                 lambda problem: page.show_problem(problem.sentence),
             )
@@ -354,7 +359,7 @@ class Preparation(QObject):
             lambda: _create_session(request, self._data),
             lambda session: self._has_begun(session, request),
             self._could_not_begin,
-            dropped=close_session,
+            dropped=lambda session: session.close(),
         )
 
     def _has_begun(self, session: Session, request: SessionRequest) -> None:
@@ -375,24 +380,6 @@ def _resumable_view(sessions: tuple[SessionSummary, ...]) -> ContinueView | None
 
     one = unfinished(sessions)
     return None if one is None else continue_view(one, datetime.now().astimezone())
-
-
-def _with_more(study: Study, files: tuple[Path, ...], maps: Maps) -> Study:
-    from elicit_app.study.making import more_models, with_models
-
-    return with_models(study, (*study.models, *more_models(study, files, columns=maps)))
-
-
-def _write_pack(study: Study, setting: Setting, path: Path, *, again: bool) -> Path:
-    from elicit_app.session.packing import opinions_of, packed, write_pack
-
-    return write_pack(packed(study, setting, opinions_of(study) if again else ()), path)
-
-
-def _collect_answers(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
-    from elicit_app.session.packing import collect
-
-    return collect(study, files)
 
 
 def _save_study(edited: EditedStudy) -> Study:
@@ -417,11 +404,6 @@ def _create_session(request: SessionRequest, data: Path) -> Session:
     session = Session.create(request.study, request.setting, path, expert=expert, guesses=request.guesses)
     session.next()
     return session
-
-
-def close_session(session: Session) -> None:
-    """Close a session for which nobody waits any more."""
-    session.close()
 
 
 def folder_beside(file: Path) -> Path:

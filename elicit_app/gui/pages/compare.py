@@ -179,8 +179,7 @@ def _marks(rate: ExchangeRate, *, pooled: bool) -> Sequence[RateMark]:
     return [dot] if rate.range_90 is None else [RateMark("bar" if pooled else "line", *rate.range_90), dot]
 
 
-MOST = 8
-"""Number of mistakes shown; with many classes those on which experts are furthest apart."""
+MOST = 8  # number of mistakes shown; with many classes those on which experts are furthest apart
 
 
 class ComparePage(HeadedPage):

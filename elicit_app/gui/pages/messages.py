@@ -113,7 +113,6 @@ class SittingOverPage(_CardPage):
         row = in_row(self.stop, self.more, 1, self.undo, spacing=12, stacks="large")
         sign = (GlyphSign(Glyph.CHECK, 26), 0, Qt.AlignmentFlag.AlignLeft)
         bind_enter(self, self.stop.click)
-        self.notice.pressed.connect(self.retry_requested)
         bind(self, self.undo_requested, "Ctrl+Z")
         link = self.link_to_start("Stop for now, back to the start")
         self.centre_card(theme.XL, sign, self.title, self.sentence, row=row, link=link)
@@ -123,7 +122,7 @@ class SittingOverPage(_CardPage):
         self.setWindowTitle(self.title.text())
         self.sentence.setText(view.sentence)
         self.more.setVisible(view.can_continue)
-        self.notice.say(view.unsaved, button="Try again")
+        self.notice.say(view.unsaved, button="Try again", then=self.retry_requested.emit)
 
 
 class OpeningPage(_MiddlePage):

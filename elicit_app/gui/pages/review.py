@@ -419,7 +419,7 @@ class ReviewPage(HeadedPage):
         self.header.say("Look back before you finish", view.sentence)
         self.more.setVisible(view.can_continue)
         self.finish.setEnabled(view.can_finish)
-        self.notice.say(view.unsaved, button="Try again")
+        self.notice.say(view.unsaved, button="Try again", then=self.retry_requested.emit)
         self.undo.setVisible(view.undoes != "nothing")
         takes_back = "Take back the last change"
         if view.undoes == "answer":
@@ -454,7 +454,6 @@ class ReviewPage(HeadedPage):
 
     def _connect(self) -> None:
         bind(self, self.finish.click, *CTRL_ENTER)
-        self.notice.pressed.connect(self.retry_requested)
         self.table.chosen.connect(self._choose)
         self.table.opened.connect(self.look_again_requested)
         self.again.clicked.connect(lambda: self.look_again_requested.emit(self.table.number))

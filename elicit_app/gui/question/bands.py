@@ -173,8 +173,7 @@ def _wrapped(text: StripText, part: Part, width: float) -> list[Part]:
 
 
 _AFTER_BADGE = 14
-_AIR = 12
-"""Free height of a strip with tight lines."""
+_AIR = 12  # free height of a strip with tight lines
 
 
 class StripBand(Painted, QLabel):

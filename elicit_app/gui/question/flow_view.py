@@ -29,11 +29,8 @@ from elicit_app.session.views import Side
 from elicit_app.study.model import Wording
 
 BESIDE_NUMBER = 10
-SIGN = 10
-"""Side of the triangle before "12 more", at the base font."""
-
-_LEAST_NAME = 60
-"""Least width of a wrapped name at the base font."""
+SIGN = 10  # side of the triangle before "12 more", at the base font
+_LEAST_NAME = 60  # least width of a wrapped name at the base font
 
 
 def prediction_font(*, compact: bool, strong: bool) -> QFont:
@@ -230,8 +227,7 @@ class FlowPainter:
         write(painter, whole.adjusted(sign + 6, 0, 0, 0), words, more_font(), self._colours.ink, CENTRE)
 
 
-MOST_CLASSES = 5
-"""Above this many classes, equal branches are merged."""
+MOST_CLASSES = 5  # above this many classes, equal branches are merged
 
 
 class FullPicture(QLabel):

@@ -15,12 +15,8 @@ from PySide6.QtGui import QPainterPath
 from elicit_app.gui import theme
 from elicit_app.gui.theme import Breakpoint, Role, em
 
-GAP = 12
-"""Distance between the answers A, "About equal" and B."""
-
-STACKED_INNER = 36
-"""Half the distance between the two numbers of a stacked row."""
-
+GAP = 12  # distance between the answers A, "About equal" and B
+STACKED_INNER = 36  # half the distance between the two numbers of a stacked row
 _MIDDLE_WIDE, _MIDDLE, _MIDDLE_DENSE, _LEAST_MIDDLE = 344, 288, 320, 180
 
 
@@ -183,13 +179,10 @@ def answer_spans(plan_: Plan) -> tuple[Span, Span, Span]:
     return a, Span(middle.x + inset, middle.width - 2 * inset), b
 
 
-MOST_SQUARES = 500
-"""Above this many cases of one mistake a solid bar replaces the squares."""
-
+MOST_SQUARES = 500  # above this many cases of one mistake a solid bar replaces the squares
 LARGEST_PITCH, SMALLEST_PITCH, SMALLEST_OF_FIVE = 12.0, 3.0, 7.0
 OUTLINE = 1.5
-_BEYOND_GAP = 0.25
-"""Distance of the outline's centre line beyond the gap around the squares."""
+_BEYOND_GAP = 0.25  # distance of the outline's centre line beyond the gap around the squares
 
 
 @dataclass(frozen=True)

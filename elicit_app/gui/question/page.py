@@ -95,7 +95,6 @@ class QuestionPage(PairPage):
         self.answer_with(self._answer)
         self.undo.clicked.connect(self._undo)
         self.stop.clicked.connect(self.stop_requested)
-        self.notice.pressed.connect(self.retry_requested)
         self.break_card.proceed.clicked.connect(self._end_break)
         self.break_card.stop.clicked.connect(self.start_requested)
         self.card.fold.toggle.clicked.connect(self.toggle_full_picture)
@@ -155,7 +154,7 @@ class QuestionPage(PairPage):
             self.show_question(view.question)
         self._answered = True
         self._set_answerable(False)
-        self.notice.say(view.sentence, button="Try again")
+        self.notice.say(view.sentence, button="Try again", then=self.retry_requested.emit)
         self.place()
         self.notice.button.setFocus(Qt.FocusReason.OtherFocusReason)
 

@@ -31,11 +31,8 @@ from metrics.elicited.family import linear_family
 MOVE_LOCK_MS, SPEAK_MS = 350, 500
 """Time for which "Equally bad now" is initially disabled, and delay before a moved number is spoken."""
 
-_ANSWERS_AT_MOST = 0.4
-"""Largest share of the height for fixed answers; if they need more, they scroll with the rest."""
-
-_AROUND_AT_LEAST = 2
-"""Least free pixels above and below the comparison."""
+_ANSWERS_AT_MOST = 0.4  # largest share of the height for fixed answers; if they need more, they scroll with the rest
+_AROUND_AT_LEAST = 2  # least free pixels above and below the comparison
 
 
 class Pair(NamedTuple):

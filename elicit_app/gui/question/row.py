@@ -31,19 +31,14 @@ from elicit_app.gui.theme import Role, em, font
 from elicit_app.session.pair_words import Row, letter_of
 from elicit_app.session.views import Side
 
-BESIDE_NUMBER = 18
-"""Distance between the digits and the squares."""
-
+BESIDE_NUMBER = 18  # distance between the digits and the squares
 FIELD_BEYOND, _FIELD_GAP, _FRAME_BEYOND = 12, 6, 6
 """Margin of a number's field beyond its digits, its distance from the squares, and the margin of the frame around both
 beyond the column."""
 
 _OR_TYPE = "or type"
-_HANDLE_AIR = 18
-"""Distance from an end of the slider without text, because its handle may be there."""
-
-_UNDER_NUMBER, _UNDER_NUMBER_TIGHT = 8, 6
-"""Distance between the digits and the rate."""
+_HANDLE_AIR = 18  # distance from an end of the slider without text, because its handle may be there
+_UNDER_NUMBER, _UNDER_NUMBER_TIGHT = 8, 6  # distance between the digits and the rate
 
 
 @dataclass(frozen=True)
@@ -311,17 +306,10 @@ class CountBar(Painted, Sized, QLabel):
 _BAR_AIR, _BAR_AIR_TIGHT = 8, 3
 """Total free height above and below the bars and "12 more"; the second is for a small window."""
 
-_SLIDER = 44
-"""Height under stacked squares for the slider of a movable number, at the base font."""
-
-_MOST_LINES = 2
-"""Most lines of a name, and of the truth and prediction under it."""
-
-_LEAST_SQUARES = 26
-"""Least height of the squares in a row."""
-
-_STACKED_BARS = 36
-"""Height of the squares in a stacked row, at the base font."""
+_SLIDER = 44  # height under stacked squares for the slider of a movable number, at the base font
+_MOST_LINES = 2  # most lines of a name, and of the truth and prediction under it
+_LEAST_SQUARES = 26  # least height of the squares in a row
+_STACKED_BARS = 36  # height of the squares in a stacked row, at the base font
 
 
 class ComparisonRow(QWidget):

@@ -59,9 +59,7 @@ ROWS = (
     FileRow("Costs as a table", "CSV, for a spreadsheet", (FileFormat("csv", "Save…", ".csv"),)),
     FileRow("All answers", "CSV, every question as it was shown", (ANSWERS,)),
 )
-OF_COSTS = (COPIED, "weka", "mlr3", "csv")
-"""Formats of a cost matrix."""
-
+OF_COSTS = (COPIED, "weka", "mlr3", "csv")  # formats of a cost matrix
 TOO_FEW = "A metric file needs five informative answers. Answer more questions first."
 
 

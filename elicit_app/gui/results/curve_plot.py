@@ -74,12 +74,8 @@ class Picture:
     band: tuple[Floats, Floats, Floats] | None = None
 
 
-_ON = 8.0
-"""How much worse a name is on its curve than close above or below it, in pixels of distance."""
-
-_SHARES = 0.6, 0.4
-"""How much of the width a name may take, and how much where it finds no place like that."""
-
+_ON = 8.0  # how much worse a name is on its curve than close above or below it, in pixels of distance
+_SHARES = 0.6, 0.4  # how much of the width a name may take, and how much where it finds no place like that
 _NOTHING = Picture("", (), LinearAxis(0.0, 1.0), LinearAxis(0.0, 1.0), str, str, "")
 
 

@@ -301,7 +301,7 @@ class ResultsPage(HeadedPage):
         self.compare.setVisible(bool(view.experts))
         self.compare.setText(f"Compare the {view.experts}")
         self._notes.show_text(" ".join(view.notes))
-        self.notice.say(view.unsaved, button="Try again")
+        self.notice.say(view.unsaved, button="Try again", then=self.retry_requested.emit)
         self.rates.show_result(view, study)
         self.recommendation.show_result(view)
         self.details.show_result(view, study)
@@ -350,7 +350,6 @@ class ResultsPage(HeadedPage):
             shortcut.activated.connect(partial(self.tabs.cycle, step))
         bind(self, self._save_by_key, "Ctrl+S")
         self.costs.files.export_requested.connect(self.export_requested)
-        self.notice.pressed.connect(self.retry_requested)
 
     def _save_by_key(self) -> None:
         """Save the metric file or, for a study sent from elsewhere, the answers to send back."""

@@ -389,7 +389,7 @@ class OrdersSection(Part):
             box.addItem(_NONE_CHOSEN, None)
             for key in keys:
                 box.addItem(study.wording.mistake(key).name, key)
-        self._show_refusal("")
+        self.refused.show_text("")
         self._show_stated()
 
     def forget(self) -> None:
@@ -411,26 +411,26 @@ class OrdersSection(Part):
     def _add(self) -> None:
         study, one, other = self._study, self.first.currentData(), self.second.currentData()
         if study is None or one is None or other is None or one == other:
-            self._show_refusal("Choose two different mistakes.")
+            self.refused.show_text("Choose two different mistakes.")
             return
         order = StatedOrder(*(_stated(study, key) for key in (one, other)))
         stated = self._stated.setdefault(self._family, [])
         try:
             constraints_of([*stated, order], study.classes, self._family)
         except Problem:
-            self._show_refusal(f"{self._words(order)}: this forms a circle with the above. Take one out first.")
+            self.refused.show_text(f"{self._words(order)}: this forms a circle with the above. Take one out first.")
             return
         if order not in stated:
             stated.append(order)
         for box in (self.first, self.second):
             box.setCurrentIndex(0)
-        self._show_refusal("")
+        self.refused.show_text("")
         self._show_stated()
         self.first.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _take_out(self, order: StatedOrder) -> None:
         self._stated[self._family].remove(order)
-        self._show_refusal("")
+        self.refused.show_text("")
         self._show_stated()
         self.state.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -453,9 +453,6 @@ class OrdersSection(Part):
         assert self._study is not None
         (constraint,) = constraints_of([order], self._study.classes, self._family)
         return order_words(constraint, self._study.wording, self._family)
-
-    def _show_refusal(self, sentence: str) -> None:
-        self.refused.show_text(sentence)
 
 
 def _stated(study: Study, key: Key) -> StatedMistake:

@@ -24,7 +24,7 @@ from elicit_app.session.journal.events import Guess
 from elicit_app.session.journal.listing import SessionSummary, experts_in_words
 from elicit_app.session.packing import INTRODUCTION, pseudonym, stated_opinions
 from elicit_app.session.sentences import USUAL, most_questions
-from elicit_app.study.model import Pack, Study
+from elicit_app.study.model import Study
 from elicit_app.study.opening import minutes_for
 from metrics.elicited.family import is_fraction, linear_family
 from metrics.text import counted
@@ -133,8 +133,7 @@ def _item(sign: str, title: str, sentence: str) -> QHBoxLayout:
     return in_row((mark, 0, Qt.AlignmentFlag.AlignTop), (words, 1), spacing=theme.S)
 
 
-PILES_FROM = 5
-"""Number of classes from which mistakes may be put into piles before the questions."""
+PILES_FROM = 5  # number of classes from which mistakes may be put into piles before the questions
 
 
 class SessionRequest(NamedTuple):
@@ -300,7 +299,9 @@ class BeginPage(HeadedPage):
         self.setAcceptDrops(study.kind == "folder")
         self.elsewhere.show_study(study, len(experts))
         self.others.show_study(study)
-        self._show_pack(study.pack)
+        # The coordinator of a packed study has fixed these.
+        self.settings.setVisible(study.pack is None)
+        self.purpose.setVisible(study.pack is None or "purpose" not in study.pack.setting)
         self.family.show_study(study)
         self.asking.show_classes(study.n_classes)
         self._family_changed()
@@ -317,11 +318,6 @@ class BeginPage(HeadedPage):
         if self._study is not None and self._study.answered_elsewhere and not self.expert.text():
             self.expert.setText(name or pseudonym())
             self.expert.selectAll()
-
-    def _show_pack(self, pack: Pack | None) -> None:
-        """Hide the settings that the coordinator of a packed study has fixed."""
-        self.settings.setVisible(pack is None)
-        self.purpose.setVisible(pack is None or "purpose" not in pack.setting)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if dropped_files(event):

@@ -47,10 +47,8 @@ Cell = tuple[int, int]
 
 ROW = 27
 _PAD = 10
-_COUNT = 34
-"""Width of the character count, in pixels at the base font."""
-_MEASURED = 5
-"""Number of the longest cells of a column to measure, because the longest text is not always the widest."""
+_COUNT = 34  # width of the character count, in pixels at the base font
+_MEASURED = 5  # number of the longest cells of a column to measure, because the longest text is not always the widest
 
 
 class Column(NamedTuple):

@@ -54,9 +54,7 @@ NAMES = {
     4: ("Hardly matters", "A nuisance", "Does harm", "Grave"),
     5: ("Hardly matters", "A nuisance", "Does some harm", "Does harm", "Grave"),
 }
-MAX_CLASSES_UNGROUPED = 10
-"""Largest number of classes for which every mistake has its own card."""
-
+MAX_CLASSES_UNGROUPED = 10  # largest number of classes for which every mistake has its own card
 Mistake = tuple[int, int]
 
 

@@ -157,7 +157,6 @@ class PilesPage(HeadedPage):
         self.foot.addLayout(row)
 
     def _connect(self) -> None:
-        self.notice.pressed.connect(self._use_proposals)
         self.top.later.clicked.connect(self._later)
         self.top.accept.clicked.connect(self._accept)
         self.top.dragged.connect(lambda: drag_card(self.top, self.piles.remaining[0]) if self.piles.remaining else None)
@@ -275,7 +274,8 @@ class PilesPage(HeadedPage):
             said = f"{remaining:,} mistakes are in no pile; {have} a proposal."
             if remaining == 1:
                 said = "1 mistake is in no pile; it has a proposal."
-            self.notice.say(said, button="Use the proposal" if proposed == 1 else f"Use the proposals for {proposed:,}")
+            use = "Use the proposal" if proposed == 1 else f"Use the proposals for {proposed:,}"
+            self.notice.say(said, button=use, then=self._use_proposals)
             self.proceed.setText("Go on without")
             return
         self._finish(piles)

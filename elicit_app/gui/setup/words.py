@@ -20,12 +20,8 @@ from elicit_app.study.making import keys_of, with_mistakes
 from elicit_app.study.model import LONGEST_CONSEQUENCE, Key, Mistake, Study, Wording, default_wording
 from metrics.measures.confusion import natural_cases
 
-SEARCHED_FROM = 20
-"""Number of classes from which there is a search field."""
-
-LONG_NAME = 40
-"""Length above which names are cut on the question page of a small window."""
-
+SEARCHED_FROM = 20  # number of classes from which there is a search field
+LONG_NAME = 40  # length above which names are cut on the question page of a small window
 _TRUTH, _CALLED, _NAME, _ONE, _SEVERAL, _FOLLOWS = range(6)
 _MISTAKE_COLUMNS = (
     Column("Truth", 140, editable=False),

@@ -204,7 +204,7 @@ def test_too_few_answers_switch_the_files_off_except_the_answers(qtbot, views, s
 
 def test_a_reservation_leads_to_its_question(results, views):
     asked = []
-    results.look_again_requested.connect(asked.append)
+    results.rates.trust.look_again_requested.connect(asked.append)
     about = [finding.question for finding in views[1].trust if finding.question is not None]
     for link in results.rates.trust.findChildren(LinkButton):
         link.click()
