@@ -15,16 +15,14 @@ from PySide6.QtCore import QObject, Signal
 from elicit_app.gui.elements.page import Page
 from elicit_app.gui.flow.background import (
     METRIC_ENDING,
-    Background,
-    Dialogs,
     MainThread,
+    Services,
     documents,
     report_saved,
     save_as,
     save_pixels,
     with_ending,
 )
-from elicit_app.gui.flow.pages import Pages
 from elicit_app.problem import Problem
 from elicit_app.study.writing import file_name, write_whole
 
@@ -40,9 +38,9 @@ class LaboratoryFlow(QObject):
 
     words_requested = Signal()
 
-    def __init__(self, pages: Pages, dialogs: Dialogs, parent: QObject | None = None) -> None:
+    def __init__(self, services: Services, parent: QObject) -> None:
         super().__init__(parent)
-        self._pages, self._dialogs = pages, dialogs
+        self._pages, _, self._dialogs = services
         self._main, self._stop = MainThread(self), threading.Event()
 
     def show(self) -> None:
@@ -143,9 +141,9 @@ class ComparisonFlow(QObject):
     reading = Signal()
     failed = Signal(object)
 
-    def __init__(self, pages: Pages, background: Background, dialogs: Dialogs, parent: QObject | None = None) -> None:
+    def __init__(self, services: Services, parent: QObject) -> None:
         super().__init__(parent)
-        self._pages, self._background, self._dialogs = pages, background, dialogs
+        self._services, self._pages, self._background = services, services.pages, services.background
         self._before: Page | None = None
         self._session: Path | None = None
         self._view: ComparisonView | None = None
@@ -189,7 +187,7 @@ class ComparisonFlow(QObject):
     def _save(self, ending: str, write: Callable[[ComparisonView, Path], Path]) -> None:
         if (view := self._view) is not None:
             name = file_name(view.pooled.name, "pooled")
-            save_as(self._page, name, ending, lambda path: write(view, path), self._background, self._dialogs)
+            save_as(self._services, self._page, name, ending, lambda path: write(view, path))
 
 
 def _read_comparison(path: Path, *, trusted_only: bool) -> ComparisonView:

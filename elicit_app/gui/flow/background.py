@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import QBuffer, QObject, QStandardPaths, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QPixmap
@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from elicit_app.gui.elements.page import Page
 from elicit_app.gui.elements.surfaces import Notice
+from elicit_app.gui.flow.pages import Pages
 from elicit_app.problem import Problem
 from elicit_app.session.views import CurvesView, ResultView
 from elicit_app.study.writing import file_name, write_picture, write_whole
@@ -144,7 +145,6 @@ def _unexpected(error: BaseException) -> Problem:
 
 
 METRIC_ENDING = ".metric.json"
-PROVISIONAL = " (provisional)"
 PREDICTIONS = "Predictions, or a study sent to you (*.csv *.parquet *.pq *.npz *.elicit);;All files (*)"
 ANSWERS = "Answers (*.session.jsonl);;All files (*)"
 
@@ -187,19 +187,15 @@ def documents() -> Path:
     return Path(folder) if folder and Path(folder).is_dir() else Path.home()
 
 
-def proposed_name(view: ResultView, ending: str) -> str:
-    """Return the stem of a file made from a result: "skin-lesions-dermatology (provisional)"."""
-    return file_name(view.metric.name, "result") + (PROVISIONAL if is_provisional(view, ending) else "")
+def proposal(view: ResultView, ending: str) -> tuple[str, str]:
+    """Return the stem of a file made from a result, and the title of the dialog that asks where to save it.
 
-
-def is_provisional(view: ResultView, ending: str) -> bool:
-    """Return whether a file is a metric whose costs are not known well enough to rely on."""
-    return ending == METRIC_ENDING and bool(view.metric.quality.provisional)
-
-
-def save_dialog_title(view: ResultView, ending: str) -> str:
-    """Return the title of the dialog for saving a file."""
-    return "Save: provisional, its costs are not settled yet" if is_provisional(view, ending) else "Save"
+    Both say if it is a metric whose costs are not known well enough to rely on.
+    """
+    name = file_name(view.metric.name, "result")
+    if ending == METRIC_ENDING and view.metric.quality.provisional:
+        return f"{name} (provisional)", "Save: provisional, its costs are not settled yet"
+    return name, "Save"
 
 
 def report_saved(notice: Notice, path: Path, dialogs: Dialogs, then: str = "") -> None:
@@ -212,13 +208,20 @@ def report_saved(notice: Notice, path: Path, dialogs: Dialogs, then: str = "") -
     notice.say(f"Saved: {path}. {then}" if then else f"Saved: {path}", good=True, button="Open", then=show)
 
 
+class Services(NamedTuple):
+    """What the flows share."""
+
+    pages: Pages
+    background: Background
+    dialogs: Dialogs
+
+
 def save_as(
+    services: Services,
     page: Page,
     name: str,
     ending: str,
     write: Callable[[Path], Path],
-    background: Background,
-    dialogs: Dialogs,
     *,
     title: str = "Save",
     then: str = "",
@@ -227,7 +230,7 @@ def save_as(
 
     If writing takes longer than `_SOON`, the page says that it is under way.
     """
-    path = dialogs.save(page, documents() / f"{name}{ending}", title)
+    path = services.dialogs.save(page, documents() / f"{name}{ending}", title)
     if path is None:
         return
     target = with_ending(path, ending)
@@ -240,9 +243,9 @@ def save_as(
         on_its_way.deleteLater()
         tell(_notice(page))
 
-    background.save(
+    services.background.save(
         lambda: write(target),
-        lambda saved: say(lambda notice: report_saved(notice, saved, dialogs, then)),
+        lambda saved: say(lambda notice: report_saved(notice, saved, services.dialogs, then)),
         lambda problem: say(lambda notice: notice.say(problem.sentence)),
     )
 
@@ -261,24 +264,6 @@ def _notice(page: Page) -> Notice:
 def with_ending(path: Path, ending: str) -> Path:
     """Return `path` with `ending` if the person typed no suffix."""
     return path if path.suffix else path.with_name(path.name + ending)
-
-
-def save_format(view: ResultView, key: str, path: Path) -> Path:
-    """Write the metric of a result atomically in one of the formats.
-
-    Raises
-    ------
-    Problem
-        If there are too few answers, or the file cannot be written.
-    """
-    if key == "metric":
-        from elicit_app.session.result import export as export_metric
-
-        return export_metric(view, path)
-    from metrics.exports import export
-
-    write_whole(path, export(view.metric, key))
-    return path
 
 
 def save_pixels(pixels: QPixmap, path: Path) -> Path:
@@ -324,12 +309,3 @@ def save_pictures(view: CurvesView, path: Path) -> Path:
         axes.legend(fontsize="small", frameon=False)
     write_picture(figure, path, dpi=200)
     return path
-
-
-def sklearn_lines(view: ResultView) -> str:
-    """Return code to paste into a program that uses scikit-learn."""
-    from metrics.exports import export
-
-    lines = export(view.metric, "sklearn")
-    assert isinstance(lines, str)
-    return lines

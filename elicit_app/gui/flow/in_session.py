@@ -12,18 +12,7 @@ from PySide6.QtGui import QGuiApplication
 
 from elicit_app.elicitation.questions import Moved
 from elicit_app.gui.elements.page import Page
-from elicit_app.gui.flow.background import (
-    Background,
-    Dialogs,
-    MainThread,
-    proposed_name,
-    save_as,
-    save_dialog_title,
-    save_format,
-    save_pictures,
-    sklearn_lines,
-)
-from elicit_app.gui.flow.pages import Pages
+from elicit_app.gui.flow.background import MainThread, Services, proposal, save_as, save_pictures
 from elicit_app.gui.settings import Settings
 from elicit_app.gui.setup.overview import session_title
 from elicit_app.problem import Problem
@@ -41,6 +30,7 @@ from elicit_app.session.views import (
     UnsavedView,
     View,
 )
+from elicit_app.study.writing import write_whole
 
 if TYPE_CHECKING:
     from elicit_app.gui.pages.messages import RecapPage, SittingOverPage
@@ -64,18 +54,9 @@ class SessionFlow(QObject):
     failed = Signal(object)
     compare_requested = Signal(object)
 
-    def __init__(
-        self,
-        pages: Pages,
-        background: Background,
-        dialogs: Dialogs,
-        parent: QObject | None = None,
-        *,
-        look_ahead: bool = True,
-    ) -> None:
+    def __init__(self, services: Services, parent: QObject, *, look_ahead: bool) -> None:
         super().__init__(parent)
-        self._pages, self._background, self._dialogs = pages, background, dialogs
-        self._look_ahead = look_ahead
+        self._services, self._pages, self._look_ahead = services, services.pages, look_ahead
         self._settings = Settings()
         self._session: Session | None = None
         self._runner: SessionRunner | None = None
@@ -293,37 +274,45 @@ class SessionFlow(QObject):
 
     def _export(self, key: str) -> None:
         from elicit_app.gui.results.costs import COPIED, TO_SEND_BACK, format_of
+        from metrics.exports import export
 
         view, page, session = self._result, self._results_page, self._session
         if view is None or session is None:
             return
         if key == COPIED:
-            QGuiApplication.clipboard().setText(sklearn_lines(view))
+            QGuiApplication.clipboard().setText(str(export(view.metric, "sklearn")))
             page.costs.files.show_copied()
             return
         ending, back = format_of(key).ending, SEND_BACK if key == TO_SEND_BACK.key else ""
+        name, title = proposal(view, ending)
         save_as(
+            self._services,
             page,
-            proposed_name(view, ending),
+            name,
             ending,
             lambda path: self._save(key, view, session, path),
-            self._background,
-            self._dialogs,
-            title=save_dialog_title(view, ending),
+            title=title,
             then=back,
         )
 
     def _save(self, key: str, view: ResultView, session: Session, path: Path) -> Path:
-        from elicit_app.gui.results.costs import ANSWERS, PICTURES, TO_SEND_BACK
+        from elicit_app.gui.results.costs import ANSWERS, METRIC, PICTURES, TO_SEND_BACK
         from elicit_app.session.packing import save_answers
+        from elicit_app.session.result import export as export_metric
         from elicit_app.session.view_builders import export_answers
+        from metrics.exports import export
 
         if key == TO_SEND_BACK.key:
             return save_answers(session, path)
         curves = self._results_page.details.curves
         if key == PICTURES.key and curves is not None:
             return save_pictures(curves, path)
-        return export_answers(session, path) if key == ANSWERS.key else save_format(view, key, path)
+        if key == ANSWERS.key:
+            return export_answers(session, path)
+        if key == METRIC.key:
+            return export_metric(view, path)
+        write_whole(path, export(view.metric, key))
+        return path
 
 
 def submit_answer(runner: SessionRunner, given: GivenAnswer) -> None:

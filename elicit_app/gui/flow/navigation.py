@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Signal
 
 from elicit_app.gui.elements.page import Page
 from elicit_app.gui.flow.analysis import ComparisonFlow, LaboratoryFlow
-from elicit_app.gui.flow.background import Background, Dialogs
+from elicit_app.gui.flow.background import Background, Dialogs, Services
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.flow.preparation import ImportFlow, Preparation, folder_beside
 from elicit_app.gui.settings import Settings, save_settings
@@ -55,11 +55,12 @@ class Flow(QObject):
         self.settings = settings
         self.look_ahead = True  # whether new sessions compute ahead; off if nobody thinks before answering
         self.background = Background(self)
-        self.files = ImportFlow(pages, self.background, self)
+        self._services = Services(pages, self.background, dialogs)
+        self.files = ImportFlow(self._services, self)
         self.files.reading.connect(lambda name: self._show_opening(f"Reading {name}", "Every row is checked."))
-        self.preparation = Preparation(pages, self.background, dialogs, self.files, paths.data, self)
-        self.comparing = ComparisonFlow(pages, self.background, dialogs, self)
-        self.laboratory = LaboratoryFlow(pages, dialogs, self)
+        self.preparation = Preparation(self._services, self.files, paths.data, self)
+        self.comparing = ComparisonFlow(self._services, self)
+        self.laboratory = LaboratoryFlow(self._services, self)
         self.laboratory.words_requested.connect(lambda: self._show_help_on("laboratory"))
         self._session_flow: SessionFlow | None = None
         self._return_page: Page | None = None
@@ -277,7 +278,7 @@ class Flow(QObject):
         if self._session_flow is None:
             from elicit_app.gui.flow.in_session import SessionFlow
 
-            flow = SessionFlow(self._pages, self.background, self._dialogs, self, look_ahead=self.look_ahead)
+            flow = SessionFlow(self._services, self, look_ahead=self.look_ahead)
             flow.failed.connect(lambda problem: self._show_failure("The session cannot go on", problem))
             flow.compare_requested.connect(self.comparing.compare)
             flow.use_settings(self.settings)

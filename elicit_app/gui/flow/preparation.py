@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from elicit_app.gui.flow.background import Background, Dialogs, documents, save_as, with_ending
-from elicit_app.gui.flow.pages import Pages
+from elicit_app.gui.flow.background import Services, documents, save_as, with_ending
 from elicit_app.problem import Problem
 from elicit_app.study.writing import free_path
 from metrics.files import real_path
@@ -39,9 +38,9 @@ class ImportFlow(QObject):
 
     reading = Signal(str)
 
-    def __init__(self, pages: Pages, background: Background, parent: QObject | None = None) -> None:
+    def __init__(self, services: Services, parent: QObject) -> None:
         super().__init__(parent)
-        self._pages, self._background = pages, background
+        self._pages, self._background, _ = services
         self._previews: tuple[FirstRows, ...] = ()
         self._maps: dict[Path, ColumnMap] = {}
         self._given: dict[Path, ColumnMap] = {}  # the last answer about each file, proposed when it is read again
@@ -176,18 +175,10 @@ class Preparation(QObject):
     resumed = Signal(object)
     compare_requested = Signal(object)
 
-    def __init__(
-        self,
-        pages: Pages,
-        background: Background,
-        dialogs: Dialogs,
-        files: ImportFlow,
-        data: Path,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, services: Services, files: ImportFlow, data: Path, parent: QObject) -> None:
         super().__init__(parent)
-        self._pages, self._background, self._dialogs, self._data = pages, background, dialogs, data
-        self._files = files
+        self._services, self._files, self._data = services, files, data
+        self._pages, self._background, self._dialogs = services
         self._study: Study | None = None
         self._experts: tuple[SessionSummary, ...] = ()
         self.draw_seed: Callable[[], int] = lambda: secrets.randbits(32)  # each session gets a seed of its own
@@ -304,12 +295,11 @@ class Preparation(QObject):
 
         if (study := self._study) is not None:
             save_as(
+                self._services,
                 self._begin_page,
                 pack_stem(study.title, again=again),
                 ENDING,
                 lambda path: write_pack(packed(study, setting, opinions_of(study) if again else ()), path),
-                self._background,
-                self._dialogs,
                 title="Send to an expert",
             )
 

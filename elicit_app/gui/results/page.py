@@ -7,12 +7,12 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QTabBar, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QSizePolicy, QTabBar, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import Field
-from elicit_app.gui.elements.page import HeadedPage, QuietScrollBar, bind
+from elicit_app.gui.elements.page import HeadedPage, QuietArea, bind
 from elicit_app.gui.elements.painting import Label, Painted, annotate, elided, focus_ring, write
 from elicit_app.gui.elements.surfaces import Notice, fill, in_column, in_grid, in_row
 from elicit_app.gui.results.costs import METRIC, PICTURES, REPORT, TO_SEND_BACK, TOO_FEW, CostsPane
@@ -106,9 +106,8 @@ class PracticeDialog(QDialog):
             truth, called = (self._study.wording.class_one[index] for index in (i, j))
             raise InputError(f"“{typed}” for {truth} called {called} is not a number.") from None
 
-    def _grid(self) -> QScrollArea:
+    def _grid(self) -> QuietArea:
         inside, names = QWidget(), self._study.wording.class_one
-        inside.setAutoFillBackground(True)
         grid = in_grid(on=inside, margins=(0, 0, 8, 0), across=theme.S, down=theme.S)
         grid.setColumnMinimumWidth(0, theme.em(110))
         grid.addWidget(Label("the truth is", theme.Role.NOTE, theme.INK2), 1, 0)
@@ -125,11 +124,8 @@ class PracticeDialog(QDialog):
                 self.fields[-1].append(field)
                 grid.addWidget(field, i + 2, j + 1)
         grid.setRowStretch(len(names) + 2, 1)
-        area = QScrollArea()
-        area.setVerticalScrollBar(QuietScrollBar())
-        area.setFrameShape(QFrame.Shape.NoFrame)
+        area = QuietArea(inside)
         area.setWidgetResizable(True)
-        area.setWidget(inside)
         return area
 
     def _buttons(self, known: bool) -> QHBoxLayout:
