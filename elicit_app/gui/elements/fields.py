@@ -233,9 +233,9 @@ class CheckRow(_Explained):
         super().__init__(self.box, text, explanation)
 
 
-def named(name: str, widget: QWidget) -> QVBoxLayout:
-    """Return `widget` with its name above it."""
-    label = Label(name, theme.Role.NOTE, theme.INK2)
+def named(widget: QWidget, name: str = "") -> QVBoxLayout:
+    """Return `widget` with a name above it, by default the one that screen readers say."""
+    label = Label(name or widget.accessibleName(), theme.Role.NOTE, theme.INK2)
     label.setBuddy(widget)
     if not widget.accessibleName():
         annotate(widget, name=name)

@@ -245,7 +245,7 @@ class KindBox(ListBox):
         self.number.setDecimals(3)
         self.number.setSingleStep(0.05)
         self.number.setRange(0.001, 5.0)
-        in_column(named(label, self.number), on=self.beside)
+        in_column(named(self.number, label), on=self.beside)
         self.addItems(list(kinds))
         self.currentIndexChanged.connect(self._offer_usual)
         self._offer_usual()
@@ -430,16 +430,13 @@ class LaboratoryPage(ScrolledPage):
 
     def _settings_card(self) -> Card:
         card = Section("Who and what")
-        fields = (("Study", self.study), ("Procedure", self.procedure), ("They answer by", self.answers))
-        kinds = (("Person", self.person), ("Noise", self.noise))
-        numbers = (("Questions", self.n_questions), ("People", self.n_people), ("Seed", self.seed))
         fill(
             card.column,
-            *(named(name, box) for name, box in fields),
-            *(in_row((named(name, box), 3), (box.beside, 2)) for name, box in kinds),
-            in_row(*((named(name, box), 1) for name, box in numbers)),
+            *map(named, (self.study, self.procedure, self.answers)),
+            *(in_row((named(box), 3), (box.beside, 2)) for box in (self.person, self.noise)),
+            in_row(*((named(box), 1) for box in (self.n_questions, self.n_people, self.seed))),
             Divider(),
-            named("Compare with", self.compared),
+            named(self.compared),
             Label("Run starts over. The earlier rows stay in the list.", Role.NOTE, theme.INK2),
         )
         return card

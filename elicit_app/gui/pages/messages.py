@@ -425,7 +425,7 @@ class SettingsPage(HeadedPage):
         fill(
             self.body,
             _section("Appearance", *self._appearance_rows()),
-            _section("Text", named("Size of all text", self.text_size)),
+            _section("Text", named(self.text_size)),
             _section("Questions", self.animation, self.numbers_only),
         )
         self.place = Label(role=theme.Role.NOTE, ink=theme.INK2)

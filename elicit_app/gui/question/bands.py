@@ -23,6 +23,8 @@ from elicit_app.session.pair_words import DifferenceSentence, Letter
 from elicit_app.session.sentences import Balance
 from metrics.text import isolated
 
+_BETWEEN_PARTS = 16  # space between two parts on one line, at the base font
+
 _MOST_LINES, _LONGEST_CHANGE = 4, 64
 """Lines of the sentence, and the length to which changes are cut if it would take more."""
 
@@ -53,18 +55,9 @@ class StripText:
     def face(self, word: Word | None = None) -> QFont:
         return font(self.role, compact=self.compact, weight=400 if word is not None and word.quiet else 600)
 
-    @property
-    def glyph_width(self) -> float:
-        """Return the width of a triangle with the space after it."""
-        return em(12) + em(8)
-
     def mark_width(self, part: Part) -> float:
         """Return the width of the mark before the words of a part."""
-        return em(26) + em(10) if part.badge is not None else self.glyph_width
-
-    @property
-    def between_parts(self) -> float:
-        return em(16)
+        return em(26) + em(10) if part.badge is not None else em(12) + em(8)
 
     @cached_property
     def space(self) -> float:
@@ -83,7 +76,7 @@ class StripText:
             self.mark_width(part) + sum(map(self.word_width, part.words)) + self.space * (len(part.words) - 1)
             for part in parts
         ]
-        return sum(widths) + self.between_parts * (len(parts) - 1)
+        return sum(widths) + em(_BETWEEN_PARTS) * (len(parts) - 1)
 
 
 def strip_text(
@@ -241,7 +234,7 @@ class StripBand(Painted, QLabel):
         for line in text.lines:
             x = left + self._before()
             for part in line:
-                x = self._paint_part(painter, text, part, x, middle, colours) + text.between_parts
+                x = self._paint_part(painter, text, part, x, middle, colours) + em(_BETWEEN_PARTS)
             middle += pitch
 
     def _paint_part(

@@ -396,7 +396,7 @@ class ComparisonCard(Painted, QGroupBox):
 
     def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
         box(painter, QRectF(self.rect()), theme.CARD_RADIUS, fill=colours.surface, border=colours.line)
-        for bar in (bar for row in self.rows for bar in row.bars if bar.is_moving):
+        for bar in (bar for row in self.rows for bar in row.bars if bar.moving is not None):
             hue, soft = side_colours(colours, letter_of(bar.side))
             frame = bar.frame.translated(bar.mapTo(self, QPoint(0, 0)))
             box(painter, frame, theme.BUTTON_RADIUS, fill=soft, border=hue, width=2)

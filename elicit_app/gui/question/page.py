@@ -189,7 +189,7 @@ class QuestionPage(PairPage):
         self.note.setText(" ".join(filter(None, notes)))
 
     def _set_answerable(self, answerable: bool) -> None:
-        for button in (*self.answers.buttons, self.answers.equalise, *self.move_answers.buttons):
+        for button in (*self.answers.buttons, *self.move_answers.buttons):
             button.setEnabled(answerable)
 
     def _offer_break(self, view: QuestionView) -> None:

@@ -87,7 +87,7 @@ class PairPage(Page):
 
     def order_focus(self, *last: QWidget) -> None:
         """Make Tab visit the comparison, the number, the answers of both modes, and then `last`."""
-        answers = (*self.answers.all_buttons, *self.move_answers.buttons)
+        answers = (*self.answers.buttons, *self.move_answers.buttons)
         for before, after in pairwise((self.card, self.card.fold.toggle, self.card.field, *answers, *last)):
             self.setTabOrder(before, after)
 

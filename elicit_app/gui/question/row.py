@@ -97,15 +97,11 @@ class CountBar(Painted, Sized, QLabel):
         self._sizes: Sizes | None = None
         self._scale: Scale | None = None
         self._digits = 0.0
-        self._moving: MoveState | None = None
-
-    @property
-    def is_moving(self) -> bool:
-        return self._moving is not None
+        self.moving: MoveState | None = None  # while its number is moved
 
     def set_moving(self, moving: MoveState | None) -> None:
         """Leave the number to its field while it is moved, or paint it."""
-        self._moving = moving
+        self.moving = moving
         self.update()
 
     def show_row(self, row: Row, sizes: Sizes, scale: Scale | None, digits: float) -> None:
@@ -131,7 +127,7 @@ class CountBar(Painted, Sized, QLabel):
         top = min(middle - block / 2, self.height() - theme.XS - block)
         number_y = float(round(top + digits.capHeight()))
         rate_y = number_y + between + rates.capHeight()
-        if self._moving is not None:
+        if self.moving is not None:
             below = self.field(sizes, squares, number_y).bottom()
             rate_y = max(rate_y, below + theme.XS + rates.capHeight())
         number, rate = f"{row.count(self.side):,}", row.rates[0 if self.side == "left" else 1]
@@ -180,13 +176,13 @@ class CountBar(Painted, Sized, QLabel):
         place, row, sizes = self.place(), self._row, self._sizes
         if place is None or row is None or sizes is None:
             return
-        if self._moving is not None:
-            self._paint_move(painter, place, self._moving)
+        if self.moving is not None:
+            self._paint_move(painter, place, self.moving)
         else:
             painter.setFont(font(sizes.number, compact=sizes.compact))
             painter.setPen(colours.ink)
             painter.drawText(place.number, f"{row.count(self.side):,}")
-        if self._moving is not None and self._moving.beyond:
+        if self.moving is not None and self.moving.beyond:
             return
         painter.setFont(font(sizes.rate))
         painter.setPen(colours.ink2)
@@ -222,7 +218,7 @@ class CountBar(Painted, Sized, QLabel):
 
     def move_places(self) -> MovePlaces | None:
         """Return the places of the field and the slider; None if the number is not being moved."""
-        place, sizes, moving = self.place(), self._sizes, self._moving
+        place, sizes, moving = self.place(), self._sizes, self.moving
         if place is None or sizes is None or moving is None:
             return None
         outwards = -1 if self.side == "left" else 1

@@ -150,7 +150,7 @@ class DetailsPane(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._view: CurvesView | None = None
+        self.curves: CurvesView | None = None  # of the result shown, once they are computed
         self._study: Study | None = None
         self._result: ResultView | None = None
         self.waiting = Label(COMPUTING, theme.Role.LEAD, theme.INK2)
@@ -162,17 +162,9 @@ class DetailsPane(QWidget):
         self.part: Part = "curves"
         self._update_visibility()
 
-    @property
-    def has_roc(self) -> bool:
-        return self._view is not None and bool(self._view.roc)
-
-    @property
-    def curves(self) -> CurvesView | None:
-        return self._view
-
     def show_result(self, view: ResultView, study: Study) -> None:
         """Discard the curves of another result, and show the models of this one as tables."""
-        self._result, self._study, self._view = view, study, None
+        self._result, self._study, self.curves = view, study, None
         self.waiting.setText(COMPUTING if view.judgement is not None else NOTHING)
         self._show_tables(view.models, study)
         self.part = "curves"
@@ -181,7 +173,7 @@ class DetailsPane(QWidget):
             self.request()
 
     def request(self) -> None:
-        if self._view is None and self._result is not None and self._result.judgement is not None:
+        if self.curves is None and self._result is not None and self._result.judgement is not None:
             self.curves_requested.emit()
 
     def show_part(self, part: Part) -> None:
@@ -192,7 +184,7 @@ class DetailsPane(QWidget):
         result, study = self._result, self._study
         if result is None or study is None or result.judgement is None:
             return
-        self._view = view
+        self.curves = view
         per, positive = study.wording.counted(result.judgement.population), result.judgement.positive
         if view.net_benefit is not None and positive is not None:
             self._show_benefit(view.net_benefit, study, positive, per)
@@ -207,7 +199,7 @@ class DetailsPane(QWidget):
         self.request()
 
     def _update_visibility(self) -> None:
-        ready = self._view is not None
+        ready = self.curves is not None
         self.waiting.setVisible(not ready and self.part != "tables")
         self._curves.setVisible(ready and self.part == "curves")
         self.roc.setVisible(ready and self.part == "roc")

@@ -374,7 +374,7 @@ class ResultsPage(HeadedPage):
         has_models = self._judged and tab == _DETAILS
         self.practice.setVisible(self._judged and tab == _TO_DO)
         self.practice.setText("Change today’s practice…" if self._practice else "Add today’s practice…")
-        self.roc.setVisible(has_models and self.details.has_roc)
+        self.roc.setVisible(has_models and self.details.curves is not None and bool(self.details.curves.roc))
         self.tables.setVisible(has_models)
         self.pictures.setVisible(has_models and self.details.curves is not None)
         self.roc.setText("Back to the curves" if self.details.part == "roc" else _ROC)

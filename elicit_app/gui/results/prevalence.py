@@ -228,21 +228,17 @@ class SharesCard(Section):
         self.classes = ListBox("Which class", widest=220)
         self.box, self.track = NumberBox("How many cases of this class", 1, 999), ShareTrack()
         self.back = FlatButton("Back to your study", self._go_back)
-        self._total_label, self._cases = Label(role=theme.Role.STRONG), Label(role=theme.Role.NOTE, ink=theme.INK2)
+        self._total_label, self.cases = Label(role=theme.Role.STRONG), Label(role=theme.Role.NOTE, ink=theme.INK2)
         before, after = (Label(word, theme.Role.STRONG, wrap=False) for word in ("If", "were"))
         first = in_row(before, self.classes, after, 1, spacing=10)
         left = Qt.AlignmentFlag.AlignLeft
         total, back = (self._total_label, 1), (self.back, 0, left)
         second = in_row((self.box, 0, left), total, back, spacing=10, stacks="large")
         row = in_row(first, (second, 1), spacing=10, stacks="compact")
-        fill(self.column, row, self.track, self._cases)
+        fill(self.column, row, self.track, self.cases)
         self.classes.activated.connect(self._class_chosen)
         self.box.valueChanged.connect(self._typed)
         self.track.number_changed.connect(self._set)
-
-    @property
-    def cases(self) -> str:
-        return self._cases.text()
 
     def show_result(self, view: ResultView, scenarios: Scenarios, study: Study) -> None:
         """Start from the study's own prevalence, at the class of the headline."""
@@ -297,7 +293,7 @@ class SharesCard(Section):
         self.track.set_number(share)
         own = zip(self.shares, self._scenarios.own, strict=True)
         self.back.setEnabled(any(abs(one - other) > 1e-9 for one, other in own))
-        self._cases.setText(
+        self.cases.setText(
             f"Then there are {words.cases_words(self._scenarios.cases(self.shares), self._study.wording)}."
         )
         self.changed.emit(self.shares)

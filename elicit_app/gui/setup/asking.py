@@ -130,9 +130,7 @@ class AskingSection(Part):
                 self.procedure.addItem(entry.label, entry.name)
         for tolerance in TOLERANCES:
             self.tolerance.addItem(f"{tolerance:g}", tolerance)
-        choices = in_row(
-            (named("Procedure", self.procedure), 2), (named("Tolerance", self.tolerance), 1), spacing=theme.M
-        )
+        choices = in_row((named(self.procedure), 2), (named(self.tolerance), 1), spacing=theme.M)
         self._warning = Label(role=theme.Role.NOTE, ink=theme.INK2)
         self.fraction = CheckRow(
             "A mistake may count differently where results are bad and where they are good",

@@ -44,7 +44,7 @@ class PopulationSection(Arranged, StudySection):
         self._sum = Label(role=theme.Role.NOTE, ink=theme.INK2)
         fill(
             self.column,
-            named("Show results for", self.population),
+            named(self.population, "Show results for"),
             self._scaled,
             self.data,
             self.stated,
@@ -97,7 +97,7 @@ class PopulationSection(Arranged, StudySection):
             box.setSuffix(" %")
             box.setValue(percent)
             box.valueChanged.connect(self._changed)
-            grid.addLayout(named(name, box), at // self._across, at % self._across)
+            grid.addLayout(named(box, name), at // self._across, at % self._across)
             self.boxes.append(box)
 
     def _changed(self) -> None:
@@ -216,7 +216,7 @@ class StudyPage(HeadedPage):
 
     def __init__(self) -> None:
         super().__init__()
-        self._study: Study | None = None
+        self.study: Study | None = None  # with the current words
         self._key: Key = (0, 1)
         self._title = ""
         self._unchanged: tuple[object, ...] = ()  # what the page held when the study was shown
@@ -253,13 +253,9 @@ class StudyPage(HeadedPage):
         self.mistakes.chosen.connect(self._preview)
         bind(self, self._save, *CTRL_ENTER)
 
-    @property
-    def study(self) -> Study | None:
-        return self._study
-
     def show_study(self, study: Study, folder: Path | None) -> None:
         """Edit `study`; `folder` is proposed for a new study, None keeps its folder."""
-        self._study = study
+        self.study = study
         self._steps.clear()
         self.area.verticalScrollBar().setValue(0)
         self._title = "New study" if folder is not None else "The words of this study"
@@ -293,7 +289,7 @@ class StudyPage(HeadedPage):
 
     def take_study(self, study: Study) -> None:
         """Show a study to which models were added, keeping the typed words."""
-        new = study.model_names[len(self._study.models) if self._study is not None else 0 :]
+        new = study.model_names[len(self.study.models) if self.study is not None else 0 :]
         self._edited(study)
         self.models.show_study(study)
         self.show_status(f"Added: {series(new)}. {'It is' if len(new) == 1 else 'They are'} kept when you save.")
@@ -304,13 +300,13 @@ class StudyPage(HeadedPage):
         self.show_status(f"{changed:,} cells changed by {name}." if changed else f"{name} changes nothing.")
 
     def _preview(self, key: Key) -> None:
-        if self._study is not None:
+        if self.study is not None:
             self._key = key
-            self.preview.show_mistake(self._study, key)
+            self.preview.show_mistake(self.study, key)
 
     def _edited(self, study: object) -> None:
         assert isinstance(study, Study)
-        self._study = study
+        self.study = study
         self.notice.say("")
         self._update_header(study)
         self.nouns.show_study(study)
@@ -328,7 +324,7 @@ class StudyPage(HeadedPage):
 
     def _entries(self) -> tuple[object, ...]:
         """Return all that can be changed on the page."""
-        study, shares = self._study, [box.value() for box in self.population.boxes]
+        study, shares = self.study, [box.value() for box in self.population.boxes]
         if study is None:
             return ()
         stated = self.population.stated.radio.isChecked(), study.population, shares
@@ -349,7 +345,7 @@ class StudyPage(HeadedPage):
 
     def _save(self) -> None:
         self._take_typed()
-        study = self._study
+        study = self.study
         if study is None:
             return
         try:

@@ -147,8 +147,8 @@ class MistakesSection(Arranged, StudySection):
             self.title, (self.sentence, 1), in_row(*buttons, spacing=theme.S), spacing=theme.S, stacks="narrow"
         )
         in_row(
-            named("One of them, inside a sentence", self.one),
-            named("Several of them", self.many),
+            named(self.one, "One of them, inside a sentence"),
+            named(self.many, "Several of them"),
             on=self._below,
             spacing=theme.M,
         )
@@ -280,8 +280,8 @@ class NounsSection(Arranged, StudySection):
         self.name, self.case, self.cases = Field(), Field(), Field()
         self.grid = Grid(_CLASS_COLUMNS, steps)
         self.table = GridView(self.grid, "The classes", _CLASS_ROWS)
-        fields = (named("Title", self.name), 2), (named("One case is a", self.case), 1)
-        row = in_row(*fields, (named("Several are", self.cases), 1), spacing=theme.M, stacks="large")
+        fields = (named(self.name, "Title"), 2), (named(self.case, "One case is a"), 1)
+        row = in_row(*fields, (named(self.cases, "Several are"), 1), spacing=theme.M, stacks="large")
         fill(self.column, row, self.table)
         self.column.addStretch(1)
         for field in (self.name, self.case, self.cases):
