@@ -273,7 +273,7 @@ class SessionFlow(QObject):
     # --- files
 
     def _export(self, key: str) -> None:
-        from elicit_app.gui.results.costs import COPIED, TO_SEND_BACK, format_of
+        from elicit_app.gui.results.costs import COPIED, ENDINGS, TO_SEND_BACK
         from metrics.exports import export
 
         view, page, session = self._result, self._results_page, self._session
@@ -283,7 +283,7 @@ class SessionFlow(QObject):
             QGuiApplication.clipboard().setText(str(export(view.metric, "sklearn")))
             page.costs.files.show_copied()
             return
-        ending, back = format_of(key).ending, SEND_BACK if key == TO_SEND_BACK.key else ""
+        ending, back = ENDINGS[key], SEND_BACK if key == TO_SEND_BACK else ""
         name, title = proposal(view, ending)
         save_as(
             self._services,
@@ -302,14 +302,14 @@ class SessionFlow(QObject):
         from elicit_app.session.view_builders import export_answers
         from metrics.exports import export
 
-        if key == TO_SEND_BACK.key:
+        if key == TO_SEND_BACK:
             return save_answers(session, path)
         curves = self._results_page.details.curves
-        if key == PICTURES.key and curves is not None:
+        if key == PICTURES and curves is not None:
             return save_pictures(curves, path)
-        if key == ANSWERS.key:
+        if key == ANSWERS:
             return export_answers(session, path)
-        if key == METRIC.key:
+        if key == METRIC:
             return export_metric(view, path)
         write_whole(path, export(view.metric, key))
         return path

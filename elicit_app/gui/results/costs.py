@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
@@ -17,57 +16,34 @@ from elicit_app.gui.results.plotting import MOST_WITH_RANGES, Cell, MatrixCard
 from elicit_app.session.views import ResultView
 from elicit_app.study.model import Study
 from metrics.elicited.exchange import PLAUSIBLE
+from metrics.exports import FORMATS
 from metrics.exports.metric_page import cost_texts, factor_texts, release_sentence, weight_texts
 from metrics.exports.page import Cells
 from metrics.inputs.arguments import Floats
 
+METRIC, ANSWERS, COPIED = "metric", "answers", "sklearn"
+REPORT, PICTURES, TO_SEND_BACK = "pdf", "pictures", "to send back"
+ENDINGS = {
+    **FORMATS,
+    METRIC: ".metric.json",
+    ANSWERS: ".answers.csv",
+    PICTURES: ".png",
+    TO_SEND_BACK: "-answers.session.jsonl",
+}
+"""Format -> suffix of its files."""
 
-class FileFormat(NamedTuple):
-    """A format to save or copy: its key, its button, and the suffix of its files."""
-
-    key: str
-    button: str
-    ending: str
-
-
-class FileRow(NamedTuple):
-    """One row of the card: its name, its use, and its formats."""
-
-    name: str
-    purpose: str
-    formats: tuple[FileFormat, ...]
-
-
-METRIC, ANSWERS = FileFormat("metric", "Save…", ".metric.json"), FileFormat("answers", "Save…", ".answers.csv")
-COPIED = "sklearn"
-REPORT = FileFormat("pdf", "PDF…", ".pdf")
-PICTURES = FileFormat("pictures", "Save pictures…", ".png")
-TO_SEND_BACK = FileFormat("to send back", "Save my answers…", "-answers.session.jsonl")
 ROWS = (
-    FileRow("Metric file (.metric.json)", "what scripts, notebooks and this app read", (METRIC,)),
-    FileRow("scikit-learn", "scorer and cost matrix, ready to paste", (FileFormat(COPIED, "Copy", ".py"),)),
-    FileRow(
-        "Weka, mlr3",
-        "in each tool’s own orientation (mlr3 is transposed)",
-        (FileFormat("weka", "Weka…", ".cost"), FileFormat("mlr3", "mlr3…", ".R")),
-    ),
-    FileRow(
-        "Report",
-        "to read, sign and keep",
-        (REPORT, FileFormat("html", "HTML…", ".html"), FileFormat("markdown", "Markdown…", ".md")),
-    ),
-    FileRow("Costs as a table", "CSV, for a spreadsheet", (FileFormat("csv", "Save…", ".csv"),)),
-    FileRow("All answers", "CSV, every question as it was shown", (ANSWERS,)),
+    ("Metric file (.metric.json)", "what scripts, notebooks and this app read", {METRIC: "Save…"}),
+    ("scikit-learn", "scorer and cost matrix, ready to paste", {COPIED: "Copy"}),
+    ("Weka, mlr3", "in each tool’s own orientation (mlr3 is transposed)", {"weka": "Weka…", "mlr3": "mlr3…"}),
+    ("Report", "to read, sign and keep", {REPORT: "PDF…", "html": "HTML…", "markdown": "Markdown…"}),
+    ("Costs as a table", "CSV, for a spreadsheet", {"csv": "Save…"}),
+    ("All answers", "CSV, every question as it was shown", {ANSWERS: "Save…"}),
 )
+"""The rows of the card: name, use, and the button of each format."""
+
 OF_COSTS = (COPIED, "weka", "mlr3", "csv")  # formats of a cost matrix
 TOO_FEW = "A metric file needs five informative answers. Answer more questions first."
-
-
-def format_of(key: str) -> FileFormat:
-    """Return the format with a key."""
-    return next(
-        each for each in (PICTURES, TO_SEND_BACK, *(each for row in ROWS for each in row.formats)) if each.key == key
-    )
 
 
 class FilesCard(Card):
@@ -83,39 +59,32 @@ class FilesCard(Card):
         for index, row in enumerate(ROWS):
             if index:
                 column.addWidget(Divider())
-            column.addLayout(self._row(row))
+            column.addLayout(self._row(*row))
         column.addStretch(1)
 
     def show_result(self, view: ResultView) -> None:
         """Disable the formats while there are too few answers; the answers themselves can always be saved."""
         self._caveat.show_text(view.metric.quality.caveat if view.can_export else TOO_FEW)
-        self.buttons[COPIED].setText(format_of(COPIED).button)
+        self.buttons[COPIED].setText("Copy")
         for key, button in self.buttons.items():
             fits = view.metric.kind == "confusion" or key not in OF_COSTS
-            button.setEnabled((view.can_export and fits) or key == ANSWERS.key)
+            button.setEnabled((view.can_export and fits) or key == ANSWERS)
             annotate(button, tooltip="" if fits else "Amounts were priced here, not mistakes between classes.")
 
     def show_copied(self) -> None:
         self.buttons[COPIED].setText("Copied")
 
-    def _row(self, row: FileRow) -> QBoxLayout:
+    def _row(self, name: str, use: str, formats: dict[str, str]) -> QBoxLayout:
         buttons = in_row(spacing=theme.S)
-        words = in_column(
-            Label(row.name, theme.Role.STRONG), Label(row.purpose, theme.Role.NOTE, theme.INK2), spacing=0
-        )
-        across = in_row((words, 1), buttons, spacing=theme.S, stacks="large")
-        for each in row.formats:
-            button = Button(each.button)
-            annotate(
-                button,
-                name=f"{each.button.rstrip('…')} {row.name}"
-                if len(row.formats) == 1
-                else f"Save {each.button.rstrip('…')}",
-            )
-            button.clicked.connect(lambda _=False, key=each.key: self.export_requested.emit(key))
-            self.buttons[each.key] = button
+        words = in_column(Label(name, theme.Role.STRONG), Label(use, theme.Role.NOTE, theme.INK2), spacing=0)
+        for key, text in formats.items():
+            does = text.rstrip("…")
+            button = Button(text)
+            annotate(button, name=f"{does} {name}" if len(formats) == 1 else f"Save {does}")
+            button.clicked.connect(lambda _=False, key=key: self.export_requested.emit(key))
+            self.buttons[key] = button
             buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
-        return across
+        return in_row((words, 1), buttons, spacing=theme.S, stacks="large")
 
 
 def cells_of(

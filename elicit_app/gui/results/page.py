@@ -158,6 +158,7 @@ TABS = (
     ("Costs and files", "Costs"),
 )
 _TO_DO, _RATES, _DETAILS, _PREVALENCE = 0, 1, 2, 3
+_SAVE = {REPORT: "Save report…", METRIC: "Save metric file…", TO_SEND_BACK: "Save my answers…"}
 _ROC, _TABLES = "ROC curve", "What each model does, as tables"
 _WIDEST_GAP, _NARROWEST_GAP = theme.XL, theme.S
 
@@ -260,7 +261,7 @@ class ResultsPage(HeadedPage):
         self._study: Study | None = None
         self._practice: Table | None = None
         self.more = Button("Answer more questions", self.more_requested)
-        self.save = PrimaryButton("Save metric file…", lambda: self.export_requested.emit(self._save_format.key))
+        self.save = PrimaryButton("Save metric file…", lambda: self.export_requested.emit(self._save_format))
         self.header.add_actions(self.more, self.save)
         self.tabs = TabStrip(*TABS)
         annotate(self.tabs, name="Parts of the result")
@@ -284,13 +285,11 @@ class ResultsPage(HeadedPage):
         self._judged, self._save_format = view.judgement is not None, REPORT if chooses(view) else METRIC
         if study.answered_elsewhere:
             self._save_format = TO_SEND_BACK
-        self.save.setText(
-            {REPORT: "Save report…", METRIC: "Save metric file…"}.get(self._save_format, self._save_format.button)
-        )
+        self.save.setText(_SAVE[self._save_format])
         self._show_tabs(elsewhere=study.pack is not None)
         told = (expert, counted(view.answers, "answer"), view.date.replace(" ", NO_BREAK))
         self.header.say(f"Result: {study.title}", ", ".join(part for part in told if part))
-        possible = view.can_export or self._save_format is TO_SEND_BACK
+        possible = view.can_export or self._save_format == TO_SEND_BACK
         self.save.setEnabled(possible)
         annotate(self.save, tooltip="" if possible else TOO_FEW)
         self.more.setVisible(view.can_continue)
@@ -331,7 +330,7 @@ class ResultsPage(HeadedPage):
         self.practice = LinkButton("Change today’s practice…", self._ask_practice)
         self.roc = LinkButton(_ROC, lambda: self._show_part("roc"))
         self.tables = LinkButton(_TABLES, lambda: self._show_part("tables"))
-        self.pictures = LinkButton("Save pictures…", lambda: self.export_requested.emit(PICTURES.key))
+        self.pictures = LinkButton("Save pictures…", lambda: self.export_requested.emit(PICTURES))
         self.compare = LinkButton("Compare experts")
         self._of_tab = in_row(self.practice, self.roc, self.tables, self.pictures, spacing=theme.M)
         self._of_result = in_row(back, 1, self.compare, self._of_tab, review, spacing=theme.M)
@@ -349,7 +348,7 @@ class ResultsPage(HeadedPage):
 
     def _save_by_key(self) -> None:
         """Save the metric file or, for a study sent from elsewhere, the answers to send back."""
-        button = self.save if self._save_format is TO_SEND_BACK else self.costs.files.buttons[METRIC.key]
+        button = self.save if self._save_format == TO_SEND_BACK else self.costs.files.buttons[METRIC]
         button.click()
 
     def _show_pane(self, index: int) -> None:
