@@ -21,7 +21,7 @@ from elicit_app.elicitation.oracles import Matching, WobblingOracle
 from elicit_app.elicitation.questions import Question
 from elicit_app.gui import theme
 from elicit_app.gui.app import Window, application, make_window
-from elicit_app.gui.flow.background import save_pixels
+from elicit_app.gui.flow.background import png_of
 from elicit_app.gui.flow.navigation import AppPaths
 from elicit_app.gui.question.answers import AnswerChoice, GivenAnswer
 from elicit_app.gui.setup.begin_page import PILES_FROM
@@ -32,6 +32,7 @@ from elicit_app.session.session import Session
 from elicit_app.session.views import QuestionView
 from elicit_app.study import create_study, open_study
 from elicit_app.study.folder import write_folder
+from elicit_app.study.writing import write_whole
 
 Progress = Callable[[int, int], None]
 _PATIENCE = 600.0
@@ -63,10 +64,6 @@ _TABS = (
 
 Costs = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 Rates = NDArray[np.float64]
-
-
-def _is_number(number: int, view: QuestionView) -> bool:
-    return view.number == number
 
 
 class Variant(NamedTuple):
@@ -156,7 +153,7 @@ class Script:
         # A size takes one round per layout to propagate from a row to its page.
         for _ in range(8):
             self._app.processEvents()
-        save_pixels(self._window.grab(), path)
+        write_whole(path, png_of(self._window.grab()))
         self._window.setMinimumSize(0, 0)
         return path
 
@@ -272,9 +269,9 @@ class Script:
             if len(truth) >= PILES_FROM:
                 yield from self._pile()
             self._skip_practice()
-            self._answer(truth, partial(_is_number, number))
+            self._answer(truth, until_number=number)
             yield name
-            self._answer(truth, partial(_is_number, _COME_BACK))
+            self._answer(truth, until_number=_COME_BACK)
         self._flow.open(str(write_folder(self._scratch / "digits", open_study("digits")).folder))
         self._until(lambda: pages.shown is pages.begin)
         pages.begin.words.click()
@@ -285,7 +282,7 @@ class Script:
             if len(classes) >= PILES_FROM:
                 pages.piles.proceed.click()
             self._skip_practice()
-            self._answer(self._some_costs(len(classes)), partial(_is_number, 2))
+            self._answer(self._some_costs(len(classes)), until_number=2)
             yield name
 
     def _open(self, study: str) -> None:
@@ -352,8 +349,10 @@ class Script:
         page = self._pages.question
         return page._question if self._pages.shown is page else None
 
-    def _answer(self, truth: Costs, until: Callable[[QuestionView], bool] = lambda _: False) -> None:
-        """Answer until a question satisfies `until`, or the sitting is over."""
+    def _answer(
+        self, truth: Costs, until: Callable[[QuestionView], bool] = lambda _: False, *, until_number: int = 0
+    ) -> None:
+        """Answer until a question satisfies `until`, or has a number, or the sitting is over."""
         costs = truth / truth.max()
 
         def wobbled() -> Callable[[Rates], float]:
@@ -367,7 +366,7 @@ class Script:
         while True:
             self._until(partial(self._question_after, answered))
             view = self._question()
-            if view is None or until(view):
+            if view is None or until(view) or view.number == until_number:
                 return
             answer = oracle.answer(Question(view.left, view.right, view.population, proposal=view.proposal))
             seconds = float(np.exp(self._rng.normal(2.3, 0.5)))

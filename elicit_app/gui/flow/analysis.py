@@ -13,16 +13,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from elicit_app.gui.elements.page import Page
-from elicit_app.gui.flow.background import (
-    METRIC_ENDING,
-    MainThread,
-    Services,
-    documents,
-    report_saved,
-    save_as,
-    save_pixels,
-    with_ending,
-)
+from elicit_app.gui.flow.background import METRIC_ENDING, MainThread, Services, png_of, save_as
 from elicit_app.problem import Problem
 from elicit_app.study.writing import file_name, write_whole
 
@@ -40,7 +31,7 @@ class LaboratoryFlow(QObject):
 
     def __init__(self, services: Services, parent: QObject) -> None:
         super().__init__(parent)
-        self._pages, _, self._dialogs = services
+        self._services, self._pages = services, services.pages
         self._main, self._stop = MainThread(self), threading.Event()
 
     def show(self) -> None:
@@ -95,39 +86,23 @@ class LaboratoryFlow(QObject):
     # --- saving
 
     def _save_picture(self) -> None:
-        page = self._page
-        card = page.sentence.parentWidget()
-        if (path := self._ask("laboratory", ".png")) is not None and card is not None:
-            picture = card.grab()
-            self._write(path, lambda: save_pixels(picture, path))
+        card = self._page.sentence.parentWidget()
+        if card is not None:
+            self._save("laboratory", ".png", png_of(card.grab()))
 
     def _save_rows(self) -> None:
         from elicit_app.experiments.watching import rows_csv
 
-        self._save(rows_csv(self._page.people), "rows", ".csv")
+        self._save("rows", ".csv", rows_csv(self._page.people))
 
     def _save_questions(self) -> None:
         from elicit_app.experiments.watching import questions_text
 
-        self._save(questions_text(self._page.people[-1]), "questions", ".txt")
+        self._save("questions", ".txt", questions_text(self._page.people[-1]))
 
-    def _save(self, text: str, name: str, ending: str) -> None:
-        if (path := self._ask(name, ending)) is None:
-            return
-        self._write(path, lambda: write_whole(path, text))
-
-    def _write(self, path: Path, write: Callable[[], object]) -> None:
-        try:
-            write()
-        except Problem as problem:
-            self._page.notice.say(problem.sentence)
-        else:
-            report_saved(self._page.notice, path, self._dialogs)
-
-    def _ask(self, name: str, ending: str) -> Path | None:
-        proposed = documents() / f"{name} {datetime.now().astimezone():%Y-%m-%d}{ending}"
-        path = self._dialogs.save(self._page, proposed)
-        return None if path is None else with_ending(path, ending)
+    def _save(self, name: str, ending: str, content: str | bytes) -> None:
+        dated = f"{name} {datetime.now().astimezone():%Y-%m-%d}"
+        save_as(self._services, self._page, dated, ending, lambda path: write_whole(path, content))
 
 
 def _in_turn(people: Sequence[Iterable[SimulatedPerson]]) -> Iterable[SimulatedPerson]:

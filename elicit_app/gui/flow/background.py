@@ -18,7 +18,7 @@ from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.problem import Problem
 from elicit_app.session.views import CurvesView, ResultView
-from elicit_app.study.writing import file_name, write_picture, write_whole
+from elicit_app.study.writing import file_name, write_picture
 
 _SOON = 300  # milliseconds after which it is said that a file is on its way
 
@@ -266,18 +266,11 @@ def with_ending(path: Path, ending: str) -> Path:
     return path if path.suffix else path.with_name(path.name + ending)
 
 
-def save_pixels(pixels: QPixmap, path: Path) -> Path:
-    """Write a picture of a widget atomically as PNG, and return its path.
-
-    Raises
-    ------
-    Problem
-        If the file cannot be written.
-    """
+def png_of(pixels: QPixmap) -> bytes:
+    """Return a picture of a widget as the content of a PNG file."""
     buffer = QBuffer()
     pixels.save(buffer, "PNG")
-    write_whole(path, bytes(buffer.data().data()))
-    return path
+    return bytes(buffer.data().data())
 
 
 def save_pictures(view: CurvesView, path: Path) -> Path:

@@ -311,8 +311,7 @@ class SessionFlow(QObject):
             return export_answers(session, path)
         if key == METRIC:
             return export_metric(view, path)
-        write_whole(path, export(view.metric, key))
-        return path
+        return write_whole(path, export(view.metric, key))
 
 
 def submit_answer(runner: SessionRunner, given: GivenAnswer) -> None:
