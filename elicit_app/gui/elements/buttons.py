@@ -80,7 +80,6 @@ class Button(Painted, QPushButton):
         self._changed()
 
     def set_compact(self, compact: bool) -> None:
-        """Use the text size for a compact or for a wide page."""
         self._compact = compact
         self._changed()
 

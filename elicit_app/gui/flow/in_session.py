@@ -92,7 +92,6 @@ class SessionFlow(QObject):
     # --- beginning and ending
 
     def practise(self, session: Session) -> None:
-        """Begin a new session with the practice questions."""
         self.close()
         self._session = session
         page = self._practice_page

@@ -282,7 +282,6 @@ class MoveField(IgnoresWheel, QLineEdit):
 
     @property
     def valid(self) -> bool:
-        """Return whether the typed number is on the scale."""
         moving, text = self._moving, self.text()
         return moving is not None and text.isdigit() and moving.least <= int(text) <= moving.most
 

@@ -56,7 +56,6 @@ class StripText:
         return font(self.role, compact=self.compact, weight=400 if word is not None and word.quiet else 600)
 
     def mark_width(self, part: Part) -> float:
-        """Return the width of the mark before the words of a part."""
         return em(26) + em(10) if part.badge is not None else em(12) + em(8)
 
     @cached_property

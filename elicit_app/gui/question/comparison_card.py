@@ -209,7 +209,6 @@ class ComparisonCard(Painted, QGroupBox):
         self._memory.record_counts([largest_count(study)])
 
     def record_counts(self, view: PairComparison, proposal: Proposal | None = None, others: int = 0) -> None:
-        """Record the counts of a pair, and the far end of the movable one."""
         self._memory.record_counts([count for row in view.rows for count in (row.left, row.right)])
         if proposal is not None:
             self._memory.record_counts([proposal.most + others])

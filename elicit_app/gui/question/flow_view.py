@@ -134,7 +134,6 @@ class FlowPainter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
     def head(self, height: float) -> None:
-        """Paint "the model says [A]", "Truth", "[B] the model says"."""
         painter, place, y = self._painter, self._place, height / 2
         side = em(26 if self._compact else 30)
         face = font(Role.LABEL)
@@ -249,7 +248,6 @@ class FullPicture(QLabel):
         raise NotImplementedError
 
     def wanted_height(self, width: int) -> int:
-        """Return the height at which the view looks best."""
         raise NotImplementedError
 
 

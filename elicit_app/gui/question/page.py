@@ -441,7 +441,6 @@ class PracticePage(PairPage):
         (self.feedback.next if feedback.right else self.feedback.again).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _undo(self) -> None:
-        """Undo the answer, or go back to the previous question."""
         if self.answerable and self.number > 1:
             self.number -= 1
         self._show_step()

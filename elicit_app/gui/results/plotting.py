@@ -44,7 +44,6 @@ class ShareAxis:
         return 1 / (1 + math.exp(-odds))
 
     def ticks(self, most: int = 9) -> tuple[float, ...]:
-        """Return round shares on the axis, at most `most` if possible."""
         found: tuple[float, ...] = ()
         for rare in ((0.01, 0.02, 0.05, 0.1, 0.2), (0.01, 0.05, 0.2), (0.01, 0.1), ()):
             low = [value / 10**tens for tens in (4, 2, 0) for value in rare]

@@ -26,6 +26,7 @@ from metrics.models.cost_curves import Segment
 from metrics.text import capitalised
 
 STEPS = 1000
+_INSET, _MIDDLE = 18, 46  # of the track: distance from the sides, and from the top to its middle, at the base font
 
 
 class Scale(NamedTuple):
@@ -94,8 +95,8 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
         self._paint_handle(painter, colours)
 
     def _drag(self, x: float) -> None:
-        room = self.width() - 2 * self._inset()
-        self.setValue(round(min(max((x - self._inset()) / room, 0.0), 1.0) * STEPS))
+        room = self.width() - 2 * em(_INSET)
+        self.setValue(round(min(max((x - em(_INSET)) / room, 0.0), 1.0) * STEPS))
 
     def _moved(self, value: int) -> None:
         self.number = self._scale.axis.value(value / STEPS)
@@ -111,20 +112,14 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
     def _note(self) -> str:
         return f"square: in your study, {self._scale.as_text(self._scale.own)}"
 
-    def _inset(self) -> float:
-        return float(em(18))
-
     def _x(self, number: float) -> float:
-        return self._inset() + self._scale.axis.position(number) * (self.width() - 2 * self._inset())
-
-    def _y(self) -> float:
-        return float(em(46))
+        return em(_INSET) + self._scale.axis.position(number) * (self.width() - 2 * em(_INSET))
 
     def _paint_track(self, painter: QPainter, colours: Tokens) -> None:
         # Two alternating greys distinguish neighbours; the names above identify them.
         for segment, shade in zip(self._segments, cycle((colours.line2, colours.ink)), strict=False):
             left, right = self._x(segment.low), self._x(segment.high)
-            painter.fillRect(QRectF(left, self._y() - em(2.5), right - left, em(5)), shade)
+            painter.fillRect(QRectF(left, em(_MIDDLE) - em(2.5), right - left, em(5)), shade)
 
     def _paint_ticks(self, painter: QPainter, colours: Tokens) -> None:
         face, as_text = font(Role.NOTE), self._scale.as_text
@@ -136,12 +131,12 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
                 taken.append(room)
         below = self._label_box(self._scale.own, self._note()).translated(0, em(22))
         write(painter, below, self._note(), face, colours.ink2, CENTRE)
-        plotting.square(painter, colours.ink, self._x(self._scale.own), self._y())
+        plotting.square(painter, colours.ink, self._x(self._scale.own), em(_MIDDLE))
 
     def _paint_changes(self, painter: QPainter, colours: Tokens) -> None:
         for change in self._segments[1:]:
             x = self._x(change.low)
-            plotting.rule(painter, plotting.pen(colours.ink), x, self._y() - em(26), x, self._y() + em(24))
+            plotting.rule(painter, plotting.pen(colours.ink), x, em(_MIDDLE) - em(26), x, em(_MIDDLE) + em(24))
         for text, room in self._change_boxes().items():
             write(painter, room, text, font(Role.NOTE), colours.ink, CENTRE)
         self._paint_names(painter, colours)
@@ -179,7 +174,7 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
         return found
 
     def _paint_handle(self, painter: QPainter, colours: Tokens) -> None:
-        x, y, radius = self._x(self.number), self._y(), em(10)
+        x, y, radius = self._x(self.number), em(_MIDDLE), em(10)
         painter.setPen(plotting.pen(colours.ink))
         painter.setBrush(colours.surface)
         painter.drawEllipse(QPointF(x, y), radius, radius)
@@ -201,7 +196,7 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
 
     def _label_box(self, number: float, text: str) -> QRectF:
         return plotting.centred_text_box(
-            font(Role.NOTE), self._x(number), text, self._y() + em(22), self.width(), em(22)
+            font(Role.NOTE), self._x(number), text, em(_MIDDLE) + em(22), self.width(), em(22)
         )
 
     def _change_text(self, segment: Segment) -> str:

@@ -40,6 +40,7 @@ from metrics.text import two_digits
 _TOP_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop
 _BOTTOM_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom
 NEVER_ASKED = "never asked"
+_HEAD = 26  # height of what is above the rows, at the base font
 
 
 @dataclass(frozen=True)
@@ -106,15 +107,15 @@ class RatioPlot(LogPlot):
 
     def heightForWidth(self, width: int) -> int:
         columns = self._columns(width)
-        return math.ceil(self._head() + sum(self._heights(columns)) + em(26) + self._legend_height(width))
+        return math.ceil(em(_HEAD) + sum(self._heights(columns)) + em(26) + self._legend_height(width))
 
     def paint(self, painter: QPainter, colours: Tokens) -> None:
         columns = self._columns(self.width())
         heights = self._heights(columns)
-        bottom = self._head() + sum(heights)
-        self._paint_grid(painter, columns, self._head() - em(4), bottom)
+        bottom = em(_HEAD) + sum(heights)
+        self._paint_grid(painter, columns, em(_HEAD) - em(4), bottom)
         self._paint_axis(painter, columns, bottom + em(2))
-        top = self._head()
+        top = float(em(_HEAD))
         for row, height in zip(self._rows, heights, strict=True):
             self._paint_words(painter, colours, columns, row, QRectF(0, top, self.width(), height))
             for mark in row.ratio.marks(None if row.ratio.is_yardstick else row.guess):
@@ -122,22 +123,18 @@ class RatioPlot(LogPlot):
             top += height
         self._paint_legend(painter, bottom + em(25))
 
-    def _head(self) -> float:
-        return float(em(26))
-
     def _columns(self, width: int) -> PlotColumns:
         strong, small = QFontMetricsF(font(Role.STRONG)), QFontMetricsF(font(Role.NOTE))
         lead, gap = QFontMetricsF(font(Role.LEAD, compact=True)), em(16)
         names = max(
             (max(strong.horizontalAdvance(r.name), small.horizontalAdvance(r.flow)) for r in self._rows), default=0
         )
-        numbers = max((self._number_width(row.ratio, row.below, lead, small) for row in self._rows), default=0)
+        numbers = max(
+            (max(lead.horizontalAdvance(r.ratio.in_words()), small.horizontalAdvance(r.below)) for r in self._rows),
+            default=0,
+        )
         names, numbers = min(names + 2, width * 0.34), min(numbers + 2, width * 0.3)
         return PlotColumns(names, names + gap + em(6), width - numbers - gap - em(6), width)
-
-    @staticmethod
-    def _number_width(ratio: ExchangeRate, below: str, lead: QFontMetricsF, small: QFontMetricsF) -> float:
-        return max(lead.horizontalAdvance(ratio.in_words()), small.horizontalAdvance(below))
 
     def _heights(self, columns: PlotColumns) -> list[float]:
         return [max(self._text_height(row, columns.names) + em(8), em(46)) for row in self._rows]

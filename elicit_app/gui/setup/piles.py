@@ -156,7 +156,6 @@ class Piles:
         return bool(self._undo_stack)
 
     def in_pile(self, pile: int) -> list[int]:
-        """Return the cards of a pile, most recently added first."""
         return [at for at in reversed(list(self.assigned)) if self.assigned[at] == pile]
 
     def mistakes_in(self, cards: Sequence[int]) -> int:

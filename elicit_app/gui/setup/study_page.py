@@ -295,7 +295,6 @@ class StudyPage(HeadedPage):
         self.show_status(f"Added: {series(new)}. {'It is' if len(new) == 1 else 'They are'} kept when you save.")
 
     def take_words(self, words: dict[Key, Mistake], name: str) -> None:
-        """Apply words read from the file `name`."""
         changed = self.mistakes.write(words)
         self.show_status(f"{changed:,} cells changed by {name}." if changed else f"{name} changes nothing.")
 
