@@ -19,6 +19,7 @@ import queue
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -33,7 +34,7 @@ from elicit_app.elicitation.oracles import LogitOracle, Matching
 from elicit_app.elicitation.questions import Answer, Choice, Moved, Question
 from elicit_app.gui import theme
 from elicit_app.gui.app import application
-from elicit_app.gui.flow.background import Bridge
+from elicit_app.gui.flow.background import MainThread
 from elicit_app.gui.flow.in_session import submit_answer
 from elicit_app.gui.question.answers import AnswerChoice, GivenAnswer
 from elicit_app.gui.question.page import QuestionPage
@@ -108,8 +109,7 @@ class Sitting(QObject):
         self._known_at = 0.0
         self._view: View | None = None
         self._loop = QEventLoop()
-        self._bridge = Bridge()
-        self._bridge.view.connect(self._show)
+        self._main = MainThread()
         self._runner = SessionRunner(session, self._listen)
         page.answered.connect(self._answer)
         page.considered.connect(self._consider)
@@ -150,14 +150,13 @@ class Sitting(QObject):
         self._page.answered.disconnect(self._answer)
         self._page.considered.disconnect(self._consider)
         self._runner.close()
-        self._bridge.close()
+        self._main.close()
 
     def _listen(self, view: View) -> None:
         """Receive a view; runs on the session's thread."""
         self._known_at = time.perf_counter()
-        self._bridge.listen(view)
+        self._main.post(partial(self._show, view))
 
-    @Slot(object)
     def _show(self, view: View) -> None:
         """Show a question as the window does, and continue once it is painted."""
         self._view = view

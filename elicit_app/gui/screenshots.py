@@ -21,7 +21,7 @@ from elicit_app.elicitation.oracles import Matching, WobblingOracle
 from elicit_app.elicitation.questions import Question
 from elicit_app.gui import theme
 from elicit_app.gui.app import Window, application, make_window
-from elicit_app.gui.flow.background import save_pixels
+from elicit_app.gui.flow.background import png_of
 from elicit_app.gui.flow.navigation import AppPaths
 from elicit_app.gui.question.answers import AnswerChoice, GivenAnswer
 from elicit_app.gui.setup.begin_page import PILES_FROM
@@ -32,6 +32,7 @@ from elicit_app.session.session import Session
 from elicit_app.session.views import QuestionView
 from elicit_app.study import create_study, open_study
 from elicit_app.study.folder import write_folder
+from elicit_app.study.writing import write_whole
 
 Progress = Callable[[int, int], None]
 _PATIENCE = 600.0
@@ -41,20 +42,28 @@ _CLEARLY = 0.05
 _COME_BACK = 5
 _COMMON_REDS = 40
 
-_NAMES = (
-    ("Herzrhythmusstörungsverdacht", "Lungenentzündungsverdacht", "Nebenschilddrüsenunterfunktion"),
-    ("سرطان الجلد", "ورم حميد", "تقران"),
-    ("黑色素瘤", "良性痣", "角化病"),
-    tuple(f"rhythm {number}" for number in range(1, 21)),
-)
+_NAMES = {
+    "19b-question-long-words": (
+        "Herzrhythmusstörungsverdacht",
+        "Lungenentzündungsverdacht",
+        "Nebenschilddrüsenunterfunktion",
+    ),
+    "19c-question-arabic": ("سرطان الجلد", "ورم حميد", "تقران"),
+    "19d-question-chinese": ("黑色素瘤", "良性痣", "角化病"),
+    "19e-question-twenty-classes": tuple(f"rhythm {number}" for number in range(1, 21)),
+}
 """Classes of studies invented for their names: long, right to left, without spaces, and many."""
+
+_TABS = (
+    "12-result-what-to-do",
+    "12b-result-what-you-told-us",
+    "13-result-what-more-can-be-seen",
+    "14-result-other-prevalence",
+    "15-result-costs-and-files",
+)
 
 Costs = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 Rates = NDArray[np.float64]
-
-
-def _is_number(number: int, view: QuestionView) -> bool:
-    return view.number == number
 
 
 class Variant(NamedTuple):
@@ -104,7 +113,7 @@ def take(folder: Path, variants: Sequence[Variant] = VARIANTS, progress: Progres
                 for variant in variants:
                     yield script.picture(folder / f"{name}-{variant.name}.png", variant)
                 if progress is not None:
-                    progress(done + 1, len(STOPS))
+                    progress(done + 1, PAGES)
         finally:
             script.close()
             qInstallMessageHandler(before)
@@ -116,45 +125,7 @@ def _print_except_size_hints(kind: QtMsgType, context: QMessageLogContext, messa
         print(message, file=sys.stderr)
 
 
-STOPS = (
-    "01-start-first-run",
-    "02-error",
-    "03-before-the-questions",
-    "03b-settings-of-the-study",
-    "04-words-of-the-study",
-    "05-practice",
-    "06-practice-feedback",
-    "06b-practice-make-them-equal",
-    "07-question",
-    "08-question-full-picture",
-    "08b-question-make-them-equal",
-    "08c-question-far",
-    "09-break",
-    "09b-question-opens-as-make-them-equal",
-    "10-sitting-over",
-    "11-review",
-    "11b-looked-at-again",
-    "12-result-what-to-do",
-    "12b-result-what-you-told-us",
-    "13-result-what-more-can-be-seen",
-    "14-result-other-prevalence",
-    "15-result-costs-and-files",
-    "16-experts-compared",
-    "17-question-two-classes",
-    "18-piles-ten-classes",
-    "18b-question-ten-classes",
-    "19-words-ten-classes",
-    "19b-question-long-words",
-    "19c-question-arabic",
-    "19d-question-chinese",
-    "19e-question-twenty-classes",
-    "20-start",
-    "21-where-you-stopped",
-    "22-help",
-    "23-settings",
-    "24-opening",
-    "25-laboratory",
-)
+PAGES = 37  # that the script shows
 
 
 class Script:
@@ -176,47 +147,42 @@ class Script:
         self._window.deleteLater()
 
     def picture(self, path: Path, variant: Variant) -> Path:
-        """Render the current page to `path` and return it."""
         theme.apply(self._app, dark=variant.dark, scale=variant.scale)
         self._window.setMinimumSize(variant.width, variant.height)
         self._window.resize(variant.width, variant.height)
         # A size takes one round per layout to propagate from a row to its page.
         for _ in range(8):
             self._app.processEvents()
-        save_pixels(self._window.grab(), path)
+        write_whole(path, png_of(self._window.grab()))
         self._window.setMinimumSize(0, 0)
         return path
 
     def stops(self) -> Iterator[str]:
         """Go from page to page, and yield the name of each page once it is shown."""
-        names = iter(STOPS)
         for part in (self._first_pages, self._session, self._other_classes, self._last_pages):
-            for _ in part():
-                yield next(names)
+            yield from part()
 
-    # --- the parts of the script; each yields when a picture is due
-
-    def _first_pages(self) -> Iterator[None]:
+    def _first_pages(self) -> Iterator[str]:
         pages = self._pages
         self._flow.show_start()
         self._until(lambda: bool(pages.start.examples.rows))
-        yield
+        yield "01-start-first-run"
         self._flow.open_files((self._faulty_file(),))
         self._until(lambda: pages.shown is pages.error)
-        yield
+        yield "02-error"
         study = write_folder(self._scratch / "traffic-light", open_study("traffic-light"))
         self._flow.open(str(study.folder))
         self._until(lambda: pages.shown is pages.begin)
-        yield
+        yield "03-before-the-questions"
         pages.begin.settings.open()
         pages.begin.area.ensureWidgetVisible(pages.begin.settings)
-        yield
+        yield "03b-settings-of-the-study"
         pages.begin.words.click()
-        yield
+        yield "04-words-of-the-study"
         pages.study.save.click()
         self._until(lambda: pages.shown is pages.begin)
 
-    def _session(self) -> Iterator[None]:
+    def _session(self) -> Iterator[str]:
         pages = self._pages
         truth = np.array([[0, 4.0, 9.0], [0.6, 0, 2.0], [1.0, 0.3, 0]])
         pages.begin.expert.setText("road safety")
@@ -227,98 +193,99 @@ class Script:
         pages.begin.begin.click()
         yield from self._practice()
         self._answer(truth, lambda view: view.number >= 7 and view.proposal is not None and not view.proposal.at_once)
-        yield
+        yield "07-question"
         pages.question.toggle_full_picture()
-        yield
+        yield "08-question-full-picture"
         pages.question.toggle_full_picture()
         yield from self._equal_and_far()
         self._answer(truth, lambda view: view.offer_break)
-        yield
+        yield "09-break"
         pages.question.break_card.proceed.click()
         self._answer(truth, lambda view: view.proposal is not None and view.proposal.at_once)
-        yield
+        yield "09b-question-opens-as-make-them-equal"
         self._answer(truth)
-        yield
+        yield "10-sitting-over"
         pages.sitting_over.stop.click()
         self._until(lambda: pages.shown is pages.review)
-        yield
+        yield "11-review"
         moved = next(row.number for row in pages.review.table.answers.rows if " as bad as " in row.preferred)
         pages.review.look_again_requested.emit(moved)
         self._until(lambda: pages.shown is pages.question)
-        yield
+        yield "11b-looked-at-again"
         pages.question.undo.click()
         self._until(lambda: pages.shown is pages.review)
         self._another_expert(self._scratch / "traffic-light")
         pages.review.finish.click()
         yield from self._results()
 
-    def _results(self) -> Iterator[None]:
+    def _results(self) -> Iterator[str]:
         pages = self._pages
         self._until(lambda: pages.shown is pages.results)
         details = pages.results.details
-        for tab in range(pages.results.tabs.count()):
+        for tab, name in enumerate(_TABS):
             pages.results.tabs.setCurrentIndex(tab)
             pages.results.prevalence.shares.box.setValue(_COMMON_REDS)
             self._until(lambda: not details.isVisible() or details.curves is not None)
-            yield
+            yield name
         pages.results.compare.click()
         self._until(lambda: pages.shown is pages.compare)
-        yield
+        yield "16-experts-compared"
 
-    def _practice(self) -> Iterator[None]:
+    def _practice(self) -> Iterator[str]:
         pages = self._pages
         self._until(lambda: pages.shown is pages.practice)
-        yield
+        yield "05-practice"
         pages.practice.answers.given.emit(AnswerChoice("right"))
-        yield
+        yield "06-practice-feedback"
         pages.practice.feedback.next.click()
         pages.practice.answers.given.emit(AnswerChoice("equal"))
         pages.practice.feedback.next.click()
         pages.practice.card.field.step(7)
         self._until(pages.practice.move_answers.equal.isEnabled)
-        yield
+        yield "06b-practice-make-them-equal"
         pages.practice.skip.click()
         self._until(lambda: self._question() is not None)
 
-    def _equal_and_far(self) -> Iterator[None]:
+    def _equal_and_far(self) -> Iterator[str]:
         """Show the current question with its number being moved, and as one far from the models' results."""
         page, view = self._pages.question, self._question()
         assert view is not None
         page.begin_move()
         page.card.field.step(12)
         self._until(page.move_answers.equal.isEnabled)
-        yield
+        yield "08b-question-make-them-equal"
         page.show_question(replace(view, left=view.right, right=view.left, hypothetical=True, far=True))
-        yield
+        yield "08c-question-far"
         page.show_question(view)
 
-    def _other_classes(self) -> Iterator[None]:
+    def _other_classes(self) -> Iterator[str]:
         pages = self._pages
-        for name, wanted in (("breast-cancer", 3), ("digits", 4)):
-            truth = self._some_costs(open_study(name).n_classes)
-            self._open(name)
+        for study, number, name in (
+            ("breast-cancer", 3, "17-question-two-classes"),
+            ("digits", 4, "18b-question-ten-classes"),
+        ):
+            truth = self._some_costs(open_study(study).n_classes)
+            self._open(study)
             if len(truth) >= PILES_FROM:
                 yield from self._pile()
             self._skip_practice()
-            self._answer(truth, partial(_is_number, wanted))
-            yield
-            self._answer(truth, partial(_is_number, _COME_BACK))
-        study = write_folder(self._scratch / "digits", open_study("digits"))
-        self._flow.open(str(study.folder))
+            self._answer(truth, until_number=number)
+            yield name
+            self._answer(truth, until_number=_COME_BACK)
+        self._flow.open(str(write_folder(self._scratch / "digits", open_study("digits")).folder))
         self._until(lambda: pages.shown is pages.begin)
         pages.begin.words.click()
         pages.study.area.ensureWidgetVisible(pages.study.mistakes)
-        yield
-        for classes in _NAMES:
+        yield "19-words-ten-classes"
+        for name, classes in _NAMES.items():
             self._open(str(self._made_up(classes)))
             if len(classes) >= PILES_FROM:
                 pages.piles.proceed.click()
             self._skip_practice()
-            self._answer(self._some_costs(len(classes)), partial(_is_number, 2))
-            yield
+            self._answer(self._some_costs(len(classes)), until_number=2)
+            yield name
 
     def _open(self, study: str) -> None:
-        """Open a study and begin; the piles or the practice follow."""
         pages = self._pages
         self._flow.open(study)
         self._until(lambda: pages.shown is pages.begin)
@@ -344,36 +311,36 @@ class Script:
         pl.DataFrame(table | {f"proba_{name}": shares[:, at] for at, name in enumerate(classes)}).write_csv(path)
         return create_study(self._scratch / f"{classes[0]}-study", [path]).folder or path
 
-    def _pile(self) -> Iterator[None]:
+    def _pile(self) -> Iterator[str]:
         """Put the first twelve mistakes into piles, and continue without the others."""
         page = self._pages.piles
         for pile in (0, 1, 2, 3, 4, 4, 4, 3, 3, 0, 1, 2):
             page.columns[pile].dropped.emit(page.piles.remaining[0])
-        yield
+        yield "18-piles-ten-classes"
         page.proceed.click()
         page.proceed.click()
 
-    def _last_pages(self) -> Iterator[None]:
+    def _last_pages(self) -> Iterator[str]:
         pages = self._pages
         self._flow.show_start()
         self._until(lambda: not pages.start.current.isHidden())
-        yield
+        yield "20-start"
         next(row for row in pages.start.recent.rows if row.view.line.startswith("Stopped")).click()
         self._until(lambda: pages.shown is pages.recap)
-        yield
+        yield "21-where-you-stopped"
         self._flow.show_help()
-        yield
+        yield "22-help"
         self._flow.show_settings()
-        yield
+        yield "23-settings"
         self._flow.announce("lesions.csv")
-        yield
+        yield "24-opening"
         laboratory = pages.laboratory
         self._flow.laboratory.show()
         laboratory.procedure.setCurrentText("dlpm")
         laboratory.n_people.setValue(12)
         laboratory.go.click()
         self._until(lambda: len(laboratory.people) == 12)
-        yield
+        yield "25-laboratory"
 
     # --- answering
 
@@ -382,8 +349,10 @@ class Script:
         page = self._pages.question
         return page._question if self._pages.shown is page else None
 
-    def _answer(self, truth: Costs, until: Callable[[QuestionView], bool] = lambda _: False) -> None:
-        """Answer until a question satisfies `until`, or the sitting is over."""
+    def _answer(
+        self, truth: Costs, until: Callable[[QuestionView], bool] = lambda _: False, *, until_number: int = 0
+    ) -> None:
+        """Answer until a question satisfies `until`, or has a number, or the sitting is over."""
         costs = truth / truth.max()
 
         def wobbled() -> Callable[[Rates], float]:
@@ -397,7 +366,7 @@ class Script:
         while True:
             self._until(partial(self._question_after, answered))
             view = self._question()
-            if view is None or until(view):
+            if view is None or until(view) or view.number == until_number:
                 return
             answer = oracle.answer(Question(view.left, view.right, view.population, proposal=view.proposal))
             seconds = float(np.exp(self._rng.normal(2.3, 0.5)))

@@ -31,7 +31,6 @@ class Settings:
     tab: int = 0  # the tab of the result shown at that time
 
     def with_folder(self, folder: Path) -> Settings:
-        """Return the settings with `folder` as the most recent study folder."""
         name = str(real_path(folder))
         others = tuple(known for known in self.folders if known != name)
         return replace(self, folders=(name, *others)[:_MOST_FOLDERS])

@@ -18,22 +18,16 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontInfo, QPalette
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 
-XS, S, M, L, XL = 4, 8, 16, 24, 32
-"""Distances; they do not grow with the font."""
-
+XS, S, M, L, XL = 4, 8, 16, 24, 32  # distances; they do not grow with the font
 CARD_RADIUS, BUTTON_RADIUS, BADGE_RADIUS, KEY_RADIUS = 12, 8, 6, 4
 
-WIDEST, MARGIN = 1128, 24
-"""Maximum width of a page's content at the base font, and the minimum margin on either side."""
-
-BASE = 15
-"""Base size in pixels, to which all other sizes refer; a larger system font raises it."""
+WIDEST, MARGIN = 1128, 24  # maximum width of a page's content at the base font, and the minimum margin on either side
+BASE = 15  # base size in pixels, to which all other sizes refer; a larger system font raises it
 
 
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-CENTRE = Qt.AlignmentFlag.AlignCenter
-"""Alignments of a text in its box; all are vertically centred."""
+CENTRE = Qt.AlignmentFlag.AlignCenter  # alignments of a text in its box; all are vertically centred
 
 
 @dataclass(frozen=True)
@@ -84,6 +78,8 @@ INK = QPalette.ColorRole.WindowText
 INK2 = QPalette.ColorRole.PlaceholderText
 INK3 = QPalette.ColorRole.LinkVisited  # no style uses this role, so it can hold the third ink for labels
 
+LINE = QPalette.ColorRole.Shadow
+
 
 def palette(colours: Tokens) -> QPalette:
     """Return a palette that gives Qt's own widgets these colours."""
@@ -98,7 +94,7 @@ def palette(colours: Tokens) -> QPalette:
         ((role.AlternateBase, role.Midlight), colours.hover),
         ((role.Light,), colours.surface),
         ((role.Mid, role.Dark), colours.line2),
-        ((role.Shadow,), colours.line),
+        ((LINE,), colours.line),
         ((role.Highlight, role.Accent), colours.primary),
         ((role.HighlightedText,), colours.onprimary),
     ):
@@ -115,7 +111,7 @@ class Role(Enum):
     NUMBER = (44, 36, 600)
     NUMBER_SMALL = (36, 36, 600)
     NUMBER_DENSE = (28, 28, 600)
-    START = (32, 32, 600)
+    START = (32, 28, 600)
     RESULT = (30, 24, 600)
     HEADLINE = (28, 22, 600)
     TITLE = (22, 20, 600)
@@ -165,6 +161,9 @@ class Breakpoint(NamedTuple):
     def narrow(self) -> bool:
         """Return whether elements that are side by side on a wide page are stacked."""
         return self.compact or self.large
+
+
+WIDE = Breakpoint(False, False, False)
 
 
 def breakpoint_for(size: QSize) -> Breakpoint:

@@ -72,8 +72,7 @@ def write_pack(study: Study, path: Path) -> Path:
         If it cannot be written, or its suffix is not that of a packed study.
     """
     path = pack_path(path)
-    write_whole(path, pack_bytes(study))
-    return path
+    return write_whole(path, pack_bytes(study))
 
 
 def pack_path(path: Path) -> Path:
@@ -103,8 +102,7 @@ def save_answers(session: Session, path: Path) -> Path:
     if path.is_file() and content.startswith(path.read_bytes()):
         # The file is an earlier copy of the same answers and holds nothing else.
         path.unlink()
-    write_whole(path, content)
-    return path
+    return write_whole(path, content)
 
 
 def answers_path(path: Path) -> Path:

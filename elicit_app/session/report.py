@@ -107,8 +107,7 @@ def save_report(page: Page, metric: ElicitedMetric, path: Path) -> Path:
     Problem
         If the file cannot be written.
     """
-    write_whole(path, rendered(page, FORMATS.get(path.suffix.lower(), "pdf"), metric.created))
-    return path
+    return write_whole(path, rendered(page, FORMATS.get(path.suffix.lower(), "pdf"), metric.created))
 
 
 def report_page(

@@ -386,5 +386,4 @@ def export_answers(session: Session, path: Path) -> Path:
     Problem
         If the file cannot be written.
     """
-    write_whole(path, answers_csv(session))
-    return path
+    return write_whole(path, answers_csv(session))

@@ -414,8 +414,7 @@ def write_words(study: Study, path: Path) -> Path:
     Problem
         If it cannot be written.
     """
-    write_whole(path, words_csv(study).encode("utf-8-sig"))
-    return path
+    return write_whole(path, words_csv(study).encode("utf-8-sig"))
 
 
 def read_words(study: Study, path: Path) -> dict[Key, Mistake]:

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
+def write_whole(path: Path, content: str | bytes) -> Path:
     """Write a file atomically, with text as UTF-8: readers see either the old or the complete new content.
+
+    Returns the path.
 
     Raises
     ------
@@ -35,6 +37,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
         write_atomically(path, content)
     except OSError as error:
         raise write_problem(path, error) from error
+    return path
 
 
 def file_name(title: str, otherwise: str) -> str:

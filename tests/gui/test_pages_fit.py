@@ -388,7 +388,7 @@ def test_answers_about_long_names_can_be_told_apart_in_a_narrow_table(qtbot, app
         table = AnswersTable()
         qtbot.addWidget(table)
         table.resize(700, 400)
-        table.set_compact(True)
+        table.arrange(theme.Breakpoint(compact=True, low=False, large=False))
         name = "Herzrhythmusstörungsverdacht" + end
         table.answers.show_rows((AnswerWords(1, f"3 fewer {name}", f"5 fewer {name}", "", "", "fits"),))
         seen.append([table.grab().toImage().copy(left, 0, 200, 400) for left in (120, 320)])

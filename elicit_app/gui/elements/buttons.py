@@ -76,12 +76,10 @@ class Button(Painted, QPushButton):
         self.setSizePolicy(policy)
 
     def set_keys(self, *keys: str) -> None:
-        """Change the key caps."""
         self.keys = keys
         self._changed()
 
     def set_compact(self, compact: bool) -> None:
-        """Use the text size for a compact or for a wide page."""
         self._compact = compact
         self._changed()
 
@@ -92,7 +90,6 @@ class Button(Painted, QPushButton):
     # measures
 
     def face(self) -> QFont:
-        """Return the font of the text."""
         return theme.font(self.role, compact=self._compact)
 
     @property
@@ -130,13 +127,11 @@ class Button(Painted, QPushButton):
         return text.height() + 2 * theme.S
 
     def _text_in(self, room: float) -> str:
-        """Return the text as it wraps in `room` pixels."""
         return breakable(self.text(), QFontMetricsF(self.face()), room)
 
     # painting
 
     def look(self, colours: theme.Tokens) -> Look:
-        """Return the colours of the current state."""
         if not self.isEnabled():
             return Look(colours.sunken, None, colours.ink3, colours.ink3)
         fill = colours.sunken if self.isDown() else colours.hover if self._hovered else colours.surface
@@ -167,7 +162,6 @@ class Button(Painted, QPushButton):
         self.paint_keys(painter, text.right() - 1 + _GAP, rect, look, colours)
 
     def paint_keys(self, painter: QPainter, left: float, rect: QRectF, look: Look, colours: theme.Tokens) -> None:
-        """Paint the key caps, starting at `left`."""
         ink = colours.ink2 if self.isEnabled() else look.ink
         border = colours.line2 if self.isEnabled() else colours.line
         paint_key_caps(painter, self.keys, left, rect.center().y(), ink=ink, border=border, fill=colours.surface)

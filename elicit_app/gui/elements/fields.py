@@ -24,9 +24,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements.painting import Glyph, Label, Painted, Sized, annotate, box, paint_glyph, write
 from elicit_app.gui.elements.surfaces import in_column, in_row
 
-HEIGHT = 36
-"""Height of a field in pixels at the base font."""
-
+HEIGHT = 36  # height of a field in pixels at the base font
 _SIDE = 18
 
 
@@ -64,7 +62,7 @@ class CheckSquare(Painted, Sized, QCheckBox):
             paint_glyph(painter, Glyph.CHECK, room.adjusted(3, 3, -3, -3), ink, 2.2)
 
 
-class ListBox(Painted, IgnoresWheel, QComboBox):
+class ListBox(Painted, IgnoresWheel, Sized, QComboBox):
     """A combo box that may be narrower than its longest entry.
 
     `name` is for screen readers. `widest` is in pixels at the base font; 0 takes the available width.
@@ -72,19 +70,13 @@ class ListBox(Painted, IgnoresWheel, QComboBox):
 
     def __init__(self, name: str, widest: int = 0) -> None:
         super().__init__()
-        self._widest = widest
+        self.size_asked, self.size_least = (widest or 260, HEIGHT), (90, HEIGHT)
         annotate(self, name=name)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(8)
         across = QSizePolicy.Policy.Maximum if widest else QSizePolicy.Policy.Preferred
         self.setSizePolicy(across, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-
-    def sizeHint(self) -> QSize:
-        return QSize(theme.em(self._widest or 260), theme.em(HEIGHT))
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(theme.em(90), theme.em(HEIGHT))
 
     def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
         room = QRectF(self.rect())
@@ -241,9 +233,9 @@ class CheckRow(_Explained):
         super().__init__(self.box, text, explanation)
 
 
-def named(name: str, widget: QWidget) -> QVBoxLayout:
-    """Return `widget` with its name above it."""
-    label = Label(name, theme.Role.NOTE, theme.INK2)
+def named(widget: QWidget, name: str = "") -> QVBoxLayout:
+    """Return `widget` with a name above it, by default the one that screen readers say."""
+    label = Label(name or widget.accessibleName(), theme.Role.NOTE, theme.INK2)
     label.setBuddy(widget)
     if not widget.accessibleName():
         annotate(widget, name=name)

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton
 from elicit_app.gui.elements.painting import Label, Painted, box
-from elicit_app.gui.elements.surfaces import Notice, fill, in_column, in_row
+from elicit_app.gui.elements.surfaces import Notice, arrange_parts, fill, in_column, in_row
 
 
 class Page(QWidget):
@@ -35,6 +35,7 @@ class Page(QWidget):
     """
 
     start_requested = Signal()  # back to the start, or stop for now
+    back_requested = Signal()  # back to the page before
     stop_requested = Signal()  # stop asking, and see the result
     more_requested = Signal()  # ask more questions
     undo_requested = Signal()
@@ -53,7 +54,7 @@ class Page(QWidget):
         self._last: tuple[theme.Breakpoint, int] | None = None
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Arrange the widgets for a breakpoint; the base class does nothing."""
+        """Arrange the page for a breakpoint, after its parts; the base class does nothing."""
 
     @property
     def side_margin(self) -> int:
@@ -89,6 +90,7 @@ class Page(QWidget):
         now = (theme.breakpoint_for(self.size()), theme.base())
         if now != self._last:
             self._last = now
+            arrange_parts(self, now[0])
             self.arrange(now[0])
 
 
@@ -132,35 +134,18 @@ class Header(QWidget):
         super().__init__()
         self.title = Label(role=theme.Role.HEADLINE)
         self.line = Label(role=theme.Role.FLOW, ink=theme.INK2)
-        self._actions: list[Button] = []
         self._buttons = in_row(spacing=12)
-        self._row = in_row((in_column(self.title, self.line, spacing=theme.XS), 1), self._buttons, spacing=theme.M)
-        self._column = in_column(self._row, on=self, spacing=theme.M)
-        self._below = False
+        words = in_column(self.title, self.line, spacing=theme.XS)
+        in_row((words, 1), self._buttons, on=self, spacing=theme.M, stacks="large")
 
     def say(self, title: str, line: str = "") -> None:
-        """Show `title` and, under it, `line`."""
         self.title.setText(title)
         self.line.show_text(line)
 
     def add_actions(self, *buttons: Button) -> None:
-        """Add `buttons` to the right of the existing actions."""
         for button in buttons:
             button.tall = 48
-            self._actions.append(button)
             self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
-
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Arrange for a breakpoint."""
-        self.title.set_compact(breakpoint_.compact)
-        self.line.set_compact(breakpoint_.compact)
-        for button in self._actions:
-            button.set_compact(breakpoint_.compact)
-        below = breakpoint_.large
-        if below != self._below:
-            self._below = below
-            (self._row if below else self._column).removeItem(self._buttons)
-            (self._column if below else self._row).addLayout(self._buttons)
 
 
 class ScrolledPage(Page):
@@ -246,10 +231,6 @@ class HeadedPage(ScrolledPage):
         super().__init__()
         self.header, self.notice = Header(), Notice()
         fill(self.head, self.header, self.notice)
-
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        super().arrange(breakpoint_)
-        self.header.arrange(breakpoint_)
 
 
 def bind(page: QWidget, action: Callable[[], object] | SignalInstance, *keys: str) -> list[QShortcut]:

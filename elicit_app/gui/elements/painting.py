@@ -115,12 +115,20 @@ def write_wrapped(
     write(painter, room, shown, face, ink, align | Qt.TextFlag.TextWordWrap.value)
 
 
+class Arranged:
+    """A mix-in for parts of a page that depend on its breakpoint. List it before Qt's class."""
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        """Arrange for a breakpoint; the page calls it on every new one."""
+        raise NotImplementedError
+
+
 WIDEST_WORD = 180
 """Width at the base font that a wrapping text insists on; a longer word is broken where the room is narrower."""
 
 
-class Label(QLabel):
-    """A text in one role of the type scale; it follows the font and the palette automatically.
+class Label(Arranged, QLabel):
+    """A text in one role of the type scale; it follows the font, the palette and the page's breakpoint automatically.
 
     A text that wraps breaks within words where one has no room. A label that does not `wrap` keeps the window at least
     as wide as its text, so use it only for short texts.
@@ -157,14 +165,12 @@ class Label(QLabel):
         self.setVisible(bool(text))
 
     def set_role(self, role: theme.Role, *, compact: bool | None = None) -> None:
-        """Change the role, and whether the page is compact."""
         self._role = role
         self._compact = self._compact if compact is None else compact
         self._refresh()
 
-    def set_compact(self, compact: bool) -> None:
-        """Use the size for a compact or for a wide page."""
-        self._compact = compact
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        self._compact = breakpoint_.compact
         self._refresh()
 
     def _refresh(self) -> None:
@@ -265,7 +271,6 @@ class Painted:
     smooth = False  # whether antialiasing is on from the start
 
     def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
-        """Paint the widget."""
         raise NotImplementedError
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -380,7 +385,6 @@ class GlyphSign(Painted, Sized, QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def set_glyph(self, glyph: Glyph) -> None:
-        """Show another glyph."""
         self._glyph = glyph
         self.update()
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import TypeVar
+from typing import Literal, TypeVar
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button
 from elicit_app.gui.elements.painting import (
+    Arranged,
     Glyph,
     GlyphSign,
     Label,
@@ -43,6 +44,9 @@ Margins = tuple[int, int, int, int]
 NONE: Margins = (0, 0, 0, 0)
 L = TypeVar("L", bound=QBoxLayout)
 
+Narrow = Literal["compact", "narrow", "large"]  # a breakpoint at which a row becomes a column
+_ANY = 16_777_215  # Qt's largest width
+
 
 def in_column(
     *items: Item, on: QWidget | None = None, margins: Margins = NONE, spacing: int | None = None
@@ -51,9 +55,21 @@ def in_column(
     return _filled(QVBoxLayout(on) if on is not None else QVBoxLayout(), items, margins, spacing)
 
 
-def in_row(*items: Item, on: QWidget | None = None, margins: Margins = NONE, spacing: int | None = None) -> QHBoxLayout:
-    """Return a horizontal layout of `items`, set on the widget `on` or to be added to another layout."""
-    return _filled(QHBoxLayout(on) if on is not None else QHBoxLayout(), items, margins, spacing)
+def in_row(
+    *items: Item,
+    on: QWidget | None = None,
+    margins: Margins = NONE,
+    spacing: int | None = None,
+    stacks: Narrow | None = None,
+) -> QHBoxLayout:
+    """Return a horizontal layout of `items`, set on the widget `on` or to be added to another layout.
+
+    On a page with the breakpoint `stacks` it becomes a column (`arrange_parts`).
+    """
+    row = _filled(QHBoxLayout(on) if on is not None else QHBoxLayout(), items, margins, spacing)
+    row.setProperty("stacks", stacks)
+    row.setProperty("beside", spacing)
+    return row
 
 
 def in_grid(*, on: QWidget, margins: Margins = NONE, across: int | None = None, down: int | None = None) -> QGridLayout:
@@ -86,9 +102,23 @@ def fill(layout: QBoxLayout, *items: Item) -> None:
         put(what, *how)
 
 
-def set_direction(layout: QBoxLayout, *, down: bool) -> None:
-    """Turn `layout` into a column (`down`) or a row."""
-    layout.setDirection(QBoxLayout.Direction.TopToBottom if down else QBoxLayout.Direction.LeftToRight)
+def arrange_parts(page: QWidget, breakpoint_: theme.Breakpoint) -> None:
+    """Arrange all parts of a page for a breakpoint, and stack its rows that do not fit."""
+    for row in page.findChildren(QBoxLayout):
+        if stacks := row.property("stacks"):
+            down, beside = getattr(breakpoint_, stacks), row.property("beside")
+            row.setDirection(QBoxLayout.Direction.TopToBottom if down else QBoxLayout.Direction.LeftToRight)
+            if beside is not None:
+                row.setSpacing(min(beside, theme.M) if down else beside)  # stacked like the cards of a page
+    for part in page.findChildren(QWidget):
+        if isinstance(part, Arranged):
+            part.arrange(breakpoint_)
+
+
+def set_width(widget: QWidget, width: int | None) -> None:
+    """Fix the width of a widget, or leave it to the layout."""
+    widget.setMinimumWidth(width or 0)
+    widget.setMaximumWidth(width or _ANY)
 
 
 def column_widths(width: int, needs: Mapping[int, tuple[int, int]]) -> dict[int, int]:
@@ -126,7 +156,6 @@ class Card(QWidget):
         self._surface = surface
 
     def set_surface(self, surface: Surface) -> None:
-        """Change the look of the card."""
         self._surface = surface
         self.update()
 
@@ -150,21 +179,14 @@ def paint_card(widget: QWidget, surface: Surface) -> None:
             focus_ring(painter, rect, theme.CARD_RADIUS, colours.ink)
 
 
-class Divider(Painted, QWidget):
+class Divider(QWidget):
     """A line between two rows; decorative, without an accessible name."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-
-    def sizeHint(self) -> QSize:
-        return QSize(1, 1)
-
-    def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
-
-    def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
-        painter.fillRect(self.rect(), colours.line)
+        self.setFixedHeight(1)
+        self.setAutoFillBackground(True)
+        self.setBackgroundRole(theme.LINE)
 
 
 HEIGHT = 6
@@ -229,17 +251,11 @@ class Section(Card):
         self.sentence.setVisible(bool(sentence))
 
     def say(self, sentence: str) -> None:
-        """Change the sentence under the heading."""
         self.sentence.show_text(sentence)
 
 
 class Notice(Card):
-    """A band that reports a failure or a success; hidden while there is nothing to report.
-
-    Emits `pressed` when its button is pressed, unless another action was given.
-    """
-
-    pressed = Signal()
+    """A band that reports a failure or a success; hidden while there is nothing to report."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Surface.BAND, parent)
@@ -252,16 +268,12 @@ class Notice(Card):
 
     @property
     def sentence(self) -> str:
-        """Return the sentence."""
         return self._sentence.text()
 
     def say(
         self, sentence: str, *, good: bool = False, button: str = "", then: Callable[[], object] | None = None
     ) -> None:
-        """Show `sentence`, or hide the band if it is empty; without `button` there is no button.
-
-        If given, `then` is called when the button is pressed, and `pressed` is not emitted.
-        """
+        """Show `sentence`, or hide the band if it is empty; `button` is the text of a button, which calls `then`."""
         self._then = then
         self._sentence.setText(sentence)
         self._sign.set_glyph(Glyph.CHECK if good else Glyph.WARNING)
@@ -270,9 +282,7 @@ class Notice(Card):
         self.setVisible(bool(sentence))
 
     def _press(self) -> None:
-        if self._then is None:
-            self.pressed.emit()
-        else:
+        if self._then is not None:
             self._then()
 
 
@@ -304,7 +314,6 @@ class _FoldButton(Painted, Sized, QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def say(self, text: str) -> None:
-        """Change the summary."""
         self._summary = text
         annotate(self, name=self.text(), more=text, tooltip=text)
         self.update()
@@ -342,9 +351,7 @@ class FoldedCard(Card):
         self.button.toggled.connect(self._inside.setVisible)
 
     def say(self, text: str) -> None:
-        """Show a summary of the settings inside."""
         self.button.say(text)
 
     def open(self) -> None:
-        """Open the card."""
         self.button.setChecked(True)

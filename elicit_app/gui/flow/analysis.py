@@ -5,25 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
 from elicit_app.gui.elements.page import Page
-from elicit_app.gui.flow.background import (
-    METRIC_ENDING,
-    Background,
-    Dialogs,
-    documents,
-    report_saved,
-    save_as,
-    save_pixels,
-    with_ending,
-)
-from elicit_app.gui.flow.pages import Pages
+from elicit_app.gui.flow.background import METRIC_ENDING, MainThread, Services, png_of, save_as
 from elicit_app.problem import Problem
 from elicit_app.study.writing import file_name, write_whole
 
@@ -38,16 +28,13 @@ class LaboratoryFlow(QObject):
     """Runs the laboratory. Emits `words_requested` for help on its words."""
 
     words_requested = Signal()
-    _arrived = Signal(object, object)
 
-    def __init__(self, pages: Pages, dialogs: Dialogs, parent: QObject | None = None) -> None:
+    def __init__(self, services: Services, parent: QObject) -> None:
         super().__init__(parent)
-        self._pages, self._dialogs = pages, dialogs
-        self._stop = threading.Event()
-        self._arrived.connect(self._take, Qt.ConnectionType.QueuedConnection)
+        self._services, self._pages = services, services.pages
+        self._main, self._stop = MainThread(self), threading.Event()
 
     def show(self) -> None:
-        """Show the page."""
         self._pages.show(self._page)
 
     def stop(self) -> None:
@@ -82,13 +69,12 @@ class LaboratoryFlow(QObject):
             for person in _in_turn([watch(settings) for settings in chosen]):
                 if stop.is_set():
                     return
-                self._arrived.emit(stop, person)
+                self._main.post(partial(self._take, stop, person))
         except Problem as problem:
-            self._arrived.emit(stop, problem)
+            self._main.post(partial(self._take, stop, problem))
             return
-        self._arrived.emit(stop, None)
+        self._main.post(partial(self._take, stop, None))
 
-    @Slot(object, object)
     def _take(self, stop: threading.Event, found: SimulatedPerson | Problem | None) -> None:
         if stop.is_set():
             return
@@ -100,39 +86,23 @@ class LaboratoryFlow(QObject):
     # --- saving
 
     def _save_picture(self) -> None:
-        page = self._page
-        card = page.sentence.parentWidget()
-        if (path := self._ask("laboratory", ".png")) is not None and card is not None:
-            picture = card.grab()
-            self._write(path, lambda: save_pixels(picture, path))
+        card = self._page.sentence.parentWidget()
+        if card is not None:
+            self._save("laboratory", ".png", png_of(card.grab()))
 
     def _save_rows(self) -> None:
         from elicit_app.experiments.watching import rows_csv
 
-        self._save(rows_csv(self._page.people), "rows", ".csv")
+        self._save("rows", ".csv", rows_csv(self._page.people))
 
     def _save_questions(self) -> None:
         from elicit_app.experiments.watching import questions_text
 
-        self._save(questions_text(self._page.people[-1]), "questions", ".txt")
+        self._save("questions", ".txt", questions_text(self._page.people[-1]))
 
-    def _save(self, text: str, name: str, ending: str) -> None:
-        if (path := self._ask(name, ending)) is None:
-            return
-        self._write(path, lambda: write_whole(path, text))
-
-    def _write(self, path: Path, write: Callable[[], object]) -> None:
-        try:
-            write()
-        except Problem as problem:
-            self._page.notice.say(problem.sentence)
-        else:
-            report_saved(self._page.notice, path, self._dialogs)
-
-    def _ask(self, name: str, ending: str) -> Path | None:
-        proposed = documents() / f"{name} {datetime.now().astimezone():%Y-%m-%d}{ending}"
-        path = self._dialogs.save(self._page, proposed)
-        return None if path is None else with_ending(path, ending)
+    def _save(self, name: str, ending: str, content: str | bytes) -> None:
+        dated = f"{name} {datetime.now().astimezone():%Y-%m-%d}"
+        save_as(self._services, self._page, dated, ending, lambda path: write_whole(path, content))
 
 
 def _in_turn(people: Sequence[Iterable[SimulatedPerson]]) -> Iterable[SimulatedPerson]:
@@ -146,9 +116,9 @@ class ComparisonFlow(QObject):
     reading = Signal()
     failed = Signal(object)
 
-    def __init__(self, pages: Pages, background: Background, dialogs: Dialogs, parent: QObject | None = None) -> None:
+    def __init__(self, services: Services, parent: QObject) -> None:
         super().__init__(parent)
-        self._pages, self._background, self._dialogs = pages, background, dialogs
+        self._services, self._pages, self._background = services, services.pages, services.background
         self._before: Page | None = None
         self._session: Path | None = None
         self._view: ComparisonView | None = None
@@ -178,8 +148,8 @@ class ComparisonFlow(QObject):
     def _page(self) -> ComparePage:
         page = self._pages.compare
         page.back_requested.connect(self._back)
-        page.save_requested.connect(lambda: self._save(METRIC_ENDING, _save_metric))
-        page.report_requested.connect(lambda: self._save(".pdf", _save_report))
+        page.save.clicked.connect(lambda: self._save(METRIC_ENDING, _save_metric))
+        page.report.clicked.connect(lambda: self._save(".pdf", _save_report))
         page.trusted_only_requested.connect(lambda only: self._read(trusted_only=only))
         return page
 
@@ -192,7 +162,7 @@ class ComparisonFlow(QObject):
     def _save(self, ending: str, write: Callable[[ComparisonView, Path], Path]) -> None:
         if (view := self._view) is not None:
             name = file_name(view.pooled.name, "pooled")
-            save_as(self._page, name, ending, lambda path: write(view, path), self._background, self._dialogs)
+            save_as(self._services, self._page, name, ending, lambda path: write(view, path))
 
 
 def _read_comparison(path: Path, *, trusted_only: bool) -> ComparisonView:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import QBuffer, QObject, QStandardPaths, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QPixmap
@@ -15,58 +15,40 @@ from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from elicit_app.gui.elements.page import Page
 from elicit_app.gui.elements.surfaces import Notice
+from elicit_app.gui.flow.pages import Pages
 from elicit_app.problem import Problem
 from elicit_app.session.views import CurvesView, ResultView
-from elicit_app.study.writing import file_name, write_picture, write_whole
-
-if TYPE_CHECKING:
-    from elicit_app.session.views import View
-
+from elicit_app.study.writing import file_name, write_picture
 
 _SOON = 300  # milliseconds after which it is said that a file is on its way
 
 _log = logging.getLogger(__name__)
 
 
-class Bridge(QObject):
-    """Brings the views of one `SessionRunner` to the main thread.
+class MainThread(QObject):
+    """Calls functions on the main thread, in the order in which other threads `post` them.
 
-    Pass `listen` to the runner as its listener and connect to `view`. Close the runner first, then the bridge; after
-    `close` no view is delivered, not even one already queued.
+    None is called after `close`, not even one already posted.
     """
 
-    view = Signal(object)
-    _arrived = Signal(object)
+    _posted = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._open = True
-        self._arrived.connect(self._pass_on, Qt.ConnectionType.QueuedConnection)
+        self._posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
 
-    def listen(self, view: View) -> None:
-        """Receive a view on any thread."""
+    def post(self, call: Callable[[], object]) -> None:
         if self._open:
-            self._arrived.emit(view)
+            self._posted.emit(call)
 
     def close(self) -> None:
-        """Drop all further views."""
         self._open = False
 
     @Slot(object)
-    def _pass_on(self, view: View) -> None:
+    def _call(self, call: Callable[[], object]) -> None:
         if self._open:
-            self.view.emit(view)
-
-
-_Callbacks = tuple[Callable[[Any], None], Callable[[Problem], None]]
-
-
-class _Done(NamedTuple):
-    request: int
-    value: Any
-    problem: Problem | None
-    dropped: Callable[[Any], None] | None
-    callbacks: _Callbacks | None = None  # of what is answered whatever is asked meanwhile
+            call()
 
 
 class Background(QObject):
@@ -75,17 +57,13 @@ class Background(QObject):
     The answer arrives on the main thread: `done` with the result, or `failed` with a `Problem`.
     """
 
-    _arrived = Signal(object)
-
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="window")
-        self._requests = itertools.count(1)
+        self._main = MainThread(self)
         self._newest = 0
-        self._waiting: _Callbacks | None = None
         self._saving = set[Future[Any]]()
         self._open = True
-        self._arrived.connect(self._pass_on, Qt.ConnectionType.QueuedConnection)
 
     def run(
         self,
@@ -98,28 +76,43 @@ class Background(QObject):
         """Run `work`; `dropped` receives its result if nobody waits for it any more, for example to close a file."""
         if not self._open:
             return
-        self._newest = next(self._requests)
-        self._waiting = (done, failed)
-        request = self._newest
-        self._worker.submit(work).add_done_callback(lambda future: self._finished(request, future, dropped))
+        self._newest = request = self._newest + 1
+
+        def answer(future: Future[Any]) -> None:
+            if request == self._newest:
+                _answer(future, done, failed)
+            elif dropped is not None and future.exception() is None:
+                dropped(future.result())
+
+        def finished(future: Future[Any]) -> None:  # on the worker's thread
+            if request == self._newest:
+                self._main.post(partial(answer, future))
+            elif not future.cancelled():
+                answer(future)
+
+        self._worker.submit(work).add_done_callback(finished)
 
     def save(self, work: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[Problem], None]) -> None:
         """Run `work`, which writes a file: it is finished and answered whatever is requested next."""
         if not self._open:
             return
+
+        def finished(future: Future[Any]) -> None:  # on the worker's thread
+            self._saving.discard(future)
+            if self._open and not future.cancelled():
+                self._main.post(partial(_answer, future, done, failed))
+
         future = self._worker.submit(work)
         self._saving.add(future)
-        future.add_done_callback(lambda future: self._saved(future, (done, failed)))
+        future.add_done_callback(finished)
 
     @property
     def is_saving(self) -> bool:
-        """Return whether a requested file is not written yet."""
         return bool(self._saving)
 
     def forget(self) -> None:
         """Ignore the newest request."""
-        self._newest = next(self._requests)
-        self._waiting = None
+        self._newest += 1
 
     def close(self) -> None:
         """Wait for the current job and drop the rest."""
@@ -132,50 +125,13 @@ class Background(QObject):
         self._open = False
         self.forget()
 
-    def _finished(self, request: int, future: Future[Any], dropped: Callable[[Any], None] | None) -> None:
-        """On the worker thread, pass the result on or drop it."""
-        if future.cancelled():
-            return
-        error = future.exception()
-        if not self._open or request != self._newest:
-            if error is None and dropped is not None:
-                dropped(future.result())
-            return
-        self._arrived.emit(_Done(request, *_outcome(future), dropped))
 
-    def _saved(self, future: Future[Any], callbacks: _Callbacks) -> None:
-        """On the worker's thread: pass on that something was saved, or why not."""
-        self._saving.discard(future)
-        if self._open and not future.cancelled():
-            self._arrived.emit(_Done(0, *_outcome(future), None, callbacks))
-
-    @Slot(object)
-    def _pass_on(self, result: _Done) -> None:
-        if result.callbacks is not None:
-            _answer(result, result.callbacks)
-            return
-        if result.request != self._newest or self._waiting is None:
-            if result.problem is None and result.dropped is not None:
-                result.dropped(result.value)
-            return
-        callbacks, self._waiting = self._waiting, None
-        _answer(result, callbacks)
-
-
-def _answer(result: _Done, callbacks: _Callbacks) -> None:
-    done, failed = callbacks
-    if result.problem is not None:
-        failed(result.problem)
-    else:
-        done(result.value)
-
-
-def _outcome(future: Future[Any]) -> tuple[Any, Problem | None]:
-    """Return what work came to: its value, or why there is none."""
+def _answer(future: Future[Any], done: Callable[[Any], None], failed: Callable[[Problem], None]) -> None:
     error = future.exception()
     if error is None:
-        return future.result(), None
-    return None, error if isinstance(error, Problem) else _unexpected(error)
+        done(future.result())
+    else:
+        failed(error if isinstance(error, Problem) else _unexpected(error))
 
 
 def _unexpected(error: BaseException) -> Problem:
@@ -189,7 +145,6 @@ def _unexpected(error: BaseException) -> Problem:
 
 
 METRIC_ENDING = ".metric.json"
-PROVISIONAL = " (provisional)"
 PREDICTIONS = "Predictions, or a study sent to you (*.csv *.parquet *.pq *.npz *.elicit);;All files (*)"
 ANSWERS = "Answers (*.session.jsonl);;All files (*)"
 
@@ -198,32 +153,26 @@ class Dialogs:
     """The system's dialogs; every method returns None or () if the person cancels."""
 
     def predictions(self, parent: QWidget) -> tuple[Path, ...]:
-        """Ask for predictions files of one or more models."""
         names, _ = QFileDialog.getOpenFileNames(parent, "Predictions of one or several models", "", PREDICTIONS)
         return tuple(Path(name) for name in names)
 
     def study_folder(self, parent: QWidget) -> Path | None:
-        """Ask for a study folder."""
         name = QFileDialog.getExistingDirectory(parent, "A study folder")
         return Path(name) if name else None
 
     def new_folder(self, parent: QWidget, proposed: Path) -> Path | None:
-        """Ask where to make a new folder."""
         name = QFileDialog.getExistingDirectory(parent, "Where the study is kept", str(proposed.parent))
         return Path(name) / proposed.name if name else None
 
     def answers(self, parent: QWidget) -> tuple[Path, ...]:
-        """Ask for files of answers that experts sent back."""
         names, _ = QFileDialog.getOpenFileNames(parent, "Answers that came back", "", ANSWERS)
         return tuple(Path(name) for name in names)
 
     def words(self, parent: QWidget) -> Path | None:
-        """Ask for a CSV file with the words of the mistakes."""
         name, _ = QFileDialog.getOpenFileName(parent, "The words of the mistakes", "", "CSV (*.csv);;All files (*)")
         return Path(name) if name else None
 
     def save(self, parent: QWidget, proposed: Path, title: str = "Save") -> Path | None:
-        """Ask where to save a file; `title` is the title of the dialog."""
         name, _ = QFileDialog.getSaveFileName(parent, title, str(proposed))
         return Path(name) if name else None
 
@@ -238,19 +187,15 @@ def documents() -> Path:
     return Path(folder) if folder and Path(folder).is_dir() else Path.home()
 
 
-def proposed_name(view: ResultView, ending: str) -> str:
-    """Return the stem of a file made from a result: "skin-lesions-dermatology (provisional)"."""
-    return file_name(view.metric.name, "result") + (PROVISIONAL if is_provisional(view, ending) else "")
+def proposal(view: ResultView, ending: str) -> tuple[str, str]:
+    """Return the stem of a file made from a result, and the title of the dialog that asks where to save it.
 
-
-def is_provisional(view: ResultView, ending: str) -> bool:
-    """Return whether a file is a metric whose costs are not known well enough to rely on."""
-    return ending == METRIC_ENDING and bool(view.metric.quality.provisional)
-
-
-def save_dialog_title(view: ResultView, ending: str) -> str:
-    """Return the title of the dialog for saving a file."""
-    return "Save: provisional, its costs are not settled yet" if is_provisional(view, ending) else "Save"
+    Both say if it is a metric whose costs are not known well enough to rely on.
+    """
+    name = file_name(view.metric.name, "result")
+    if ending == METRIC_ENDING and view.metric.quality.provisional:
+        return f"{name} (provisional)", "Save: provisional, its costs are not settled yet"
+    return name, "Save"
 
 
 def report_saved(notice: Notice, path: Path, dialogs: Dialogs, then: str = "") -> None:
@@ -263,13 +208,20 @@ def report_saved(notice: Notice, path: Path, dialogs: Dialogs, then: str = "") -
     notice.say(f"Saved: {path}. {then}" if then else f"Saved: {path}", good=True, button="Open", then=show)
 
 
+class Services(NamedTuple):
+    """What the flows share."""
+
+    pages: Pages
+    background: Background
+    dialogs: Dialogs
+
+
 def save_as(
+    services: Services,
     page: Page,
     name: str,
     ending: str,
     write: Callable[[Path], Path],
-    background: Background,
-    dialogs: Dialogs,
     *,
     title: str = "Save",
     then: str = "",
@@ -278,7 +230,7 @@ def save_as(
 
     If writing takes longer than `_SOON`, the page says that it is under way.
     """
-    path = dialogs.save(page, documents() / f"{name}{ending}", title)
+    path = services.dialogs.save(page, documents() / f"{name}{ending}", title)
     if path is None:
         return
     target = with_ending(path, ending)
@@ -291,9 +243,9 @@ def save_as(
         on_its_way.deleteLater()
         tell(_notice(page))
 
-    background.save(
+    services.background.save(
         lambda: write(target),
-        lambda saved: say(lambda notice: report_saved(notice, saved, dialogs, then)),
+        lambda saved: say(lambda notice: report_saved(notice, saved, services.dialogs, then)),
         lambda problem: say(lambda notice: notice.say(problem.sentence)),
     )
 
@@ -314,36 +266,11 @@ def with_ending(path: Path, ending: str) -> Path:
     return path if path.suffix else path.with_name(path.name + ending)
 
 
-def save_format(view: ResultView, key: str, path: Path) -> Path:
-    """Write the metric of a result atomically in one of the formats.
-
-    Raises
-    ------
-    Problem
-        If there are too few answers, or the file cannot be written.
-    """
-    if key == "metric":
-        from elicit_app.session.result import export as export_metric
-
-        return export_metric(view, path)
-    from metrics.exports import export
-
-    write_whole(path, export(view.metric, key))
-    return path
-
-
-def save_pixels(pixels: QPixmap, path: Path) -> Path:
-    """Write a picture of a widget atomically as PNG, and return its path.
-
-    Raises
-    ------
-    Problem
-        If the file cannot be written.
-    """
+def png_of(pixels: QPixmap) -> bytes:
+    """Return a picture of a widget as the content of a PNG file."""
     buffer = QBuffer()
     pixels.save(buffer, "PNG")
-    write_whole(path, bytes(buffer.data().data()))
-    return path
+    return bytes(buffer.data().data())
 
 
 def save_pictures(view: CurvesView, path: Path) -> Path:
@@ -375,12 +302,3 @@ def save_pictures(view: CurvesView, path: Path) -> Path:
         axes.legend(fontsize="small", frameon=False)
     write_picture(figure, path, dpi=200)
     return path
-
-
-def sklearn_lines(view: ResultView) -> str:
-    """Return code to paste into a program that uses scikit-learn."""
-    from metrics.exports import export
-
-    lines = export(view.metric, "sklearn")
-    assert isinstance(lines, str)
-    return lines

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
 from elicit_app.elicitation.questions import Moved
 from elicit_app.gui.elements.page import Page
-from elicit_app.gui.flow.background import (
-    Background,
-    Bridge,
-    Dialogs,
-    proposed_name,
-    save_as,
-    save_dialog_title,
-    save_format,
-    save_pictures,
-    sklearn_lines,
-)
-from elicit_app.gui.flow.pages import Pages
+from elicit_app.gui.flow.background import MainThread, Services, proposal, save_as, save_pictures
 from elicit_app.gui.settings import Settings
 from elicit_app.gui.setup.overview import session_title
 from elicit_app.problem import Problem
@@ -41,6 +30,7 @@ from elicit_app.session.views import (
     UnsavedView,
     View,
 )
+from elicit_app.study.writing import write_whole
 
 if TYPE_CHECKING:
     from elicit_app.gui.pages.messages import RecapPage, SittingOverPage
@@ -64,29 +54,19 @@ class SessionFlow(QObject):
     failed = Signal(object)
     compare_requested = Signal(object)
 
-    def __init__(
-        self,
-        pages: Pages,
-        background: Background,
-        dialogs: Dialogs,
-        parent: QObject | None = None,
-        *,
-        look_ahead: bool = True,
-    ) -> None:
+    def __init__(self, services: Services, parent: QObject, *, look_ahead: bool) -> None:
         super().__init__(parent)
-        self._pages, self._background, self._dialogs = pages, background, dialogs
-        self._look_ahead = look_ahead
+        self._services, self._pages, self._look_ahead = services, services.pages, look_ahead
         self._settings = Settings()
         self._session: Session | None = None
         self._runner: SessionRunner | None = None
-        self._bridge: Bridge | None = None
+        self._main: MainThread | None = None  # brings the views of the runner
         self._result: ResultView | None = None
         # Size of the session file at the last request; None once its effect is shown.
         self._size_before: int | None = None
 
     @property
     def path(self) -> Path | None:
-        """Return the file of the open session."""
         return None if self._session is None else self._session.path
 
     @property
@@ -95,11 +75,9 @@ class SessionFlow(QObject):
         return self._results_page.tabs.currentIndex() if self._result is not None else 0
 
     def show_tab(self, tab: int) -> None:
-        """Select a tab of the result."""
         self._results_page.tabs.setCurrentIndex(tab)
 
     def use_settings(self, settings: Settings) -> None:
-        """Apply settings to the questions."""
         self._settings = settings
         if self._session is not None:
             self._apply_settings()
@@ -114,7 +92,6 @@ class SessionFlow(QObject):
     # --- beginning and ending
 
     def practise(self, session: Session) -> None:
-        """Begin a new session with the practice questions."""
         self.close()
         self._session = session
         page = self._practice_page
@@ -137,15 +114,15 @@ class SessionFlow(QObject):
 
     def detach(self) -> Callable[[], None]:
         """Forget the session, and return a function that closes it, on any thread, after running computations."""
-        runner, bridge, session = self._runner, self._bridge, self._session
+        runner, main, session = self._runner, self._main, self._session
         if self._result is not None:
             self.show_tab(0)  # the next result begins with what to do
         if "_review_page" in self.__dict__:
             self._review_page.table.clearSelection()  # an answer of this session
-        self._runner = self._bridge = self._session = self._result = None
-        if bridge is not None:
-            bridge.close()
-            bridge.deleteLater()
+        self._runner = self._main = self._session = self._result = None
+        if main is not None:
+            main.close()
+            main.deleteLater()
         if runner is not None:
             return runner.close
         return session.close if session is not None else lambda: None
@@ -167,26 +144,22 @@ class SessionFlow(QObject):
             return
         self._run()
 
-    def _run_unpractised(self) -> None:
-        if self._session is not None and self._runner is None:
-            self._run()
-
     def _run(self, *, recap: bool = False) -> None:
-        assert self._session is not None
         session = self._session
+        if session is None or self._runner is not None:
+            return
         shown = (looking_again_view(session, 0, 1 + number) for number in range(len(session.state.entries)))
         self._question_page.begin(session.study, session.setting.family, shown)
-        self._bridge = Bridge(self)
-        self._bridge.view.connect(self.show_view)
-        self._runner = SessionRunner(self._session, self._bridge.listen, look_ahead=self._look_ahead)
+        main = self._main = MainThread(self)
+        self._runner = SessionRunner(
+            session, lambda view: main.post(partial(self.show_view, view)), look_ahead=self._look_ahead
+        )
         self._apply_settings()
         self._runner.start(recap=recap)
 
     # --- views
 
-    @Slot(object)
     def show_view(self, view: View) -> None:
-        """Show a view on its page."""
         session, self._size_before = self._session, None
         if session is None:
             return
@@ -246,7 +219,7 @@ class SessionFlow(QObject):
     def _practice_page(self) -> PracticePage:
         page = self._pages.practice
         page.finished.connect(self._practised)
-        page.skipped.connect(self._run_unpractised)
+        page.skipped.connect(self._run)
         return page
 
     @cached_property
@@ -272,16 +245,16 @@ class SessionFlow(QObject):
         page.finish_requested.connect(self._to_runner(SessionRunner.finish))
         page.look_again_requested.connect(self._to_runner(SessionRunner.look_again))
         page.take_out_requested.connect(self._to_runner(SessionRunner.take_out))
-        page.resolve_requested.connect(self._to_runner(SessionRunner.resolve))
+        page.contradiction.resolve_requested.connect(self._to_runner(SessionRunner.resolve))
         return page
 
     @cached_property
     def _results_page(self) -> ResultsPage:
         page = self._connected(self._pages.results)
         page.review_requested.connect(self._to_runner(SessionRunner.review))
-        page.look_again_requested.connect(self._to_runner(SessionRunner.look_again))
+        page.rates.trust.look_again_requested.connect(self._to_runner(SessionRunner.look_again))
         page.export_requested.connect(self._export)
-        page.compare_requested.connect(self._compare)
+        page.compare.clicked.connect(self._compare)
         page.practice_stated.connect(self._to_runner(SessionRunner.state_practice))
         page.details.curves_requested.connect(self._to_runner(SessionRunner.curves))
         return page
@@ -299,52 +272,50 @@ class SessionFlow(QObject):
     # --- files
 
     def _export(self, key: str) -> None:
-        from elicit_app.gui.results.costs import COPIED, TO_SEND_BACK, format_of
+        from elicit_app.gui.results.costs import COPIED, ENDINGS, TO_SEND_BACK
+        from metrics.exports import export
 
         view, page, session = self._result, self._results_page, self._session
         if view is None or session is None:
             return
         if key == COPIED:
-            QGuiApplication.clipboard().setText(sklearn_lines(view))
+            QGuiApplication.clipboard().setText(str(export(view.metric, "sklearn")))
             page.costs.files.show_copied()
             return
-        ending, back = format_of(key).ending, SEND_BACK if key == TO_SEND_BACK.key else ""
+        ending, back = ENDINGS[key], SEND_BACK if key == TO_SEND_BACK else ""
+        name, title = proposal(view, ending)
         save_as(
+            self._services,
             page,
-            proposed_name(view, ending),
+            name,
             ending,
             lambda path: self._save(key, view, session, path),
-            self._background,
-            self._dialogs,
-            title=save_dialog_title(view, ending),
+            title=title,
             then=back,
         )
 
     def _save(self, key: str, view: ResultView, session: Session, path: Path) -> Path:
-        """Write one format to `path`."""
-        from elicit_app.gui.results.costs import ANSWERS, PICTURES, TO_SEND_BACK
+        from elicit_app.gui.results.costs import ANSWERS, METRIC, PICTURES, TO_SEND_BACK
         from elicit_app.session.packing import save_answers
+        from elicit_app.session.result import export as export_metric
         from elicit_app.session.view_builders import export_answers
+        from metrics.exports import export
 
-        if key == TO_SEND_BACK.key:
+        if key == TO_SEND_BACK:
             return save_answers(session, path)
         curves = self._results_page.details.curves
-        if key == PICTURES.key and curves is not None:
+        if key == PICTURES and curves is not None:
             return save_pictures(curves, path)
-        return export_answers(session, path) if key == ANSWERS.key else save_format(view, key, path)
+        if key == ANSWERS:
+            return export_answers(session, path)
+        if key == METRIC:
+            return export_metric(view, path)
+        return write_whole(path, export(view.metric, key))
 
 
 def submit_answer(runner: SessionRunner, given: GivenAnswer) -> None:
     """Pass an answer from the page to the session."""
-    runner.answer(
-        given.request,
-        given.reply,
-        given.strength,
-        seconds=given.seconds,
-        full_picture=given.full_picture,
-        moved=given.moved,
-        reason=given.reason,
-    )
+    runner.answer(**vars(given))
 
 
 def _size(path: Path) -> int:

@@ -15,9 +15,9 @@ from PySide6.QtCore import QObject, Signal
 
 from elicit_app.gui.elements.page import Page
 from elicit_app.gui.flow.analysis import ComparisonFlow, LaboratoryFlow
-from elicit_app.gui.flow.background import Background, Dialogs
+from elicit_app.gui.flow.background import Background, Dialogs, Services
 from elicit_app.gui.flow.pages import Pages
-from elicit_app.gui.flow.preparation import ImportFlow, Preparation, close_session, folder_beside
+from elicit_app.gui.flow.preparation import ImportFlow, Preparation, folder_beside
 from elicit_app.gui.settings import Settings, save_settings
 from elicit_app.problem import Problem
 from elicit_app.study.writing import free_path
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 SESSION_ENDING, PACK_ENDING = ".session.jsonl", ".elicit"
 PREDICTIONS = (".csv", ".parquet", ".pq", ".npz")
 
-PATIENCE = 0.7
-"""Seconds that closing waits for running computations."""
+PATIENCE = 0.7  # seconds that closing waits for running computations
 
 
 class AppPaths(NamedTuple):
@@ -56,22 +55,21 @@ class Flow(QObject):
         self.settings = settings
         self.look_ahead = True  # whether new sessions compute ahead; off if nobody thinks before answering
         self.background = Background(self)
-        self.files = ImportFlow(pages, self.background, self)
+        self._services = Services(pages, self.background, dialogs)
+        self.files = ImportFlow(self._services, self)
         self.files.reading.connect(lambda name: self._show_opening(f"Reading {name}", "Every row is checked."))
-        self.preparation = Preparation(pages, self.background, dialogs, self.files, paths.data, self)
-        self.comparing = ComparisonFlow(pages, self.background, dialogs, self)
-        self.laboratory = LaboratoryFlow(pages, dialogs, self)
+        self.preparation = Preparation(self._services, self.files, paths.data, self)
+        self.comparing = ComparisonFlow(self._services, self)
+        self.laboratory = LaboratoryFlow(self._services, self)
         self.laboratory.words_requested.connect(lambda: self._show_help_on("laboratory"))
         self._session_flow: SessionFlow | None = None
         self._return_page: Page | None = None
         self._connect_start()
-        self._connect_preparation()
-        self._connect_comparing()
+        self._connect_flows()
 
     # --- start
 
     def show_start(self) -> None:
-        """Show the start page."""
         self.background.forget()
         self._leave_session()
         self._keep_session()
@@ -97,7 +95,6 @@ class Flow(QObject):
             self._sessions().show_tab(self.settings.tab)
 
     def with_session(self, settings: Settings) -> Settings:
-        """Return `settings` with the open session in them."""
         flow = self._session_flow
         path = None if flow is None else flow.path
         if flow is None or path is None:
@@ -142,29 +139,26 @@ class Flow(QObject):
 
     def _connect_start(self) -> None:
         page = self._pages.start
-        page.study_requested.connect(self.open)
-        page.session_requested.connect(self.open)
+        page.open_requested.connect(self.open)
+        page.current.open_requested.connect(self.open)
         page.files_dropped.connect(self.open_files)
-        page.choose_requested.connect(self.choose_files)
-        page.folder_requested.connect(self.choose_folder)
-        page.help_requested.connect(self.show_help)
-        page.settings_requested.connect(self.show_settings)
-        page.laboratory_requested.connect(self.laboratory.show)
+        page.drop.choose_requested.connect(self.choose_files)
+        page.folder.clicked.connect(self.choose_folder)
+        page.help.clicked.connect(self.show_help)
+        page.settings.clicked.connect(self.show_settings)
+        page.laboratory.clicked.connect(self.laboratory.show)
 
-    def _connect_preparation(self) -> None:
-        preparation = self.preparation
+    def _connect_flows(self) -> None:
+        preparation, comparing = self.preparation, self.comparing
         preparation.saved.connect(lambda study: self._opened(study, study.folder))
         preparation.preparing.connect(
             lambda: self._show_opening("Preparing the questions", "This takes a moment, once.")
         )
         preparation.began.connect(self._practise)
         preparation.resumed.connect(self.open)
-
-    def _connect_comparing(self) -> None:
-        comparing = self.comparing
+        preparation.compare_requested.connect(comparing.compare)
         comparing.reading.connect(lambda: self._show_opening("Comparing experts", "Their answers are read."))
         comparing.failed.connect(lambda problem: self._show_failure("These experts cannot be compared", problem))
-        self.preparation.compare_requested.connect(comparing.compare)
         self._pages.start.compare_requested.connect(lambda path: comparing.compare(Path(path)))
 
     # --- opening
@@ -210,11 +204,9 @@ class Flow(QObject):
         )
 
     def choose_files(self) -> None:
-        """Ask for predictions files and open them."""
         self.open_files(self._dialogs.predictions(self._pages.shown))
 
     def choose_folder(self) -> None:
-        """Ask for a study folder and open it."""
         folder = self._dialogs.study_folder(self._pages.shown)
         if folder is not None:
             self.open(str(folder))
@@ -228,12 +220,9 @@ class Flow(QObject):
             self.preparation.edit_words(study, folder_beside(source))
             return
         if study.kind == "folder" and study.folder is not None:
-            self._remember(study.folder)
+            self.settings = self.settings.with_folder(study.folder)
+            self.settings_changed.emit(self.settings)
         self.preparation.show_begin_page(study)
-
-    def _remember(self, folder: Path) -> None:
-        self.settings = self.settings.with_folder(folder)
-        self.settings_changed.emit(self.settings)
 
     def _open_session(self, path: Path) -> None:
         from elicit_app.session.session import Session
@@ -243,7 +232,7 @@ class Flow(QObject):
             lambda: Session.open(path),
             self._resume,
             lambda problem: self._session_not_opened(problem, path),
-            dropped=close_session,
+            dropped=lambda session: session.close(),
         )
 
     def _practise(self, session: Session) -> None:
@@ -264,11 +253,12 @@ class Flow(QObject):
         if not isinstance(problem, DamagedProblem):
             cannot(problem)
             return
-        self.background.run(lambda: _damaged_view(path), self._show_damaged, cannot)
 
-    def _show_damaged(self, view: DamagedView) -> None:
-        self._damaged_page.show_view(view)
-        self._pages.show(self._damaged_page)
+        def show(view: DamagedView) -> None:
+            self._damaged_page.show_view(view)
+            self._pages.show(self._damaged_page)
+
+        self.background.run(lambda: _damaged_view(path), show, cannot)
 
     @cached_property
     def _damaged_page(self) -> DamagedPage:
@@ -288,7 +278,7 @@ class Flow(QObject):
         if self._session_flow is None:
             from elicit_app.gui.flow.in_session import SessionFlow
 
-            flow = SessionFlow(self._pages, self.background, self._dialogs, self, look_ahead=self.look_ahead)
+            flow = SessionFlow(self._services, self, look_ahead=self.look_ahead)
             flow.failed.connect(lambda problem: self._show_failure("The session cannot go on", problem))
             flow.compare_requested.connect(self.comparing.compare)
             flow.use_settings(self.settings)
@@ -317,18 +307,14 @@ class Flow(QObject):
     @cached_property
     def _error_page(self) -> ErrorPage:
         page = self._pages.error
-        page.choose_requested.connect(self._choose_again)
+        page.choose_requested.connect(lambda folder: (self.choose_folder if folder else self.choose_files)())
         page.again_requested.connect(self.open_files)
         page.format_requested.connect(lambda: self._show_help_on("file"))
         return page
 
-    def _choose_again(self, folder: bool) -> None:
-        (self.choose_folder if folder else self.choose_files)()
-
     # --- help and settings
 
     def show_help(self) -> None:
-        """Show the help page; its button leads back."""
         self._show_with_return(self._help_page)
 
     @cached_property
@@ -342,7 +328,6 @@ class Flow(QObject):
         self._help_page.show_section(section)
 
     def show_settings(self) -> None:
-        """Show the settings; their button leads back."""
         self._settings_page.show_settings(self.settings, str(self._paths.settings))
         self._show_with_return(self._settings_page)
 

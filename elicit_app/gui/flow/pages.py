@@ -34,26 +34,10 @@ if TYPE_CHECKING:
 
 P = TypeVar("P", bound=Page)
 
-_HOMES = {
-    "start": ("setup.start_page", "StartPage", "Start"),
-    "opening": ("pages.messages", "OpeningPage", "Opening"),
-    "study": ("setup.study_page", "StudyPage", "Words of the study"),
-    "columns": ("setup.columns_page", "ColumnsPage", "Which column is what"),
-    "begin": ("setup.begin_page", "BeginPage", "Before the questions"),
-    "piles": ("setup.piles_page", "PilesPage", "Piles"),
-    "practice": ("question.page", "PracticePage", ""),
-    "question": ("question.page", "QuestionPage", ""),
-    "recap": ("pages.messages", "RecapPage", "Where you stopped"),
-    "sitting_over": ("pages.messages", "SittingOverPage", ""),
-    "review": ("pages.review", "ReviewPage", "Look back"),
-    "results": ("results.page", "ResultsPage", "Result"),
-    "compare": ("pages.compare", "ComparePage", "Experts compared"),
-    "damaged": ("pages.messages", "DamagedPage", "A damaged session"),
-    "error": ("pages.messages", "ErrorPage", "What cannot be read"),
-    "help": ("pages.messages", "HelpPage", "Help"),
-    "settings": ("pages.messages", "SettingsPage", "Settings"),
-}
-"""Page -> module, class, and window title; a page without a title sets its own."""
+
+def _page(module: str, kind: str, title: str = "") -> Any:
+    """Return an attribute that makes a page on first access; one without a title sets its own."""
+    return cached_property(lambda pages: pages.add(getattr(import_module(f"elicit_app.gui.{module}"), kind)(), title))
 
 
 class Pages:
@@ -62,51 +46,40 @@ class Pages:
     `to_start` handles a page's request for the start.
     """
 
-    start: StartPage
-    opening: OpeningPage
-    study: StudyPage
-    columns: ColumnsPage
-    begin: BeginPage
-    piles: PilesPage
-    practice: PracticePage
-    question: QuestionPage
-    recap: RecapPage
-    sitting_over: SittingOverPage
-    review: ReviewPage
-    results: ResultsPage
-    compare: ComparePage
-    damaged: DamagedPage
-    error: ErrorPage
-    help: HelpPage
-    settings: SettingsPage
+    start: StartPage = _page("setup.start_page", "StartPage", "Start")
+    opening: OpeningPage = _page("pages.messages", "OpeningPage", "Opening")
+    study: StudyPage = _page("setup.study_page", "StudyPage", "Words of the study")
+    columns: ColumnsPage = _page("setup.columns_page", "ColumnsPage", "Which column is what")
+    begin: BeginPage = _page("setup.begin_page", "BeginPage", "Before the questions")
+    piles: PilesPage = _page("setup.piles_page", "PilesPage", "Piles")
+    practice: PracticePage = _page("question.page", "PracticePage")
+    question: QuestionPage = _page("question.page", "QuestionPage")
+    recap: RecapPage = _page("pages.messages", "RecapPage", "Where you stopped")
+    sitting_over: SittingOverPage = _page("pages.messages", "SittingOverPage")
+    review: ReviewPage = _page("pages.review", "ReviewPage", "Look back")
+    results: ResultsPage = _page("results.page", "ResultsPage", "Result")
+    compare: ComparePage = _page("pages.compare", "ComparePage", "Experts compared")
+    damaged: DamagedPage = _page("pages.messages", "DamagedPage", "A damaged session")
+    error: ErrorPage = _page("pages.messages", "ErrorPage", "What cannot be read")
+    help: HelpPage = _page("pages.messages", "HelpPage", "Help")
+    settings: SettingsPage = _page("pages.messages", "SettingsPage", "Settings")
 
     def __init__(self, stack: QStackedWidget) -> None:
         self._stack = stack
         self.to_start: Callable[[], None] = lambda: None
 
-    def __getattr__(self, name: str) -> Any:
-        """Make a page on first access."""
-        if name not in _HOMES:
-            raise AttributeError(f"there is no page {name}")
-        module, kind, title = _HOMES[name]
-        page = self._add(getattr(import_module(f"elicit_app.gui.{module}"), kind)(), title)
-        setattr(self, name, page)
-        return page
-
     @cached_property
     def laboratory(self) -> LaboratoryPage:
-        """Return the laboratory page."""
         from elicit_app.gui.pages.laboratory import LaboratoryPage
         from elicit_app.registry import entries
         from elicit_app.study import list_studies
 
         studies = [(one.name, f"{one.title}, {one.description.split(',')[0]}") for one in list_studies()]
         procedures = [(entry.name, entry.label) for entry in entries()]
-        return self._add(LaboratoryPage(studies, procedures), "Laboratory")
+        return self.add(LaboratoryPage(studies, procedures), "Laboratory")
 
     @property
     def shown(self) -> Page:
-        """Return the current page."""
         page = self._stack.currentWidget()
         assert isinstance(page, Page), "the stack always has the start page"
         return page
@@ -119,7 +92,8 @@ class Pages:
         self._update_title()
         page.first_focus.setFocus()
 
-    def _add(self, page: P, title: str) -> P:
+    def add(self, page: P, title: str) -> P:
+        """Add a page to the stack."""
         if title:
             page.setWindowTitle(title)
         page.windowTitleChanged.connect(self._update_title)

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from elicit_app.gui.flow.background import Background, Dialogs, documents, save_as, with_ending
-from elicit_app.gui.flow.pages import Pages
+from elicit_app.gui.flow.background import Services, documents, save_as, with_ending
 from elicit_app.problem import Problem
 from elicit_app.study.writing import free_path
 from metrics.files import real_path
@@ -39,9 +38,9 @@ class ImportFlow(QObject):
 
     reading = Signal(str)
 
-    def __init__(self, pages: Pages, background: Background, parent: QObject | None = None) -> None:
+    def __init__(self, services: Services, parent: QObject) -> None:
         super().__init__(parent)
-        self._pages, self._background = pages, background
+        self._pages, self._background, _ = services
         self._previews: tuple[FirstRows, ...] = ()
         self._maps: dict[Path, ColumnMap] = {}
         self._given: dict[Path, ColumnMap] = {}  # the last answer about each file, proposed when it is read again
@@ -176,18 +175,10 @@ class Preparation(QObject):
     resumed = Signal(object)
     compare_requested = Signal(object)
 
-    def __init__(
-        self,
-        pages: Pages,
-        background: Background,
-        dialogs: Dialogs,
-        files: ImportFlow,
-        data: Path,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, services: Services, files: ImportFlow, data: Path, parent: QObject) -> None:
         super().__init__(parent)
-        self._pages, self._background, self._dialogs, self._data = pages, background, dialogs, data
-        self._files = files
+        self._services, self._files, self._data = services, files, data
+        self._pages, self._background, self._dialogs = services
         self._study: Study | None = None
         self._experts: tuple[SessionSummary, ...] = ()
         self.draw_seed: Callable[[], int] = lambda: secrets.randbits(32)  # each session gets a seed of its own
@@ -201,10 +192,10 @@ class Preparation(QObject):
     def _words_page(self) -> StudyPage:
         page = self._pages.study
         page.save_requested.connect(self._save_words)
-        page.choose_requested.connect(self._choose_place)
-        page.open_words_requested.connect(self._open_words)
-        page.save_words_requested.connect(self._save_words_as)
-        page.add_model_requested.connect(self._add_models)
+        page.place.choose.clicked.connect(self._choose_place)
+        page.mistakes.open_csv.clicked.connect(self._open_words)
+        page.mistakes.save_csv.clicked.connect(self._save_words_as)
+        page.models.add.clicked.connect(self._add_models)
         return page
 
     def _choose_place(self) -> None:
@@ -215,6 +206,8 @@ class Preparation(QObject):
 
     def _add_models(self) -> None:
         """Ask for predictions of further models, and add them to the study shown."""
+        from elicit_app.study.making import more_models, with_models
+
         page = self._words_page
         study, files = page.study, self._dialogs.predictions(page)
         if study is None or not files:
@@ -233,7 +226,7 @@ class Preparation(QObject):
             added,
             back,
             known=study.columns,
-            read=lambda maps: _with_more(study, tuple(files), maps),
+            read=lambda maps: with_models(study, (*study.models, *more_models(study, tuple(files), columns=maps))),
             to_words=lambda: self._pages.show(page),
         )
 
@@ -266,7 +259,6 @@ class Preparation(QObject):
         self._background.run(lambda: _save_study(edited), self.saved.emit, self._words_page.show_problem)
 
     def show_begin_page(self, study: Study) -> None:
-        """Show the page of settings before the first question."""
         from elicit_app.session.journal.listing import (
             finished_experts,
             latest_expert_name,
@@ -288,35 +280,37 @@ class Preparation(QObject):
     def _begin_page(self) -> BeginPage:
         page = self._pages.begin
         page.begin_requested.connect(self._begin)
-        page.words_requested.connect(self._change_words)
-        page.session_requested.connect(self.resumed)
-        page.compare_requested.connect(self._compare)
+        page.words.clicked.connect(self._change_words)
+        page.current.open_requested.connect(self.resumed)
+        page.compare.clicked.connect(self._compare)
         page.send_requested.connect(self._send)
-        page.add_requested.connect(lambda: self._add(self._dialogs.answers(page)))
+        page.elsewhere.add.clicked.connect(lambda: self._add(self._dialogs.answers(page)))
         page.answers_dropped.connect(self._add)
         return page
 
     def _send(self, setting: Setting, again: bool) -> None:
         """Write the study to a file for an expert elsewhere; in a second round with the opinions of the others."""
+        from elicit_app.session.packing import opinions_of, packed, write_pack
         from elicit_app.study.packs import ENDING, pack_stem
 
         if (study := self._study) is not None:
             save_as(
+                self._services,
                 self._begin_page,
                 pack_stem(study.title, again=again),
                 ENDING,
-                lambda path: _write_pack(study, setting, path, again=again),
-                self._background,
-                self._dialogs,
+                lambda path: write_pack(packed(study, setting, opinions_of(study) if again else ()), path),
                 title="Send to an expert",
             )
 
     def _add(self, files: Sequence[Path]) -> None:
         """File answers that came back among the sessions of the study shown."""
+        from elicit_app.session.packing import collect
+
         page, study = self._begin_page, self._study
         if files and study is not None:
             self._background.run(
-                lambda: _collect_answers(study, files),
+                lambda: collect(study, files),
                 lambda filed: self._added(study, filed),
                 lambda problem: page.show_problem(problem.sentence),
             )
@@ -355,7 +349,7 @@ class Preparation(QObject):
             lambda: _create_session(request, self._data),
             lambda session: self._has_begun(session, request),
             self._could_not_begin,
-            dropped=close_session,
+            dropped=lambda session: session.close(),
         )
 
     def _has_begun(self, session: Session, request: SessionRequest) -> None:
@@ -376,24 +370,6 @@ def _resumable_view(sessions: tuple[SessionSummary, ...]) -> ContinueView | None
 
     one = unfinished(sessions)
     return None if one is None else continue_view(one, datetime.now().astimezone())
-
-
-def _with_more(study: Study, files: tuple[Path, ...], maps: Maps) -> Study:
-    from elicit_app.study.making import more_models, with_models
-
-    return with_models(study, (*study.models, *more_models(study, files, columns=maps)))
-
-
-def _write_pack(study: Study, setting: Setting, path: Path, *, again: bool) -> Path:
-    from elicit_app.session.packing import opinions_of, packed, write_pack
-
-    return write_pack(packed(study, setting, opinions_of(study) if again else ()), path)
-
-
-def _collect_answers(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
-    from elicit_app.session.packing import collect
-
-    return collect(study, files)
 
 
 def _save_study(edited: EditedStudy) -> Study:
@@ -418,11 +394,6 @@ def _create_session(request: SessionRequest, data: Path) -> Session:
     session = Session.create(request.study, request.setting, path, expert=expert, guesses=request.guesses)
     session.next()
     return session
-
-
-def close_session(session: Session) -> None:
-    """Close a session for which nobody waits any more."""
-    session.close()
 
 
 def folder_beside(file: Path) -> Path:

@@ -25,6 +25,7 @@ from metrics.elicited.exchange import PLAUSIBLE, ExchangeRate, RateMark
 from metrics.text import series, two_digits
 
 _EVERYBODY = "all pooled"
+_HEAD, _LINE = 24, 25  # height of what is above the blocks, and of a line of a block, at the base font
 
 
 @dataclass(frozen=True)
@@ -75,24 +76,18 @@ class ExpertPlot(LogPlot):
 
     def heightForWidth(self, width: int) -> int:
         return math.ceil(
-            self._head() + sum(self._block(row, width) for row in self._rows) + em(28) + self._legend_height(width)
+            em(_HEAD) + sum(self._block(row, width) for row in self._rows) + em(28) + self._legend_height(width)
         )
 
     def paint(self, painter: QPainter, colours: Tokens) -> None:
         columns = self._columns()
-        top = self._head()
+        top = float(em(_HEAD))
         for index, row in enumerate(self._rows):
             height = self._block(row, self.width())
             self._paint_block(painter, colours, columns, row, QRectF(0, top, self.width(), height), first=not index)
             top += height
         self._paint_axis(painter, columns, top - em(6))
         self._paint_legend(painter, top + em(24))
-
-    def _head(self) -> float:
-        return float(em(24))
-
-    def _line(self) -> float:
-        return float(em(25))
 
     def _title(self, row: MistakeRates, width: float) -> float:
         """Return the height of a block's heading: one line if name and distance fit on it, otherwise two."""
@@ -103,7 +98,7 @@ class ExpertPlot(LogPlot):
         return wrapped_height(row.mistake.name, font(Role.STRONG), width) + em(34)
 
     def _block(self, row: MistakeRates, width: float) -> float:
-        return self._title(row, width) + len(self._names) * self._line() + em(8)
+        return self._title(row, width) + len(self._names) * em(_LINE) + em(8)
 
     def _columns(self) -> _Columns:
         body, strong, note = (QFontMetricsF(font(role)) for role in (Role.BODY, Role.STRONG, Role.NOTE))
@@ -124,7 +119,7 @@ class ExpertPlot(LogPlot):
         title = self._title(row, room.width())
         self._paint_title(painter, colours, row, QRectF(0, room.top(), room.width(), title))
         for index, (name, rate) in enumerate(self._lines(row)):
-            line = QRectF(0, room.top() + title + index * self._line(), room.width(), self._line())
+            line = QRectF(0, room.top() + title + index * em(_LINE), room.width(), em(_LINE))
             self._paint_line(painter, colours, columns, name, rate, line)
 
     @staticmethod
@@ -179,26 +174,18 @@ def _marks(rate: ExchangeRate, *, pooled: bool) -> Sequence[RateMark]:
     return [dot] if rate.range_90 is None else [RateMark("bar" if pooled else "line", *rate.range_90), dot]
 
 
-MOST = 8
-"""Number of mistakes shown; with many classes those on which experts are furthest apart."""
+MOST = 8  # number of mistakes shown; with many classes those on which experts are furthest apart
 
 
 class ComparePage(HeadedPage):
-    """Shows a `ComparisonView`.
+    """Shows a `ComparisonView`. Emits `trusted_only_requested`: whether to leave out inconsistent experts."""
 
-    Emits `save_requested`, `report_requested`, `back_requested`, and `trusted_only_requested` with whether to leave
-    out experts with inconsistent answers.
-    """
-
-    save_requested = Signal()
-    report_requested = Signal()
     trusted_only_requested = Signal(bool)
-    back_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        self.report = Button("Save report…", self.report_requested)
-        self.save = PrimaryButton("Save pooled metric file…", self.save_requested)
+        self.report = Button("Save report…")
+        self.save = PrimaryButton("Save pooled metric file…")
         self.header.add_actions(self.report, self.save)
         self._trusted_only = False
         self.title, self.detail = Label(role=theme.Role.TITLE), Label()
@@ -245,11 +232,6 @@ class ComparePage(HeadedPage):
         self.made_of.setText(view.made_of)
         self.notes.show_text(" ".join(view.notes))
         self.area.verticalScrollBar().setValue(0)
-
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        super().arrange(breakpoint_)
-        for label in (self.title, self.question):
-            label.set_compact(breakpoint_.compact)
 
 
 def _card(*widgets: QWidget) -> Card:

@@ -21,7 +21,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import DecimalBox, ListBox, NumberBox, named
 from elicit_app.gui.elements.page import CTRL_ENTER, Header, ScrolledPage, bind
-from elicit_app.gui.elements.painting import Label, Painted, Sized, annotate, set_item_tooltip, write
+from elicit_app.gui.elements.painting import Arranged, Label, Painted, Sized, annotate, set_item_tooltip, write
 from elicit_app.gui.elements.surfaces import (
     Block,
     Card,
@@ -33,7 +33,7 @@ from elicit_app.gui.elements.surfaces import (
     in_column,
     in_grid,
     in_row,
-    set_direction,
+    set_width,
 )
 from elicit_app.gui.results import plotting
 from elicit_app.gui.theme import CENTRE, RIGHT, Role, Tokens, em, font
@@ -50,7 +50,6 @@ class Series:
     values: dict[int, list[float]]  # by the number of answers, one value per person
 
     def medians(self) -> list[tuple[int, float]]:
-        """Return the median for each number of answers, in order."""
         return [(answers, float(np.median(found))) for answers, found in sorted(self.values.items())]
 
 
@@ -190,17 +189,16 @@ _FIRST_TO_GO = HEADS.index("person"), HEADS.index("seconds")
 _RIGHT = Qt.AlignmentFlag.AlignRight
 
 
-class RowsTable(Block):
+class RowsTable(Arranged, Block):
     """A table of people, newest on top; the file written by "Save rows" has all of them."""
 
     def __init__(self) -> None:
         super().__init__()
         self.rows: deque[tuple[str, ...]] = deque(maxlen=MOST)
-        self._large = False
+        self._large = False  # leaves out some columns
         self._show()
 
     def add(self, person: SimulatedPerson) -> None:
-        """Add a person at the top."""
         end, inside = person.snapshots[-1], person.inside
         self.rows.appendleft(
             (
@@ -216,7 +214,6 @@ class RowsTable(Block):
         self._show()
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Leave out the number of the person and the seconds with a large font."""
         self._large = breakpoint_.large
         self._show()
 
@@ -248,7 +245,7 @@ class KindBox(ListBox):
         self.number.setDecimals(3)
         self.number.setSingleStep(0.05)
         self.number.setRange(0.001, 5.0)
-        in_column(named(label, self.number), on=self.beside)
+        in_column(named(self.number, label), on=self.beside)
         self.addItems(list(kinds))
         self.currentIndexChanged.connect(self._offer_usual)
         self._offer_usual()
@@ -359,7 +356,6 @@ class LaboratoryPage(ScrolledPage):
         self._show()
 
     def add(self, person: SimulatedPerson) -> None:
-        """Show one more person."""
         self.people.append(person)
         self.rows.add(person)
         if not self._timer.isActive():
@@ -421,44 +417,33 @@ class LaboratoryPage(ScrolledPage):
             self.notice,
         )
         self.settings, shown, rows, terminal = self._settings_card(), Section(), Section(), Section()
-        self._plots = in_row((self.otherwise, 1), (self.widths, 1), spacing=theme.L)
-        fill(shown.column, self.sentence, self.so_far, self._plots)
-        self._links = in_row(self.questions, self.picture, self.save_rows, spacing=theme.L)
-        fill(rows.column, in_row((Label("Rows", Role.SECTION), 1), self._links), self.rows)
+        plots = in_row((self.otherwise, 1), (self.widths, 1), spacing=theme.L, stacks="large")
+        fill(shown.column, self.sentence, self.so_far, plots)
+        links = in_row(self.questions, self.picture, self.save_rows, spacing=theme.L, stacks="large")
+        fill(rows.column, in_row((Label("Rows", Role.SECTION), 1), links), self.rows)
         command = in_column(Label("The same in a terminal", Role.NOTE, theme.INK2), self.command)
         fill(terminal.column, in_row((command, 1), (self.copy, 0, Qt.AlignmentFlag.AlignVCenter)))
         right = in_column(shown, rows, terminal, 1, spacing=theme.M)
-        self._across = in_row((self.settings, 0, Qt.AlignmentFlag.AlignTop), (right, 1), spacing=theme.L)
-        fill(self.body, self._across, 1)
+        settings = (self.settings, 0, Qt.AlignmentFlag.AlignTop)
+        fill(self.body, in_row(settings, (right, 1), spacing=theme.L, stacks="narrow"), 1)
         self.foot.addLayout(in_row(self.back, 1, self.words))
 
     def _settings_card(self) -> Card:
         card = Section("Who and what")
-        fields = (("Study", self.study), ("Procedure", self.procedure), ("They answer by", self.answers))
-        kinds = (("Person", self.person), ("Noise", self.noise))
-        numbers = (("Questions", self.n_questions), ("People", self.n_people), ("Seed", self.seed))
         fill(
             card.column,
-            *(named(name, box) for name, box in fields),
-            *(in_row((named(name, box), 3), (box.beside, 2)) for name, box in kinds),
-            in_row(*((named(name, box), 1) for name, box in numbers)),
+            *map(named, (self.study, self.procedure, self.answers)),
+            *(in_row((named(box), 3), (box.beside, 2)) for box in (self.person, self.noise)),
+            in_row(*((named(box), 1) for box in (self.n_questions, self.n_people, self.seed))),
             Divider(),
-            named("Compare with", self.compared),
+            named(self.compared),
             Label("Run starts over. The earlier rows stay in the list.", Role.NOTE, theme.INK2),
         )
         return card
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
-        self.header.arrange(breakpoint_)
-        self.go.set_compact(breakpoint_.compact)
-        self.rows.arrange(breakpoint_)
-        narrow = breakpoint_.narrow
-        set_direction(self._across, down=narrow)
-        for row in (self._plots, self._links):
-            set_direction(row, down=breakpoint_.large)
-        self.settings.setMaximumWidth(16_777_215 if narrow else theme.em(320))
-        self.settings.setMinimumWidth(0 if narrow else theme.em(320))
+        set_width(self.settings, None if breakpoint_.narrow else theme.em(320))
 
     # --- events
 

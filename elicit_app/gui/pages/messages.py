@@ -27,7 +27,6 @@ from elicit_app.gui.elements.surfaces import (
     in_column,
     in_grid,
     in_row,
-    set_direction,
 )
 from elicit_app.gui.pages.review import AnswersTable, AnswerWords
 from elicit_app.gui.settings import FONT_PERCENTS, Appearance, Settings
@@ -52,10 +51,6 @@ class _MiddlePage(ScrolledPage):
         fill(self.body, 1, *items, (link, 0, Qt.AlignmentFlag.AlignLeft), 2)
         self.settle()
 
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        super().arrange(breakpoint_)
-        self.title.set_compact(breakpoint_.compact)
-
 
 class _CardPage(_MiddlePage):
     """A page with its message and a row of buttons on a card, under the band that reports failures."""
@@ -69,13 +64,9 @@ class _CardPage(_MiddlePage):
 
     def centre_card(self, margin: int, *items: Item, row: QBoxLayout, link: QWidget) -> None:
         """Place a card with `items` and, below them, `row` in the middle, and `link` under it."""
-        self._row, card = row, Card(Surface.IMPORTANT)
+        card = Card(Surface.IMPORTANT)
         in_column(*items, row, on=card, margins=(margin, margin, margin, margin), spacing=theme.M)
         self.centre_items(card, link=link)
-
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        super().arrange(breakpoint_)
-        set_direction(self._row, down=breakpoint_.large)
 
 
 class RecapPage(_CardPage):
@@ -89,7 +80,7 @@ class RecapPage(_CardPage):
         self.following = Label(role=theme.Role.FLOW, ink=theme.INK2)
         self.proceed = PrimaryButton("Go on", self.resume_requested, keys=("Enter",))
         self._certain, last = _part("What you stated as certain", self.stated), _part("Your last answer", self.last)
-        row = in_row(self.proceed, (self.following, 1), spacing=theme.M)
+        row = in_row(self.proceed, (self.following, 1), spacing=theme.M, stacks="large")
         bind_enter(self, self.proceed.click)
         link = self.link_to_start("Not now, back to the start")
         self.centre_card(28, self.title, self.sentence, self._certain, last, Divider(), row=row, link=link)
@@ -102,11 +93,6 @@ class RecapPage(_CardPage):
         self.stated.setText(view.stated)
         self._certain.setVisible(bool(view.stated))
         self.following.setText(view.following)
-
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        super().arrange(breakpoint_)
-        for label in (self.sentence, self.stated, self.last, self.following):
-            label.set_compact(breakpoint_.compact)
 
 
 def _part(name: str, label: Label) -> QWidget:
@@ -124,21 +110,19 @@ class SittingOverPage(_CardPage):
         self.stop = PrimaryButton("Look back and finish", self.stop_requested, keys=("Enter",))
         self.more = Button("Answer more questions", self.more_requested)
         self.undo = FlatButton("Undo", self.undo_requested, keys=("Ctrl+Z",), glyph=Glyph.UNDO)
-        row = in_row(self.stop, self.more, 1, self.undo, spacing=12)
+        row = in_row(self.stop, self.more, 1, self.undo, spacing=12, stacks="large")
         sign = (GlyphSign(Glyph.CHECK, 26), 0, Qt.AlignmentFlag.AlignLeft)
         bind_enter(self, self.stop.click)
-        self.notice.pressed.connect(self.retry_requested)
         bind(self, self.undo_requested, "Ctrl+Z")
         link = self.link_to_start("Stop for now, back to the start")
         self.centre_card(theme.XL, sign, self.title, self.sentence, row=row, link=link)
 
     def show_view(self, view: SittingOverView) -> None:
-        """Show why the sitting is over."""
         self.title.setText("Enough for now" if view.reason == "budget" else "No more questions are needed")
         self.setWindowTitle(self.title.text())
         self.sentence.setText(view.sentence)
         self.more.setVisible(view.can_continue)
-        self.notice.say(view.unsaved, button="Try again")
+        self.notice.say(view.unsaved, button="Try again", then=self.retry_requested.emit)
 
 
 class OpeningPage(_MiddlePage):
@@ -149,7 +133,6 @@ class OpeningPage(_MiddlePage):
         self.centre_items(self.title, self.sentence, link=self.link_to_start())
 
     def say(self, title: str, sentence: str) -> None:
-        """Show what is being done."""
         self.title.setText(title)
         self.sentence.setText(sentence)
 
@@ -180,7 +163,6 @@ class ErrorDetails(NamedTuple):
 
     @property
     def is_folder(self) -> bool:
-        """Return whether it is about a study folder."""
         return len(self.sources) == 1 and self.sources[0].is_dir()
 
     @property
@@ -226,7 +208,6 @@ class ErrorPage(_MiddlePage):
         self.settle()
 
     def show_error(self, error: ErrorDetails) -> None:
-        """Show an error."""
         self._error = error
         self.title.setText(error.title)
         self.sentence.setText(error.sentence)
@@ -298,17 +279,12 @@ class DamagedPage(HeadedPage):
         self.settle()
 
     def show_view(self, view: DamagedView) -> None:
-        """Show a damaged session."""
         self._path = view.path
         copy = f"A copy will hold {counted(view.recoverable, 'answer')}"
         self.header.say(view.title, f"{copy}. The file is damaged; it will not be changed.")
         self._why.setText(view.damage)
         self.table.answers.show_rows(view.answers)
         self.notice.say("")
-
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        super().arrange(breakpoint_)
-        self.table.set_compact(breakpoint_.compact)
 
 
 KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
@@ -373,9 +349,7 @@ _LICENCES = (
 
 
 class HelpPage(HeadedPage):
-    """Emits `back_requested`."""
-
-    back_requested = Signal()
+    """What happens here, the keys, files, and words."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -401,7 +375,6 @@ class HelpPage(HeadedPage):
         self.settle()
 
     def show_section(self, name: Literal["file", "laboratory"]) -> None:
-        """Scroll to the format of predictions files, or to the words of the laboratory."""
         self.area.verticalScrollBar().setValue(self._sections[name].y() - theme.S)
 
 
@@ -432,10 +405,9 @@ _APPEARANCES: tuple[tuple[Appearance, str], ...] = (("system", "Like the system"
 
 
 class SettingsPage(HeadedPage):
-    """Emits `changed` with the new `Settings`, and `back_requested`."""
+    """Emits `changed` with the new `Settings`."""
 
     changed = Signal(object)
-    back_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -453,7 +425,7 @@ class SettingsPage(HeadedPage):
         fill(
             self.body,
             _section("Appearance", *self._appearance_rows()),
-            _section("Text", named("Size of all text", self.text_size)),
+            _section("Text", named(self.text_size)),
             _section("Questions", self.animation, self.numbers_only),
         )
         self.place = Label(role=theme.Role.NOTE, ink=theme.INK2)

@@ -25,6 +25,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
 from elicit_app.gui.elements.painting import (
+    Arranged,
     Glyph,
     GlyphSign,
     Label,
@@ -35,7 +36,7 @@ from elicit_app.gui.elements.painting import (
     write,
     write_wrapped,
 )
-from elicit_app.gui.elements.surfaces import Card, Divider, Surface, fill, in_column, in_row, set_direction
+from elicit_app.gui.elements.surfaces import Card, Divider, Surface, fill, in_column, in_row
 from elicit_app.gui.theme import LEFT, RIGHT
 from elicit_app.session.journal.events import Kept
 from elicit_app.session.sentences import FIT_WORDS, preference_of, undo_words
@@ -73,7 +74,6 @@ class AnswerWords(NamedTuple):
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """Return the texts of all columns."""
         fits = FIT_WORDS[self.fit]
         return str(self.number), self.preferred, self.rather_than, self.clearly, self.seconds, fits
 
@@ -94,13 +94,11 @@ class AnswersModel(QAbstractTableModel):
         self.rows: tuple[AnswerWords, ...] = ()
 
     def show_rows(self, rows: tuple[AnswerWords, ...]) -> None:
-        """Show `rows`, in this order."""
         self.beginResetModel()
         self.rows = rows
         self.endResetModel()
 
     def row_of(self, number: int) -> int | None:
-        """Return the row of answer `number`."""
         return next((index for index, row in enumerate(self.rows) if row.number == number), None)
 
     def rowCount(self, parent: Index | None = None) -> int:
@@ -169,7 +167,7 @@ class _Row(QStyledItemDelegate):
         write_wrapped(painter, inside, index.data(), face, ink, align)
 
 
-class AnswersTable(QTableView):
+class AnswersTable(Arranged, QTableView):
     """Emits `chosen` with the number of an answer (or None), `opened` on Enter or a double click."""
 
     chosen = Signal(object)
@@ -196,20 +194,17 @@ class AnswersTable(QTableView):
 
     @property
     def number(self) -> int | None:
-        """Return the number of the chosen answer."""
         rows = self.selectionModel().selectedRows()
         return self.answers.rows[rows[0].row()].number if rows else None
 
     def choose(self, number: int) -> None:
-        """Choose answer `number`."""
         row = self.answers.row_of(number)
         if row is not None:
             self.selectRow(row)
 
-    def set_compact(self, compact: bool) -> None:
-        """Hide the columns for clarity and seconds on a compact page."""
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         for column in (CLEARLY, SECONDS):
-            self.setColumnHidden(column, compact)
+            self.setColumnHidden(column, breakpoint_.compact)
         self.fit()
 
     def fit(self) -> None:
@@ -320,7 +315,7 @@ class _AnswerSummary(QWidget):
         self.how.setText(how)
 
 
-class ContradictionCard(Card):
+class ContradictionCard(Arranged, Card):
     """Emits `resolve_requested` with the numbers of the two answers, and which of them counts."""
 
     resolve_requested = Signal(object, object)
@@ -331,12 +326,8 @@ class ContradictionCard(Card):
         self._title = Label(role=theme.Role.STRONG)
         head = in_row(GlyphSign(Glyph.SWAP, 16), (self._title, 1), spacing=12)
         self._first, self._second = _AnswerSummary(), _AnswerSummary()
-        self._answers = in_row(
-            (self._first, 1),
-            (GlyphSign(Glyph.SWAP, 20), 0, Qt.AlignmentFlag.AlignVCenter),
-            (self._second, 1),
-            spacing=theme.M,
-        )
+        swap = (GlyphSign(Glyph.SWAP, 20), 0, Qt.AlignmentFlag.AlignVCenter)
+        answers = in_row((self._first, 1), swap, (self._second, 1), spacing=theme.M, stacks="large")
         self._buttons: dict[Kept, Button] = {
             "first": Button(),
             "second": Button(),
@@ -345,7 +336,7 @@ class ContradictionCard(Card):
         }
         self._grid = QGridLayout()
         self._grid.setSpacing(theme.S)
-        in_column(head, self._answers, Divider(), self._grid, on=self, margins=(20, 14, 20, 14), spacing=12)
+        in_column(head, answers, Divider(), self._grid, on=self, margins=(20, 14, 20, 14), spacing=12)
         for kept, button in self._buttons.items():
             # A text of two lines makes the button taller.
             policy = button.sizePolicy()
@@ -369,10 +360,6 @@ class ContradictionCard(Card):
         self._lay_buttons()
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Arrange the buttons in one row, two by two on a compact page, or stacked with a large font."""
-        set_direction(self._answers, down=breakpoint_.large)
-        for summary in (self._first, self._second):
-            summary.what.set_compact(breakpoint_.compact)
         self._per_row = 1 if breakpoint_.large else 2 if breakpoint_.compact else 4
         self._lay_buttons()
 
@@ -400,14 +387,12 @@ NOTHING_CHOSEN, _COPY = "Choose an answer to look at it again", "Copy as a table
 class ReviewPage(HeadedPage):
     """Shows a `ReviewView`.
 
-    Emits `finish_requested`, `look_again_requested` and `take_out_requested` with the number of an answer, and
-    `resolve_requested` with the numbers of two answers and which of them counts.
+    Emits `finish_requested`, and `look_again_requested` and `take_out_requested` with the number of an answer.
     """
 
     finish_requested = Signal()
     look_again_requested = Signal(object)
     take_out_requested = Signal(object)
-    resolve_requested = Signal(object, object)
 
     def __init__(self) -> None:
         super().__init__()
@@ -434,7 +419,7 @@ class ReviewPage(HeadedPage):
         self.header.say("Look back before you finish", view.sentence)
         self.more.setVisible(view.can_continue)
         self.finish.setEnabled(view.can_finish)
-        self.notice.say(view.unsaved, button="Try again")
+        self.notice.say(view.unsaved, button="Try again", then=self.retry_requested.emit)
         self.undo.setVisible(view.undoes != "nothing")
         takes_back = "Take back the last change"
         if view.undoes == "answer":
@@ -455,8 +440,6 @@ class ReviewPage(HeadedPage):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
-        self.contradiction.arrange(breakpoint_)
-        self.table.set_compact(breakpoint_.compact)
         self.undo.set_keys(*(() if breakpoint_.compact else ("Ctrl+Z",)))
         self.finish.set_keys(*(() if breakpoint_.narrow else ("Ctrl+Enter",)))
 
@@ -471,8 +454,6 @@ class ReviewPage(HeadedPage):
 
     def _connect(self) -> None:
         bind(self, self.finish.click, *CTRL_ENTER)
-        self.notice.pressed.connect(self.retry_requested)
-        self.contradiction.resolve_requested.connect(self.resolve_requested)
         self.table.chosen.connect(self._choose)
         self.table.opened.connect(self.look_again_requested)
         self.again.clicked.connect(lambda: self.look_again_requested.emit(self.table.number))

@@ -44,23 +44,19 @@ class GivenAnswer:
 
 
 class AnswerRows(QWidget):
-    """Three answers side by side, and smaller ones below them, in the columns of a plan."""
+    """Three answers side by side (`main`), and smaller ones below them, in the columns of a plan."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    main: tuple[Button, Button, Button]  # from left to right
+    buttons: tuple[Button, ...]  # in Tab order
+
+    def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._plan: Plan | None = None
 
-    @property
-    def main(self) -> tuple[Button, Button, Button]:
-        """Return the three main answers, from left to right."""
-        raise NotImplementedError
-
     def place_below(self, plan: Plan, spans: Sequence[Span], y: int) -> None:
-        """Place the smaller answers, starting at `y`."""
         raise NotImplementedError
 
     def needed_height(self) -> int:
-        """Return the height of both rows of answers."""
         if self._plan is None:
             return 0
         return self._first_height(self._plan) + self._plan.frame.answer_gap + self._second_height(self._plan)
@@ -77,7 +73,6 @@ class AnswerRows(QWidget):
         self.place()
 
     def place(self) -> None:
-        """Place all answers by the plan, if there is one."""
         if self._plan is None:
             return
         high, spans = self._first_height(self._plan), answer_spans(self._plan)
@@ -92,7 +87,7 @@ class Answers(AnswerRows):
     given = Signal(object)
     equalise_requested = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.a = AnswerButton("A", "A is better", parent=self)
         self.equal = AnswerButton(None, "About equal", parent=self)
@@ -102,6 +97,9 @@ class Answers(AnswerRows):
         self.slightly_b, self.clearly_b = MinorButton(parent=self), MinorButton(parent=self)
         self.equalise = MinorButton("Make them equal", self.equalise_requested, keys=("E",), parent=self)
         self.equalise.hide()
+        self.main = self.a, self.equal, self.b
+        minor = self.clearly_a, self.slightly_a, self.equalise, self.unsure, self.slightly_b, self.clearly_b
+        self.buttons = *self.main, *minor
         meaning = "Move one number until both results are equally bad"
         annotate(self.equalise, name="Make them equal", more="E", tooltip=meaning)
         for button, name, keys, reply, strength in (
@@ -114,23 +112,10 @@ class Answers(AnswerRows):
             (self.slightly_b, "slightly B", "Shift and right arrow", "right", Strength.SLIGHTLY),
             (self.clearly_b, "clearly B", "Control and right arrow", "right", Strength.CLEARLY),
         ):
-            spelled_out = button in (self.a, self.equal, self.b)
-            annotate(button, name=name, more=keys, tooltip="" if spelled_out else f"{name}: {keys.lower()}")
+            annotate(button, name=name, more=keys, tooltip="" if button in self.main else f"{name}: {keys.lower()}")
             button.clicked.connect(lambda _=False, r=reply, s=strength: self.given.emit(AnswerChoice(r, s)))
 
-    @property
-    def buttons(self) -> tuple[Button, ...]:
-        """Return the buttons in Tab order."""
-        return tuple(button for button in self.all_buttons if button is not self.equalise or not button.isHidden())
-
-    @property
-    def all_buttons(self) -> tuple[Button, ...]:
-        """Return the buttons including "Make them equal", which not every question offers."""
-        minor = (self.clearly_a, self.slightly_a, self.equalise, self.unsure, self.slightly_b, self.clearly_b)
-        return (*self.main, *minor)
-
     def offer_equalise(self, offered: bool) -> None:
-        """Offer to make both results equally bad, beside "Cannot say"."""
         self.equalise.setVisible(offered)
         if self._plan is not None:
             self.arrange(self._plan)
@@ -179,10 +164,6 @@ class Answers(AnswerRows):
         sides = max(minor, self.a.minimumSizeHint().width())
         middle = max(self.equal.minimumSizeHint().width(), self.unsure.minimumSizeHint().width())
         return 2 * sides + middle + 2 * GAP
-
-    @property
-    def main(self) -> tuple[Button, Button, Button]:
-        return self.a, self.equal, self.b
 
     def _second_height(self, plan: Plan) -> int:
         if self.equalise.isHidden():
@@ -301,7 +282,6 @@ class MoveField(IgnoresWheel, QLineEdit):
 
     @property
     def valid(self) -> bool:
-        """Return whether the typed number is on the scale."""
         moving, text = self._moving, self.text()
         return moving is not None and text.isdigit() and moving.least <= int(text) <= moving.most
 
@@ -309,7 +289,6 @@ class MoveField(IgnoresWheel, QLineEdit):
         self.moved.emit(int(text) if self.valid else None)
 
     def step(self, by: int) -> None:
-        """Move the number by a number of cases."""
         self._go_to(None if self._moving is None else self._moving.shown + by)
 
     def _go_to(self, shown: int | None) -> None:
@@ -433,20 +412,17 @@ EQUAL_NOW = "Equally bad now"
 class MoveAnswers(AnswerRows):
     """The answers while a number is moved, in place of the others: back, equally bad now, a bound, cannot say."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.back = AnswerButton(None, "Back to A or B", keys=("Esc",), parent=self)
         self.equal = PrimaryButton(EQUAL_NOW, keys=("Enter",), parent=self)
         self.bound = AnswerButton(None, "", keys=("N",), parent=self)
         self.unsure = MinorButton("Cannot say, ask later", keys=("S",), parent=self)
         self.equal.role = theme.Role.LEAD
+        self.main = self.back, self.equal, self.bound
+        self.buttons = *self.main, self.unsure
         for button, keys in ((self.back, "Escape"), (self.equal, "Enter"), (self.bound, "N"), (self.unsure, "S")):
             annotate(button, name=button.text(), more=keys)
-
-    @property
-    def buttons(self) -> tuple[Button, ...]:
-        """Return the buttons in Tab order."""
-        return self.back, self.equal, self.bound, self.unsure
 
     def arrange(self, plan: Plan) -> None:
         """Take the columns of the comparison, and the sizes and texts for the available room."""
@@ -461,10 +437,6 @@ class MoveAnswers(AnswerRows):
         """Set the text of the far answer: "Even 313 is less bad"."""
         self.bound.setText(words)
         annotate(self.bound, name=words)
-
-    @property
-    def main(self) -> tuple[Button, Button, Button]:
-        return self.back, self.equal, self.bound
 
     def place_below(self, plan: Plan, spans: Sequence[Span], y: int) -> None:
         self.unsure.setGeometry(spans[1].x, y, spans[1].width, plan.frame.minor)

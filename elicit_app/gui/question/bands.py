@@ -23,6 +23,8 @@ from elicit_app.session.pair_words import DifferenceSentence, Letter
 from elicit_app.session.sentences import Balance
 from metrics.text import isolated
 
+_BETWEEN_PARTS = 16  # space between two parts on one line, at the base font
+
 _MOST_LINES, _LONGEST_CHANGE = 4, 64
 """Lines of the sentence, and the length to which changes are cut if it would take more."""
 
@@ -51,30 +53,16 @@ class StripText:
     compact: bool
 
     def face(self, word: Word | None = None) -> QFont:
-        """Return the font of a word."""
         return font(self.role, compact=self.compact, weight=400 if word is not None and word.quiet else 600)
 
-    @property
-    def glyph_width(self) -> float:
-        """Return the width of a triangle with the space after it."""
-        return em(12) + em(8)
-
     def mark_width(self, part: Part) -> float:
-        """Return the width of the mark before the words of a part."""
-        return em(26) + em(10) if part.badge is not None else self.glyph_width
-
-    @property
-    def between_parts(self) -> float:
-        """Return the space between two parts on one line."""
-        return em(16)
+        return em(26) + em(10) if part.badge is not None else em(12) + em(8)
 
     @cached_property
     def space(self) -> float:
-        """Return the space between two words."""
         return self._metrics[False].horizontalAdvance(" ")
 
     def word_width(self, word: Word) -> float:
-        """Return the width of a word."""
         return self._metrics[word.quiet].horizontalAdvance(word.text)
 
     @cached_property
@@ -83,12 +71,11 @@ class StripText:
         return {quiet: QFontMetricsF(self.face(Word("", quiet))) for quiet in (False, True)}
 
     def width(self, parts: tuple[Part, ...]) -> float:
-        """Return the width of a line."""
         widths = [
             self.mark_width(part) + sum(map(self.word_width, part.words)) + self.space * (len(part.words) - 1)
             for part in parts
         ]
-        return sum(widths) + self.between_parts * (len(parts) - 1)
+        return sum(widths) + em(_BETWEEN_PARTS) * (len(parts) - 1)
 
 
 def strip_text(
@@ -178,8 +165,7 @@ def _wrapped(text: StripText, part: Part, width: float) -> list[Part]:
 
 
 _AFTER_BADGE = 14
-_AIR = 12
-"""Free height of a strip with tight lines."""
+_AIR = 12  # free height of a strip with tight lines
 
 
 class StripBand(Painted, QLabel):
@@ -188,7 +174,7 @@ class StripBand(Painted, QLabel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._strip: DifferenceSentence | Balance = DifferenceSentence("B", (), ())
-        self._room, self._blank = Breakpoint(False, False, False), False
+        self._room, self._blank = theme.WIDE, False
 
     def show_strip(self, strip: DifferenceSentence | Balance, room: Breakpoint, *, blank: bool = False) -> None:
         """Show a sentence in the size for the room; `blank` keeps the room but shows nothing."""
@@ -201,16 +187,13 @@ class StripBand(Painted, QLabel):
         return QSize(em(400), self.heightForWidth(em(400)))
 
     def text_for(self, width: int) -> StripText:
-        """Return the lines for a band `width` pixels wide."""
         return strip_text(self._strip, width - 2 * theme.M - self._before(), self._room)
 
     def heightForWidth(self, width: int) -> int:
-        """Return the height of the sentence at this width."""
         text = self.text_for(width)
         return len(text.lines) * self._pitch(text) + self._padding(text)
 
     def height_of(self, sentence: DifferenceSentence | Balance, width: int, room: Breakpoint) -> int:
-        """Return the height of another sentence."""
         shown = self._strip, self._room
         self._strip, self._room = sentence, room
         height = self.heightForWidth(width)
@@ -250,7 +233,7 @@ class StripBand(Painted, QLabel):
         for line in text.lines:
             x = left + self._before()
             for part in line:
-                x = self._paint_part(painter, text, part, x, middle, colours) + text.between_parts
+                x = self._paint_part(painter, text, part, x, middle, colours) + em(_BETWEEN_PARTS)
             middle += pitch
 
     def _paint_part(
@@ -293,7 +276,7 @@ class TopBar(QWidget):
         for action in actions:
             action.setParent(self)
             annotate(action, name=action.text())
-        self._room = Breakpoint(False, False, False)
+        self._room = theme.WIDE
 
     def show_progress(self, strong: str, quiet: str, share: float, spoken: str) -> None:
         """Show progress: "Question 7,", "about 5 to 8 more", the share done, and the same in words."""
@@ -303,7 +286,6 @@ class TopBar(QWidget):
         self._place()
 
     def rename(self, action: Button, text: str, brief: str) -> None:
-        """Change the texts of an action."""
         index = self._actions.index(action)
         self._texts = (*self._texts[:index], text, *self._texts[index + 1 :])
         self._brief = (*self._brief[:index], brief, *self._brief[index + 1 :])
@@ -311,19 +293,16 @@ class TopBar(QWidget):
         self._place()
 
     def arrange(self, room: Breakpoint) -> None:
-        """Adapt to a breakpoint."""
         self._room = room
         self._place()
 
     def needed_height(self, width: int) -> int:
-        """Return the height of the bar at this width."""
         if not self._room.large:
             return em(40)
         lines = 1 if self._fits_one_line(width) else 2
         return max(self._action_height(), lines * self.strong.sizeHint().height()) + _BAR + 14
 
     def minimum_width(self) -> int:
-        """Return the least width in which nothing overlaps."""
         words = max(self.strong.sizeHint().width(), self.quiet.sizeHint().width())
         if not self._room.large:
             words = max(em(_BAR_WIDTH), self._words_width())

@@ -28,7 +28,7 @@ from elicit_app.gui.question.answers import MoveField, MoveSlider, MoveState
 from elicit_app.gui.question.flow_view import FlowList, FlowView, FullPicture
 from elicit_app.gui.question.layout import Plan, Scale, ScaleMemory, plan
 from elicit_app.gui.question.row import FIELD_BEYOND, ComparisonRow, CountBar, digits_width
-from elicit_app.gui.theme import Breakpoint, Role, em, font
+from elicit_app.gui.theme import Role, em, font
 from elicit_app.session.pair_words import PairComparison, Row, letter_of
 from elicit_app.study.model import Study, Wording
 
@@ -52,7 +52,6 @@ class CardHead(QWidget):
         self.badges = (Badge("A", parent=self), Badge("B", parent=self))
 
     def place(self, plan: Plan) -> None:
-        """Place the parts over the columns."""
         size, middle = plan.sizes, self.height() // 2
         side = em(size.badge)
         for badge, x in zip(
@@ -81,14 +80,12 @@ class FoldLine(QWidget):
         self.toggle.role = theme.Role.MINOR
 
     def say(self, sentence: str, *, full: bool) -> None:
-        """Show the sentence and the button's target."""
         self.sentence.setText(sentence)
         self._sign.setVisible(bool(sentence))
         self.toggle.setText("Only what differs" if full else "Full picture")
         self._sign.set_glyph(Glyph.OPEN if full else Glyph.CLOSED)
 
     def needed_height(self, width: int) -> int:
-        """Return the height of the sentence."""
         return self.sentence.heightForWidth(self._sentence_width(width)) + theme.S
 
     def _sentence_x(self) -> int:
@@ -98,7 +95,6 @@ class FoldLine(QWidget):
         return width - self._sentence_x() - self.toggle.sizeHint().width() - _RIGHT - theme.S
 
     def place(self) -> None:
-        """Place the parts."""
         sign, toggle, middle = self._sign.sizeHint(), self.toggle.sizeHint(), self.height() // 2
         self._sign.setGeometry(theme.M, middle - sign.height() // 2, sign.width(), sign.height())
         tall = min(toggle.height(), self.height() - theme.XS)
@@ -173,7 +169,7 @@ class ComparisonCard(Painted, QGroupBox):
         super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._view: PairComparison | None = None
-        self._plan = plan(theme.WIDEST, Breakpoint(False, False, False), 1)
+        self._plan = plan(theme.WIDEST, theme.WIDE, 1)
         self.is_full, self._ring, self._numbers_only = False, False, False
         self._memory = ScaleMemory()
         self._moving: MoveState | None = None
@@ -193,12 +189,10 @@ class ComparisonCard(Painted, QGroupBox):
 
     @property
     def rows(self) -> tuple[ComparisonRow, ...]:
-        """Return the rows that are shown."""
         return tuple(row for row in self._rows if not row.isHidden())
 
     @property
     def flow(self) -> FullPicture:
-        """Return the form of the full picture for the current plan."""
         return self._flow_list if self._plan.sizes.stacked else self._wide_flow
 
     def _show_flow(self) -> None:
@@ -207,7 +201,6 @@ class ComparisonCard(Painted, QGroupBox):
 
     @property
     def largest(self) -> int:
-        """Return the largest count shown so far."""
         return self._memory.largest
 
     def begin(self, study: Study) -> None:
@@ -216,7 +209,6 @@ class ComparisonCard(Painted, QGroupBox):
         self._memory.record_counts([largest_count(study)])
 
     def record_counts(self, view: PairComparison, proposal: Proposal | None = None, others: int = 0) -> None:
-        """Record the counts of a pair, and the far end of the movable one."""
         self._memory.record_counts([count for row in view.rows for count in (row.left, row.right)])
         if proposal is not None:
             self._memory.record_counts([proposal.most + others])
@@ -239,12 +231,10 @@ class ComparisonCard(Painted, QGroupBox):
         self.field.moved.emit(shown)
 
     def row_view(self, moving: MoveState) -> Row:
-        """Return the row whose number is moved."""
         assert self._view is not None
         return self._view.rows[self.moving_row(moving)]
 
     def moving_row(self, moving: MoveState) -> int:
-        """Return the index of the row whose number is moved."""
         assert self._view is not None
         keys = [(row.true, row.predicted) for row in self._view.rows]
         wanted = (moving.proposal.true, moving.proposal.predicted)
@@ -274,7 +264,6 @@ class ComparisonCard(Painted, QGroupBox):
         return self._view is not None and any(row.amount for row in self._view.rows)
 
     def show_full(self, full: bool) -> None:
-        """Switch to the full picture, or back."""
         self.is_full = full
         view = self._view
         if view is None:
@@ -291,7 +280,6 @@ class ComparisonCard(Painted, QGroupBox):
     # measures
 
     def fit(self, plan_: Plan) -> None:
-        """Take the sizes and columns of a plan."""
         self._plan = plan_
         self._wide_flow.set_compact(plan_.sizes.compact)
         self._show_flow()
@@ -310,7 +298,6 @@ class ComparisonCard(Painted, QGroupBox):
         return heights if self._plan.sizes.stacked else [max(heights)] * len(heights) if heights else []
 
     def needed_height(self) -> int:
-        """Return the least height in which nothing is cut or hidden."""
         fold = self._fold_height() + 1
         if self.is_full:
             return self.flow.needed_height(self._plan.width - 2) + fold
@@ -328,7 +315,6 @@ class ComparisonCard(Painted, QGroupBox):
     # arranging
 
     def place(self) -> None:
-        """Place everything for the current geometry and plan."""
         size, fold = self._plan.sizes, self._fold_height()
         end = self.height() - fold - 1
         self._last_divider.setGeometry(_INSET, end, self.width() - 2 * _INSET, 1)
@@ -409,7 +395,7 @@ class ComparisonCard(Painted, QGroupBox):
 
     def paint(self, painter: QPainter, colours: theme.Tokens) -> None:
         box(painter, QRectF(self.rect()), theme.CARD_RADIUS, fill=colours.surface, border=colours.line)
-        for bar in (bar for row in self.rows for bar in row.bars if bar.is_moving):
+        for bar in (bar for row in self.rows for bar in row.bars if bar.moving is not None):
             hue, soft = side_colours(colours, letter_of(bar.side))
             frame = bar.frame.translated(bar.mapTo(self, QPoint(0, 0)))
             box(painter, frame, theme.BUTTON_RADIUS, fill=soft, border=hue, width=2)

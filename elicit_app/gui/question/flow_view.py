@@ -29,11 +29,8 @@ from elicit_app.session.views import Side
 from elicit_app.study.model import Wording
 
 BESIDE_NUMBER = 10
-SIGN = 10
-"""Side of the triangle before "12 more", at the base font."""
-
-_LEAST_NAME = 60
-"""Least width of a wrapped name at the base font."""
+SIGN = 10  # side of the triangle before "12 more", at the base font
+_LEAST_NAME = 60  # least width of a wrapped name at the base font
 
 
 def prediction_font(*, compact: bool, strong: bool) -> QFont:
@@ -137,7 +134,6 @@ class FlowPainter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
     def head(self, height: float) -> None:
-        """Paint "the model says [A]", "Truth", "[B] the model says"."""
         painter, place, y = self._painter, self._place, height / 2
         side = em(26 if self._compact else 30)
         face = font(Role.LABEL)
@@ -150,7 +146,6 @@ class FlowPainter:
         write(painter, middle, "Truth", face, self._colours.ink2, CENTRE)
 
     def branch(self, branch: Branch, rect: QRectF, heights: list[float]) -> None:
-        """Paint one truth and its leaves, with the given heights, in `rect`."""
         top = rect.top()
         for leaf, height in zip(branch.leaves, heights, strict=True):
             for side in _SIDES:
@@ -231,8 +226,7 @@ class FlowPainter:
         write(painter, whole.adjusted(sign + 6, 0, 0, 0), words, more_font(), self._colours.ink, CENTRE)
 
 
-MOST_CLASSES = 5
-"""Above this many classes, equal branches are merged."""
+MOST_CLASSES = 5  # above this many classes, equal branches are merged
 
 
 class FullPicture(QLabel):
@@ -244,7 +238,6 @@ class FullPicture(QLabel):
         self.condensed: tuple[Branch, ...] = ()
 
     def show_pair(self, left: Counts, right: Counts, wording: Wording) -> None:
-        """Show a pair of confusion matrices; rows are true classes."""
         self.condensed = branches(left, right, wording, condensed=True)
         few = len(left) <= MOST_CLASSES
         self.full = branches(left, right, wording) if few else self.condensed
@@ -252,11 +245,9 @@ class FullPicture(QLabel):
         self.update()
 
     def needed_height(self, width: int) -> int:
-        """Return the least height in which nothing is cut off."""
         raise NotImplementedError
 
     def wanted_height(self, width: int) -> int:
-        """Return the height at which the view looks best."""
         raise NotImplementedError
 
 
@@ -287,7 +278,6 @@ class FlowView(Painted, FullPicture):
         self._compact = False
 
     def set_compact(self, compact: bool) -> None:
-        """Take the text sizes for a compact page, or for a wide one."""
         self._compact = compact
         self.update()
 
@@ -354,7 +344,6 @@ class FlowList(Painted, FullPicture):
         return self.needed_height(width)
 
     def side(self) -> float:
-        """Return the width of a side: number, triangle and "12 more"."""
         numbers, more = QFontMetricsF(number_font(compact=True, strong=True)), QFontMetricsF(more_font())
         leaves = [leaf for branch in self.full for leaf in branch.leaves]
         digits = max((numbers.horizontalAdvance(f"{max(leaf.left, leaf.right):,}") for leaf in leaves), default=0.0)
@@ -362,13 +351,11 @@ class FlowList(Painted, FullPicture):
         return theme.S + em(SIGN) + 6 + more.horizontalAdvance(f"{surplus:,} more") + theme.S + digits + theme.S
 
     def heights(self, branch: Branch, width: int) -> list[float]:
-        """Return the heights of the line of the truth and of its leaves."""
         room, face = self.name_width(width), prediction_font(compact=True, strong=True)
         truth = max(em(_TRUTH), wrapped_height(_truth(branch), truth_font(), width - 2 * theme.M) + theme.S)
         return [truth, *(max(em(_LEAF), wrapped_height(leaf.called, face, room)) for leaf in branch.leaves)]
 
     def name_width(self, width: int) -> float:
-        """Return the width of a prediction: glyph and name."""
         return width - 2 * self.side() - em(16)
 
     def paint(self, painter: QPainter, colours: theme.Tokens) -> None:

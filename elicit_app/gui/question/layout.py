@@ -15,12 +15,8 @@ from PySide6.QtGui import QPainterPath
 from elicit_app.gui import theme
 from elicit_app.gui.theme import Breakpoint, Role, em
 
-GAP = 12
-"""Distance between the answers A, "About equal" and B."""
-
-STACKED_INNER = 36
-"""Half the distance between the two numbers of a stacked row."""
-
+GAP = 12  # distance between the answers A, "About equal" and B
+STACKED_INNER = 36  # half the distance between the two numbers of a stacked row
 _MIDDLE_WIDE, _MIDDLE, _MIDDLE_DENSE, _LEAST_MIDDLE = 344, 288, 320, 180
 
 
@@ -32,7 +28,6 @@ class Span(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Return the first pixel after it."""
         return self.x + self.width
 
 
@@ -184,13 +179,10 @@ def answer_spans(plan_: Plan) -> tuple[Span, Span, Span]:
     return a, Span(middle.x + inset, middle.width - 2 * inset), b
 
 
-MOST_SQUARES = 500
-"""Above this many cases of one mistake a solid bar replaces the squares."""
-
+MOST_SQUARES = 500  # above this many cases of one mistake a solid bar replaces the squares
 LARGEST_PITCH, SMALLEST_PITCH, SMALLEST_OF_FIVE = 12.0, 3.0, 7.0
 OUTLINE = 1.5
-_BEYOND_GAP = 0.25
-"""Distance of the outline's centre line beyond the gap around the squares."""
+_BEYOND_GAP = 0.25  # distance of the outline's centre line beyond the gap around the squares
 
 
 @dataclass(frozen=True)
@@ -204,16 +196,13 @@ class Scale:
 
     @property
     def gap(self) -> float:
-        """Return the space between two squares."""
         return 2.0 if self.pitch >= 8 else 1.5 if self.pitch >= 6 else 1.0
 
     @property
     def height(self) -> float:
-        """Return the height of a full column."""
         return self.rows * self.pitch - self.gap
 
     def length(self, count: int) -> float:
-        """Return the length of a bar of `count` cases."""
         if self.solid:
             return count * self.per_case
         return -(-count // self.rows) * self.pitch - self.gap if count else 0.0
@@ -260,7 +249,6 @@ class Bar:
 
     @cached_property
     def outline(self) -> QPainterPath:
-        """Return one outline around the surplus."""
         at = self.scale.gap + _BEYOND_GAP
         # One rectangle per column, because simplifying a path of many squares is slow.
         columns: dict[float, QRectF] = {}
@@ -302,7 +290,6 @@ class ScaleMemory:
         self._scales: dict[tuple[int, ...], Scale] = {}
 
     def record_counts(self, counts: list[int]) -> None:
-        """Record counts that will be shown."""
         self.largest = max(self.largest, *counts, 0)
 
     def scale(self, width: float, height: float, window: tuple[int, ...]) -> Scale:

@@ -12,8 +12,8 @@ from elicit_app.elicitation.questions import Family, Moved
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, FlatButton, PrimaryButton
 from elicit_app.gui.elements.page import bind
-from elicit_app.gui.elements.painting import Glyph, GlyphSign, Label, annotate
-from elicit_app.gui.elements.surfaces import Card, Notice, Surface, in_column, in_row, set_direction
+from elicit_app.gui.elements.painting import Arranged, Glyph, GlyphSign, Label, annotate
+from elicit_app.gui.elements.surfaces import Card, Notice, Surface, in_column, in_row
 from elicit_app.gui.question.answers import AnswerChoice, GivenAnswer, ReasonField
 from elicit_app.gui.question.bands import TopBar
 from elicit_app.gui.question.pair_page import Pair, PairPage
@@ -48,7 +48,6 @@ class BreakCard(Card):
         in_column(self._sentence, buttons, on=self, margins=(theme.L, theme.XL, theme.L, theme.XL), spacing=theme.L)
 
     def offer(self, answers: int) -> None:
-        """Offer a break after this many answers."""
         self._sentence.setText(f"{answers} answers, all kept. Take a break?")
         annotate(self, name=self._sentence.text())
 
@@ -96,7 +95,6 @@ class QuestionPage(PairPage):
         self.answer_with(self._answer)
         self.undo.clicked.connect(self._undo)
         self.stop.clicked.connect(self.stop_requested)
-        self.notice.pressed.connect(self.retry_requested)
         self.break_card.proceed.clicked.connect(self._end_break)
         self.break_card.stop.clicked.connect(self.start_requested)
         self.card.fold.toggle.clicked.connect(self.toggle_full_picture)
@@ -156,7 +154,7 @@ class QuestionPage(PairPage):
             self.show_question(view.question)
         self._answered = True
         self._set_answerable(False)
-        self.notice.say(view.sentence, button="Try again")
+        self.notice.say(view.sentence, button="Try again", then=self.retry_requested.emit)
         self.place()
         self.notice.button.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -179,7 +177,6 @@ class QuestionPage(PairPage):
         self.undo.setEnabled(view.again is not None or view.undoes == "change" or view.previous is not None)
 
     def _update_notes(self) -> None:
-        """Show notes on this question under the headline."""
         view, study = self._question, self._study
         if view is None or study is None:
             return
@@ -192,7 +189,7 @@ class QuestionPage(PairPage):
         self.note.setText(" ".join(filter(None, notes)))
 
     def _set_answerable(self, answerable: bool) -> None:
-        for button in (*self.answers.buttons, self.answers.equalise, *self.move_answers.buttons):
+        for button in (*self.answers.buttons, *self.move_answers.buttons):
             button.setEnabled(answerable)
 
     def _offer_break(self, view: QuestionView) -> None:
@@ -234,12 +231,10 @@ class QuestionPage(PairPage):
 
     @property
     def on_screen(self) -> bool:
-        """Return whether the question has been painted."""
         return self._since_painted.isValid()
 
     @property
     def locked(self) -> bool:
-        """Return whether an answer would be ignored now."""
         waiting = not self.on_screen or self._since_painted.elapsed() < self._lock_ms
         return self._question is None or self._answered or waiting or not self.break_card.isHidden()
 
@@ -335,7 +330,7 @@ class QuestionPage(PairPage):
 _STEPS = 3
 
 
-class FeedbackCard(Card):
+class FeedbackCard(Arranged, Card):
     """Feedback after a practice answer, with "Next" and, after a wrong choice, "Try again"."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -350,10 +345,9 @@ class FeedbackCard(Card):
         middle = Qt.AlignmentFlag.AlignVCenter
         buttons = in_row(1, (self.again, 0, middle), (self.next, 0, middle), spacing=12)
         margins = (theme.L, theme.M, theme.L, theme.M)
-        self._parts = in_row((message, 1), buttons, on=self, margins=margins, spacing=theme.M)
+        self._parts = in_row((message, 1), buttons, on=self, margins=margins, spacing=theme.M, stacks="large")
 
     def say(self, feedback: Feedback, *, undo: bool = False) -> None:
-        """Show feedback; with `undo` the answer can be undone."""
         self.sign.setVisible(feedback.right)
         self.again.setVisible(undo or not feedback.right)
         self.again.setText("Undo" if undo else "Try again")
@@ -365,11 +359,9 @@ class FeedbackCard(Card):
         annotate(self, name=f"{feedback.headline}. {feedback.sentence}")
         self._parts.activate()
 
-    def arrange(self, room: Breakpoint) -> None:
-        """Use the text sizes for a breakpoint; with a large font the buttons go below."""
-        set_direction(self._parts, down=room.large)
-        small = room.narrow
-        self.headline.set_role(theme.Role.SECTION if small else theme.Role.TITLE, compact=False)
+    def arrange(self, breakpoint_: Breakpoint) -> None:
+        small = breakpoint_.narrow
+        self.headline.set_role(theme.Role.SECTION if small else theme.Role.TITLE)
         self.sentence.set_role(theme.Role.NOTE if small else theme.Role.FLOW)
         self.next.tall = 44 if small else 52
 
@@ -406,7 +398,6 @@ class PracticePage(PairPage):
         return self.feedback.isHidden()
 
     def begin(self, study: Study, family: Family) -> None:
-        """Start the practice on `study`."""
         self._study, self._family = study, family
         self._better, self._trade = practice_pair(study), practice_trade(study)
         self.number = 1
@@ -450,7 +441,6 @@ class PracticePage(PairPage):
         (self.feedback.next if feedback.right else self.feedback.again).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _undo(self) -> None:
-        """Undo the answer, or go back to the previous question."""
         if self.answerable and self.number > 1:
             self.number -= 1
         self._show_step()
@@ -468,7 +458,3 @@ class PracticePage(PairPage):
     def bottom_height(self, width: int) -> int:
         usual = super().bottom_height(width)
         return usual if self.feedback.isHidden() else max(usual, self.feedback.heightForWidth(width))
-
-    def arrange(self, breakpoint_: Breakpoint) -> None:
-        self.feedback.arrange(breakpoint_)
-        super().arrange(breakpoint_)

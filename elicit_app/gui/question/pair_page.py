@@ -31,11 +31,8 @@ from metrics.elicited.family import linear_family
 MOVE_LOCK_MS, SPEAK_MS = 350, 500
 """Time for which "Equally bad now" is initially disabled, and delay before a moved number is spoken."""
 
-_ANSWERS_AT_MOST = 0.4
-"""Largest share of the height for fixed answers; if they need more, they scroll with the rest."""
-
-_AROUND_AT_LEAST = 2
-"""Least free pixels above and below the comparison."""
+_ANSWERS_AT_MOST = 0.4  # largest share of the height for fixed answers; if they need more, they scroll with the rest
+_AROUND_AT_LEAST = 2  # least free pixels above and below the comparison
 
 
 class Pair(NamedTuple):
@@ -90,12 +87,11 @@ class PairPage(Page):
 
     def order_focus(self, *last: QWidget) -> None:
         """Make Tab visit the comparison, the number, the answers of both modes, and then `last`."""
-        answers = (*self.answers.all_buttons, *self.move_answers.buttons)
+        answers = (*self.answers.buttons, *self.move_answers.buttons)
         for before, after in pairwise((self.card, self.card.fold.toggle, self.card.field, *answers, *last)):
             self.setTabOrder(before, after)
 
     def set_numbers_only(self, numbers_only: bool) -> None:
-        """Omit or show the squares."""
         self.card.set_numbers_only(numbers_only)
         self.place()
 
@@ -109,7 +105,6 @@ class PairPage(Page):
 
     @property
     def room(self) -> Breakpoint:
-        """Return the breakpoint of the page."""
         return theme.breakpoint_for(self.size())
 
     def take_words(self, study: Study) -> None:
@@ -172,18 +167,15 @@ class PairPage(Page):
             key.setEnabled(False)
 
     def answer_with(self, answer: Callable[[AnswerChoice], object]) -> None:
-        """Connect the keys and buttons of the choice to `answer`."""
         self.answers.given.connect(answer)
         for key, choice in ANSWER_KEYS.items():
             self._choice_keys += bind(self, partial(answer, choice), key)
 
     def give_moved(self, reply: Reply, moved: Moved | None) -> None:
-        """Handle an answer given while a number was being moved."""
         raise NotImplementedError
 
     @property
     def moving(self) -> bool:
-        """Return whether a number is being moved."""
         return self._moving is not None
 
     @property
@@ -193,7 +185,6 @@ class PairPage(Page):
 
     @property
     def answerable(self) -> bool:
-        """Return whether answers are accepted now."""
         return True
 
     def begin_move(self) -> None:
@@ -226,7 +217,6 @@ class PairPage(Page):
         return int(cells.sum() - cells[proposal.true] - cells[proposal.predicted])
 
     def end_move(self) -> None:
-        """Return to the choice between the results as originally asked."""
         if not self.moving or self._view is None or self._pair is None:
             return
         self._moving = None
@@ -356,7 +346,6 @@ class PairPage(Page):
         return plan(width, self.room, rows, longest_word=longest, least_side=side)
 
     def place(self) -> None:
-        """Place everything for the current size and values."""
         if not self._settled:
             return
         plan_, side = self.plan(), self.side_margin
@@ -461,7 +450,6 @@ class PairPage(Page):
         return QSize(width + 2 * theme.MARGIN, fixed + em(100))
 
     def scroll_pages(self, pages: int) -> None:
-        """Scroll the middle part by whole pages."""
         bar = self.area.verticalScrollBar()
         bar.setValue(bar.value() + pages * bar.pageStep())
 

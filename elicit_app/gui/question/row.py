@@ -27,23 +27,18 @@ from elicit_app.gui.elements.painting import (
 )
 from elicit_app.gui.question.answers import MoveState
 from elicit_app.gui.question.layout import OUTLINE, Bar, Plan, Scale, Sizes, plan
-from elicit_app.gui.theme import Breakpoint, Role, em, font
+from elicit_app.gui.theme import Role, em, font
 from elicit_app.session.pair_words import Row, letter_of
 from elicit_app.session.views import Side
 
-BESIDE_NUMBER = 18
-"""Distance between the digits and the squares."""
-
+BESIDE_NUMBER = 18  # distance between the digits and the squares
 FIELD_BEYOND, _FIELD_GAP, _FRAME_BEYOND = 12, 6, 6
 """Margin of a number's field beyond its digits, its distance from the squares, and the margin of the frame around both
 beyond the column."""
 
 _OR_TYPE = "or type"
-_HANDLE_AIR = 18
-"""Distance from an end of the slider without text, because its handle may be there."""
-
-_UNDER_NUMBER, _UNDER_NUMBER_TIGHT = 8, 6
-"""Distance between the digits and the rate."""
+_HANDLE_AIR = 18  # distance from an end of the slider without text, because its handle may be there
+_UNDER_NUMBER, _UNDER_NUMBER_TIGHT = 8, 6  # distance between the digits and the rate
 
 
 @dataclass(frozen=True)
@@ -102,16 +97,11 @@ class CountBar(Painted, Sized, QLabel):
         self._sizes: Sizes | None = None
         self._scale: Scale | None = None
         self._digits = 0.0
-        self._moving: MoveState | None = None
-
-    @property
-    def is_moving(self) -> bool:
-        """Return whether its number is being moved."""
-        return self._moving is not None
+        self.moving: MoveState | None = None  # while its number is moved
 
     def set_moving(self, moving: MoveState | None) -> None:
         """Leave the number to its field while it is moved, or paint it."""
-        self._moving = moving
+        self.moving = moving
         self.update()
 
     def show_row(self, row: Row, sizes: Sizes, scale: Scale | None, digits: float) -> None:
@@ -137,7 +127,7 @@ class CountBar(Painted, Sized, QLabel):
         top = min(middle - block / 2, self.height() - theme.XS - block)
         number_y = float(round(top + digits.capHeight()))
         rate_y = number_y + between + rates.capHeight()
-        if self._moving is not None:
+        if self.moving is not None:
             below = self.field(sizes, squares, number_y).bottom()
             rate_y = max(rate_y, below + theme.XS + rates.capHeight())
         number, rate = f"{row.count(self.side):,}", row.rates[0 if self.side == "left" else 1]
@@ -186,13 +176,13 @@ class CountBar(Painted, Sized, QLabel):
         place, row, sizes = self.place(), self._row, self._sizes
         if place is None or row is None or sizes is None:
             return
-        if self._moving is not None:
-            self._paint_move(painter, place, self._moving)
+        if self.moving is not None:
+            self._paint_move(painter, place, self.moving)
         else:
             painter.setFont(font(sizes.number, compact=sizes.compact))
             painter.setPen(colours.ink)
             painter.drawText(place.number, f"{row.count(self.side):,}")
-        if self._moving is not None and self._moving.beyond:
+        if self.moving is not None and self.moving.beyond:
             return
         painter.setFont(font(sizes.rate))
         painter.setPen(colours.ink2)
@@ -228,7 +218,7 @@ class CountBar(Painted, Sized, QLabel):
 
     def move_places(self) -> MovePlaces | None:
         """Return the places of the field and the slider; None if the number is not being moved."""
-        place, sizes, moving = self.place(), self._sizes, self._moving
+        place, sizes, moving = self.place(), self._sizes, self.moving
         if place is None or sizes is None or moving is None:
             return None
         outwards = -1 if self.side == "left" else 1
@@ -312,17 +302,10 @@ class CountBar(Painted, Sized, QLabel):
 _BAR_AIR, _BAR_AIR_TIGHT = 8, 3
 """Total free height above and below the bars and "12 more"; the second is for a small window."""
 
-_SLIDER = 44
-"""Height under stacked squares for the slider of a movable number, at the base font."""
-
-_MOST_LINES = 2
-"""Most lines of a name, and of the truth and prediction under it."""
-
-_LEAST_SQUARES = 26
-"""Least height of the squares in a row."""
-
-_STACKED_BARS = 36
-"""Height of the squares in a stacked row, at the base font."""
+_SLIDER = 44  # height under stacked squares for the slider of a movable number, at the base font
+_MOST_LINES = 2  # most lines of a name, and of the truth and prediction under it
+_LEAST_SQUARES = 26  # least height of the squares in a row
+_STACKED_BARS = 36  # height of the squares in a stacked row, at the base font
 
 
 class ComparisonRow(QWidget):
@@ -335,7 +318,7 @@ class ComparisonRow(QWidget):
         self.flow = Label(role=theme.Role.FLOW, ink=theme.INK2, align=centre, parent=self)
         self.consequence = Label(role=theme.Role.BODY, ink=theme.INK3, align=centre, parent=self)
         self.bars = (CountBar("left", self), CountBar("right", self))
-        self._plan = plan(theme.WIDEST, Breakpoint(False, False, False), 1)
+        self._plan = plan(theme.WIDEST, theme.WIDE, 1)
         self._is_short = False
         self.movable = False
 
@@ -391,14 +374,12 @@ class ComparisonRow(QWidget):
     # measures
 
     def needed_height(self) -> int:
-        """Return the least height in which nothing is cut off."""
         if self._plan.sizes.stacked:
             return self._words_height() + self._stacked_bars() + 3 * theme.S
         bars = label_height(self._plan.sizes) + _LEAST_SQUARES + self._plan.sizes.below + self._padding()
         return max(self._words_height() + theme.S, round(bars))
 
     def squares_height(self) -> float:
-        """Return the height available to the squares."""
         if self._plan.sizes.stacked:
             return em(_STACKED_BARS)
         return self.height() - label_height(self._plan.sizes) - self._plan.sizes.below - self._padding()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
@@ -11,65 +10,40 @@ from PySide6.QtWidgets import QBoxLayout, QGridLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button
-from elicit_app.gui.elements.painting import Label, annotate
-from elicit_app.gui.elements.surfaces import Block, Card, Divider, in_column, in_grid, in_row, set_direction
+from elicit_app.gui.elements.painting import Arranged, Label, annotate
+from elicit_app.gui.elements.surfaces import Block, Card, Divider, arrange_parts, in_column, in_grid, in_row
 from elicit_app.gui.results.plotting import MOST_WITH_RANGES, Cell, MatrixCard
 from elicit_app.session.views import ResultView
 from elicit_app.study.model import Study
 from metrics.elicited.exchange import PLAUSIBLE
+from metrics.exports import FORMATS
 from metrics.exports.metric_page import cost_texts, factor_texts, release_sentence, weight_texts
 from metrics.exports.page import Cells
 from metrics.inputs.arguments import Floats
 
+METRIC, ANSWERS, COPIED = "metric", "answers", "sklearn"
+REPORT, PICTURES, TO_SEND_BACK = "pdf", "pictures", "to send back"
+ENDINGS = {
+    **FORMATS,
+    METRIC: ".metric.json",
+    ANSWERS: ".answers.csv",
+    PICTURES: ".png",
+    TO_SEND_BACK: "-answers.session.jsonl",
+}
+"""Format -> suffix of its files."""
 
-class FileFormat(NamedTuple):
-    """A format to save or copy: its key, its button, and the suffix of its files."""
-
-    key: str
-    button: str
-    ending: str
-
-
-class FileRow(NamedTuple):
-    """One row of the card: its name, its use, and its formats."""
-
-    name: str
-    purpose: str
-    formats: tuple[FileFormat, ...]
-
-
-METRIC, ANSWERS = FileFormat("metric", "Save…", ".metric.json"), FileFormat("answers", "Save…", ".answers.csv")
-COPIED = "sklearn"
-REPORT = FileFormat("pdf", "PDF…", ".pdf")
-PICTURES = FileFormat("pictures", "Save pictures…", ".png")
-TO_SEND_BACK = FileFormat("to send back", "Save my answers…", "-answers.session.jsonl")
 ROWS = (
-    FileRow("Metric file (.metric.json)", "what scripts, notebooks and this app read", (METRIC,)),
-    FileRow("scikit-learn", "scorer and cost matrix, ready to paste", (FileFormat(COPIED, "Copy", ".py"),)),
-    FileRow(
-        "Weka, mlr3",
-        "in each tool’s own orientation (mlr3 is transposed)",
-        (FileFormat("weka", "Weka…", ".cost"), FileFormat("mlr3", "mlr3…", ".R")),
-    ),
-    FileRow(
-        "Report",
-        "to read, sign and keep",
-        (REPORT, FileFormat("html", "HTML…", ".html"), FileFormat("markdown", "Markdown…", ".md")),
-    ),
-    FileRow("Costs as a table", "CSV, for a spreadsheet", (FileFormat("csv", "Save…", ".csv"),)),
-    FileRow("All answers", "CSV, every question as it was shown", (ANSWERS,)),
+    ("Metric file (.metric.json)", "what scripts, notebooks and this app read", {METRIC: "Save…"}),
+    ("scikit-learn", "scorer and cost matrix, ready to paste", {COPIED: "Copy"}),
+    ("Weka, mlr3", "in each tool’s own orientation (mlr3 is transposed)", {"weka": "Weka…", "mlr3": "mlr3…"}),
+    ("Report", "to read, sign and keep", {REPORT: "PDF…", "html": "HTML…", "markdown": "Markdown…"}),
+    ("Costs as a table", "CSV, for a spreadsheet", {"csv": "Save…"}),
+    ("All answers", "CSV, every question as it was shown", {ANSWERS: "Save…"}),
 )
-OF_COSTS = (COPIED, "weka", "mlr3", "csv")
-"""Formats of a cost matrix."""
+"""The rows of the card: name, use, and the button of each format."""
 
+OF_COSTS = (COPIED, "weka", "mlr3", "csv")  # formats of a cost matrix
 TOO_FEW = "A metric file needs five informative answers. Answer more questions first."
-
-
-def format_of(key: str) -> FileFormat:
-    """Return the format with a key."""
-    return next(
-        each for each in (PICTURES, TO_SEND_BACK, *(each for row in ROWS for each in row.formats)) if each.key == key
-    )
 
 
 class FilesCard(Card):
@@ -80,52 +54,37 @@ class FilesCard(Card):
     def __init__(self) -> None:
         super().__init__()
         self.buttons: dict[str, Button] = {}
-        self._lines: list[QBoxLayout] = []
         self._caveat = Label(TOO_FEW, theme.Role.NOTE, theme.INK2)
         column = in_column(self._caveat, on=self, margins=(20, 10, 20, 10), spacing=6)
         for index, row in enumerate(ROWS):
             if index:
                 column.addWidget(Divider())
-            column.addLayout(self._row(row))
+            column.addLayout(self._row(*row))
         column.addStretch(1)
 
     def show_result(self, view: ResultView) -> None:
         """Disable the formats while there are too few answers; the answers themselves can always be saved."""
         self._caveat.show_text(view.metric.quality.caveat if view.can_export else TOO_FEW)
-        self.buttons[COPIED].setText(format_of(COPIED).button)
+        self.buttons[COPIED].setText("Copy")
         for key, button in self.buttons.items():
             fits = view.metric.kind == "confusion" or key not in OF_COSTS
-            button.setEnabled((view.can_export and fits) or key == ANSWERS.key)
+            button.setEnabled((view.can_export and fits) or key == ANSWERS)
             annotate(button, tooltip="" if fits else "Amounts were priced here, not mistakes between classes.")
 
     def show_copied(self) -> None:
-        """Show on its button that the scikit-learn code was copied."""
         self.buttons[COPIED].setText("Copied")
 
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """With a large font the buttons go below the words."""
-        for line in self._lines:
-            set_direction(line, down=breakpoint_.large)
-
-    def _row(self, row: FileRow) -> QBoxLayout:
+    def _row(self, name: str, use: str, formats: dict[str, str]) -> QBoxLayout:
         buttons = in_row(spacing=theme.S)
-        words = in_column(
-            Label(row.name, theme.Role.STRONG), Label(row.purpose, theme.Role.NOTE, theme.INK2), spacing=0
-        )
-        across = in_row((words, 1), buttons, spacing=theme.S)
-        self._lines.append(across)
-        for each in row.formats:
-            button = Button(each.button)
-            annotate(
-                button,
-                name=f"{each.button.rstrip('…')} {row.name}"
-                if len(row.formats) == 1
-                else f"Save {each.button.rstrip('…')}",
-            )
-            button.clicked.connect(lambda _=False, key=each.key: self.export_requested.emit(key))
-            self.buttons[each.key] = button
+        words = in_column(Label(name, theme.Role.STRONG), Label(use, theme.Role.NOTE, theme.INK2), spacing=0)
+        for key, text in formats.items():
+            does = text.rstrip("…")
+            button = Button(text)
+            annotate(button, name=f"{does} {name}" if len(formats) == 1 else f"Save {does}")
+            button.clicked.connect(lambda _=False, key=key: self.export_requested.emit(key))
+            self.buttons[key] = button
             buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
-        return across
+        return in_row((words, 1), buttons, spacing=theme.S, stacks="large")
 
 
 def cells_of(
@@ -145,7 +104,7 @@ def cells_of(
 _WEIGHTS_A_ROW = 5
 
 
-class WeightsCard(Card):
+class WeightsCard(Arranged, Card):
     """Class weights and the paper's two-level form."""
 
     def __init__(self) -> None:
@@ -167,7 +126,6 @@ class WeightsCard(Card):
         )
 
     def show_result(self, view: ResultView, study: Study) -> None:
-        """Show the weights of `view`."""
         self._pairs = []
         self._grid = in_grid(on=self._weights.renew(), across=theme.XL)
         for name, (weight, range_) in zip(study.wording.class_one, weight_texts(view.metric), strict=True):
@@ -200,10 +158,8 @@ _COSTS = "How bad each mistake is: 1 = as bad as the worst, 0 = costs nothing. R
 _BEYOND = "A range beyond 1: it may be worse than the one taken for the worst."
 
 
-class CostsPane(QWidget):
-    """The fifth tab of the result. Emits `export_requested` with the key of a format."""
-
-    export_requested = Signal(object)
+class CostsPane(Arranged, QWidget):
+    """The fifth tab of the result."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -215,14 +171,12 @@ class CostsPane(QWidget):
         self.costs = MatrixCard("Cost matrix")
         self.releases = MatrixCard("Release factors for MPCS", within)
         self.weights, self.files = WeightsCard(), FilesCard()
-        self.files.export_requested.connect(self.export_requested)
         self._cards: tuple[Card, ...] = (self.costs, self.releases, self.weights, self.files)
         self._shown: Sequence[Card] = self._cards
         self._classes = 0
-        self.arrange(theme.Breakpoint(False, False, False))
+        self.arrange(theme.WIDE)
 
     def show_result(self, view: ResultView, study: Study) -> None:
-        """Show the costs of `view`."""
         names = study.wording.class_one
         self._shown = (self.files,) if study.wording.priced is not None else self._cards
         for card in self._cards:
@@ -242,13 +196,11 @@ class CostsPane(QWidget):
         self.weights.show_result(view, study)
         self.files.show_result(view)
         self._classes = len(names)
+        arrange_parts(self, self._last)  # the weights are new
         self.arrange(self._last)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Arrange two cards per row, or one if the page is compact or the matrices are large."""
         self._last = breakpoint_
-        self.files.arrange(breakpoint_)
-        self.weights.arrange(breakpoint_)
         for card in self._cards:
             self._grid.removeWidget(card)
         if breakpoint_.compact:

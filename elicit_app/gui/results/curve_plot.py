@@ -74,12 +74,8 @@ class Picture:
     band: tuple[Floats, Floats, Floats] | None = None
 
 
-_ON = 8.0
-"""How much worse a name is on its curve than close above or below it, in pixels of distance."""
-
-_SHARES = 0.6, 0.4
-"""How much of the width a name may take, and how much where it finds no place like that."""
-
+_ON = 8.0  # how much worse a name is on its curve than close above or below it, in pixels of distance
+_SHARES = 0.6, 0.4  # how much of the width a name may take, and how much where it finds no place like that
 _NOTHING = Picture("", (), LinearAxis(0.0, 1.0), LinearAxis(0.0, 1.0), str, str, "")
 
 
@@ -99,14 +95,12 @@ class CurvePlot(Painted, QLabel):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def show_picture(self, picture: Picture) -> None:
-        """Show `picture` with its line at the initial position."""
         self._picture, self.at = picture, picture.at
         annotate(self, name=picture.name)
         self.updateGeometry()
         self.update()
 
     def describe(self, sentence: str) -> None:
-        """Describe the values at the line to screen readers."""
         keys = " Left and Right move the line, Home resets it, T shows the numbers as a table."
         annotate(self, more=sentence + (keys if self.at is not None else ""))
 
@@ -154,7 +148,6 @@ class CurvePlot(Painted, QLabel):
     # --- measures
 
     def _room(self) -> QRectF:
-        """Return the area of the curves."""
         picture = self._picture
         metrics = QFontMetricsF(font(Role.CAPTION))
         left = max((metrics.horizontalAdvance(picture.y_text(tick)) for tick in picture.y.ticks(5)), default=0.0)
@@ -194,7 +187,6 @@ class CurvePlot(Painted, QLabel):
             focus_ring(painter, QRectF(self.rect()), 8, colours.ink)
 
     def _paint_ground(self, painter: QPainter, colours: Tokens, room: QRectF) -> None:
-        """Paint the shaded range with its label."""
         picture = self._picture
         if picture.shaded is not None:
             left, right = (self._x(room, end) for end in picture.shaded)

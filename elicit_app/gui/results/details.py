@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableWidg
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.painting import Label, annotate
-from elicit_app.gui.elements.surfaces import Block, Card, Divider, in_column, in_row, set_direction
+from elicit_app.gui.elements.surfaces import Block, Card, Divider, in_column, in_row
 from elicit_app.gui.results.curve_plot import Curve, CurvePlot, Mark, Picture, Stroke
 from elicit_app.gui.results.plotting import Cell, MatrixCard
 from elicit_app.gui.theme import RIGHT
@@ -44,7 +44,6 @@ class NumbersTable(QTableWidget):
         annotate(self, name="The numbers of the curves")
 
     def show_numbers(self, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Show `rows` of texts under `heads`."""
         self.clear()
         self.setRowCount(len(rows))
         self.setColumnCount(len(heads))
@@ -86,7 +85,6 @@ class CurveCard(Card):
         self.plot.table_requested.connect(self.toggle_numbers)
 
     def show_words(self, text: words.CurveText, note: str = "") -> None:
-        """Show the texts around the plot."""
         self.title.setText(text.title)
         self._how.setText(text.how)
         self._note.show_text(note)
@@ -107,13 +105,11 @@ class CurveCard(Card):
         self.numbers.show_numbers(heads, rows)
 
     def show_still(self, picture: Picture, sentence: str) -> None:
-        """Show a picture without a movable line."""
         self.plot.show_picture(picture)
         self.sentence.setText(sentence)
         self.plot.describe(sentence)
 
     def toggle_numbers(self) -> None:
-        """Switch between the plot and its numbers."""
         if self._curves is None:
             return
         show = self.numbers.isHidden()
@@ -154,31 +150,21 @@ class DetailsPane(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._view: CurvesView | None = None
+        self.curves: CurvesView | None = None  # of the result shown, once they are computed
         self._study: Study | None = None
         self._result: ResultView | None = None
         self.waiting = Label(COMPUTING, theme.Role.LEAD, theme.INK2)
         self.left, self.right, self.roc = CurveCard(), CurveCard(), CurveCard()
         self._curves, self._tables = QWidget(), Block()
-        self._across = in_row((self.left, 1), (self.right, 1), on=self._curves, spacing=theme.L)
+        in_row((self.left, 1), (self.right, 1), on=self._curves, spacing=theme.L, stacks="compact")
         in_column(self.waiting, self._curves, self.roc, self._tables, 1, on=self, spacing=theme.M)
         self.roc.plot.setMaximumWidth(_SQUARE)
         self.part: Part = "curves"
         self._update_visibility()
 
-    @property
-    def has_roc(self) -> bool:
-        """Return whether there are ROC curves to show."""
-        return self._view is not None and bool(self._view.roc)
-
-    @property
-    def curves(self) -> CurvesView | None:
-        """Return the current curves."""
-        return self._view
-
     def show_result(self, view: ResultView, study: Study) -> None:
         """Discard the curves of another result, and show the models of this one as tables."""
-        self._result, self._study, self._view = view, study, None
+        self._result, self._study, self.curves = view, study, None
         self.waiting.setText(COMPUTING if view.judgement is not None else NOTHING)
         self._show_tables(view.models, study)
         self.part = "curves"
@@ -187,21 +173,18 @@ class DetailsPane(QWidget):
             self.request()
 
     def request(self) -> None:
-        """Request the curves if there are none yet."""
-        if self._view is None and self._result is not None and self._result.judgement is not None:
+        if self.curves is None and self._result is not None and self._result.judgement is not None:
             self.curves_requested.emit()
 
     def show_part(self, part: Part) -> None:
-        """Show the curves, the ROC curve ("roc") or the models as tables ("tables")."""
         self.part = part
         self._update_visibility()
 
     def show_curves(self, view: CurvesView) -> None:
-        """Show the curves of the result."""
         result, study = self._result, self._study
         if result is None or study is None or result.judgement is None:
             return
-        self._view = view
+        self.curves = view
         per, positive = study.wording.counted(result.judgement.population), result.judgement.positive
         if view.net_benefit is not None and positive is not None:
             self._show_benefit(view.net_benefit, study, positive, per)
@@ -211,16 +194,12 @@ class DetailsPane(QWidget):
         self._show_best(view)
         self._update_visibility()
 
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Stack the cards on a compact page."""
-        set_direction(self._across, down=breakpoint_.compact)
-
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.request()
 
     def _update_visibility(self) -> None:
-        ready = self._view is not None
+        ready = self.curves is not None
         self.waiting.setVisible(not ready and self.part != "tables")
         self._curves.setVisible(ready and self.part == "curves")
         self.roc.setVisible(ready and self.part == "roc")

@@ -7,12 +7,12 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QTabBar, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QSizePolicy, QTabBar, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import Field
-from elicit_app.gui.elements.page import HeadedPage, QuietScrollBar, bind
+from elicit_app.gui.elements.page import HeadedPage, QuietArea, bind
 from elicit_app.gui.elements.painting import Label, Painted, annotate, elided, focus_ring, write
 from elicit_app.gui.elements.surfaces import Notice, fill, in_column, in_grid, in_row
 from elicit_app.gui.results.costs import METRIC, PICTURES, REPORT, TO_SEND_BACK, TOO_FEW, CostsPane
@@ -66,7 +66,6 @@ class PracticeDialog(QDialog):
         self.resize(theme.em(680), theme.em(290 + 46 * rows))
 
     def show_table(self, table: Table | None) -> None:
-        """Write `table` into the fields."""
         for i, row in enumerate(self.fields):
             for j, field in enumerate(row):
                 field.setText("" if table is None else f"{table[i][j]:.15g}")
@@ -107,9 +106,8 @@ class PracticeDialog(QDialog):
             truth, called = (self._study.wording.class_one[index] for index in (i, j))
             raise InputError(f"“{typed}” for {truth} called {called} is not a number.") from None
 
-    def _grid(self) -> QScrollArea:
+    def _grid(self) -> QuietArea:
         inside, names = QWidget(), self._study.wording.class_one
-        inside.setAutoFillBackground(True)
         grid = in_grid(on=inside, margins=(0, 0, 8, 0), across=theme.S, down=theme.S)
         grid.setColumnMinimumWidth(0, theme.em(110))
         grid.addWidget(Label("the truth is", theme.Role.NOTE, theme.INK2), 1, 0)
@@ -126,11 +124,8 @@ class PracticeDialog(QDialog):
                 self.fields[-1].append(field)
                 grid.addWidget(field, i + 2, j + 1)
         grid.setRowStretch(len(names) + 2, 1)
-        area = QScrollArea()
-        area.setVerticalScrollBar(QuietScrollBar())
-        area.setFrameShape(QFrame.Shape.NoFrame)
+        area = QuietArea(inside)
         area.setWidgetResizable(True)
-        area.setWidget(inside)
         return area
 
     def _buttons(self, known: bool) -> QHBoxLayout:
@@ -163,6 +158,7 @@ TABS = (
     ("Costs and files", "Costs"),
 )
 _TO_DO, _RATES, _DETAILS, _PREVALENCE = 0, 1, 2, 3
+_SAVE = {REPORT: "Save report…", METRIC: "Save metric file…", TO_SEND_BACK: "Save my answers…"}
 _ROC, _TABLES = "ROC curve", "What each model does, as tables"
 _WIDEST_GAP, _NARROWEST_GAP = theme.XL, theme.S
 
@@ -196,7 +192,6 @@ class TabStrip(Painted, QTabBar):
             self._fit()
 
     def hide_tabs(self, hidden: tuple[int, ...]) -> None:
-        """Hide some tabs and show the others."""
         for tab in range(self.count()):
             self.setTabVisible(tab, tab not in hidden)
         self._fit()
@@ -252,14 +247,12 @@ class TabStrip(Painted, QTabBar):
 class ResultsPage(HeadedPage):
     """Shows a `ResultView`.
 
-    Emits `export_requested` with the key of a format, `look_again_requested` with the number of an answer,
-    `review_requested`, `compare_requested`, and `practice_stated` with a table of present practice, or None.
+    Emits `export_requested` with the key of a format, `review_requested`, and `practice_stated` with a table of present
+    practice, or None.
     """
 
     export_requested = Signal(object)
-    look_again_requested = Signal(object)
     review_requested = Signal()
-    compare_requested = Signal()
     practice_stated = Signal(object)
 
     def __init__(self) -> None:
@@ -268,7 +261,7 @@ class ResultsPage(HeadedPage):
         self._study: Study | None = None
         self._practice: Table | None = None
         self.more = Button("Answer more questions", self.more_requested)
-        self.save = PrimaryButton("Save metric file…", lambda: self.export_requested.emit(self._save_format.key))
+        self.save = PrimaryButton("Save metric file…", lambda: self.export_requested.emit(self._save_format))
         self.header.add_actions(self.more, self.save)
         self.tabs = TabStrip(*TABS)
         annotate(self.tabs, name="Parts of the result")
@@ -284,30 +277,26 @@ class ResultsPage(HeadedPage):
         self.settle()
 
     def show_curves(self, view: CurvesView) -> None:
-        """Show the curves behind the result."""
         self.details.show_curves(view)
         self._update_links()
 
     def show_result(self, view: ResultView, study: Study, expert: str = "") -> None:
-        """Show `view` on the current tab."""
         self._study, self._practice = study, view.practice
         self._judged, self._save_format = view.judgement is not None, REPORT if chooses(view) else METRIC
         if study.answered_elsewhere:
             self._save_format = TO_SEND_BACK
-        self.save.setText(
-            {REPORT: "Save report…", METRIC: "Save metric file…"}.get(self._save_format, self._save_format.button)
-        )
+        self.save.setText(_SAVE[self._save_format])
         self._show_tabs(elsewhere=study.pack is not None)
         told = (expert, counted(view.answers, "answer"), view.date.replace(" ", NO_BREAK))
         self.header.say(f"Result: {study.title}", ", ".join(part for part in told if part))
-        possible = view.can_export or self._save_format is TO_SEND_BACK
+        possible = view.can_export or self._save_format == TO_SEND_BACK
         self.save.setEnabled(possible)
         annotate(self.save, tooltip="" if possible else TOO_FEW)
         self.more.setVisible(view.can_continue)
         self.compare.setVisible(bool(view.experts))
         self.compare.setText(f"Compare the {view.experts}")
         self._notes.show_text(" ".join(view.notes))
-        self.notice.say(view.unsaved, button="Try again")
+        self.notice.say(view.unsaved, button="Try again", then=self.retry_requested.emit)
         self.rates.show_result(view, study)
         self.recommendation.show_result(view)
         self.details.show_result(view, study)
@@ -324,8 +313,6 @@ class ResultsPage(HeadedPage):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
-        for pane in self._panes:
-            pane.arrange(breakpoint_)
         # a narrow footer has no room for a tab's links, so they go to the end of the tab
         for layout in (self.body, self._of_result):
             layout.removeItem(self._of_tab)
@@ -339,13 +326,12 @@ class ResultsPage(HeadedPage):
         return self.recommendation, self.rates, self.details, self.prevalence, self.costs
 
     def _links(self) -> None:
-        back, review = self.link_to_start(), LinkButton("Look at the answers")
+        back, review = self.link_to_start(), LinkButton("Look at the answers", self.review_requested)
         self.practice = LinkButton("Change today’s practice…", self._ask_practice)
         self.roc = LinkButton(_ROC, lambda: self._show_part("roc"))
         self.tables = LinkButton(_TABLES, lambda: self._show_part("tables"))
-        self.pictures = LinkButton("Save pictures…", lambda: self.export_requested.emit(PICTURES.key))
-        self.compare = LinkButton("Compare experts", self.compare_requested)
-        review.clicked.connect(self.review_requested)
+        self.pictures = LinkButton("Save pictures…", lambda: self.export_requested.emit(PICTURES))
+        self.compare = LinkButton("Compare experts")
         self._of_tab = in_row(self.practice, self.roc, self.tables, self.pictures, spacing=theme.M)
         self._of_result = in_row(back, 1, self.compare, self._of_tab, review, spacing=theme.M)
         self.foot.addLayout(self._of_result)
@@ -358,13 +344,11 @@ class ResultsPage(HeadedPage):
                 shortcut.setKeys([*shortcut.keys(), QKeySequence("Ctrl+Shift+Tab")])
             shortcut.activated.connect(partial(self.tabs.cycle, step))
         bind(self, self._save_by_key, "Ctrl+S")
-        self.costs.export_requested.connect(self.export_requested)
-        self.rates.look_again_requested.connect(self.look_again_requested)
-        self.notice.pressed.connect(self.retry_requested)
+        self.costs.files.export_requested.connect(self.export_requested)
 
     def _save_by_key(self) -> None:
         """Save the metric file or, for a study sent from elsewhere, the answers to send back."""
-        button = self.save if self._save_format is TO_SEND_BACK else self.costs.files.buttons[METRIC.key]
+        button = self.save if self._save_format == TO_SEND_BACK else self.costs.files.buttons[METRIC]
         button.click()
 
     def _show_pane(self, index: int) -> None:
@@ -375,24 +359,21 @@ class ResultsPage(HeadedPage):
         self.area.verticalScrollBar().setValue(0)
 
     def _ask_practice(self) -> None:
-        """Ask for the table of present practice."""
         if self._study is not None:
             dialog = PracticeDialog(self._study, self._practice, self)
             dialog.stated.connect(self.practice_stated)
             dialog.open()
 
     def _show_part(self, part: Part) -> None:
-        """Show a part of "What more can be seen", or the curves again."""
         self.details.show_part("curves" if self.details.part == part else part)
         self._update_links()
 
     def _update_links(self) -> None:
-        """Show the links of the tab."""
         tab = self.tabs.currentIndex()
         has_models = self._judged and tab == _DETAILS
         self.practice.setVisible(self._judged and tab == _TO_DO)
         self.practice.setText("Change today’s practice…" if self._practice else "Add today’s practice…")
-        self.roc.setVisible(has_models and self.details.has_roc)
+        self.roc.setVisible(has_models and self.details.curves is not None and bool(self.details.curves.roc))
         self.tables.setVisible(has_models)
         self.pictures.setVisible(has_models and self.details.curves is not None)
         self.roc.setText("Back to the curves" if self.details.part == "roc" else _ROC)

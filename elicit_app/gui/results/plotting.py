@@ -40,12 +40,10 @@ class ShareAxis:
         return (_log_odds(inside) - _log_odds(self.low)) / (_log_odds(self.high) - _log_odds(self.low))
 
     def value(self, position: float) -> float:
-        """Return the share at a position from 0 to 1."""
         odds = _log_odds(self.low) + min(max(position, 0.0), 1.0) * (_log_odds(self.high) - _log_odds(self.low))
         return 1 / (1 + math.exp(-odds))
 
     def ticks(self, most: int = 9) -> tuple[float, ...]:
-        """Return round shares on the axis, at most `most` if possible."""
         found: tuple[float, ...] = ()
         for rare in ((0.01, 0.02, 0.05, 0.1, 0.2), (0.01, 0.05, 0.2), (0.01, 0.1), ()):
             low = [value / 10**tens for tens in (4, 2, 0) for value in rare]
@@ -70,7 +68,6 @@ class PlotColumns:
     width: float
 
     def x(self, axis: LogAxis, value: float) -> float:
-        """Return the x-coordinate of a value."""
         return self.left + axis.position(value) * (self.right - self.left)
 
 
@@ -152,14 +149,12 @@ class LogPlot(Painted, QLabel):
                 diamond(painter, colours, low, y)
 
     def legend(self) -> Sequence[Sign]:
-        """Return the entries of the legend below the plot."""
         raise NotImplementedError
 
     def _legend_height(self, width: float) -> float:
         return em(24) * (1 + max((line for _, line, _ in self._placed(width)), default=0))
 
     def _paint_legend(self, painter: QPainter, top: float) -> None:
-        """Paint the legend on as many lines as it needs."""
         colours, face = tokens(self), font(Role.NOTE)
         for x, line_, sign in self._placed(self.width()):
             y = top + em(12) + em(24) * line_
@@ -168,7 +163,6 @@ class LogPlot(Painted, QLabel):
             write(painter, room, sign.text, face, colours.ink2)
 
     def _placed(self, width: float) -> Iterator[tuple[float, int, Sign]]:
-        """Yield the horizontal position and the line of each entry of the legend."""
         metrics, x, below = QFontMetricsF(font(Role.NOTE)), 0.0, 0
         for sign in self.legend():
             needed = em(sign.width) + em(8) + metrics.horizontalAdvance(sign.text)
@@ -178,7 +172,6 @@ class LogPlot(Painted, QLabel):
             x += needed + em(26)
 
     def _bound_sign(self) -> Sign:
-        """Return the sign for a value that is only bounded."""
         colours = tokens(self)
 
         def paint(painter: QPainter, x: float, y: float) -> None:
@@ -303,7 +296,6 @@ class _Cells(NamedTuple):
     height: float
 
     def room(self, i: int, j: int) -> QRectF:
-        """Return the rectangle of a cell."""
         left, top, gap = self.left + j * self.width, self.top + i * self.height, XS / 2
         return QRectF(left, top, self.width, self.height).adjusted(gap, gap, -gap, -gap)
 
@@ -369,7 +361,6 @@ class MatrixGrid(Painted, QLabel):
         return len(self._classes) > _TURNED_FROM
 
     def _legible(self, places: _Cells) -> bool:
-        """Return whether the numbers fit in the cells."""
         metrics = QFontMetricsF(font(Role.NOTE, weight=600))
         widest = max((metrics.horizontalAdvance(cell.text) for row in self._cells for cell in row), default=0.0)
         return not self._dense() or widest <= places.room(0, 0).width()
@@ -464,5 +455,4 @@ class MatrixCard(Card):
         in_column(heading, self._sentence, self.grid, 1, on=self, margins=(20, 16, 20, 16), spacing=6)
 
     def say(self, sentence: str) -> None:
-        """Change the sentence."""
         self._sentence.setText(sentence)

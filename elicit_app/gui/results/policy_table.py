@@ -63,7 +63,6 @@ class PolicyTable(Painted, QLabel):
         self.setSizePolicy(policy)
 
     def show_policies(self, texts: PolicyTexts) -> None:
-        """Show a judgement, the recommended row first."""
         self._texts = texts
         cost = min((row.judged.cost_per_population for row in texts.rows), default=0.0)
         self._axis = LinearAxis.of_differences(
@@ -78,19 +77,16 @@ class PolicyTable(Painted, QLabel):
         self.update()
 
     def show_all(self, everything: bool) -> None:
-        """Show all rows, or the first eight."""
         self._all = everything
         self.updateGeometry()
         self.update()
 
     @property
     def folded(self) -> int:
-        """Return the number of rows beyond those shown first."""
         return max(len(self._texts.rows) - _MOST_ROWS, 0)
 
     @property
     def rows(self) -> tuple[PolicyRow, ...]:
-        """Return the visible rows."""
         return self._texts.rows if self._all else self._texts.rows[:_MOST_ROWS]
 
     def hasHeightForWidth(self) -> bool:
@@ -216,7 +212,6 @@ class PolicyTable(Painted, QLabel):
         return sum(heights) + (em(4) if heights else 0)
 
     def _legend(self) -> tuple[tuple[str, str], ...]:
-        """Return the marks in use, with their texts."""
         if not any(row.judged.difference_interval for row in self._texts.rows):
             return ()
         marks = [("both", "both doubts")]

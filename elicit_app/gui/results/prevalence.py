@@ -14,7 +14,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import FlatButton
 from elicit_app.gui.elements.fields import IgnoresWheel, ListBox, NumberBox
 from elicit_app.gui.elements.painting import Label, Painted, Sized, annotate, focus_ring, write
-from elicit_app.gui.elements.surfaces import Card, Section, Surface, fill, in_column, in_row, set_direction
+from elicit_app.gui.elements.surfaces import Card, Section, Surface, fill, in_column, in_row
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import ShareAxis
 from elicit_app.gui.results.recommendation import NO_MODELS, TableCard
@@ -26,6 +26,7 @@ from metrics.models.cost_curves import Segment
 from metrics.text import capitalised
 
 STEPS = 1000
+_INSET, _MIDDLE = 18, 46  # of the track: distance from the sides, and from the top to its middle, at the base font
 
 
 class Scale(NamedTuple):
@@ -60,7 +61,6 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
         self.valueChanged.connect(self._moved)
 
     def show_scale(self, scale: Scale, segments: tuple[Segment, ...]) -> None:
-        """Show the cheapest policies along `scale`."""
         self._scale, self._segments = scale, segments
         annotate(self, name=scale.question, more=self._description())
         self.update()
@@ -95,8 +95,8 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
         self._paint_handle(painter, colours)
 
     def _drag(self, x: float) -> None:
-        room = self.width() - 2 * self._inset()
-        self.setValue(round(min(max((x - self._inset()) / room, 0.0), 1.0) * STEPS))
+        room = self.width() - 2 * em(_INSET)
+        self.setValue(round(min(max((x - em(_INSET)) / room, 0.0), 1.0) * STEPS))
 
     def _moved(self, value: int) -> None:
         self.number = self._scale.axis.value(value / STEPS)
@@ -110,23 +110,16 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
         return " ".join([*parts, f"{capitalised(note)}."])
 
     def _note(self) -> str:
-        """Return the note below the numbers: the study's own value."""
         return f"square: in your study, {self._scale.as_text(self._scale.own)}"
 
-    def _inset(self) -> float:
-        return float(em(18))
-
     def _x(self, number: float) -> float:
-        return self._inset() + self._scale.axis.position(number) * (self.width() - 2 * self._inset())
-
-    def _y(self) -> float:
-        return float(em(46))
+        return em(_INSET) + self._scale.axis.position(number) * (self.width() - 2 * em(_INSET))
 
     def _paint_track(self, painter: QPainter, colours: Tokens) -> None:
         # Two alternating greys distinguish neighbours; the names above identify them.
         for segment, shade in zip(self._segments, cycle((colours.line2, colours.ink)), strict=False):
             left, right = self._x(segment.low), self._x(segment.high)
-            painter.fillRect(QRectF(left, self._y() - em(2.5), right - left, em(5)), shade)
+            painter.fillRect(QRectF(left, em(_MIDDLE) - em(2.5), right - left, em(5)), shade)
 
     def _paint_ticks(self, painter: QPainter, colours: Tokens) -> None:
         face, as_text = font(Role.NOTE), self._scale.as_text
@@ -138,12 +131,12 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
                 taken.append(room)
         below = self._label_box(self._scale.own, self._note()).translated(0, em(22))
         write(painter, below, self._note(), face, colours.ink2, CENTRE)
-        plotting.square(painter, colours.ink, self._x(self._scale.own), self._y())
+        plotting.square(painter, colours.ink, self._x(self._scale.own), em(_MIDDLE))
 
     def _paint_changes(self, painter: QPainter, colours: Tokens) -> None:
         for change in self._segments[1:]:
             x = self._x(change.low)
-            plotting.rule(painter, plotting.pen(colours.ink), x, self._y() - em(26), x, self._y() + em(24))
+            plotting.rule(painter, plotting.pen(colours.ink), x, em(_MIDDLE) - em(26), x, em(_MIDDLE) + em(24))
         for text, room in self._change_boxes().items():
             write(painter, room, text, font(Role.NOTE), colours.ink, CENTRE)
         self._paint_names(painter, colours)
@@ -181,7 +174,7 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
         return found
 
     def _paint_handle(self, painter: QPainter, colours: Tokens) -> None:
-        x, y, radius = self._x(self.number), self._y(), em(10)
+        x, y, radius = self._x(self.number), em(_MIDDLE), em(10)
         painter.setPen(plotting.pen(colours.ink))
         painter.setBrush(colours.surface)
         painter.drawEllipse(QPointF(x, y), radius, radius)
@@ -203,7 +196,7 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
 
     def _label_box(self, number: float, text: str) -> QRectF:
         return plotting.centred_text_box(
-            font(Role.NOTE), self._x(number), text, self._y() + em(22), self.width(), em(22)
+            font(Role.NOTE), self._x(number), text, em(_MIDDLE) + em(22), self.width(), em(22)
         )
 
     def _change_text(self, segment: Segment) -> str:
@@ -230,21 +223,17 @@ class SharesCard(Section):
         self.classes = ListBox("Which class", widest=220)
         self.box, self.track = NumberBox("How many cases of this class", 1, 999), ShareTrack()
         self.back = FlatButton("Back to your study", self._go_back)
-        self._total_label, self._cases = Label(role=theme.Role.STRONG), Label(role=theme.Role.NOTE, ink=theme.INK2)
+        self._total_label, self.cases = Label(role=theme.Role.STRONG), Label(role=theme.Role.NOTE, ink=theme.INK2)
         before, after = (Label(word, theme.Role.STRONG, wrap=False) for word in ("If", "were"))
         first = in_row(before, self.classes, after, 1, spacing=10)
         left = Qt.AlignmentFlag.AlignLeft
-        self._second = in_row((self.box, 0, left), (self._total_label, 1), (self.back, 0, left), spacing=10)
-        self._row = in_row(first, (self._second, 1), spacing=10)
-        fill(self.column, self._row, self.track, self._cases)
+        total, back = (self._total_label, 1), (self.back, 0, left)
+        second = in_row((self.box, 0, left), total, back, spacing=10, stacks="large")
+        row = in_row(first, (second, 1), spacing=10, stacks="compact")
+        fill(self.column, row, self.track, self.cases)
         self.classes.activated.connect(self._class_chosen)
         self.box.valueChanged.connect(self._typed)
         self.track.number_changed.connect(self._set)
-
-    @property
-    def cases(self) -> str:
-        """Return the text on the cases of each class."""
-        return self._cases.text()
 
     def show_result(self, view: ResultView, scenarios: Scenarios, study: Study) -> None:
         """Start from the study's own prevalence, at the class of the headline."""
@@ -257,11 +246,6 @@ class SharesCard(Section):
         self.box.setRange(1, max(scenarios.population - 1, 1))
         self._total_label.setText(f"of {study.wording.counted(scenarios.population)}")
         self._class_chosen()
-
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Keep the question on one line if there is room."""
-        set_direction(self._row, down=breakpoint_.compact)
-        set_direction(self._second, down=breakpoint_.large)
 
     def _class_chosen(self) -> None:
         """Show the share of the chosen class, and the cheapest policies as it becomes rarer or more common."""
@@ -304,7 +288,7 @@ class SharesCard(Section):
         self.track.set_number(share)
         own = zip(self.shares, self._scenarios.own, strict=True)
         self.back.setEnabled(any(abs(one - other) > 1e-9 for one, other in own))
-        self._cases.setText(
+        self.cases.setText(
             f"Then there are {words.cases_words(self._scenarios.cases(self.shares), self._study.wording)}."
         )
         self.changed.emit(self.shares)
@@ -325,7 +309,6 @@ class PrevalencePane(QWidget):
         self.shares.changed.connect(self._show_shares)
 
     def show_result(self, view: ResultView, study: Study) -> None:
-        """Show the policies at the study's own prevalence."""
         self._scenarios = view.scenarios
         for widget in (self.shares, self.policies):
             widget.setVisible(view.scenarios is not None)
@@ -335,11 +318,6 @@ class PrevalencePane(QWidget):
             return
         self._own = view.scenarios.judgement().recommendation.sentence
         self.shares.show_result(view, view.scenarios, study)
-
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Arrange for a breakpoint."""
-        self.title.set_compact(breakpoint_.compact)
-        self.shares.arrange(breakpoint_)
 
     def _show_shares(self, shares: tuple[float, ...]) -> None:
         if self._scenarios is None:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import LinkButton
 from elicit_app.gui.elements.painting import (
+    Arranged,
     Glyph,
     GlyphSign,
     Label,
@@ -25,7 +26,7 @@ from elicit_app.gui.elements.painting import (
     write,
     write_wrapped,
 )
-from elicit_app.gui.elements.surfaces import Block, Card, Divider, FoldedCard, in_column, in_grid, in_row, set_direction
+from elicit_app.gui.elements.surfaces import Block, Card, Divider, FoldedCard, in_column, in_grid, in_row, set_width
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogPlot, PlotColumns, Sign
 from elicit_app.gui.theme import LEFT, Role, Tokens, em, font
@@ -39,6 +40,7 @@ from metrics.text import two_digits
 _TOP_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop
 _BOTTOM_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom
 NEVER_ASKED = "never asked"
+_HEAD = 26  # height of what is above the rows, at the base font
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,6 @@ class PlotRow:
 
     @property
     def sentence(self) -> str:
-        """Return the row as a sentence for a screen reader."""
         guess = f", first guess {two_digits(self.guess)}" if self.guess is not None else ""
         what = f"{self.name}, {self.flow}" if self.flow else self.name
         return f"{what}: {self.ratio.in_words()}, {self.below}{guess}."
@@ -106,15 +107,15 @@ class RatioPlot(LogPlot):
 
     def heightForWidth(self, width: int) -> int:
         columns = self._columns(width)
-        return math.ceil(self._head() + sum(self._heights(columns)) + em(26) + self._legend_height(width))
+        return math.ceil(em(_HEAD) + sum(self._heights(columns)) + em(26) + self._legend_height(width))
 
     def paint(self, painter: QPainter, colours: Tokens) -> None:
         columns = self._columns(self.width())
         heights = self._heights(columns)
-        bottom = self._head() + sum(heights)
-        self._paint_grid(painter, columns, self._head() - em(4), bottom)
+        bottom = em(_HEAD) + sum(heights)
+        self._paint_grid(painter, columns, em(_HEAD) - em(4), bottom)
         self._paint_axis(painter, columns, bottom + em(2))
-        top = self._head()
+        top = float(em(_HEAD))
         for row, height in zip(self._rows, heights, strict=True):
             self._paint_words(painter, colours, columns, row, QRectF(0, top, self.width(), height))
             for mark in row.ratio.marks(None if row.ratio.is_yardstick else row.guess):
@@ -122,22 +123,18 @@ class RatioPlot(LogPlot):
             top += height
         self._paint_legend(painter, bottom + em(25))
 
-    def _head(self) -> float:
-        return float(em(26))
-
     def _columns(self, width: int) -> PlotColumns:
         strong, small = QFontMetricsF(font(Role.STRONG)), QFontMetricsF(font(Role.NOTE))
         lead, gap = QFontMetricsF(font(Role.LEAD, compact=True)), em(16)
         names = max(
             (max(strong.horizontalAdvance(r.name), small.horizontalAdvance(r.flow)) for r in self._rows), default=0
         )
-        numbers = max((self._number_width(row.ratio, row.below, lead, small) for row in self._rows), default=0)
+        numbers = max(
+            (max(lead.horizontalAdvance(r.ratio.in_words()), small.horizontalAdvance(r.below)) for r in self._rows),
+            default=0,
+        )
         names, numbers = min(names + 2, width * 0.34), min(numbers + 2, width * 0.3)
         return PlotColumns(names, names + gap + em(6), width - numbers - gap - em(6), width)
-
-    @staticmethod
-    def _number_width(ratio: ExchangeRate, below: str, lead: QFontMetricsF, small: QFontMetricsF) -> float:
-        return max(lead.horizontalAdvance(ratio.in_words()), small.horizontalAdvance(below))
 
     def _heights(self, columns: PlotColumns) -> list[float]:
         return [max(self._text_height(row, columns.names) + em(8), em(46)) for row in self._rows]
@@ -287,7 +284,7 @@ class GuessSign(Painted, Sized, QWidget):
         plotting.diamond(painter, colours, self.width() / 2, self.height() / 2)
 
 
-class SentenceCard(Card):
+class SentenceCard(Arranged, Card):
     """The result in one sentence, its range and the first guess."""
 
     def __init__(self) -> None:
@@ -296,11 +293,10 @@ class SentenceCard(Card):
         self._range = StressedLabel(theme.Role.FLOW)
         self._guess, self._first_guess = StressedLabel(theme.Role.FLOW), QWidget()
         in_row(GuessSign(), (self._guess, 1), on=self._first_guess, spacing=10)
-        self._below = in_row(self._range, (self._first_guess, 1), spacing=theme.L)
-        in_column(self._sentence, self._below, on=self, margins=(24, 20, 24, 20), spacing=10)
+        below = in_row(self._range, (self._first_guess, 1), spacing=theme.L, stacks="large")
+        in_column(self._sentence, below, on=self, margins=(24, 20, 24, 20), spacing=10)
 
     def show_headline(self, headline: Headline, guess: float | None) -> None:
-        """Show the headline, and the first guess of its ratio."""
         plain, stressed = headline.start, headline.number
         # Keep number and noun on one line; the sentence breaks before them.
         self._sentence.say(f"{plain} ", stressed.replace(" ", NO_BREAK) if len(stressed) < _SHORT else stressed, ".")
@@ -312,11 +308,7 @@ class SentenceCard(Card):
             self._guess.say("Your first guess, before the questions: ", two_digits(guess), ".")
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Put the guess under the range if the font is large."""
-        for label in (self._sentence, self._range, self._guess):
-            label.set_compact(breakpoint_.compact)
         self._range.setWordWrap(breakpoint_.large)
-        set_direction(self._below, down=breakpoint_.large)
 
 
 def _never_asked(view: ResultView, study: Study) -> set[MistakeKey]:
@@ -328,10 +320,8 @@ def _never_asked(view: ResultView, study: Study) -> set[MistakeKey]:
     }
 
 
-class RatesPane(QWidget):
-    """The second tab of the result. Emits `look_again_requested` with the number of an answer."""
-
-    look_again_requested = Signal(object)
+class RatesPane(Arranged, QWidget):
+    """The second tab of the result."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -343,12 +333,10 @@ class RatesPane(QWidget):
         self._others = RatioPlot()
         self._folded = FoldedCard("Mistakes that no question was about", (self._others,))
         left = in_column(self._sentence, (plot_card, 1), self._folded, spacing=theme.M)
-        self._trust = TrustCard()
-        self._trust.look_again_requested.connect(self.look_again_requested)
-        self._across = in_row((left, 1), self._trust, on=self, spacing=theme.L)
+        self.trust = TrustCard()
+        in_row((left, 1), self.trust, on=self, spacing=theme.L, stacks="compact")
 
     def show_result(self, view: ResultView, study: Study) -> None:
-        """Show the ratios and findings of `view`."""
         mistake = view.headline.yardstick.mistake
         self._sentence.show_headline(view.headline, view.guesses.get(view.headline.rate.key))
         self._question.setText(rates_question(view.metric))
@@ -359,13 +347,7 @@ class RatesPane(QWidget):
         self._others.show_rows(others, mistake.one)
         self._folded.say(f"{len(others):,} of {len(rows):,}, known only from the others")
         self._folded.setVisible(bool(others))
-        self._trust.show_result(view)
+        self.trust.show_result(view)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Put the panel beside the plot, or below it on a compact page."""
-        self._sentence.arrange(breakpoint_)
-        set_direction(self._across, down=breakpoint_.compact)
-        self._across.setSpacing(theme.M if breakpoint_.compact else theme.L)
-        widest = 16_777_215 if breakpoint_.compact else theme.em(344)
-        self._trust.setMinimumWidth(0 if breakpoint_.compact else theme.em(344))
-        self._trust.setMaximumWidth(widest)
+        set_width(self.trust, None if breakpoint_.compact else theme.em(344))

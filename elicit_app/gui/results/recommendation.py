@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import LinkButton
-from elicit_app.gui.elements.painting import Label, Painted, Sized, StressedLabel, annotate
-from elicit_app.gui.elements.surfaces import Block, Card, Surface, fill, in_column, in_grid, in_row, set_direction
+from elicit_app.gui.elements.painting import Arranged, Label, Painted, Sized, StressedLabel, annotate
+from elicit_app.gui.elements.surfaces import Block, Card, Surface, fill, in_column, in_grid, in_row
 from elicit_app.gui.results.policy_table import PolicyTable
 from elicit_app.session.policy_words import InformationTexts, MoreText, information_texts, policy_texts
 from elicit_app.session.views import ResultView
@@ -23,7 +23,7 @@ NO_MODELS = "This study has no models, so there is nothing to decide."
 MADE_UP = "It is a made-up distribution for trying procedures out. What you told us is on the next page."
 
 
-class RecommendationCard(Card):
+class RecommendationCard(Arranged, Card):
     """The recommendation, its gain, how sure it is, and any reservation about the costs."""
 
     def __init__(self) -> None:
@@ -36,7 +36,6 @@ class RecommendationCard(Card):
         fill(self._column, self.sentence, self.spares, self.sureness, self.costs)
 
     def show_result(self, view: ResultView, judgement: Judgement) -> None:
-        """Show the recommendation of `judgement`."""
         recommended, costs = judgement.recommendation, view.metric.quality.caveat
         self.sentence.say(*_alternating(recommended.pieces))
         self.spares.say(*_stressed(recommended.spares, ": ", " than "))
@@ -47,18 +46,14 @@ class RecommendationCard(Card):
         annotate(self.costs, tooltip=view.metric.quality.provisional or "")
 
     def show_words(self, sentence: str, below: str) -> None:
-        """Show two sentences if there is nothing to recommend."""
         self.sentence.say(sentence)
         self.spares.say(below)
         for label in (self.sureness, self.costs):
             label.hide()
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Use the smaller sizes on a compact page."""
         side = 18 if breakpoint_.compact else 24
         self._column.setContentsMargins(side, 12, side, 14)
-        for label in (self.sentence, self.spares, self.sureness):
-            label.set_compact(breakpoint_.compact)
 
 
 def _alternating(pieces: Sequence[Piece]) -> list[str]:
@@ -99,7 +94,7 @@ class ShareBar(Painted, Sized, QLabel):
         painter.fillRect(track, colours.ink2)
 
 
-class MoreCard(Card):
+class MoreCard(Arranged, Card):
     """The value of more: the advice, the expected loss of deciding now, and three amounts of more on one scale."""
 
     def __init__(self) -> None:
@@ -107,19 +102,16 @@ class MoreCard(Card):
         self.advice, self.loss = Label(role=theme.Role.SECTION), Label(role=theme.Role.NOTE, ink=theme.INK2)
         words = in_column(self.advice, self.loss, 1, spacing=theme.XS)
         self._amounts, self._more, self._stacked = Block(), tuple[MoreText, ...](), False
-        self._across = in_row((words, 4), (self._amounts, 5), on=self, margins=(20, 14, 20, 16), spacing=theme.XL)
+        margins = (20, 14, 20, 16)
+        in_row((words, 4), (self._amounts, 5), on=self, margins=margins, spacing=theme.XL, stacks="compact")
 
     def show_information(self, texts: InformationTexts) -> None:
-        """Show the value of information."""
         self.advice.setText(texts.advice)
         self.loss.setText(texts.loss)
         self._more = texts.more
         self._lay_amounts()
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Put the amounts below the words on a compact page, and below each other with a large font."""
-        set_direction(self._across, down=breakpoint_.compact)
-        self._across.setSpacing(theme.M if breakpoint_.compact else theme.XL)
         self._stacked = breakpoint_.large
         self._lay_amounts()
 
@@ -169,7 +161,6 @@ class RecommendationPane(QWidget):
         in_column(self.card, self.policies, self.more, 1, on=self, spacing=theme.M)
 
     def show_result(self, view: ResultView) -> None:
-        """Show what `view` recommends."""
         judgement = view.judgement
         self.policies.setVisible(judgement is not None)
         texts = None if judgement is None else information_texts(judgement)
@@ -182,8 +173,3 @@ class RecommendationPane(QWidget):
         self.policies.show_judgement(judgement, headline.in_words())
         if texts is not None:
             self.more.show_information(texts)
-
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Arrange for a breakpoint."""
-        self.card.arrange(breakpoint_)
-        self.more.arrange(breakpoint_)

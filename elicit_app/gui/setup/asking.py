@@ -14,18 +14,8 @@ from elicit_app.elicitation.questions import AnswersFor, Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton
 from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, Field, ListBox, NumberBox, named
-from elicit_app.gui.elements.painting import Label, StressedLabel, annotate
-from elicit_app.gui.elements.surfaces import (
-    Block,
-    Divider,
-    Part,
-    Section,
-    fill,
-    in_column,
-    in_grid,
-    in_row,
-    set_direction,
-)
+from elicit_app.gui.elements.painting import Arranged, Label, StressedLabel, annotate
+from elicit_app.gui.elements.surfaces import Block, Divider, Part, Section, fill, in_column, in_grid, in_row
 from elicit_app.problem import Problem
 from elicit_app.registry import Entry, Setting, entries, entry_named, setting_of
 from elicit_app.session.journal.events import Guess
@@ -66,7 +56,6 @@ class FamilySection(Part):
 
     @property
     def family(self) -> Family:
-        """Return the chosen family."""
         return "lpm" if self.differ.radio.isChecked() else "dlpm"
 
     def show_study(self, study: Study) -> None:
@@ -102,12 +91,10 @@ class PurposeSection(Section):
         self._group.buttonToggled.connect(lambda _, checked: self.changed.emit() if checked else None)
 
     def choose(self, purpose: AnswersFor) -> None:
-        """Preselect one."""
         self.rows[purpose].radio.setChecked(True)
 
     @property
     def purpose(self) -> AnswersFor:
-        """Return the chosen purpose."""
         return next(purpose for purpose, row in self.rows.items() if row.radio.isChecked())
 
     def show_study(self, study: Study, questions: int | None, *, early: bool) -> None:
@@ -143,9 +130,7 @@ class AskingSection(Part):
                 self.procedure.addItem(entry.label, entry.name)
         for tolerance in TOLERANCES:
             self.tolerance.addItem(f"{tolerance:g}", tolerance)
-        choices = in_row(
-            (named("Procedure", self.procedure), 2), (named("Tolerance", self.tolerance), 1), spacing=theme.M
-        )
+        choices = in_row((named(self.procedure), 2), (named(self.tolerance), 1), spacing=theme.M)
         self._warning = Label(role=theme.Role.NOTE, ink=theme.INK2)
         self.fraction = CheckRow(
             "A mistake may count differently where results are bad and where they are good",
@@ -164,7 +149,6 @@ class AskingSection(Part):
         self.reset()
 
     def reset(self) -> None:
-        """Return to the usual settings, for another study."""
         self.procedure.setCurrentIndex(0)
         self.tolerance.setCurrentIndex(1)
         self.questions.setValue(SITTING)
@@ -173,17 +157,14 @@ class AskingSection(Part):
 
     @property
     def entry(self) -> Entry[Any]:
-        """Return the chosen procedure."""
         return entry_named(str(self.procedure.currentData()))
 
     def show_classes(self, n_classes: int) -> None:
-        """Update the number of questions for this many classes."""
         self._classes = n_classes
         self._update()
 
     @property
     def as_fraction(self) -> bool:
-        """Return whether a linear-fractional metric is to be elicited."""
         return self.fraction.box.isChecked() and self._knows_fractions
 
     @property
@@ -191,7 +172,6 @@ class AskingSection(Part):
         return any(is_fraction(family) for family in self.entry.families)
 
     def setting(self, family: Family, seed: int, purpose: AnswersFor | None = None) -> Setting:
-        """Return the chosen setting for a person."""
         entry = self.entry
         if self.as_fraction:
             family = cast("Family", fraction_family(family))
@@ -246,7 +226,7 @@ class _GuessField(Field):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
 
-class GuessesSection(Section):
+class GuessesSection(Arranged, Section):
     """One row per mistake for its ratio to the yardstick; an empty field is no guess.
 
     Emits `begin_requested` on Enter in a field.
@@ -262,7 +242,7 @@ class GuessesSection(Section):
         self._study: Study | None = None
         self._family: Family = "lpm"
         self._shown = MOST_GUESSES
-        self._breakpoint = theme.Breakpoint(compact=False, low=False, large=False)
+        self._breakpoint = theme.WIDE
         self._typed: dict[Key, str] = {}
         self.fields: dict[Key, Field] = {}
         self.more = LinkButton("Guess more", self._show_more)
@@ -385,14 +365,11 @@ class OrdersSection(Part):
         self.first, self.second = ListBox("This mistake"), ListBox("is never worse than this one")
         self.add = Button("Add", self._add)
         self.refused = Label(role=theme.Role.NOTE)
-        self._row = in_row(
-            (self.first, 1),
+        words, add = (
             Label("is never worse than", theme.Role.LABEL, wrap=False),
-            (self.second, 1),
             (self.add, 0, Qt.AlignmentFlag.AlignLeft),
-            on=self._form,
-            spacing=12,
         )
+        in_row((self.first, 1), words, (self.second, 1), add, on=self._form, spacing=12, stacks="narrow")
         fill(self.column, self._list, (self.state, 0, Qt.AlignmentFlag.AlignLeft), self._form, self.refused)
         self._form.hide()
         self.refused.hide()
@@ -410,16 +387,12 @@ class OrdersSection(Part):
             box.addItem(_NONE_CHOSEN, None)
             for key in keys:
                 box.addItem(study.wording.mistake(key).name, key)
-        self._show_refusal("")
+        self.refused.show_text("")
         self._show_stated()
 
     def forget(self) -> None:
         """Keep nothing that was stated when a study is shown next, be it the same."""
         self._study = None
-
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Stack the parts of the form if they do not fit side by side."""
-        set_direction(self._row, down=breakpoint_.narrow)
 
     def orders(self) -> tuple[StatedOrder, ...] | None:
         """Return the stated orders; None if there are none.
@@ -436,26 +409,26 @@ class OrdersSection(Part):
     def _add(self) -> None:
         study, one, other = self._study, self.first.currentData(), self.second.currentData()
         if study is None or one is None or other is None or one == other:
-            self._show_refusal("Choose two different mistakes.")
+            self.refused.show_text("Choose two different mistakes.")
             return
         order = StatedOrder(*(_stated(study, key) for key in (one, other)))
         stated = self._stated.setdefault(self._family, [])
         try:
             constraints_of([*stated, order], study.classes, self._family)
         except Problem:
-            self._show_refusal(f"{self._words(order)}: this forms a circle with the above. Take one out first.")
+            self.refused.show_text(f"{self._words(order)}: this forms a circle with the above. Take one out first.")
             return
         if order not in stated:
             stated.append(order)
         for box in (self.first, self.second):
             box.setCurrentIndex(0)
-        self._show_refusal("")
+        self.refused.show_text("")
         self._show_stated()
         self.first.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _take_out(self, order: StatedOrder) -> None:
         self._stated[self._family].remove(order)
-        self._show_refusal("")
+        self.refused.show_text("")
         self._show_stated()
         self.state.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -472,16 +445,12 @@ class OrdersSection(Part):
 
     @property
     def count(self) -> int:
-        """Return the number of stated orders."""
         return len(self._stated.get(self._family, ()))
 
     def _words(self, order: StatedOrder) -> str:
         assert self._study is not None
         (constraint,) = constraints_of([order], self._study.classes, self._family)
         return order_words(constraint, self._study.wording, self._family)
-
-    def _show_refusal(self, sentence: str) -> None:
-        self.refused.show_text(sentence)
 
 
 def _stated(study: Study, key: Key) -> StatedMistake:

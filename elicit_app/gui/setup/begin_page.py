@@ -14,18 +14,8 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import CheckRow, Field
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, dropped_files
-from elicit_app.gui.elements.painting import Label, annotate
-from elicit_app.gui.elements.surfaces import (
-    Block,
-    Card,
-    Divider,
-    FoldedCard,
-    Section,
-    fill,
-    in_column,
-    in_row,
-    set_direction,
-)
+from elicit_app.gui.elements.painting import Arranged, Label, annotate
+from elicit_app.gui.elements.surfaces import Block, Card, Divider, FoldedCard, Section, fill, in_column, in_row
 from elicit_app.gui.setup.asking import AskingSection, FamilySection, GuessesSection, OrdersSection, PurposeSection
 from elicit_app.gui.setup.start_page import ContinueCard, ContinueView
 from elicit_app.registry import Setting, entry_named
@@ -34,7 +24,7 @@ from elicit_app.session.journal.events import Guess
 from elicit_app.session.journal.listing import SessionSummary, experts_in_words
 from elicit_app.session.packing import INTRODUCTION, pseudonym, stated_opinions
 from elicit_app.session.sentences import USUAL, most_questions
-from elicit_app.study.model import Pack, Study
+from elicit_app.study.model import Study
 from elicit_app.study.opening import minutes_for
 from metrics.elicited.family import is_fraction, linear_family
 from metrics.text import counted
@@ -42,16 +32,20 @@ from metrics.text import counted
 _WIDTH = 344
 
 
-class Briefing(Card):
+class Briefing(Arranged, Card):
     """The steps and some background, on the right of the settings."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._inside = Block()
+        self._steps, self._to_know = Block(), Block()
         self._shown: tuple[Study, str, bool] | None = None
         self.stored = Label(role=theme.Role.NOTE, ink=theme.INK2)
         in_column(
-            self._inside,
+            Label("What will happen", theme.Role.SECTION),
+            self._steps,
+            Divider(),
+            Label("Good to know", theme.Role.SECTION),
+            self._to_know,
             Divider(),
             Label("What is stored, and where", theme.Role.SECTION),
             self.stored,
@@ -65,7 +59,7 @@ class Briefing(Card):
     def sizeHint(self) -> QSize:
         return QSize(theme.em(_WIDTH), super().sizeHint().height())
 
-    def arrange(self) -> None:
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """Adapt the widths to the current font."""
         if self._shown is not None:
             study, folder, piles = self._shown
@@ -74,12 +68,10 @@ class Briefing(Card):
     def show_study(self, study: Study, folder: str, *, piles: bool) -> None:
         """Word it for `study`, whose sessions are in `folder`; `piles` if mistakes may be put into piles first."""
         self._shown = study, folder, piles
-        column = in_column(Label("What will happen", theme.Role.SECTION), on=self._inside.renew(), spacing=6)
-        for number, (title, sentence) in enumerate(_steps(study, piles=piles), start=1):
-            column.addLayout(_item(str(number), title, sentence))
-        fill(column, Divider(), Label("Good to know", theme.Role.SECTION))
-        for sentence in _good_to_know(study):
-            column.addLayout(_item("•", "", sentence))
+        steps = (_item(str(number), *step) for number, step in enumerate(_steps(study, piles=piles), start=1))
+        in_column(*steps, on=self._steps.renew(), spacing=6)
+        items = (_item("•", "", sentence) for sentence in _good_to_know(study))
+        in_column(*items, on=self._to_know.renew(), spacing=6)
         leaves = "Nothing leaves this computer."
         if study.answered_elsewhere:
             leaves = (
@@ -141,8 +133,7 @@ def _item(sign: str, title: str, sentence: str) -> QHBoxLayout:
     return in_row((mark, 0, Qt.AlignmentFlag.AlignTop), (words, 1), spacing=theme.S)
 
 
-PILES_FROM = 5
-"""Number of classes from which mistakes may be put into piles before the questions."""
+PILES_FROM = 5  # number of classes from which mistakes may be put into piles before the questions
 
 
 class SessionRequest(NamedTuple):
@@ -196,19 +187,15 @@ class OthersSection(Section):
 
 
 class ElsewhereSection(Section):
-    """Exchange with experts elsewhere. Emits `send_requested` (whether in a second round) and `add_requested`."""
-
-    send_requested = Signal(bool)
-    add_requested = Signal()
+    """Exchange with experts elsewhere: send them the study, and add their answers."""
 
     def __init__(self) -> None:
         super().__init__("Experts elsewhere")
         self.sentence = Label(ink=theme.INK2)
-        self.send = Button("Send to an expert…", lambda: self.send_requested.emit(self.again.box.isChecked()))
-        self.add = Button("Add their answers…", self.add_requested)
-        self._buttons = in_row(self.send, self.add, 1, spacing=theme.S)
+        self.send, self.add = Button("Send to an expert…"), Button("Add their answers…")
         self.again = CheckRow(*_AGAIN)
-        fill(self.column, self.sentence, self.again, self._buttons)
+        buttons = in_row(self.send, self.add, 1, spacing=theme.S, stacks="large")
+        fill(self.column, self.sentence, self.again, buttons)
 
     def show_study(self, study: Study, experts: int) -> None:
         """Show the options for `study`, which `experts` people have finished; none if it has no predictions."""
@@ -219,42 +206,16 @@ class ElsewhereSection(Section):
         self.sentence.setText(f"{_SEND} {_ADD if keeps else _BUNDLED}")
         self.add.setVisible(keeps)
 
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Stack the buttons if the font is large."""
-        set_direction(self._buttons, down=breakpoint_.large)
-
-
-class _WhoCard(Card):
-    """The name of the expert, on one line."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.field = Field(hint="A name, a pseudonym or a group (optional)")
-        annotate(self.field, name="Who is answering")
-        self.across = in_row(
-            (Label("Who is answering?", theme.Role.SECTION), 2),
-            (self.field, 3),
-            on=self,
-            margins=(20, 14, 20, 14),
-            spacing=theme.S,
-        )
-
 
 class BeginPage(HeadedPage):
     """The page before the first question.
 
-    Emits `begin_requested` with a `SessionRequest`, `session_requested` with the file of a session to resume,
-    `words_requested` (to change the words), `compare_requested` and `start_requested`. For experts elsewhere:
-    `send_requested` with their setting and whether it is a second round, `add_requested`, and `answers_dropped` with
-    paths.
+    Emits `begin_requested` with a `SessionRequest`; for experts elsewhere `send_requested` with their setting and
+    whether it is a second round, and `answers_dropped` with paths.
     """
 
     begin_requested = Signal(object)
-    session_requested = Signal(object)
-    words_requested = Signal()
-    compare_requested = Signal()
     send_requested = Signal(object, bool)
-    add_requested = Signal()
     answers_dropped = Signal(object)
 
     def __init__(self) -> None:
@@ -263,49 +224,41 @@ class BeginPage(HeadedPage):
         self._seed, self._folder = 0, ""
         self.current, self.begin = ContinueCard(), PrimaryButton("Begin", keys=("Ctrl+Enter",))
         self.begin_new = Button("Begin a new session", keys=("Ctrl+Enter",))
-        self._who, self.purpose, self.guesses = _WhoCard(), PurposeSection(), GuessesSection()
-        self.expert = self._who.field
+        self.expert = Field(hint="A name, a pseudonym or a group (optional)")
+        self.purpose, self.guesses = PurposeSection(), GuessesSection()
         self.family, self.orders, self.asking = FamilySection(), OrdersSection(), AskingSection()
         self.settings = FoldedCard("Settings of the study", (self.family, self.orders, self.asking))
         self.elsewhere, self.others, self.briefing = ElsewhereSection(), OthersSection(), Briefing()
-        self.words = LinkButton("Change the words of this study", self.words_requested)
+        self.words = LinkButton("Change the words of this study")
         self.back = self.link_to_start()
-        self.compare = LinkButton("Compare experts", self.compare_requested)
+        self.compare = LinkButton("Compare experts")
         self._build()
         self._connect()
         self.settle()
 
     def _build(self) -> None:
         self.header.add_actions(self.begin, self.begin_new)
+        annotate(self.expert, name="Who is answering")
+        who, question = Card(), Label("Who is answering?", theme.Role.SECTION)
+        in_row((question, 2), (self.expert, 3), on=who, margins=(20, 14, 20, 14), spacing=theme.S, stacks="large")
         left = in_column(
-            self.current,
-            self._who,
-            self.others,
-            self.purpose,
-            self.guesses,
-            self.settings,
-            self.elsewhere,
-            1,
-            spacing=12,
+            self.current, who, self.others, self.purpose, self.guesses, self.settings, self.elsewhere, 1, spacing=12
         )
         right = in_column(self.briefing, 1)
-        self._columns = in_row((left, 760), (right, 344), spacing=theme.L)
-        fill(self.body, self._columns, 1)
+        fill(self.body, in_row((left, 760), (right, 344), spacing=theme.L, stacks="narrow"), 1)
         self.foot.addLayout(in_row(self.back, 1, self.compare, self.words))
 
     def _connect(self) -> None:
         for button in (self.begin, self.begin_new):
             button.clicked.connect(self._begin)
         bind(self, self._begin, *CTRL_ENTER)
-        self.current.open_requested.connect(self.session_requested)
         self.expert.returnPressed.connect(self._begin)
         self.guesses.begin_requested.connect(self._begin)
         self.family.changed.connect(self._family_changed)
         self.asking.procedure_changed.connect(self._procedure_changed)
         self.asking.changed.connect(self._update_summary)
         self.orders.changed.connect(self._update_summary)
-        self.elsewhere.send_requested.connect(self._send)
-        self.elsewhere.add_requested.connect(self.add_requested)
+        self.elsewhere.send.clicked.connect(self._send)
 
     def show_study(
         self,
@@ -346,7 +299,9 @@ class BeginPage(HeadedPage):
         self.setAcceptDrops(study.kind == "folder")
         self.elsewhere.show_study(study, len(experts))
         self.others.show_study(study)
-        self._show_pack(study.pack)
+        # The coordinator of a packed study has fixed these.
+        self.settings.setVisible(study.pack is None)
+        self.purpose.setVisible(study.pack is None or "purpose" not in study.pack.setting)
         self.family.show_study(study)
         self.asking.show_classes(study.n_classes)
         self._family_changed()
@@ -364,11 +319,6 @@ class BeginPage(HeadedPage):
             self.expert.setText(name or pseudonym())
             self.expert.selectAll()
 
-    def _show_pack(self, pack: Pack | None) -> None:
-        """Hide the settings that the coordinator of a packed study has fixed."""
-        self.settings.setVisible(pack is None)
-        self.purpose.setVisible(pack is None or "purpose" not in pack.setting)
-
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if dropped_files(event):
             event.acceptProposedAction()
@@ -378,17 +328,8 @@ class BeginPage(HeadedPage):
         self.answers_dropped.emit(dropped_files(event))
 
     def show_problem(self, sentence: str) -> None:
-        """Show why the session cannot begin."""
         self.notice.say(sentence)
         self.area.verticalScrollBar().setValue(0)
-
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        super().arrange(breakpoint_)
-        set_direction(self._columns, down=breakpoint_.narrow)
-        set_direction(self._who.across, down=breakpoint_.large)
-        for part in (self.current, self.guesses, self.orders, self.elsewhere):
-            part.arrange(breakpoint_)
-        self.briefing.arrange()
 
     @property
     def _family(self) -> Family:
@@ -476,7 +417,7 @@ class BeginPage(HeadedPage):
         if setting is not None:
             self.begin_requested.emit(SessionRequest(self._study, setting, self.expert.text().strip(), guesses))
 
-    def _send(self, again: bool) -> None:
+    def _send(self) -> None:
         setting = self._with_orders()
         if setting is not None:
-            self.send_requested.emit(setting, again)
+            self.send_requested.emit(setting, self.elsewhere.again.box.isChecked())

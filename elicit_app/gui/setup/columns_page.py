@@ -13,7 +13,7 @@ from elicit_app.gui.elements.buttons import LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import ChoiceRow, ListBox
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
 from elicit_app.gui.elements.painting import Label, Painted, annotate, write
-from elicit_app.gui.elements.surfaces import Block, Section, fill, in_grid, in_row, set_direction
+from elicit_app.gui.elements.surfaces import Block, Section, fill, in_grid, in_row
 from elicit_app.problem import Problem, shortened
 from elicit_app.study.mapping import NAMELESS, FirstRows, as_options, require_usable
 from elicit_app.study.model import ColumnMap
@@ -34,13 +34,9 @@ _KINDS: dict[Kind, tuple[str, str]] = {
 
 
 class ColumnsPage(HeadedPage):
-    """Asks for the meaning of a file's columns, starting from a guess.
-
-    Emits `mapped` with a `ColumnMap`, or `back_requested`.
-    """
+    """Asks for the meaning of a file's columns, starting from a guess. Emits `mapped` with a `ColumnMap`."""
 
     mapped = Signal(object)
-    back_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -68,10 +64,8 @@ class ColumnsPage(HeadedPage):
             what.column.addWidget(row)
         which = Section("Which column belongs to which class?")
         which.column.addWidget(self._rows)
-        self._columns = in_row(
-            (what, 1, Qt.AlignmentFlag.AlignTop), (which, 1, Qt.AlignmentFlag.AlignTop), spacing=theme.L
-        )
-        self.body.addLayout(self._columns)
+        top = Qt.AlignmentFlag.AlignTop
+        self.body.addLayout(in_row((what, 1, top), (which, 1, top), spacing=theme.L, stacks="narrow"))
         first = Section("The first rows of the file")
         fill(first.column, self._first, self._command)
         fill(self.body, first, 1)
@@ -84,12 +78,10 @@ class ColumnsPage(HeadedPage):
 
     @property
     def kind(self) -> Kind:
-        """Return the chosen kind of model output."""
         return next(kind for kind, row in self.kinds.items() if row.radio.isChecked())
 
     @property
     def columns(self) -> ColumnMap:
-        """Return the chosen column map."""
         chosen = tuple(box.currentData() for box in self.boxes if box.currentData() is not None)
         classes = self._classes
         if len(self.boxes) == 2 and self.boxes[1].currentData() is None:
@@ -117,10 +109,6 @@ class ColumnsPage(HeadedPage):
         self.notice.say(f"The names of the columns {NAMELESS}" if preview.nameless else "")
         self.area.verticalScrollBar().setValue(0)
         self._take(guess)
-
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        super().arrange(breakpoint_)
-        set_direction(self._columns, down=breakpoint_.narrow)
 
     def _truth_changed(self) -> None:
         if self._preview is not None:

@@ -47,10 +47,8 @@ Cell = tuple[int, int]
 
 ROW = 27
 _PAD = 10
-_COUNT = 34
-"""Width of the character count, in pixels at the base font."""
-_MEASURED = 5
-"""Number of the longest cells of a column to measure, because the longest text is not always the widest."""
+_COUNT = 34  # width of the character count, in pixels at the base font
+_MEASURED = 5  # number of the longest cells of a column to measure, because the longest text is not always the widest
 
 
 class Column(NamedTuple):
@@ -91,16 +89,13 @@ class Grid(QAbstractTableModel):
         self.endResetModel()
 
     def refresh(self, cells: Sequence[Sequence[str]]) -> None:
-        """Show the same rows with other texts."""
         self._cells = [list(row) for row in cells]
         self._changed()
 
     def row(self, at: int) -> tuple[str, ...]:
-        """Return the texts of one row."""
         return tuple(self._cells[at])
 
     def starts(self, row: int) -> bool:
-        """Return whether there is a stronger line above a row."""
         return row in self._starts
 
     def put(self, texts: Mapping[Cell, str], *, fresh: bool = False) -> int:
@@ -122,7 +117,6 @@ class Grid(QAbstractTableModel):
         return True
 
     def forget_fresh(self) -> None:
-        """Remove the highlight of pasted cells."""
         if self.fresh:
             self.fresh = set()
             self._changed()
@@ -141,7 +135,6 @@ class Grid(QAbstractTableModel):
         return 0 if parent is not None and parent.isValid() else len(self._cells)
 
     def texts_in(self, column: int) -> Iterator[str]:
-        """Return the texts of a column, from top to bottom."""
         return (row[column] for row in self._cells)
 
     def columnCount(self, parent: Index | None = None) -> int:
@@ -321,7 +314,6 @@ class GridView(QTableView):
 
     @property
     def several_chosen(self) -> bool:
-        """Return whether more than one cell is selected."""
         return len(self.selectionModel().selectedIndexes()) > 1
 
     def sizeHint(self) -> QSize:
@@ -429,7 +421,6 @@ class GridView(QTableView):
         self.message.emit(f"{counted(len(texts), 'cell')} pasted from the clipboard.{more}")
 
     def copy(self) -> None:
-        """Copy the selected cells to the clipboard in spreadsheet format."""
         chosen = self.selectionModel().selectedIndexes()
         rows, columns = sorted({one.row() for one in chosen}), sorted({one.column() for one in chosen})
         lines = ["\t".join(self.grid.row(row)[column] for column in columns) for row in rows]
@@ -451,11 +442,9 @@ class GridView(QTableView):
             self.message.emit(f"{counted(self.grid.put(texts, fresh=True), 'cell')} filled.")
 
     def undo(self) -> None:
-        """Undo the last step."""
         self.message.emit("Taken back." if self.grid.undo() else "There is nothing to take back.")
 
     def show_only(self, rows: Sequence[int]) -> None:
-        """Show only these rows."""
         wanted = set(rows)
         for row in range(self.grid.rowCount()):
             self.setRowHidden(row, row not in wanted)

@@ -39,7 +39,7 @@ from elicit_app.elicitation.orders import StatedMistake, StatedPile
 from elicit_app.gui import theme
 from elicit_app.gui.elements.fields import Field
 from elicit_app.gui.elements.page import QuietScrollBar
-from elicit_app.gui.elements.painting import KeyCap, Label, annotate, box, elided, tooltip_text
+from elicit_app.gui.elements.painting import Arranged, KeyCap, Label, annotate, box, elided, tooltip_text
 from elicit_app.gui.elements.surfaces import Card, Divider, Surface, in_column, in_row
 from elicit_app.gui.setup.grid import Index
 from elicit_app.gui.setup.words import shown_cases
@@ -54,9 +54,7 @@ NAMES = {
     4: ("Hardly matters", "A nuisance", "Does harm", "Grave"),
     5: ("Hardly matters", "A nuisance", "Does some harm", "Does harm", "Grave"),
 }
-MAX_CLASSES_UNGROUPED = 10
-"""Largest number of classes for which every mistake has its own card."""
-
+MAX_CLASSES_UNGROUPED = 10  # largest number of classes for which every mistake has its own card
 Mistake = tuple[int, int]
 
 
@@ -155,15 +153,12 @@ class Piles:
 
     @property
     def can_undo(self) -> bool:
-        """Return whether there is a step to undo."""
         return bool(self._undo_stack)
 
     def in_pile(self, pile: int) -> list[int]:
-        """Return the cards of a pile, most recently added first."""
         return [at for at in reversed(list(self.assigned)) if self.assigned[at] == pile]
 
     def mistakes_in(self, cards: Sequence[int]) -> int:
-        """Return the number of mistakes on some cards."""
         return sum(len(self.cards[at].mistakes) for at in cards)
 
     def proposals(self) -> dict[int, int]:
@@ -190,7 +185,6 @@ class Piles:
         ]
 
     def put(self, cards: Sequence[int], pile: int) -> None:
-        """Put cards into a pile, as one step."""
         if not 0 <= pile < len(self.names):
             return
         self._save_undo_state()
@@ -204,12 +198,10 @@ class Piles:
         self._later = [at for at in self._later if at != card] + [card]
 
     def use_proposals(self) -> None:
-        """Put all cards into their proposed piles, as one step."""
         self._save_undo_state()
         self.assigned |= self.proposals()
 
     def undo(self) -> bool:
-        """Undo the last step."""
         if not self._undo_stack:
             return False
         self.assigned, self._later, names = self._undo_stack.pop()
@@ -365,7 +357,6 @@ class _Chips(QListView):
             self.setCurrentIndex(self.cards.index(rows.index(kept) if kept in rows else 0, 0))
 
     def current_card(self) -> int | None:
-        """Return the number of the card under the cursor."""
         found = self.currentIndex().data(_CARD) if self.currentIndex().isValid() else None
         return None if found is None else int(found)
 
@@ -389,7 +380,7 @@ class _Chips(QListView):
             drag_card(self, card)
 
 
-class PileColumn(Card):
+class PileColumn(Arranged, Card):
     """One pile: its number, its name, its number of mistakes, and its cards.
 
     Emits `dropped` with a card dropped on it, and `renamed` with the new name.
@@ -419,7 +410,6 @@ class PileColumn(Card):
         self.chips.set_narrow(narrow)
 
     def show_pile(self, name: str, mistakes: int, own: Sequence[tuple[int, PileCard, bool]]) -> None:
-        """Show the content of the pile."""
         if self.name.text() != name:
             self.name.setText(name)
             self.name.setCursorPosition(0)

@@ -14,16 +14,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton, Look, MinorButton, PrimaryButton
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, bind_enter
 from elicit_app.gui.elements.painting import Label, annotate
-from elicit_app.gui.elements.surfaces import (
-    Divider,
-    ProgressBar,
-    Surface,
-    fill,
-    in_column,
-    in_row,
-    paint_card,
-    set_direction,
-)
+from elicit_app.gui.elements.surfaces import Divider, ProgressBar, Surface, fill, in_column, in_row, paint_card
 from elicit_app.gui.setup.begin_page import SessionRequest
 from elicit_app.gui.setup.piles import FEWEST, MOST, PileColumn, Piles, drag_card
 
@@ -70,7 +61,6 @@ class _TopCard(QGroupBox):
         )
 
     def show_left(self, piles: Piles) -> None:
-        """Show the next card that is in no pile."""
         remaining = piles.remaining
         every, free = piles.mistakes_in(range(len(piles.cards))), piles.mistakes_in(remaining)
         self._left.setText(f"{free:,} of {every:,} are left" if free else f"All {every:,} are in a pile")
@@ -127,10 +117,9 @@ class _SizeButton(MinorButton):
 
 
 class PilesPage(HeadedPage):
-    """Sorts mistakes into piles. Emits `finished` with the `SessionRequest` and its piles, or `back_requested`."""
+    """Sorts mistakes into piles. Emits `finished` with the `SessionRequest` and its piles."""
 
     finished = Signal(object)
-    back_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -151,10 +140,9 @@ class PilesPage(HeadedPage):
     def _build(self) -> None:
         self.header.add_actions(self.skip, self.proceed)
         self.body.addWidget(self.top)
-        self._row = in_row(spacing=12)
         for column in self.columns:
             column.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-            self._row.addWidget(column, 1)
+        self._row = in_row(*((column, 1) for column in self.columns), stacks="large")
         self.body.addLayout(self._row, 1)
         row, group = in_row(spacing=theme.S), QButtonGroup(self)
         fill(row, self.back, Label("Piles", theme.Role.LABEL, wrap=False))
@@ -169,7 +157,6 @@ class PilesPage(HeadedPage):
         self.foot.addLayout(row)
 
     def _connect(self) -> None:
-        self.notice.pressed.connect(self._use_proposals)
         self.top.later.clicked.connect(self._later)
         self.top.accept.clicked.connect(self._accept)
         self.top.dragged.connect(lambda: drag_card(self.top, self.piles.remaining[0]) if self.piles.remaining else None)
@@ -210,10 +197,7 @@ class PilesPage(HeadedPage):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
-        set_direction(self._row, down=breakpoint_.large)
         self._row.setSpacing(theme.S if breakpoint_.compact else 12)
-        for column in self.columns:
-            column.arrange(breakpoint_)
 
     def _show(self) -> None:
         piles = self.piles
@@ -290,7 +274,8 @@ class PilesPage(HeadedPage):
             said = f"{remaining:,} mistakes are in no pile; {have} a proposal."
             if remaining == 1:
                 said = "1 mistake is in no pile; it has a proposal."
-            self.notice.say(said, button="Use the proposal" if proposed == 1 else f"Use the proposals for {proposed:,}")
+            use = "Use the proposal" if proposed == 1 else f"Use the proposals for {proposed:,}"
+            self.notice.say(said, button=use, then=self._use_proposals)
             self.proceed.setText("Go on without")
             return
         self._finish(piles)

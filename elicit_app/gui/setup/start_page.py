@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QFontMetricsF, QPainter
-from PySide6.QtWidgets import QBoxLayout, QPushButton, QSizePolicy
+from PySide6.QtWidgets import QPushButton, QSizePolicy
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
 from elicit_app.gui.elements.page import ScrolledPage, bind_enter, dropped_files
 from elicit_app.gui.elements.painting import (
+    Arranged,
     Glyph,
     Label,
     Painted,
@@ -24,18 +25,7 @@ from elicit_app.gui.elements.painting import (
     paint_glyph,
     write,
 )
-from elicit_app.gui.elements.surfaces import (
-    Block,
-    Card,
-    Divider,
-    Notice,
-    ProgressBar,
-    Surface,
-    fill,
-    in_column,
-    in_row,
-    set_direction,
-)
+from elicit_app.gui.elements.surfaces import Block, Card, Divider, Notice, ProgressBar, Surface, fill, in_column, in_row
 from elicit_app.gui.theme import RIGHT
 
 
@@ -49,7 +39,7 @@ class ContinueView:
     ref: str
 
 
-class ContinueCard(Card):
+class ContinueCard(Arranged, Card):
     """A card to resume a session. Emits `open_requested` with the session file."""
 
     open_requested = Signal(object)
@@ -57,64 +47,48 @@ class ContinueCard(Card):
     def __init__(self) -> None:
         super().__init__(Surface.IMPORTANT)
         self._ref = ""
-        self._across = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._across.setSpacing(theme.L)
-        self._hint = Label("Continue where you stopped", theme.Role.LABEL, theme.INK2)
+        hint = Label("Continue where you stopped", theme.Role.LABEL, theme.INK2)
         self._title, self._line = Label(role=theme.Role.TITLE), Label(ink=theme.INK2)
         self._bar = ProgressBar()
-        words = in_column(self._hint, self._title, self._line, spacing=4)
+        words = in_column(hint, self._title, self._line, spacing=4)
         words.addSpacing(theme.S)
         words.addWidget(self._bar)
         self.button = PrimaryButton("Continue", lambda: self.open_requested.emit(self._ref), keys=("Enter",))
-        fill(self._across, (words, 1), self.button)
+        self._across = in_row((words, 1), self.button, on=self, spacing=theme.L, stacks="large")
 
     def show_view(self, view: ContinueView) -> None:
-        """Show the session to resume."""
         self._ref = view.ref
         self._title.setText(view.title)
         self._line.setText(view.line)
         self._bar.set_share(view.share, f"About {round(100 * view.share)} % done")
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Arrange for a breakpoint."""
-        self._title.set_compact(breakpoint_.compact)
         sides, ends = (20, 8) if breakpoint_.compact else (24, 20)
         self._across.setContentsMargins(sides, ends, sides, ends)
-        set_direction(self._across, down=breakpoint_.large)
 
 
-class DropCard(Card):
+class DropCard(Arranged, Card):
     """A new study from predictions files. Emits `choose_requested`; the page handles dropped files."""
 
     choose_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__(Surface.DROP)
-        self._across = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._across.setSpacing(theme.M)
         self._line = Label(ink=theme.INK2)
         words = in_column(Label("New study from a predictions file", theme.Role.SECTION), self._line, spacing=2)
         self._or = Label("or drop it here", theme.Role.NOTE, theme.INK3, wrap=False)
         self.outline, self.primary = Button("Choose file…"), PrimaryButton("Choose file…")
-        fill(
-            self._across,
-            (words, 1),
-            (self._or, 0, Qt.AlignmentFlag.AlignVCenter),
-            (self.outline, 0, Qt.AlignmentFlag.AlignVCenter),
-            (self.primary, 0, Qt.AlignmentFlag.AlignVCenter),
-        )
-        self._first, self._compact = False, False
+        beside = ((widget, 0, Qt.AlignmentFlag.AlignVCenter) for widget in (self._or, self.outline, self.primary))
+        self._across = in_row((words, 1), *beside, on=self, spacing=theme.M, stacks="large")
         for button in (self.outline, self.primary):
             button.clicked.connect(self.choose_requested)
 
     def set_first(self, first: bool) -> None:
         """Make this the primary action if there is no session to resume."""
-        self._first = first
         self.primary.setVisible(first)
         self.outline.setVisible(not first)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Arrange for a breakpoint."""
         narrow = breakpoint_.compact
         self._line.setText(
             "CSV, Parquet or NPZ; or a study sent to you."
@@ -124,7 +98,6 @@ class DropCard(Card):
         self._or.setVisible(not narrow)
         sides, ends = (20, 6) if narrow else (24, 16)
         self._across.setContentsMargins(sides, ends, sides, ends)
-        set_direction(self._across, down=breakpoint_.large)
 
 
 _PAD = 16
@@ -160,7 +133,6 @@ class RowButton(Painted, QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def set_compact(self, compact: bool) -> None:
-        """Use less height on a compact page."""
         self._compact = compact
         self.updateGeometry()
 
@@ -219,7 +191,7 @@ def _advance(text: str, role: theme.Role) -> float:
     return QFontMetricsF(theme.font(role)).horizontalAdvance(text)
 
 
-class RowCard(Card):
+class RowCard(Arranged, Card):
     """A card of rows, or a sentence if there are none."""
 
     def __init__(self, open_row: Callable[[RowView], None]) -> None:
@@ -242,11 +214,10 @@ class RowCard(Card):
             column.setContentsMargins(_PAD, 10, _PAD, 10)
             fill(column, Label(nothing[0], theme.Role.STRONG), Label(nothing[1], theme.Role.NOTE, theme.INK2))
 
-    def set_compact(self, compact: bool) -> None:
-        """Use less height on a compact page."""
-        self._compact = compact
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        self._compact = breakpoint_.compact
         for row in self.rows:
-            row.set_compact(compact)
+            row.set_compact(self._compact)
 
 
 FEW = 4
@@ -266,21 +237,14 @@ class StartView:
 class StartPage(ScrolledPage):
     """Shows a `StartView`.
 
-    Emits `study_requested` and `session_requested` with a reference to open, `compare_requested` with one of the
-    sessions to compare, `files_dropped` with paths, `choose_requested`, `folder_requested`, `help_requested`,
-    `settings_requested` and `laboratory_requested`.
+    Emits `open_requested` with the reference of a study or session, `compare_requested` with one of the sessions to
+    compare, and `files_dropped` with paths.
     """
 
     notice: Notice
-    study_requested = Signal(object)
-    session_requested = Signal(object)
+    open_requested = Signal(object)
     compare_requested = Signal(object)
     files_dropped = Signal(object)
-    choose_requested = Signal()
-    folder_requested = Signal()
-    help_requested = Signal()
-    settings_requested = Signal()
-    laboratory_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -291,24 +255,22 @@ class StartPage(ScrolledPage):
             "Compare about 20 pairs of results. Your answers become a score that judges models as you would."
         )
         self.notice, self.current, self.drop = Notice(), ContinueCard(), DropCard()
-        self.examples, self.recent = RowCard(lambda row: self.study_requested.emit(row.ref)), RowCard(self._open_recent)
-        self.folder = LinkButton("Open a study folder…", self.folder_requested)
+        self.examples, self.recent = RowCard(self._open), RowCard(self._open)
+        self.folder = LinkButton("Open a study folder…")
         self.all_recent = LinkButton("Show all", self._show_all)
-        self.help = LinkButton("Help", self.help_requested)
-        self.settings = LinkButton("Settings", self.settings_requested)
-        self.laboratory = LinkButton("For researchers", self.laboratory_requested)
-        self._lists = in_row()
+        self.help, self.settings = LinkButton("Help"), LinkButton("Settings")
+        self.laboratory = LinkButton("For researchers")
+        self._lists = in_row(spacing=theme.L, stacks="large")
         self._heads: list[Label] = []
         self._build()
         # The sessions are read in the background; until then, hide the empty cards.
         for card in (self.current, self.examples, self.recent, self.all_recent):
             card.hide()
         self.drop.set_first(False)
-        self._connect()
+        bind_enter(self, self._resume_current)
         self.settle()
 
     def show_view(self, view: StartView) -> None:
-        """Show a view."""
         self.current.setVisible(view.current is not None)
         if view.current is not None:
             self.current.show_view(view.current)
@@ -323,15 +285,9 @@ class StartPage(ScrolledPage):
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
         self.body.setSpacing(theme.S if breakpoint_.compact else theme.M)
-        self._title.set_role(theme.Role.HEADLINE if breakpoint_.compact else theme.Role.START)
-        self.current.arrange(breakpoint_)
-        self.drop.arrange(breakpoint_)
-        for card in (self.examples, self.recent):
-            card.set_compact(breakpoint_.compact)
         for head in self._heads:
             # As high as the link beside one of them, so that the cards start at the same height.
             head.setMinimumHeight(self.folder.heightForWidth(1000))
-        set_direction(self._lists, down=breakpoint_.large)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if dropped_files(event):
@@ -349,7 +305,6 @@ class StartPage(ScrolledPage):
     def _build(self) -> None:
         fill(self.head, in_column(self._title, self._line, spacing=4), self.notice)
         fill(self.body, self.current, self.drop)
-        self._lists.setSpacing(theme.L)
         for title, link, card in (("Try it on an example", None, self.examples), ("Recent", self.folder, self.recent)):
             label = Label(title, theme.Role.SECTION)
             self._heads.append(label)
@@ -372,13 +327,8 @@ class StartPage(ScrolledPage):
             )
         )
 
-    def _connect(self) -> None:
-        self.current.open_requested.connect(self.session_requested)
-        self.drop.choose_requested.connect(self.choose_requested)
-        bind_enter(self, self._resume_current)
-
-    def _open_recent(self, row: RowView) -> None:
-        (self.compare_requested if row.compares else self.session_requested).emit(row.ref)
+    def _open(self, row: RowView) -> None:
+        (self.compare_requested if row.compares else self.open_requested).emit(row.ref)
 
     def _resume_current(self) -> None:
         if not self.current.isHidden():

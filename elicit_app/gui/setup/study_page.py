@@ -14,8 +14,8 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import ChoiceRow, DecimalBox, Field, ListBox, named
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
-from elicit_app.gui.elements.painting import Label, annotate
-from elicit_app.gui.elements.surfaces import Block, Section, fill, in_column, in_grid, in_row, set_direction
+from elicit_app.gui.elements.painting import Arranged, Label, annotate
+from elicit_app.gui.elements.surfaces import Block, Section, fill, in_column, in_grid, in_row
 from elicit_app.gui.setup.grid import Steps
 from elicit_app.gui.setup.words import MistakesSection, NounsSection, Preview, StudySection, flow, shown_cases
 from elicit_app.gui.theme import RIGHT
@@ -28,7 +28,7 @@ from metrics.text import counted, series
 _TOLERANCE = 0.05
 
 
-class PopulationSection(StudySection):
+class PopulationSection(Arranged, StudySection):
     """Population and prevalence."""
 
     def __init__(self) -> None:
@@ -39,12 +39,12 @@ class PopulationSection(StudySection):
         self._group = QButtonGroup(self)
         for choice in (self.data, self.stated):
             self._group.addButton(choice.radio)
-        self._shares, self._across = Block(), 4
+        self._shares, self._across = Block(), 4  # shares beside each other
         self.boxes: list[DecimalBox] = []
         self._sum = Label(role=theme.Role.NOTE, ink=theme.INK2)
         fill(
             self.column,
-            named("Show results for", self.population),
+            named(self.population, "Show results for"),
             self._scaled,
             self.data,
             self.stated,
@@ -56,11 +56,9 @@ class PopulationSection(StudySection):
 
     @property
     def complete(self) -> bool:
-        """Return whether the stated shares sum to 100 %."""
         return self.data.radio.isChecked() or abs(sum(box.value() for box in self.boxes) - 100) <= _TOLERANCE
 
     def show_study(self, study: Study) -> None:
-        """Show the population and prevalence of `study`."""
         stated = study.stated_prevalence
         shares = study.counted_prevalence if stated is None else stated
         self._show(study, [100 * float(share) for share in shares], by_hand=stated is not None)
@@ -70,7 +68,6 @@ class PopulationSection(StudySection):
         self._show(study, [box.value() for box in self.boxes], by_hand=self.stated.radio.isChecked())
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """With a large font, lay two shares beside each other instead of four."""
         self._across = 2 if breakpoint_.large else 4
         if self.boxes:
             self.show_nouns(self._study)
@@ -100,7 +97,7 @@ class PopulationSection(StudySection):
             box.setSuffix(" %")
             box.setValue(percent)
             box.valueChanged.connect(self._changed)
-            grid.addLayout(named(name, box), at // self._across, at % self._across)
+            grid.addLayout(named(box, name), at // self._across, at % self._across)
             self.boxes.append(box)
 
     def _changed(self) -> None:
@@ -150,7 +147,6 @@ class YardstickSection(StudySection):
         self.box.activated.connect(self._chosen)
 
     def show_study(self, study: Study) -> None:
-        """Offer the mistakes of `study`."""
         self._study = study
         self.box.clear()
         for key, mistake in sorted(study.wording.mistakes.items()):
@@ -163,18 +159,15 @@ class YardstickSection(StudySection):
 
 
 class ModelsSection(StudySection):
-    """The models of a study: rename, remove and add. Emits `add_requested`."""
-
-    add_requested = Signal()
+    """The models of a study: rename and remove; `add` is the button for others."""
 
     def __init__(self) -> None:
         super().__init__("The models", "Human readers may be among them.")
         self.fields: list[Field] = []
-        self._rows, self.add = Block(), Button("Add a model…", self.add_requested)
+        self._rows, self.add = Block(), Button("Add a model…")
         fill(self.column, self._rows, (self.add, 0, Qt.AlignmentFlag.AlignLeft))
 
     def show_study(self, study: Study) -> None:
-        """Show the models of `study`."""
         self.take(study)
         self.setVisible(bool(study.models))
         rows = in_column(on=self._rows.renew(), spacing=theme.S)
@@ -204,38 +197,26 @@ class ModelsSection(StudySection):
 
 
 class PlaceSection(Section):
-    """The folder of a new study. Emits `choose_requested`."""
-
-    choose_requested = Signal()
+    """The folder of a new study; `choose` is the button for another."""
 
     def __init__(self) -> None:
         sentence = (
             "A folder with a copy of the predictions, these words, and every session. Nothing leaves this computer."
         )
         super().__init__("Where it is kept", sentence)
-        self.path = Field()
+        self.path, self.choose = Field(), Button("Choose…")
         annotate(self.path, name="Folder of the study")
-        choose = Button("Choose…")
-        choose.clicked.connect(self.choose_requested)
-        self.column.addLayout(in_row((self.path, 1), choose, spacing=theme.S))
+        self.column.addLayout(in_row((self.path, 1), self.choose, spacing=theme.S))
 
 
 class StudyPage(HeadedPage):
-    """Edits a study.
-
-    Emits `save_requested` with an `EditedStudy`, `choose_requested` for its folder, and
-    `open_words_requested` and `save_words_requested` for a CSV file of the words, and `add_model_requested`.
-    """
+    """Edits a study. Emits `save_requested` with an `EditedStudy`; the flow connects the buttons for files."""
 
     save_requested = Signal(object)
-    choose_requested = Signal()
-    open_words_requested = Signal()
-    save_words_requested = Signal()
-    add_model_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        self._study: Study | None = None
+        self.study: Study | None = None  # with the current words
         self._key: Key = (0, 1)
         self._title = ""
         self._unchanged: tuple[object, ...] = ()  # what the page held when the study was shown
@@ -254,8 +235,8 @@ class StudyPage(HeadedPage):
 
     def _build(self) -> None:
         self.header.add_actions(self.save)
-        self._top = in_row((self.nouns, 760), (self.preview, 344), spacing=theme.L)
-        fill(self.body, self._top, self.mistakes, self.yardstick, self.population, self.models, self.place, 1)
+        top = in_row((self.nouns, 760), (self.preview, 344), spacing=theme.L, stacks="narrow")
+        fill(self.body, top, self.mistakes, self.yardstick, self.population, self.models, self.place, 1)
         row = in_row(self.back, (self._done, 1), self.undo)
         self._done.setAlignment(RIGHT)
         self.undo.tall = 30
@@ -267,23 +248,14 @@ class StudyPage(HeadedPage):
         self.mistakes.edited.connect(self.yardstick.show_study)
         for section in (self.yardstick, self.population, self.models):
             section.edited.connect(self._edited)
-        self.models.add_requested.connect(self.add_model_requested)
-        for table in (self.nouns, self.mistakes):
+        for table in (self.nouns.table, self.mistakes.table):
             table.message.connect(self.show_status)
         self.mistakes.chosen.connect(self._preview)
-        self.mistakes.open_requested.connect(self.open_words_requested)
-        self.mistakes.save_requested.connect(self.save_words_requested)
-        self.place.choose_requested.connect(self.choose_requested)
         bind(self, self._save, *CTRL_ENTER)
-
-    @property
-    def study(self) -> Study | None:
-        """Return the study with the current words."""
-        return self._study
 
     def show_study(self, study: Study, folder: Path | None) -> None:
         """Edit `study`; `folder` is proposed for a new study, None keeps its folder."""
-        self._study = study
+        self.study = study
         self._steps.clear()
         self.area.verticalScrollBar().setValue(0)
         self._title = "New study" if folder is not None else "The words of this study"
@@ -308,7 +280,6 @@ class StudyPage(HeadedPage):
         )
 
     def show_problem(self, problem: Problem) -> None:
-        """Show why the study cannot be saved."""
         self.notice.say(problem.sentence)
 
     def show_status(self, sentence: str) -> None:
@@ -318,30 +289,23 @@ class StudyPage(HeadedPage):
 
     def take_study(self, study: Study) -> None:
         """Show a study to which models were added, keeping the typed words."""
-        new = study.model_names[len(self._study.models) if self._study is not None else 0 :]
+        new = study.model_names[len(self.study.models) if self.study is not None else 0 :]
         self._edited(study)
         self.models.show_study(study)
         self.show_status(f"Added: {series(new)}. {'It is' if len(new) == 1 else 'They are'} kept when you save.")
 
     def take_words(self, words: dict[Key, Mistake], name: str) -> None:
-        """Apply words read from the file `name`."""
         changed = self.mistakes.write(words)
         self.show_status(f"{changed:,} cells changed by {name}." if changed else f"{name} changes nothing.")
 
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        super().arrange(breakpoint_)
-        set_direction(self._top, down=breakpoint_.narrow)
-        for part in (self.nouns, self.mistakes, self.population):
-            part.arrange(breakpoint_)
-
     def _preview(self, key: Key) -> None:
-        if self._study is not None:
+        if self.study is not None:
             self._key = key
-            self.preview.show_mistake(self._study, key)
+            self.preview.show_mistake(self.study, key)
 
     def _edited(self, study: object) -> None:
         assert isinstance(study, Study)
-        self._study = study
+        self.study = study
         self.notice.say("")
         self._update_header(study)
         self.nouns.show_study(study)
@@ -359,7 +323,7 @@ class StudyPage(HeadedPage):
 
     def _entries(self) -> tuple[object, ...]:
         """Return all that can be changed on the page."""
-        study, shares = self._study, [box.value() for box in self.population.boxes]
+        study, shares = self.study, [box.value() for box in self.population.boxes]
         if study is None:
             return ()
         stated = self.population.stated.radio.isChecked(), study.population, shares
@@ -380,7 +344,7 @@ class StudyPage(HeadedPage):
 
     def _save(self) -> None:
         self._take_typed()
-        study = self._study
+        study = self.study
         if study is None:
             return
         try:

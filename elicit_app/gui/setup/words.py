@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button
 from elicit_app.gui.elements.fields import Field, named
-from elicit_app.gui.elements.painting import Label, StressedLabel, annotate
-from elicit_app.gui.elements.surfaces import Divider, Section, fill, in_row, set_direction
+from elicit_app.gui.elements.painting import Arranged, Label, StressedLabel, annotate
+from elicit_app.gui.elements.surfaces import Divider, Section, fill, in_row
 from elicit_app.gui.setup.grid import Column, Grid, GridView, Steps
 from elicit_app.gui.theme import RIGHT
 from elicit_app.session.pair_words import ARROW
@@ -20,12 +20,8 @@ from elicit_app.study.making import keys_of, with_mistakes
 from elicit_app.study.model import LONGEST_CONSEQUENCE, Key, Mistake, Study, Wording, default_wording
 from metrics.measures.confusion import natural_cases
 
-SEARCHED_FROM = 20
-"""Number of classes from which there is a search field."""
-
-LONG_NAME = 40
-"""Length above which names are cut on the question page of a small window."""
-
+SEARCHED_FROM = 20  # number of classes from which there is a search field
+LONG_NAME = 40  # length above which names are cut on the question page of a small window
 _TRUTH, _CALLED, _NAME, _ONE, _SEVERAL, _FOLLOWS = range(6)
 _MISTAKE_COLUMNS = (
     Column("Truth", 140, editable=False),
@@ -86,7 +82,6 @@ class Preview(Section):
         fill(self.column, 1, self._name, self._flow, self._consequence, 1, Divider(), self._change, self._warning)
 
     def show_mistake(self, study: Study, key: Key) -> None:
-        """Show a mistake."""
         wording, (true, predicted), cases = study.wording, key, shown_cases(study)
         mistake = wording.mistake(key)
         called = "something else" if predicted is None else wording.class_one[predicted]
@@ -110,22 +105,14 @@ class StudySection(Section):
         self._study = study
 
     def change(self, study: Study) -> None:
-        """Take a study that was changed here, and emit it."""
         self._study = study
         self.edited.emit(study)
 
 
-class MistakesSection(StudySection):
-    """All mistakes of a study, one row each.
+class MistakesSection(Arranged, StudySection):
+    """All mistakes of a study, one row each. Emits `chosen` with the mistake under the cursor."""
 
-    Emits `message` with what was done, `chosen` with the mistake under the cursor, `open_requested` and
-    `save_requested` for a CSV file.
-    """
-
-    message = Signal(str)
     chosen = Signal(object)
-    open_requested = Signal()
-    save_requested = Signal()
 
     def __init__(self, steps: Steps) -> None:
         super().__init__("The mistakes")
@@ -137,15 +124,13 @@ class MistakesSection(StudySection):
         annotate(self.search, name="Search among the mistakes")
         self.paste = Button("Paste", keys=("Ctrl+V",))
         self.fill = Button("Fill down", keys=("Ctrl+D",))
-        self.open_csv = Button("Open CSV…", self.open_requested)
-        self.save_csv = Button("Save as CSV…", self.save_requested)
+        self.open_csv = Button("Open CSV…")
+        self.save_csv = Button("Save as CSV…")
         self.one, self.many = Field(), Field()
         self._below = QWidget()
-        self._head = in_row()
         self._build()
         self.search.textChanged.connect(self._search)
         self.grid.edited.connect(self._edited)
-        self.table.message.connect(self.message)
         self.table.row_chosen.connect(self._choose)
         self.paste.clicked.connect(self.table.paste)
         self.fill.clicked.connect(self.table.fill_down)
@@ -155,20 +140,19 @@ class MistakesSection(StudySection):
     def _build(self) -> None:
         self.column.removeWidget(self.title)
         self.column.removeWidget(self.sentence)
-        self._head.setSpacing(theme.S)
-        fill(self._head, self.title, (self.sentence, 1))
-        buttons = in_row(spacing=theme.S)
-        for button in (self.paste, self.fill, self.open_csv, self.save_csv):
+        buttons = (self.paste, self.fill, self.open_csv, self.save_csv)
+        for button in buttons:
             button.tall = 34
-            buttons.addWidget(button)
-        self._head.addLayout(buttons)
+        head = in_row(
+            self.title, (self.sentence, 1), in_row(*buttons, spacing=theme.S), spacing=theme.S, stacks="narrow"
+        )
         in_row(
-            named("One of them, inside a sentence", self.one),
-            named("Several of them", self.many),
+            named(self.one, "One of them, inside a sentence"),
+            named(self.many, "Several of them"),
             on=self._below,
             spacing=theme.M,
         )
-        fill(self.column, self._head, self.search, self.table, self._below)
+        fill(self.column, head, self.search, self.table, self._below)
         self._below.hide()
 
     def show_study(self, study: Study) -> None:
@@ -200,7 +184,6 @@ class MistakesSection(StudySection):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """On a compact page, move the fields for singular and plural below the table."""
-        set_direction(self._head, down=breakpoint_.narrow)
         for column in (_ONE, _SEVERAL):
             self.table.setColumnHidden(column, breakpoint_.narrow)
         self._below.setVisible(breakpoint_.narrow)
@@ -287,10 +270,8 @@ def following(many: Names, one: Names, cases: str, *, new: Names, now: str) -> N
     )
 
 
-class NounsSection(StudySection):
-    """Title and nouns. Emits `message` with what was done in the table."""
-
-    message = Signal(str)
+class NounsSection(Arranged, StudySection):
+    """Title and nouns."""
 
     def __init__(self, steps: Steps) -> None:
         super().__init__("What it is about")
@@ -299,21 +280,15 @@ class NounsSection(StudySection):
         self.name, self.case, self.cases = Field(), Field(), Field()
         self.grid = Grid(_CLASS_COLUMNS, steps)
         self.table = GridView(self.grid, "The classes", _CLASS_ROWS)
-        self._row = in_row(
-            (named("Title", self.name), 2),
-            (named("One case is a", self.case), 1),
-            (named("Several are", self.cases), 1),
-            spacing=theme.M,
-        )
-        fill(self.column, self._row, self.table)
+        fields = (named(self.name, "Title"), 2), (named(self.case, "One case is a"), 1)
+        row = in_row(*fields, (named(self.cases, "Several are"), 1), spacing=theme.M, stacks="large")
+        fill(self.column, row, self.table)
         self.column.addStretch(1)
         for field in (self.name, self.case, self.cases):
             field.textEdited.connect(self._edited)
         self.grid.edited.connect(self._edited)
-        self.table.message.connect(self.message)
 
     def show_study(self, study: Study) -> None:
-        """Show the nouns of `study`."""
         same = self._classes == study.classes
         self._study, self._classes = study, study.classes
         wording = study.wording
@@ -330,8 +305,6 @@ class NounsSection(StudySection):
                 field.setText(text)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """With a large font, stack the three fields."""
-        set_direction(self._row, down=breakpoint_.large)
         self.table.measure()
 
     def _edited(self) -> None:

@@ -3,7 +3,8 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QBoxLayout, QLabel, QWidget
 
-from elicit_app.gui.elements.surfaces import column_widths, fill, in_column, in_row, set_direction
+from elicit_app.gui import theme
+from elicit_app.gui.elements.surfaces import arrange_parts, column_widths, fill, in_column, in_row
 from elicit_app.gui.pages.review import ReviewPage
 
 TOP = Qt.AlignmentFlag.AlignTop
@@ -28,11 +29,13 @@ def test_a_column_holds_widgets_layouts_and_empty_room_in_order(qtbot):
 
 
 def test_what_stands_beside_each_other_may_stand_below(qtbot):
-    row = in_row()
-    set_direction(row, down=True)
-    assert row.direction() == QBoxLayout.Direction.TopToBottom
-    set_direction(row, down=False)
-    assert row.direction() == QBoxLayout.Direction.LeftToRight
+    page, row = QWidget(), in_row(spacing=24, stacks="compact")
+    qtbot.addWidget(page)
+    in_column(in_column(row), on=page)
+    arrange_parts(page, theme.Breakpoint(compact=True, low=False, large=False))
+    assert (row.direction(), row.spacing()) == (QBoxLayout.Direction.TopToBottom, theme.M)
+    arrange_parts(page, theme.WIDE)
+    assert (row.direction(), row.spacing()) == (QBoxLayout.Direction.LeftToRight, 24)
 
 
 def test_no_column_is_wider_than_it_needs_while_another_is_cut(qtbot):

@@ -1,13 +1,13 @@
-"""From worker threads to the main thread: views in order, newest request only, nothing after the end."""
+"""From worker threads to the main thread: calls in order, newest request only, nothing after the end."""
 
 import threading
+from functools import partial
 
 import pytest
 from PySide6.QtCore import QThread
 
-from elicit_app.gui.flow.background import Background, Bridge
+from elicit_app.gui.flow.background import Background, MainThread
 from elicit_app.problem import Problem
-from elicit_app.session.views import ProblemView
 
 
 @pytest.fixture
@@ -17,22 +17,24 @@ def background(qapp):
     made.close()
 
 
-def test_views_arrive_on_the_main_thread_in_order(qtbot, qapp):
-    bridge, came = Bridge(), []
-    bridge.view.connect(lambda view: came.append((view.sentence, QThread.currentThread() is qapp.thread())))
-    sender = threading.Thread(target=lambda: [bridge.listen(ProblemView(str(n))) for n in range(50)])
+def test_calls_arrive_on_the_main_thread_in_order(qtbot, qapp):
+    main, came = MainThread(), []
+
+    def come(n):
+        came.append((n, QThread.currentThread() is qapp.thread()))
+
+    sender = threading.Thread(target=lambda: [main.post(partial(come, n)) for n in range(50)])
     sender.start()
     sender.join()
     qtbot.waitUntil(lambda: len(came) == 50)
-    assert came == [(str(n), True) for n in range(50)]
+    assert came == [(n, True) for n in range(50)]
 
 
-def test_no_view_comes_out_of_a_closed_bridge(qtbot):
-    bridge, came = Bridge(), []
-    bridge.view.connect(came.append)
-    bridge.listen(ProblemView("on its way"))
-    bridge.close()
-    bridge.listen(ProblemView("too late"))
+def test_nothing_is_called_after_the_end(qtbot):
+    main, came = MainThread(), []
+    main.post(lambda: came.append("on its way"))
+    main.close()
+    main.post(lambda: came.append("too late"))
     qtbot.wait(30)
     assert came == []
 

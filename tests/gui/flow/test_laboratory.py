@@ -91,11 +91,13 @@ def test_rows_questions_and_command_can_be_taken_away(page, qtbot, dialogs, tmp_
     page.end()
     dialogs.save_as = tmp_path / "rows.csv"
     page.save_rows.click()
+    qtbot.waitUntil(dialogs.save_as.exists)
     rows = list(csv.DictReader(dialogs.save_as.read_text().splitlines()))
     assert [row["answers"] for row in rows] == ["4", "8"]
     assert float(rows[-1]["otherwise"]) == person.snapshots[-1].otherwise
     dialogs.save_as = tmp_path / "picture.png"
     page.picture.click()
+    qtbot.waitUntil(dialogs.save_as.exists)
     assert dialogs.save_as.read_bytes().startswith(b"\x89PNG")
     page.copy.click()
     assert QGuiApplication.clipboard().text() == page.command.text()
@@ -142,14 +144,14 @@ def test_the_plots_stay_with_the_settings_of_their_run(page, person):
     assert page.otherwise.accessibleDescription() == ""
 
 
-def test_a_change_of_the_settings_clears_what_was_said_of_the_last_ones(page, dialogs, tmp_path, person):
+def test_a_change_of_the_settings_clears_what_was_said_of_the_last_ones(page, qtbot, dialogs, tmp_path, person):
     page.begin([person.settings])
     page.add(person)
     page.end()
     dialogs.save_as = tmp_path / "rows.csv"
     page.save_rows.click()
     page.copy.click()
-    assert page.notice.isVisible()
+    qtbot.waitUntil(page.notice.isVisible)
     assert page.copy.text() == "Copied"
     page.seed.setValue(7)
     assert not page.notice.isVisible()

@@ -376,7 +376,7 @@ def test_the_slider_stands_under_the_squares_inside_its_frame(shown, ask, pairs,
     page.show_question(ask(left, right, proposal=RIGHT))
     page.begin_move()
     assert len(page.card.rows) == rows
-    bar = next(bar for row in page.card.rows for bar in row.bars if bar.is_moving)
+    bar = next(bar for row in page.card.rows for bar in row.bars if bar.moving is not None)
     slider = page.card.slider.geometry().translated(-bar.mapTo(page.card, QPoint(0, 0)))
     assert slider.top() >= bar.place().squares.bottom()
     assert slider.bottom() <= bar.frame.bottom() + 4

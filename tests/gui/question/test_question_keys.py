@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeyEvent, QShortcut
 from PySide6.QtWidgets import QApplication, QLineEdit, QStackedWidget
 
 from elicit_app.elicitation.questions import Strength
+from elicit_app.gui.elements.buttons import Button
 from elicit_app.gui.question.page import LOCK_MS, QuestionPage
 from elicit_app.session.views import UnsavedView
 
@@ -55,10 +56,15 @@ def test_other_keys_answer_nothing(qtbot, page, key) -> None:
     assert not given
 
 
+def offered(page: QuestionPage) -> list[Button]:
+    """Return the answers on the page, without those that this question does not offer."""
+    return [button for button in page.answers.buttons if not button.isHidden()]
+
+
 @pytest.mark.parametrize("place", range(8))
 def test_every_button_gives_its_answer_by_mouse_enter_and_space(qtbot, page, ask, pairs, place) -> None:
     given = answers(page)
-    button = page.answers.buttons[place]
+    button = offered(page)[place]
     _, left, right = pairs["three"]
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     for number, key in ((8, K.Key_Return), (9, K.Key_Space), (10, K.Key_Enter)):
@@ -167,8 +173,8 @@ def test_a_resumed_session_shows_the_full_picture_it_was_left_with(qtbot, page, 
 
 def test_the_focus_is_on_the_ledger_and_goes_round_in_reading_order(qtbot, page) -> None:
     assert page.card.hasFocus()
-    assert not any(button.hasFocus() or button.isDefault() for button in page.answers.buttons)
-    order = [page.card.fold.toggle, *page.answers.buttons, page.undo, page.stop, page.card]
+    assert not any(button.hasFocus() or button.isDefault() for button in offered(page))
+    order = [page.card.fold.toggle, *offered(page), page.undo, page.stop, page.card]
     for widget in order:
         qtbot.keyClick(QApplication.focusWidget(), K.Key_Tab)
         assert QApplication.focusWidget() is widget

@@ -105,7 +105,7 @@ def test_no_text_is_cut(qtbot, qapp, ask, pairs, scale, size) -> None:
             assert needs <= label.height() + 1, label.text()
             assert widest_word(label) <= label.width() + 1, label.text()
         for button in (*page.answers.buttons, page.undo, page.stop):
-            assert button.minimumSizeHint().width() <= button.width(), button.text()
+            assert button.isHidden() or button.minimumSizeHint().width() <= button.width(), button.text()
         page.close()
 
 

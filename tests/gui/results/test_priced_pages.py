@@ -71,6 +71,6 @@ def test_the_result_is_saved_as_a_metric_and_shows_no_costs_of_classes(shown, vi
     assert page.costs.files.isVisibleTo(page.costs)
     buttons = page.costs.files.buttons
     assert all(not buttons[key].isEnabled() for key in OF_COSTS)
-    assert buttons[METRIC.key].isEnabled()
-    assert buttons[ANSWERS.key].isEnabled()
+    assert buttons[METRIC].isEnabled()
+    assert buttons[ANSWERS].isEnabled()
     assert views[1].metric.kind == "multilabel"

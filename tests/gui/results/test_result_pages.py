@@ -204,9 +204,9 @@ def test_too_few_answers_switch_the_files_off_except_the_answers(qtbot, views, s
 
 def test_a_reservation_leads_to_its_question(results, views):
     asked = []
-    results.look_again_requested.connect(asked.append)
+    results.rates.trust.look_again_requested.connect(asked.append)
     about = [finding.question for finding in views[1].trust if finding.question is not None]
-    for link in results.rates._trust.findChildren(LinkButton):
+    for link in results.rates.trust.findChildren(LinkButton):
         link.click()
     assert asked == about
 
@@ -302,7 +302,7 @@ def choose_class(pane, true):
 def test_another_prevalence_begins_with_the_studys_own(elsewhere, results, views, study):
     shares = elsewhere.shares
     assert shares.box.value() == round(1000 * views[1].scenarios.own[views[1].headline.rate.true])
-    assert shares.cases == "Then there are 450 red lights, 100 yellow lights, 450 green lights."
+    assert shares.cases.text() == "Then there are 450 red lights, 100 yellow lights, 450 green lights."
     assert not shares.back.isEnabled()
     here, there = results.recommendation.policies.table.rows, elsewhere.policies.table.rows
     assert [(row.sentence, row.manner, row.counts) for row in there] == [
@@ -320,7 +320,7 @@ def test_the_number_the_slider_and_the_table_of_a_prevalence_say_the_same(elsewh
     expected = scenarios.with_share(scenarios.own, 0, 0.04)
     assert shares.shares == pytest.approx(tuple(expected))
     assert shares.track.number == pytest.approx(0.04)
-    assert shares.cases == "Then there are 40 red lights, 175 yellow lights, 785 green lights."
+    assert shares.cases.text() == "Then there are 40 red lights, 175 yellow lights, 785 green lights."
     said = elsewhere.policies.table.accessibleDescription()
     assert said != before
     judgement = scenarios.judgement(expected)

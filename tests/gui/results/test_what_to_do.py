@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import LinkButton
-from elicit_app.gui.flow.background import proposed_name, save_dialog_title, save_pictures
+from elicit_app.gui.flow.background import proposal, save_pictures
 from elicit_app.gui.results.page import PracticeDialog, ResultsPage
 from elicit_app.gui.results.policy_table import PolicyTable
 from elicit_app.problem import Problem
@@ -171,7 +171,7 @@ def test_a_provisional_metric_is_called_so_where_it_is_saved(view):
     def of(provisional, ending):
         quality = replace(view.metric.quality, provisional=provisional)
         changed = replace(view, metric=replace(view.metric, quality=quality))
-        return proposed_name(changed, ending), save_dialog_title(changed, ending)
+        return proposal(changed, ending)
 
     name, title = of(CHOICE_SETTLED, ".metric.json")
     assert name.endswith(" (provisional)")
