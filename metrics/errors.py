@@ -53,10 +53,7 @@ class RowError(InputError):
 def refuse_rows(wrong: NDArray[np.bool_], argument: str, fault: Callable[[int], Any]) -> None:
     """Reject an argument with invalid rows; `fault` describes the first of them, given its number.
 
-    Raises
-    ------
-    RowError
-        If any row is invalid; it names the first.
+    Raises RowError if any row is invalid; it names the first.
     """
     if wrong.any():
         row = int(wrong.argmax())

@@ -307,10 +307,7 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes | Iterab
 def require_replaceable(path: str | os.PathLike[str]) -> None:
     """Check that `write_atomically` may replace whatever is at a path.
 
-    Raises
-    ------
-    OSError
-        If it is a link to a file, or a session with an expert's answers, which are irreplaceable.
+    Raises OSError if it is a link to a file, or a session with an expert's answers, which are irreplaceable.
     """
     target = real_path(path)
     if Path(path).is_symlink() and (target.is_file() or not Path(path).exists()):

@@ -238,12 +238,8 @@ def repeated(paths: Iterable[Path]) -> dict[Path, list[Path]]:
 def require_new(path: Path, force: bool) -> None:
     """Check that a file can be written and does not exist, unless `force` allows replacing it.
 
-    Devices and pipes count as new. A file with an expert's answers is never replaced (see `write_atomically`).
-
-    Raises
-    ------
-    Problem
-        If it is a folder, has a parent that is not a folder, exists, or may never be replaced.
+    Devices and pipes count as new. A file with an expert's answers is never replaced (see `write_atomically`). Raises
+    Problem if it is a folder, has a parent that is not a folder, exists, or may never be replaced.
     """
     from elicit_app.study.writing import require_writable, write_problem
     from metrics.files import require_replaceable

@@ -132,10 +132,7 @@ def load_metric(path: Path) -> ElicitedMetric:
 def read_metric(path: Path) -> tuple[ElicitedMetric, bool]:
     """Return the metric of a file that a user named, and whether a digest protects it.
 
-    Raises
-    ------
-    Problem
-        If the file is missing, damaged, of a newer version, or inconsistent.
+    Raises Problem if the file is missing, damaged, of a newer version, or inconsistent.
     """
     from metrics import ElicitedMetric
     from metrics.elicited.metric_file import metric_from_text, read_text

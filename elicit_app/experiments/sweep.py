@@ -57,12 +57,8 @@ class Combination:
     def laboratory(self) -> Laboratory:
         """Return the laboratory of its simulated experts.
 
-        Raises
-        ------
-        WrongOption
-            If options do not exist, or do not fit together.
-        Problem
-            If the study cannot be opened.
+        Raises WrongOption if options do not exist, or do not fit together. Raises Problem if the study cannot be
+        opened.
         """
         study = _opened(self.study)
         about_asking, about_experts = split_options(dict(self.options))
@@ -102,12 +98,8 @@ def read_sweep(path: Path) -> Sweep:
 
     Keys are those of `elicit simulate`, with underscores. A list stands for one combination per item; a list in a list
     is one value. `runs` (default 1) is the number of simulated experts of every combination; ``judge = false`` omits
-    agreement and regret. Tables ``[[sweep]]`` share the keys above them.
-
-    Raises
-    ------
-    Problem
-        If the file cannot be read or states no sweep; the message names the key and what was expected.
+    agreement and regret. Tables ``[[sweep]]`` share the keys above them. Raises Problem if the file cannot be read or
+    states no sweep; the message names the key and what was expected.
     """
     try:
         document = tomllib.loads(read_regular_file(path, _MOST_BYTES).decode())
@@ -222,10 +214,7 @@ def unfinished(out: Path) -> Path:
 class Runs:
     """The finished runs of a sweep, in a file beside `out`, to which all of them are written at the end.
 
-    Raises
-    ------
-    Problem
-        If the file holds runs of another sweep, or cannot be read.
+    Raises Problem if the file holds runs of another sweep, or cannot be read.
     """
 
     def __init__(self, sweep: Sweep, out: Path) -> None:

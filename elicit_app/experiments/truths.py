@@ -96,10 +96,7 @@ class Metric:
     def wobbled(self, spread: float, rng: np.random.Generator) -> Metric:
         """Return the metric with each log-weight off by ``spread / sqrt(2)``, so that log-ratios are off by `spread`.
 
-        Raises
-        ------
-        WrongOption
-            If the metric is linear-fractional.
+        Raises WrongOption if the metric is linear-fractional.
         """
         if is_fraction(self.family):
             raise WrongOption(f"`noise` weights applies only to linear metrics, not to {self.family}.")
@@ -198,10 +195,7 @@ def _order(study: Study, setting: Setting) -> NDArray[np.intp]:
 def stated_metric(values: Sequence[float], family: Family, n_classes: int) -> Metric:
     """Return the linear metric with weights stated by a user, normalised.
 
-    Raises
-    ------
-    WrongOption
-        If there is a wrong number of weights, or a wrong sign.
+    Raises WrongOption if there is a wrong number of weights, or a wrong sign.
     """
     size = family_of(family).n_weights(n_classes)
     if len(values) != size:
@@ -246,12 +240,8 @@ def _sizes(k: int, rng: np.random.Generator, on_the_sphere: bool, kind: Kind) ->
 def with_ratio(metric: Metric, ratio: float) -> Metric:
     """Return the metric with its log-weights stretched so that the largest weight is `ratio` times the smallest.
 
-    The order of the weights does not change, so it is random if the metric is.
-
-    Raises
-    ------
-    WrongOption
-        If the ratio is below 1, or the metric is linear-fractional or has a weight of 0.
+    The order of the weights does not change, so it is random if the metric is. Raises WrongOption if the ratio is below
+    1, or the metric is linear-fractional or has a weight of 0.
     """
     sizes = np.abs(metric.weights)
     if is_fraction(metric.family) or sizes.min() == 0:
@@ -283,12 +273,8 @@ def stated_fraction(family: Family, p: Matrix, denominator: Sequence[float], pre
     """Return the fraction <p, x> / (<q, x> + q0) that a user states; x: the k hits, or the errors in row-major order.
 
     `p`, shape (n,), is in the family's normalisation; `denominator` is q followed by q0, which defaults to 1;
-    `prevalence`, shape (k,), holds the row sums of the matrices.
-
-    Raises
-    ------
-    WrongOption
-        If a number is wrong, the denominator is not positive everywhere, or an error could raise the fraction.
+    `prevalence`, shape (k,), holds the row sums of the matrices. Raises WrongOption if a number is wrong, the
+    denominator is not positive everywhere, or an error could raise the fraction.
     """
     n = len(p)
     if not np.isfinite(denominator).all():

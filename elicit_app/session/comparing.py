@@ -62,12 +62,8 @@ def compare(
     """Compare at least two experts about the same classes; `title` says what they are about.
 
     By default the wording is the one that the metrics carry. `pooled` is the pooled metric if it exists already,
-    `judgement` judges the policies for the study's models under it; `notes` say what was left out.
-
-    Raises
-    ------
-    Problem
-        As `pooling.aligned`.
+    `judgement` judges the policies for the study's models under it; `notes` say what was left out. Raises Problem as
+    `pooling.aligned`.
     """
     sources = aligned([expert.source for expert in experts])
     metrics = [source.metric for source in sources]
@@ -300,12 +296,8 @@ class ComparisonView:
 def compare_experts(path: Path, *, trusted_only: bool = False) -> ComparisonView:
     """Compare all experts who have finished the study of a session; their sessions are in the same folder.
 
-    With `trusted_only`, experts whose answers are inconsistent are left out.
-
-    Raises
-    ------
-    Problem
-        If fewer than two experts have a result.
+    With `trusted_only`, experts whose answers are inconsistent are left out. Raises Problem if fewer than two experts
+    have a result.
     """
     return compare_study(study_of(read(path).begun.study, path), path.parent, trusted_only=trusted_only)
 

@@ -133,10 +133,7 @@ class RowCheck:
     def batches(self, frames: Iterator[pl.DataFrame]) -> Iterator[Batch]:
         """Yield a batch for each frame (labels first, then one column per class) until there is a fault.
 
-        Raises
-        ------
-        Problem
-            At the end, if there was a fault; it lists all faults in the file.
+        Raises Problem at the end, if there was a fault; it lists all faults in the file.
         """
         for rows in self.numbered(frames):
             batch = self.take(self.checked(rows))
@@ -162,13 +159,7 @@ class RowCheck:
         return None if self._faults else checked.batch
 
     def require_sound(self) -> None:
-        """Check that no rows taken in have faults.
-
-        Raises
-        ------
-        Problem
-            If any have; it lists all faults in the file.
-        """
+        """Check that no rows taken in have faults. Raises Problem if any have; it lists all faults in the file."""
         if self._faults:
             raise file_problem(self._table.path, *self._faults.findings())
 
@@ -261,10 +252,7 @@ class RowCheck:
 def require_comparable(path: Path, classes: Sequence[str], cases: NDArray[np.int64]) -> None:
     """Check that predictions contain something to compare; `cases`, shape (k,), counts the rows by true class.
 
-    Raises
-    ------
-    Problem
-        If there is no row, one row, or only one true class.
+    Raises Problem if there is no row, one row, or only one true class.
     """
     rows = int(cases.sum())
     present = [name for name, count in zip(classes, cases, strict=True) if count]

@@ -50,10 +50,7 @@ class Part:
 def files_of_model(path: Path) -> list[Path]:
     """Return the files of one model: the file itself, or the Parquet files of a folder in the order of their names.
 
-    Raises
-    ------
-    Problem
-        If the folder holds no Parquet files, or it is a study folder, whose files are of several models.
+    Raises Problem if the folder holds no Parquet files, or it is a study folder, whose files are of several models.
     """
     if not path.is_dir():
         return [path]

@@ -102,12 +102,7 @@ def create_amounts_study(
     """Make a study folder from files with several labels, or with outcomes in contexts; see `create_study`.
 
     The study holds only counts: the folder has one file, without any item. See `study_of_amounts` for `noun` and
-    `population`.
-
-    Raises
-    ------
-    Problem
-        If the input is invalid; it lists the faults, and nothing is written.
+    `population`. Raises Problem if the input is invalid; it lists the faults, and nothing is written.
     """
     study = amounts_study_of(files, _title(name, real_path(folder).name), noun=noun, population=population)
     with new_folder(Path(folder)) as temporary:
@@ -276,12 +271,8 @@ def change_models(
 
     Each file to add holds the predictions of one model for the same cases; its columns, one map for all or one per
     file, are by default read as those of the first files. `rename` maps old names to new ones. Earlier answers remain
-    valid. The notes of the returned study are about the added files.
-
-    Raises
-    ------
-    Problem
-        If there is no such model, a name is used twice, no model is left, or the cases differ; nothing is changed.
+    valid. The notes of the returned study are about the added files. Raises Problem if there is no such model, a name
+    is used twice, no model is left, or the cases differ; nothing is changed.
     """
     _folder_of(study)
     here = [model.name for model in study.models]
@@ -298,10 +289,7 @@ def change_models(
 def with_models(study: Study, models: Sequence[Predictions]) -> Study:
     """Return a study with other models for the same cases, not yet saved.
 
-    Raises
-    ------
-    Problem
-        If there is none, or two have the same name.
+    Raises Problem if there is none, or two have the same name.
     """
     called = [model.name for model in models]
     if not models:
@@ -322,10 +310,7 @@ def more_models(
 ) -> list[Predictions]:
     """Read further models for the cases of a study; see `change_models`.
 
-    Raises
-    ------
-    Problem
-        If a file cannot be read, or lists other cases.
+    Raises Problem if a file cannot be read, or lists other cases.
     """
     return [read.predictions for read in _read_more(study, files, columns)]
 
@@ -349,10 +334,7 @@ def _read_more(
 def save_study(study: Study) -> None:
     """Save the changed title, words, population, prevalence, yardstick or models of a study to its folder.
 
-    Raises
-    ------
-    Problem
-        If the study has no folder of its own, or a value cannot be used.
+    Raises Problem if the study has no folder of its own, or a value cannot be used.
     """
     folder = _folder_of(study)
     before = read_folder(folder).models
@@ -409,10 +391,7 @@ def words_csv(study: Study) -> str:
 def write_words(study: Study, path: Path) -> Path:
     """Write the words of all mistakes to a file; a byte order mark tells spreadsheets that it is UTF-8.
 
-    Raises
-    ------
-    Problem
-        If it cannot be written.
+    Raises Problem if it cannot be written.
     """
     write_whole(path, words_csv(study).encode("utf-8-sig"))
     return path
@@ -421,10 +400,7 @@ def write_words(study: Study, path: Path) -> Path:
 def read_words(study: Study, path: Path) -> dict[Key, Mistake]:
     """Return the words for mistakes of `study` from a CSV file; empty cells keep the present words.
 
-    Raises
-    ------
-    Problem
-        If it cannot be read, lacks the columns "truth" and "called", or names an unknown class.
+    Raises Problem if it cannot be read, lacks the columns "truth" and "called", or names an unknown class.
     """
     try:
         text = read_regular_file(path, MOST_TYPED_BYTES).decode("utf-8-sig")

@@ -76,10 +76,7 @@ class FirstRows:
 def read_first_rows(path: Path) -> FirstRows:
     """Read the first rows of a file and guess the meaning of its columns.
 
-    Raises
-    ------
-    Problem
-        If it cannot be read as CSV, Parquet or NPZ, or two columns have the same name.
+    Raises Problem if it cannot be read as CSV, Parquet or NPZ, or two columns have the same name.
     """
     table = open_table(path)
     names = tuple(name.strip() for name in table.columns[:_LOOKED_AT_COLUMNS])
@@ -97,10 +94,7 @@ def read_first_rows(path: Path) -> FirstRows:
 def has_usual_columns(path: Path) -> bool:
     """Return whether the header has the usual names, `y_true` and `proba_<class>`.
 
-    Raises
-    ------
-    Problem
-        If the file cannot be read.
+    Raises Problem if the file cannot be read.
     """
     return _are_usual([name.strip() for name in open_table(path).columns])
 
@@ -329,13 +323,7 @@ def as_options(columns: ColumnMap) -> str:
 
 
 def require_usable(columns: ColumnMap) -> None:
-    """Check that a map names each column once, and one column per class.
-
-    Raises
-    ------
-    Problem
-        If it does not.
-    """
+    """Check that a map names each column once, and one column per class. Raises Problem if it does not."""
     used = [columns.truth, *columns.columns]
     k = len(columns.classes)
     if len(set(used)) < len(used):

@@ -84,13 +84,7 @@ class PredictionsFile:
         return self.ordered(_numbered(len(self.classes)))
 
     def ordered(self, classes: Sequence[str]) -> PredictionsFile:
-        """Return the same file with its classes in another order.
-
-        Raises
-        ------
-        Problem
-            If the file has other classes.
-        """
+        """Return the same file with its classes in another order. Raises Problem if the file has other classes."""
         missing = [name for name in classes if name not in self.classes]
         extra = [name for name in self.classes if name not in classes]
         if missing or extra:
@@ -186,10 +180,7 @@ def read_predictions(
 def require_askable(path: Path, n_classes: int) -> None:
     """Check that there are not too many classes to ask about, before any matrix is allocated.
 
-    Raises
-    ------
-    Problem
-        If there are more than `MOST_CLASSES`.
+    Raises Problem if there are more than `MOST_CLASSES`.
     """
     if n_classes > MOST_CLASSES:
         found = f"It has {n_classes:,} classes; at most {MOST_CLASSES} can be asked about"
@@ -277,10 +268,7 @@ _RAREST = 50
 def normalised_prevalence(stated: Sequence[float], n_classes: int) -> tuple[float, ...]:
     """Normalise a stated prevalence, whose sum may be within 0.99 to 1.01, to sum 1.
 
-    Raises
-    ------
-    Problem
-        If the numbers are not a prevalence of that many classes.
+    Raises Problem if the numbers are not a prevalence of that many classes.
     """
     if len(stated) != n_classes or not all(0 < share < 1 for share in stated):
         raise Problem(f"The stated prevalence must be {n_classes} numbers between 0 and 1, one per class.")

@@ -225,10 +225,7 @@ def tally_models(
 ) -> RowsTally:
     """Tally all rows of models, and once more if their calibration requires other policies.
 
-    Raises
-    ------
-    Problem
-        As for `tally_rows`, or if the models were not tried on the same cases.
+    Raises Problem as for `tally_rows`, or if the models were not tried on the same cases.
     """
     names = [model.name for model in models]
     tally = RowsTally(metric, names, concern=concern)
@@ -304,10 +301,7 @@ def _side_by_side(streams: Sequence[Iterator[Batch]]) -> Iterator[list[Batch]]:
 def require_same_cases(models: Sequence[ModelRows], tally: RowsTally) -> None:
     """Check that there is something to compare and that the models were tried on the same cases.
 
-    Raises
-    ------
-    Problem
-        If not; the message says which two differ and how.
+    Raises Problem if not; the message says which two differ and how.
     """
     metric = tally.metric
     for rows, model in zip(models, tally.models, strict=True):

@@ -95,12 +95,8 @@ class Table(Protocol):
 def open_table(path: Path, *, own: bool = False) -> Table:
     """Open a predictions file by its suffix: `.csv`, `.parquet` (or `.pq`) or `.npz`.
 
-    Only the header is read, except for NPZ. The program's `own` files are trusted.
-
-    Raises
-    ------
-    Problem
-        If there is no such file, its content does not match its suffix, or it is larger than the limits.
+    Only the header is read, except for NPZ. The program's `own` files are trusted. Raises Problem if there is no such
+    file, its content does not match its suffix, or it is larger than the limits.
     """
     kinds: dict[str, Callable[[Path], Table]] = {".csv": CsvTable, ".npz": NpzTable}
     kinds |= dict.fromkeys(PARQUET, lambda path: ParquetTable(path, own=own))
@@ -129,10 +125,7 @@ def open_table(path: Path, *, own: bool = False) -> Table:
 def require_regular_file(path: Path, most_bytes: int = MOST_BYTES) -> None:
     """Check that a path is a regular file, without opening it, and not too large.
 
-    Raises
-    ------
-    Problem
-        If it is missing, a folder, a dangling link, a pipe or a device, or larger than `most_bytes`.
+    Raises Problem if it is missing, a folder, a dangling link, a pipe or a device, or larger than `most_bytes`.
     """
     try:
         found = path.stat()

@@ -96,10 +96,7 @@ class Family(ABC):
     def n_classes(self, n_weights: int) -> int:
         """Return the number of classes, at least 2, that has the given number of weights.
 
-        Raises
-        ------
-        InputError
-            If no number of classes has that many weights.
+        Raises InputError if no number of classes has that many weights.
         """
 
     @abstractmethod
@@ -110,12 +107,7 @@ class Family(ABC):
     def weight_matrix(self, weights: ArrayLike) -> Floats:
         """Return W, shape (..., k, k), such that the utility of a confusion matrix R of rates is ``(W * R).sum()``.
 
-        Greater is better. The weights are not normalised.
-
-        Raises
-        ------
-        InputError
-            If the number of weights is wrong.
+        Greater is better. The weights are not normalised. Raises InputError if the number of weights is wrong.
         """
 
     @abstractmethod
@@ -272,10 +264,7 @@ class Family(ABC):
     def signed(self, weights: ArrayLike) -> Floats:
         """Return the weights as an array, shape (..., n_weights), after checking their number and signs.
 
-        Raises
-        ------
-        InputError
-            If a shape is wrong, a weight is not finite or has the wrong sign, or all weights are zero.
+        Raises InputError if a shape is wrong, a weight is not finite or has the wrong sign, or all weights are zero.
         """
         values, _ = self._checked(weights)
         if not np.isfinite(values).all():

@@ -73,10 +73,7 @@ class Penalties(NamedTuple):
 def check_kind(kind: str, family: str, n_classes: int) -> None:
     """Check that a kind is known and fits a metric's family and number of classes.
 
-    Raises
-    ------
-    InputError
-        If it is unknown or does not fit.
+    Raises InputError if it is unknown or does not fit.
     """
     if kind == "confusion":
         return

@@ -245,12 +245,8 @@ def _digest_fits(digest: str, bare: dict[str, Any], text: str, draws: slice) -> 
 def read_text(path: str | os.PathLike[str]) -> str:
     """Return the text of a metric file.
 
-    Raises
-    ------
-    OSError
-        If the file does not exist, is a folder or may not be read; the message is one sentence.
-    MetricFileError
-        If the file is not UTF-8, not a regular file, or too large.
+    Raises OSError if the file does not exist, is a folder or may not be read; the message is one sentence. Raises
+    MetricFileError if the file is not UTF-8, not a regular file, or too large.
     """
     try:
         return read_regular_file(path, MOST_BYTES).decode("utf-8-sig")

@@ -43,10 +43,7 @@ def named_classes(table: object) -> ClassIndex | None:
 def require_order(table: object, classes: ClassIndex, name: str) -> None:
     """Check that a frame whose columns are named after some or all classes has them in the order of the classes.
 
-    Raises
-    ------
-    InputError
-        If the orders differ; the message gives both.
+    Raises InputError if the orders differ; the message gives both.
     """
     names = column_names(table) or []
     order = classes.order_of(names)
@@ -69,10 +66,8 @@ def _matrix_names(matrix: object) -> tuple[list[Any] | None, list[Any] | None]:
 def index_of_names(matrix: object, known: Sequence[ClassIndex], name: str) -> ClassIndex:
     """Return the first of some indices whose classes name the rows and columns of a matrix; the first without names.
 
-    Raises
-    ------
-    InputError
-        If rows and columns are named alike, but after none of them: by position they might be other classes.
+    Raises InputError if rows and columns are named alike, but after none of them: by position they might be other
+    classes.
     """
     rows, columns = _matrix_names(matrix)
     named = [classes for classes in known if columns is not None and classes.order_of(columns) is not None]
@@ -84,12 +79,8 @@ def index_of_names(matrix: object, known: Sequence[ClassIndex], name: str) -> Cl
 def matrix_by_name(matrix: ArrayLike, classes: ClassIndex, name: str) -> ArrayLike:
     """Return a matrix, shape (k, k), with rows and columns in the order of the classes; names, if any, decide.
 
-    A matrix without names, or with others, is returned unchanged.
-
-    Raises
-    ------
-    InputError
-        If only the rows or only the columns are named, and in another order.
+    A matrix without names, or with others, is returned unchanged. Raises InputError if only the rows or only the
+    columns are named, and in another order.
     """
     rows, columns = (None if given is None else classes.order_of(given) for given in _matrix_names(matrix))
     if rows is not None and columns is not None:
@@ -126,13 +117,7 @@ LARGEST = 1e100
 
 
 def same_length(n: int, other: int, name: str, reference: str = "y_true") -> None:
-    """Check that an argument is as long as another.
-
-    Raises
-    ------
-    InputError
-        If it is not; the message gives both lengths.
-    """
+    """Check that an argument is as long as another. Raises InputError if it is not; the message gives both lengths."""
     if n != other:
         was = "1 case was" if n == 1 else f"{n} cases were"
         raise InputError(f"{name}: {was} expected, as many as in {reference}, found {other}.")
@@ -211,10 +196,7 @@ def case_weights(values: ArrayLike | None, n: int) -> Floats | None:
 def required_weight(total: float) -> float:
     """Check that the total weight, by which a mean divides, is positive, and return it.
 
-    Raises
-    ------
-    InputError
-        If it is not positive.
+    Raises InputError if it is not positive.
     """
     if total <= 0:
         raise InputError(
@@ -226,10 +208,7 @@ def required_weight(total: float) -> float:
 def by_class(values: ArrayLike | Mapping[Any, float], classes: ClassIndex, name: str) -> ArrayLike:
     """Return numbers given by label in the order of the classes, and other numbers unchanged.
 
-    Raises
-    ------
-    InputError
-        If a class has no number.
+    Raises InputError if a class has no number.
     """
     values = weights_by_label(values)
     if not isinstance(values, Mapping):
@@ -387,12 +366,7 @@ def real_number(value: object, name: str, lowest: float, highest: float = math.i
 def whole_number(value: object, name: str, lowest: int, highest: int | None = None) -> int:
     """Return an integer argument after checking it.
 
-    Raises
-    ------
-    TypeError
-        If it is not an integer.
-    InputError
-        If it lies outside lowest..highest.
+    Raises TypeError if it is not an integer. Raises InputError if it lies outside lowest..highest.
     """
     try:
         number = operator.index(value)  # type: ignore[arg-type]
@@ -407,10 +381,7 @@ def whole_number(value: object, name: str, lowest: int, highest: int | None = No
 def matrix_of(values: ArrayLike, classes: ClassIndex | int, name: str = "cost_matrix") -> Floats:
     """Return a k x k matrix in the order of the classes; `classes` is a `ClassIndex` or k. See `matrix_by_name`.
 
-    Raises
-    ------
-    InputError
-        If it is not k x k, has an entry that is not a finite number, or is named after other classes.
+    Raises InputError if it is not k x k, has an entry that is not a finite number, or is named after other classes.
     """
     if isinstance(classes, ClassIndex):
         if classes.names != tuple(map(str, range(len(classes)))):  # positions may have any names

@@ -270,12 +270,8 @@ def class_names(labels: Iterable[object], name: str = "classes") -> tuple[str, .
 def passed_labels(labels: ArrayLike | ClassIndex) -> ClassIndex:
     """Return the `labels` argument of a caller as an index.
 
-    Raises
-    ------
-    TypeError
-        If it is a single label in place of a sequence.
-    InputError
-        If it is empty, or a label occurs twice.
+    Raises TypeError if it is a single label in place of a sequence. Raises InputError if it is empty, or a label occurs
+    twice.
     """
     if isinstance(labels, ClassIndex):
         return labels

@@ -310,13 +310,7 @@ def _refuse_text(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def require_probabilities(array: NDArray[Any], name: str) -> None:
-    """Check that all numbers, shape (n,), are in [0, 1].
-
-    Raises
-    ------
-    RowError
-        If one is not; names the first.
-    """
+    """Check that all numbers, shape (n,), are in [0, 1]. Raises RowError if one is not; names the first."""
     refuse_rows(
         ~((array >= 0) & (array <= 1)), name, lambda row: f"a probability in [0, 1] was expected, found {array[row]:g}."
     )

@@ -107,14 +107,9 @@ class CalibrationError(Measured):
     def per_class(self) -> Floats:
         """Return the error of each class against the rest, shape (k,); needs a `y_prob` with one column per class.
 
-        Computed on first access from the arguments of the call, which are kept without a copy.
-
-        Raises
-        ------
-        AttributeError
-            If there was only one column of probabilities, or they were added in batches.
-        InputError
-            If the arguments have been changed since the call.
+        Computed on first access from the arguments of the call, which are kept without a copy. Raises AttributeError if
+        there was only one column of probabilities, or they were added in batches. Raises InputError if the arguments
+        have been changed since the call.
         """
         if self._per_class is None:
             raise AttributeError(

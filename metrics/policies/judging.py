@@ -343,11 +343,8 @@ def models_of(
 ) -> tuple[NDArray[np.int64], list[tuple[ModelPolicies, Floats]]]:
     """Return the indices of the true classes, shape (n,), and the models with their probabilities, shape (n, k).
 
-    Raises
-    ------
-    InputError
-        If a label is not one of the metric's classes, there is no model, or a table does not hold probabilities for
-        these cases.
+    Raises InputError if a label is not one of the metric's classes, there is no model, or a table does not hold
+    probabilities for these cases.
     """
     require_metric(metric)
     true = metric.class_index.indices(y_true, "y_true").astype(np.int64)

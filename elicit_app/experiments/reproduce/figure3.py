@@ -108,10 +108,7 @@ SENSIT = DataFile("acoustic.bz2", _PAGE + "vehicle/acoustic.bz2", "SensIT Vehicl
 def fetched(source: DataFile, folder: Path | None) -> Path:
     """Return the path of a data file, downloaded unless it is in the folder (by default the user's cache) already.
 
-    Raises
-    ------
-    Problem
-        If it cannot be downloaded, or differs from the file at its first use.
+    Raises Problem if it cannot be downloaded, or differs from the file at its first use.
     """
     require("pooch", "platformdirs")
     import platformdirs
@@ -152,12 +149,7 @@ def labelled_cases(source: DataFile, path: Path) -> tuple[Matrix, NDArray[np.int
     """Return features, shape (n, f), and class indices, shape (n,), of a file.
 
     The file is in LIBSVM format (``label index:value ...``), possibly compressed with bzip2, or CSV with a header and
-    the class in the last column.
-
-    Raises
-    ------
-    Problem
-        If the file cannot be read, or does not hold what `source` states.
+    the class in the last column. Raises Problem if the file cannot be read, or does not hold what `source` states.
     """
     try:
         features, labels = _from_csv(path) if path.suffix == ".csv" else _from_libsvm(path, source.features)

@@ -112,10 +112,7 @@ class Pair(_Record):
     def of(cls, question: Question, numbers: tuple[int, ...]) -> Pair:
         """Return the record of a question; `numbers[place]` is the answer number at an index of the history.
 
-        Raises
-        ------
-        ValueError
-            If the question has no population.
+        Raises ValueError if the question has no population.
         """
         if question.population is None:
             raise ValueError("a person is asked in whole cases: the question has no population")

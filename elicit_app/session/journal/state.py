@@ -183,10 +183,7 @@ class StateBuilder:
     def add(self, event: events.Event) -> None:
         """Apply one more event.
 
-        Raises
-        ------
-        OutOfPlaceError
-            If it cannot follow the previous events; then nothing has changed.
+        Raises OutOfPlaceError if it cannot follow the previous events; then nothing has changed.
         """
         if self._state is None:
             if not isinstance(event, events.Begun):
@@ -318,13 +315,7 @@ def _progressed(
 
 
 def fold(happened: Iterable[events.Event]) -> SessionState:
-    """Return the session after all events.
-
-    Raises
-    ------
-    OutOfPlaceError
-        If an event cannot follow the previous ones.
-    """
+    """Return the session after all events. Raises OutOfPlaceError if an event cannot follow the previous ones."""
     builder = StateBuilder()
     for event in happened:
         builder.add(event)
