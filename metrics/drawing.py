@@ -66,26 +66,7 @@ def two_hues() -> Colormap:
 
 
 def plot_bars(names: Sequence[str], values: ArrayLike, texts: Sequence[str], ax: Axes | None, xlabel: str) -> Axes:
-    """Draw one bar per name, the first on top.
-
-    Parameters
-    ----------
-    names : sequence of m str
-        Names of the bars.
-    values : array-like of shape (m,)
-        Their lengths, >= 0.
-    texts : sequence of m str
-        Texts at their ends.
-    ax : matplotlib Axes or None
-        Axes to draw on; None for a new figure.
-    xlabel : str
-        What the length means.
-
-    Returns
-    -------
-    matplotlib Axes
-        The axes drawn on.
-    """
+    """Draw one bar per name, the first on top, with lengths >= 0 and texts at their ends, and return the axes."""
     axes, lengths = axes_for(ax), np.asarray(values, dtype=np.float64)
     places = range(len(names))
     axes.barh(places, lengths, color=FIRST, height=0.6)
@@ -111,13 +92,7 @@ _TOO_FAR, _TAIL, _TOO_FAR_IN_LOGS = 2.3, 3.0, 3.0
 
 @dataclass(frozen=True)
 class LogAxis:
-    """An axis from `low` to `high`, both > 0.
-
-    Parameters
-    ----------
-    low, high : float
-        The ends; `low` < `high`.
-    """
+    """An axis from `low` to `high`, both > 0."""
 
     low: float
     high: float
@@ -180,15 +155,7 @@ class LinearAxis:
 
     @classmethod
     def of_differences(cls, differences: Iterable[tuple[float, tuple[float, float] | None]], cost: float) -> LinearAxis:
-        """Return an axis for extra costs over the cheapest; outliers that would squeeze the rest are left out.
-
-        Parameters
-        ----------
-        differences : iterable of (float, tuple of float or None)
-            Each extra cost and its range.
-        cost : float
-            Cost of the cheapest.
-        """
+        """Return an axis for extra costs, with ranges, over the cheapest `cost`; far outliers are left out."""
         held = [0.0]
         lows: list[float] = []
         highs: list[float] = []
@@ -358,15 +325,7 @@ def plot_cost_matrix(
 
 
 def plot_shares(shares: ArrayLike, ax: Axes | None, labels: Sequence[object]) -> Axes:
-    """Draw a matrix of shares in percent of the total.
-
-    Parameters
-    ----------
-    shares : array-like of shape (k, k)
-        In [0, 1].
-    ax, labels
-        As in `plot_confusion`, as is the result.
-    """
+    """Draw a matrix (k, k) of shares in percent of the total; otherwise as `plot_confusion`."""
     values = square_matrix(shares, "shares")
     cells = [[percent(share) for share in row] for row in values.tolist()]
     return _heat_map(values / (values.max() or 1.0), cells, labels, ax, one_hue())

@@ -94,18 +94,7 @@ def missing_package(module: str) -> MissingPackage:
 
 
 def require(*modules: str) -> None:
-    """Raise unless all packages that are about to be imported are installed.
-
-    Parameters
-    ----------
-    *modules : str
-        Names in `EXTRAS`.
-
-    Raises
-    ------
-    MissingPackage
-        For the first package that is missing.
-    """
+    """Raise MissingPackage unless all packages that are about to be imported, named as in `EXTRAS`, are installed."""
     for module in modules:
         if find_spec(module) is None:
             raise missing_package(module)

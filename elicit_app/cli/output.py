@@ -59,13 +59,7 @@ def quoted(argument: object) -> str:
 
 
 class SafeStream:
-    """A text stream that makes everything written to it safe to show; all else is delegated to the stream.
-
-    Attributes
-    ----------
-    wrapped : text stream
-        The underlying stream, for output that is already safe.
-    """
+    """A text stream that makes everything written to it safe to show; all else is delegated to the stream `wrapped`."""
 
     def __init__(self, stream: IO[str]) -> None:
         self.wrapped = stream

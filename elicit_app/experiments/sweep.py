@@ -282,33 +282,13 @@ def run_sweep(
     scheduler: str | None = None,
     advance: Callable[[int], object] = lambda done: None,
 ) -> list[Row]:
-    """Run the unfinished part of a sweep, and write all of it.
+    """Run the unfinished part of a sweep, write all of it, and return its rows, one per run, in the order of the sweep.
 
-    Parameters
-    ----------
-    sweep : Sweep
-        The sweep to run.
-    out : Path
-        The Parquet file, which is replaced. Until all runs are done they are kept in a file of that name with
-        ``.unfinished`` appended, from which an interrupted sweep resumes.
-    jobs : int
-        Number of processes on this machine; the rows do not depend on it, except for the seconds.
-    engine : {"local", "dask"}
-        Where the work is done.
-    scheduler : str or None
-        Address of a Dask scheduler; None starts workers on this machine.
-    advance : callable
-        Called with the number of runs just finished; first with those of an earlier start.
-
-    Returns
-    -------
-    list of dict
-        One row per run, in the order of the specification.
-
-    Raises
-    ------
-    Problem
-        If `out` cannot be written, a study cannot provide what is asked for, or the workers are lost.
+    Until all runs are done they are kept in a file named as the Parquet file `out` with ``.unfinished`` appended, from
+    which an interrupted sweep resumes. The rows do not depend on `jobs` (processes on this machine) or on the `engine`
+    ("local", or "dask", with workers of its own unless there is a `scheduler`), except for the seconds. `advance` is
+    called with the number of runs just finished, first with those of an earlier start. Raises Problem if `out` cannot
+    be written, a study cannot provide what is asked for, or the workers are lost.
     """
     require_writable(out)
     runs = Runs(sweep, out)

@@ -116,30 +116,10 @@ def true_metric(
 ) -> Metric:
     """Return the metric of a simulated expert; it satisfies the orders that are stated to the procedure.
 
-    Parameters
-    ----------
-    study : Study
-        The study that the expert is asked about.
-    setting : Setting
-        Determines the family, the query space and the orders.
-    rng : numpy.random.Generator
-        Source of randomness.
-    stated : sequence of float, optional
-        The weights; if not given, they are drawn, see `random_metric`.
-    kind : str
-        iid or structured.
-    ratio : float, optional
-        Ratio of the largest to the smallest drawn weight, see `with_ratio`.
-    denominator : sequence of float or "random", optional
-        Makes the metric linear-fractional, with the weights in the numerator, see `stated_fraction`. A procedure for a
-        linear family then elicits the nearest linear metric.
-
-    Raises
-    ------
-    WrongOption
-        If stated weights do not fit the family, or violate an order.
-    Problem
-        If no random expert keeps the orders.
+    Its weights are those `stated`, or drawn as `kind` (iid or structured) says, with a `ratio` of the largest to the
+    smallest; see `random_metric` and `with_ratio`. A `denominator` makes it linear-fractional; see `stated_fraction`. A
+    procedure for a linear family then elicits the nearest linear metric. Raises WrongOption if stated weights do not
+    fit the family, or violate an order. Raises Problem if no random expert keeps the orders.
     """
     prevalence = study.prevalence
     if denominator is not None or (stated is not None and is_fraction(setting.family)):

@@ -371,23 +371,11 @@ _STRONG, _FAIR = 0.9, 0.6  # of W: thresholds for the words that interpret it
 def kendall_w(scores: NDArray[np.float64]) -> float:
     """Return Kendall's coefficient of concordance of several rankings, with average ranks for ties.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (m, n)
-        How bad each of m judges finds each of n things; only the ranks matter.
+    `scores`, shape (m, n), say how bad each of m judges finds each of n things; only the ranks matter. The result is 0
+    (no agreement beyond chance) to 1 (the same order); NaN if every judge ties everything. Sources: Kendall and
+    Babington Smith, "The problem of m rankings", Annals of Mathematical Statistics 10, 1939; Siegel and Castellan,
+    Nonparametric Statistics, 1988, section 9.4, for ties.
 
-    Returns
-    -------
-    float
-        0 (no agreement beyond chance) to 1 (the same order); NaN if every judge ties everything.
-
-    References
-    ----------
-    Kendall and Babington Smith, "The problem of m rankings", Annals of Mathematical Statistics 10, 1939; Siegel and
-    Castellan, Nonparametric Statistics, 1988, section 9.4, for ties.
-
-    Examples
-    --------
     >>> kendall_w(np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [2.0, 1.0, 3.0]])).__round__(3)
     0.778
     """

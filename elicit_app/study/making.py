@@ -56,27 +56,10 @@ def create_study(
 ) -> Study:
     """Make a study folder from predictions files, one per model, for the same cases; return its study.
 
-    Parameters
-    ----------
-    folder : str or Path
-        Must not exist, or must be empty.
-    files : sequence of str or Path
-        Models are named after their files.
-    name : str, optional
-        Title for people; by default derived from the folder's name.
-    labels : sequence of str, optional
-        The classes in display order; their names if the files number them 0..k-1.
-    population : int, optional
-        Number of cases to which natural frequencies refer; by default see `population_for`.
-    purpose : {"choose", "costs", "both"}, optional
-        Purpose of the answers; it is preselected before questions are asked.
-    columns : ColumnMap or sequence of one per file, optional
-        Meaning of the columns of files that do not use the names `y_true` and `proba_<class>`.
-
-    Raises
-    ------
-    Problem
-        If the input is invalid; it lists the faults, and nothing is written.
+    The folder must be new or empty. Models are named after their files, and the title `name` is by default derived from
+    that of the folder. `labels` are the classes in display order, or their names if the files number them 0..k-1. For
+    `population` see `population_for`. `columns` is the meaning of the columns, of all files or one each, if they do not
+    have the usual names. Raises Problem if the input is invalid; it lists the faults, and nothing is written.
     """
     folder = Path(folder)
     study = study_of(

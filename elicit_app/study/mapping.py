@@ -237,23 +237,8 @@ def column_map(
 ) -> ColumnMap:
     """Return the meaning of a file's columns: as stated, and otherwise as guessed.
 
-    Parameters
-    ----------
-    first_rows : FirstRows
-        The file's first rows.
-    truth : str, optional
-        The column of true labels.
-    columns : sequence of (class, column)
-        The score column of each class; for two classes one is enough.
-    predicted : str, optional
-        The column of predicted labels, if there are no scores.
-    logits : bool
-        Whether the scores are raw, so that their softmax is taken.
-
-    Raises
-    ------
-    Problem
-        If the meaning is unclear or inconsistent.
+    `columns` are the pairs (class, column) of scores, raw ones if `logits`; for two classes one is enough. Without
+    scores `predicted` is the column of predicted labels. Raises Problem if the meaning is unclear or inconsistent.
     """
     guess = first_rows.guess
     truth = truth or (guess.truth if guess else TRUTH if TRUTH in first_rows.columns else None)

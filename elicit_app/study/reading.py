@@ -101,22 +101,11 @@ def open_predictions(
 ) -> PredictionsFile:
     """Open a predictions file and find its columns.
 
-    Parameters
-    ----------
-    path : str or Path
-        CSV or Parquet with a column `y_true` and one column `proba_<class>` per class, or NPZ with `y_true` (n,),
-        `y_proba` (n, k) and optionally `classes` (k,). Other columns are ignored.
-    own : bool
-        Whether the file came with the program and can be trusted.
-    columns : ColumnMap, optional
-        Meaning of its columns, if they have other names.
-    classes : sequence of str, optional
-        The classes, if known; a file may then have a column `y_pred` of their labels in place of probabilities.
-
-    Raises
-    ------
-    Problem
-        If the file or its header is invalid; the message says what to do.
+    CSV and Parquet have a column `y_true` and one column `proba_<class>` per class, NPZ has `y_true` (n,), `y_proba`
+    (n, k) and optionally `classes` (k,); other columns are ignored. `columns` is the meaning of columns that have other
+    names. If the `classes` are known, a file may have a column `y_pred` of their labels in place of probabilities. A
+    file that came with the program is its `own`, and trusted. Raises Problem if the file or its header is invalid; the
+    message says what to do.
     """
     table = open_table(Path(path), own=own)
     named = {name.strip() for name in table.columns}
@@ -136,29 +125,12 @@ def open_predictions(
 def read_predictions(
     path: str | Path, *, labels: Sequence[str] | None = None, own: bool = False, columns: ColumnMap | None = None
 ) -> ReadPredictions:
-    """Read and check all predictions of one file.
+    """Read and check all predictions of one file; see `open_predictions`.
 
-    Parameters
-    ----------
-    path : str or Path
-        A predictions file; see `open_predictions`.
-    labels : sequence of str, optional
-        The order of the classes; by default that of the columns. If an NPZ file names no classes, their names.
-    own : bool
-        Whether the file came with the program.
-    columns : ColumnMap, optional
-        Meaning of its columns, if they have other names.
-
-    Returns
-    -------
-    ReadPredictions
-        Probabilities in [0, 1]. Rows whose sum is within 0.99 to 1.01, but further from 1 than the measures accept
-        (0.001), are divided by their sum, and a note gives their number; all others are as written.
-
-    Raises
-    ------
-    Problem
-        If there are faults; it lists all, with their rows or columns. Rows are counted from 1 below the header.
+    The classes are in the order of `labels`, by default in that of the columns; `labels` also name the classes of an
+    NPZ file that does not. Probabilities are in [0, 1]. Rows whose sum is within 0.99 to 1.01, but further from 1 than
+    the measures accept (0.001), are divided by their sum, and a note gives their number; all others are as written.
+    Raises Problem if there are faults; it lists all, with their rows, counted from 1 below the header, or columns.
     """
     file = open_predictions(path, own=own, columns=columns)
     names = file.classes

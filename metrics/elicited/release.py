@@ -18,44 +18,21 @@ _ROUNDING = 1e-6  # by which the losses of two splits may differ because sums ar
 
 
 class ReleaseList(NamedTuple):
-    """The paper's two-level form of the release factors.
+    """The paper's two-level form of the release factors."""
 
-    Parameters
-    ----------
-    releases : tuple of tuple of int
-        The list R: each entry is (true class, released class, released class, ...), as indices of classes.
-    factor : float
-        The single release factor of all released errors, in [0, 1]; 1 if nothing is released.
-    error : float
-        Root mean squared difference to the given factors over the k^2 - k errors.
-    """
-
+    # the list R: each entry is (true class, released class, released class, ...), as indices of classes
     releases: tuple[tuple[int, ...], ...]
-    factor: float
-    error: float
+    factor: float  # the single release factor of all released errors, in [0, 1]; 1 if nothing is released
+    error: float  # root mean squared difference to the given factors over the k^2 - k errors
 
 
 def release_factors(cost_matrix: ArrayLike) -> Floats:
-    """Return the release factors of the Meta Pattern Concern Score that correspond to a cost matrix.
+    """Return the release factors of the Meta Pattern Concern Score that correspond to a cost matrix (k, k).
 
-    ``factor[i, j] = C[i, j] / max_j' C[i, j']``: the score distributes concern within one sample, so only the ratios
-    within one true class matter (Wang, Du and Liu, "Meta Pattern Concern Score", equations 6 to 8).
-
-    Parameters
-    ----------
-    cost_matrix : array-like of shape (k, k)
-        Costs >= 0 with a zero diagonal, in any scale; rows are true classes, columns are predicted classes.
-
-    Returns
-    -------
-    ndarray of shape (k, k)
-        Factors in [0, 1]; 1 is full concern. The factor is 1 for the worst error of each class, throughout a row of
-        zeros, and on the diagonal, where there is nothing to release.
-
-    Raises
-    ------
-    InputError
-        If the matrix is not a cost matrix.
+    ``factor[i, j] = C[i, j] / max_j' C[i, j']``, in [0, 1]; 1 is full concern. The score distributes concern within one
+    sample, so only the ratios within one true class matter (Wang, Du and Liu, "Meta Pattern Concern Score", equations 6
+    to 8). The factor is 1 for the worst error of each class, throughout a row of zeros, and on the diagonal, where
+    there is nothing to release. Raises InputError if the matrix is not a cost matrix.
     """
     factors = _of_the_worst(checked_cost_matrix(cost_matrix))
     np.fill_diagonal(factors, 1.0)
@@ -76,13 +53,7 @@ def _of_the_worst(costs: Floats) -> Floats:
 
 
 def two_level_factors(factors: ArrayLike) -> Floats:
-    """Return the factors of the best-fitting two-level form of the paper, shape (k, k).
-
-    Parameters
-    ----------
-    factors : array-like of shape (k, k)
-        As in `release_list`; the same inputs are rejected.
-    """
+    """Return the factors (k, k) of the best-fitting two-level form of the paper; see `release_list`."""
     from metrics.measures.concern import release_matrix
 
     found = release_list(factors)
@@ -90,25 +61,11 @@ def two_level_factors(factors: ArrayLike) -> Floats:
 
 
 def release_list(factors: ArrayLike) -> ReleaseList:
-    """Return the paper's two-level form, a list R and one factor, that best fits release factors.
+    """Return the paper's two-level form, a list R and one factor, that best fits release factors (k, k).
 
     The fit is by least squares over all splits of the sorted factors of the errors. Errors below the split are released
     with the mean of their factors; the others keep full concern (factor 1). Ties go to the split that releases least.
-
-    Parameters
-    ----------
-    factors : array-like of shape (k, k)
-        Release factors in [0, 1]; the diagonal is ignored.
-
-    Returns
-    -------
-    ReleaseList
-        The list R as tuples of class indices (true, released, ...), the factor, and the error of the fit.
-
-    Raises
-    ------
-    InputError
-        If the matrix is not square, or a factor lies outside [0, 1].
+    Raises InputError if the matrix is not square, or a factor lies outside [0, 1].
     """
     matrix = square_matrix(factors, "factors")
     errors = error_cells(len(matrix))

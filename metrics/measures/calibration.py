@@ -242,20 +242,7 @@ class TopLabelCalibration(_Bins, ProbabilityAccumulator):
 
 
 def bin_indices(proba: NDArray[Any], n_bins: int) -> NDArray[np.intp]:
-    """Return the bin of each probability.
-
-    Parameters
-    ----------
-    proba : ndarray of shape (b,)
-        float32 or float64.
-    n_bins : int
-        M.
-
-    Returns
-    -------
-    ndarray of intp, shape (b,)
-        m with m/M <= p < (m+1)/M, edges in the precision of the probabilities; M-1 for p >= 1.
-    """
+    """Return the bin m of each probability: m/M <= p < (m+1)/M, edges in the precision of p; M-1 for p >= 1."""
     edges = (np.arange(n_bins + 1) / n_bins).astype(proba.dtype)
     edges[-1] = np.inf  # the last bin is closed
     bins: NDArray[np.intp] = (proba * proba.dtype.type(n_bins)).astype(np.intp)

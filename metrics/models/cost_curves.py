@@ -26,17 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BreakEven:
-    """A ratio at which the cheapest model changes.
+    """A ratio at which the cheapest model changes."""
 
-    Parameters
-    ----------
-    ratio : float
-        The exchange rate at which both models cost the same.
-    below, above : str
-        The cheapest model below and above it.
-    """
-
-    ratio: float
+    ratio: float  # the exchange rate at which both models cost the same
+    # the cheapest model below and above it
     below: str
     above: str
 
@@ -55,16 +48,10 @@ class CostLines:
     """Costs of models as linear functions of one number v >= 0, such as an exchange rate or the share of a class.
 
     The cost of model m at v is ``fixed[m] + slope[m] * v``.
-
-    Parameters
-    ----------
-    models : tuple of str
-        Names.
-    fixed, slope : ndarray of shape (models,)
-        Intercept and slope of each model's cost.
     """
 
     models: tuple[str, ...]
+    # shape (models,): intercept and slope of each model's cost
     fixed: Floats
     slope: Floats
 
@@ -279,14 +266,7 @@ def roc_of(
 ) -> tuple[float, tuple[Floats, Floats, Floats]]:
     """Return the share of positive cases, and false rates, true rates and thresholds of the ROC curve.
 
-    Parameters
-    ----------
-    positive : ndarray of bool, shape (n,)
-        Whether each case is of the positive class.
-    y_score, sample_weight
-        As in `operating_point`; the same inputs are rejected.
-    names : tuple of str
-        Names of the negative and positive class in error messages.
+    Error messages call the negative and the positive class by their `names`; otherwise see `operating_point`.
     """
     require("sklearn")
     from sklearn.metrics import roc_curve
