@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
+from elicit_app.study.checking import SUM_RANGE
 from elicit_app.study.model import MOST_CLASSES, ColumnMap
 from elicit_app.study.tables import EMPTY, LONGEST_CELL, PROBABILITY, TRUTH, UNKNOWN, Table, class_of_column, open_table
 from metrics.inputs.class_index import ClassIndex
@@ -39,7 +40,6 @@ _PREFIX = re.compile(
     r"^(y_)?(proba?|probability|prob|p|score|scores|logits?|softmax|pred|class|conf|confidence)[ _.:\-]*", re.I
 )
 _SUFFIX = re.compile(r"[ _.:\-]*(proba?|probability|score|logits?|conf|confidence)$", re.I)
-_SUMS = (0.99, 1.01)
 _COUNTING = ("", "id", "index", "case", "row", "unnamed: 0", "image", "file", "filename", "patient_id", "fold")
 
 
@@ -223,7 +223,7 @@ def _kind(scores: Sequence[NDArray[np.float64]]) -> Any:
     whole = len({len(own) for own in scores}) == 1
     if inside and len(scores) > 1 and whole:
         sums = np.sum(scores, axis=0)
-        inside = bool(((sums >= _SUMS[0]) & (sums <= _SUMS[1])).mean() > 0.5)
+        inside = bool(((sums >= SUM_RANGE[0]) & (sums <= SUM_RANGE[1])).mean() > 0.5)
     return "probabilities" if inside else "logits"
 
 

@@ -61,24 +61,12 @@ def class_of_column(column: str) -> str | None:
 
 
 class Table(Protocol):
-    """An opened predictions file whose rows have not yet been read.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    columns : tuple of str
-        Names of the columns as written, in order.
-    rows : int or None
-        Number of rows, if known without reading them all.
-    blank_lines : bool
-        Whether rows without any value are blank lines, which are skipped.
-    """
+    """An opened predictions file whose rows have not yet been read."""
 
     path: Path
-    columns: tuple[str, ...]
-    rows: int | None
-    blank_lines: bool
+    columns: tuple[str, ...]  # names as written, in order
+    rows: int | None  # their number, if known without reading them all
+    blank_lines: bool  # whether rows without any value are blank lines, which are skipped
 
     def frames(self, wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
         """Yield frames of the columns at the positions `wanted`, in that order, for the rows from `start` to `stop`.

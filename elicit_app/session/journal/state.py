@@ -212,8 +212,18 @@ class StateBuilder:
                 if table is not None and len(table) != classes:
                     raise OutOfPlaceError(f"the table of practice is about {len(table)} classes, not {classes}")
                 self._state = replace(self._state, practice=table)
-            case _:
-                self._state = _progressed(self._state, event)
+            case events.Guessed():
+                self._state = replace(self._state, guesses=event.guesses)
+            case events.Practised():
+                pass
+            case events.Stopped():
+                self._state = replace(self._state, phase="stopped")
+            case events.Finished():
+                self._state = replace(self._state, phase="finished")
+            case events.Continued():
+                self._state = replace(
+                    self._state, phase="asking", questions=event.questions, early_stop=event.early_stop
+                )
 
     def _apply_action(self, event: events.Action) -> None:
         if isinstance(event, events.Answered):
@@ -296,22 +306,6 @@ class StateBuilder:
         if not 1 <= number <= len(self.entries):
             raise OutOfPlaceError(f"there is no answer {number}")
         return self.entries[number - 1]
-
-
-def _progressed(
-    state: SessionState, event: events.Guessed | events.Practised | events.Stopped | events.Finished | events.Continued
-) -> SessionState:
-    match event:
-        case events.Guessed():
-            return replace(state, guesses=event.guesses)
-        case events.Practised():
-            return state
-        case events.Stopped():
-            return replace(state, phase="stopped")
-        case events.Finished():
-            return replace(state, phase="finished")
-        case events.Continued():
-            return replace(state, phase="asking", questions=event.questions, early_stop=event.early_stop)
 
 
 def fold(happened: Iterable[events.Event]) -> SessionState:
