@@ -21,7 +21,6 @@ from metrics.text import are_rates, confusion_cells, cost_cells, difference_cell
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
 
 
 INK, QUIET, LINE = "#161A20", "#48505E", "#D8DCE3"
@@ -47,22 +46,6 @@ def tidy(axes: Axes, place: Literal["upper left", "upper right", "lower right"])
     for text in (*legend.get_texts(), axes.xaxis.label, axes.yaxis.label):
         text.set_parse_math(False)
     return axes
-
-
-def one_hue() -> Colormap:
-    """Return a colour map from near white to the first hue."""
-    require("matplotlib")
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("one hue", ["#F3F4F6", FIRST])
-
-
-def two_hues() -> Colormap:
-    """Return a colour map from the first hue through near white to the second."""
-    require("matplotlib")
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("two hues", [FIRST, "#F3F4F6", SECOND])
 
 
 def plot_bars(names: Sequence[str], values: ArrayLike, texts: Sequence[str], ax: Axes | None, xlabel: str) -> Axes:
@@ -262,7 +245,7 @@ def plot_confusion(matrix: ArrayLike, ax: Axes | None = None, *, labels: Sequenc
     if (values < 0).any():
         return _draw_difference(values, are_rates(values), names, ax)
     of_row = values / np.maximum(values.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    return _heat_map(of_row, confusion_cells(values), names, ax, one_hue())
+    return _heat_map(of_row, confusion_cells(values), names, ax)
 
 
 def plot_difference(
@@ -321,19 +304,19 @@ def plot_cost_matrix(
         costs = costs.cost_matrix
     values = square_matrix(costs)
     cells = [["\n".join(filter(None, cell)) for cell in row] for row in cost_cells(values, intervals)]
-    return _heat_map(values / (values.max() or 1.0), cells, labels, ax, one_hue())
+    return _heat_map(values / (values.max() or 1.0), cells, labels, ax)
 
 
 def plot_shares(shares: ArrayLike, ax: Axes | None, labels: Sequence[object]) -> Axes:
     """Draw a matrix (k, k) of shares in percent of the total; otherwise as `plot_confusion`."""
     values = square_matrix(shares, "shares")
     cells = [[percent(share) for share in row] for row in values.tolist()]
-    return _heat_map(values / (values.max() or 1.0), cells, labels, ax, one_hue())
+    return _heat_map(values / (values.max() or 1.0), cells, labels, ax)
 
 
 def _draw_difference(values: NDArray[Any], rates: bool, names: Sequence[object] | None, ax: Axes | None) -> Axes:
     shade = values / (np.abs(values).max() or 1.0)
-    return _heat_map(shade, difference_cells(values, rates), names, ax, two_hues(), low=-1.0)
+    return _heat_map(shade, difference_cells(values, rates), names, ax, signed=True)
 
 
 def _heat_map(
@@ -341,15 +324,20 @@ def _heat_map(
     cells: Sequence[Sequence[str]],
     names: Sequence[object] | None,
     ax: Axes | None,
-    colours: Colormap,
-    low: float = 0.0,
+    *,
+    signed: bool = False,
 ) -> Axes:
-    """Draw a matrix with a text in each cell, shaded by a value in [low, 1]."""
+    """Draw a matrix with a text in each cell, shaded by a value in [0, 1], or in [-1, 1] if `signed`."""
+    require("matplotlib")
+    from matplotlib.colors import LinearSegmentedColormap
+
     axes = axes_for(ax)
     k = len(shade)
     if names is not None and len(names) != k:
         raise InputError(f"labels: {k} names were expected, {len(names)} given.")
-    axes.imshow(shade, cmap=colours, vmin=low, vmax=1, aspect="equal")
+    hues = [FIRST, "#F3F4F6", SECOND] if signed else ["#F3F4F6", FIRST]
+    colours = LinearSegmentedColormap.from_list("hues", hues)
+    axes.imshow(shade, cmap=colours, vmin=-1 if signed else 0, vmax=1, aspect="equal")
     size = max(4.0, min(10.0, 60 / k))
     for i in range(k):
         for j in range(k):

@@ -14,7 +14,6 @@ from metrics.errors import InputError
 from metrics.inputs.arguments import Floats, square_matrix
 
 ReleaseForm = Literal["graded", "list"]
-_ROUNDING = 1e-6  # by which the losses of two splits may differ because sums are rounded
 
 
 class ReleaseList(NamedTuple):
@@ -73,7 +72,7 @@ def release_list(factors: ArrayLike) -> ReleaseList:
     if values[0] < 0 or values[-1] > 1:
         raise InputError(f"factors: release factors lie in [0, 1], found {values[0]:g} to {values[-1]:g}.")
     best_cells, best_factor, best_loss = np.zeros_like(errors), 1.0, float(((matrix[errors] - 1) ** 2).sum())
-    for threshold in _near_best_splits(np.sort(matrix[errors]), values[values < 1]):
+    for threshold in values[values < 1]:
         released = errors & (matrix <= threshold)
         factor = float(matrix[released].mean())
         loss = float(((matrix[released] - factor) ** 2).sum() + ((matrix[errors & ~released] - 1) ** 2).sum())
@@ -81,14 +80,3 @@ def release_list(factors: ArrayLike) -> ReleaseList:
             best_cells, best_factor, best_loss = released, factor, loss
     releases = tuple((i, *map(int, np.flatnonzero(row))) for i, row in enumerate(best_cells) if row.any())
     return ReleaseList(releases, best_factor, math.sqrt(best_loss / int(errors.sum())))
-
-
-def _near_best_splits(ordered: Floats, thresholds: Floats) -> Floats:
-    """Return the thresholds of least loss, and those that only rounding tells from them, for the factors in order."""
-    n = np.searchsorted(ordered, thresholds, side="right")
-    if not len(n):
-        return thresholds
-    # What is released loses its variance, n (mean of squares - square of the mean); what is kept its distance to 1.
-    kept = ((ordered - 1) ** 2).sum() - np.cumsum((ordered - 1) ** 2)[n - 1]
-    loss = np.cumsum(ordered**2)[n - 1] - np.cumsum(ordered)[n - 1] ** 2 / n + kept
-    return np.asarray(thresholds[loss <= loss.min() + _ROUNDING])
