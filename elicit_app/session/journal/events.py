@@ -38,15 +38,8 @@ def as_counts(rows: CountRows) -> Counts:
     return matrix
 
 
-_FIELDS_GIVEN: set[str] = set()  # stays empty, because every copy gets its own set
-
-
 class _Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-    def model_post_init(self, context: object, /) -> None:
-        """Forget which fields were given: nobody asks, and for thousands of answers these sets take megabytes."""
-        object.__setattr__(self, "__pydantic_fields_set__", _FIELDS_GIVEN)
 
 
 class _Event(_Record):
