@@ -34,6 +34,8 @@ _PIPE_WIDTH = 160
 
 # Options shared by several commands.
 Force = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")]
+ForceAll = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+Questions = Annotated[int | None, typer.Option(min=1, help="Ask this many informative questions instead of a sitting.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")]
 Scheduler = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler; by default workers on this machine.")
