@@ -121,19 +121,9 @@ class Accumulator(ABC):
         return other
 
     def add(self, totals: Mapping[str, Any], weighted: bool = False) -> None:
-        """Add the totals of a batch to the sums.
+        """Add the totals of a batch, by name, to the sums; `weighted` says whether it came with weights.
 
-        Parameters
-        ----------
-        totals : mapping of str to float or ndarray
-            By name.
-        weighted : bool
-            Whether the batch came with weights.
-
-        Raises
-        ------
-        InputError
-            If a total is not finite; nothing is added in that case.
+        Raises InputError if a total is not finite; nothing is added in that case.
         """
         if not all(np.isfinite(total).all() for total in totals.values()):
             raise InputError("The sum over the cases is not a finite number; numbers of a smaller range are needed.")
@@ -228,16 +218,9 @@ class ProbabilityAccumulator(_OfClasses):
 
     @abstractmethod
     def totals(self, true: Codes, proba: Probabilities, weight: Floats | None) -> Totals:
-        """Return the sums over a few thousand cases, by name. Changes nothing.
+        """Return the sums over b cases, by name, from columns of true classes, probabilities (b, k) and weights.
 
-        Parameters
-        ----------
-        true : ndarray of intp, shape (b,)
-            Column of the true class.
-        proba : ndarray of shape (b, k)
-            Valid probabilities.
-        weight : ndarray of float64, shape (b,), or None
-            Weights of the cases.
+        They are valid; nothing is changed.
         """
 
     def update(self, y_true: ArrayLike, y_proba: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:

@@ -136,20 +136,7 @@ class ConcernScore(ProbabilityAccumulator):
         return float(self.value("outside")) / self.weight("cases")
 
     def row_scores(self, true: Codes, proba: Probabilities) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return each row's score, and whether its true class is outside S.
-
-        Parameters
-        ----------
-        true : ndarray of intp, shape (b,)
-            Columns of the true classes.
-        proba : ndarray of shape (b, k)
-            Probabilities.
-
-        Returns
-        -------
-        tuple of ndarray of shape (b,)
-            Scores, of float64, and booleans.
-        """
+        """Return each row's score, and whether its true class, given by its column, is outside S."""
         k, n = len(self.classes), len(true)
         columns = np.ascontiguousarray(proba.T)  # class by class, because operations on whole columns are far quicker
         of_true = true * n + np.arange(n)  # position of each case's true class in this layout

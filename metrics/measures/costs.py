@@ -55,18 +55,7 @@ class LeastCost:
         self.cost_matrix = matrix_of(cost_matrix, classes)
 
     def decide(self, proba: Probabilities) -> Codes:
-        """Return the decisions.
-
-        Parameters
-        ----------
-        proba : ndarray of shape (b, k)
-            Probabilities.
-
-        Returns
-        -------
-        ndarray of intp, shape (b,)
-            Indices of classes.
-        """
+        """Return the decisions, shape (b,), as indices of classes, under probabilities (b, k)."""
         return _cheapest(proba, self.cost_matrix)
 
 

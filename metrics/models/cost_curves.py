@@ -56,34 +56,12 @@ class CostLines:
     slope: Floats
 
     def cost(self, ratio: ArrayLike) -> Floats:
-        """Return the mean cost of each model.
-
-        Parameters
-        ----------
-        ratio : array-like of shape (...)
-            Values of v.
-
-        Returns
-        -------
-        ndarray of shape (models, ...)
-            Their costs.
-        """
+        """Return the mean cost of each model, shape (models, ...), at values of v, shape (...)."""
         ratios = np.asarray(ratio, dtype=np.float64)
         return np.asarray(np.add.outer(self.fixed, 0 * ratios) + np.multiply.outer(self.slope, ratios))
 
     def cheapest(self, ratio: float) -> str:
-        """Return the model with the least cost.
-
-        Parameters
-        ----------
-        ratio : float
-            A value of v.
-
-        Returns
-        -------
-        str
-            Its name. Ties go to the model that remains cheapest above the ratio, then to the first.
-        """
+        """Return the model with the least cost; of several, the one that is cheapest just above the ratio."""
         cost = self.cost(ratio)
         tied = np.flatnonzero(cost <= cost.min() + EQUAL_COST * max(1.0, float(cost.min())))
         return self.models[int(tied[np.argmin(self.slope[tied])])]
