@@ -21,14 +21,8 @@ class Finding:
 class Problem(Exception):  # noqa: N818  a problem is told to people, it is not a crash
     """Work that could not be done, described in one sentence; never shown as a traceback.
 
-    Parameters
-    ----------
-    sentence : str
-        Names the file and the row or field, says what was expected and what to do.
-    findings : tuple of Finding
-        The individual faults, in the order found, if there are several.
-    file : Path or None
-        The file in which they were found.
+    The sentence names the file and the row or field, says what was expected and what to do. `findings` are the
+    individual faults, in the order found, if there are several, and `file` is where they were found.
     """
 
     def __init__(self, sentence: str, findings: tuple[Finding, ...] = (), file: Path | None = None) -> None:
@@ -41,10 +35,7 @@ class Problem(Exception):  # noqa: N818  a problem is told to people, it is not 
 class WrongOption(Problem):
     """Options that do not exist or cannot be combined: a usage error, not a failure of the work.
 
-    Parameters
-    ----------
-    sentence : str
-        Options are given in backquotes by their field name: "`epsilon` must be below 1.".
+    In the sentence options are given in backquotes by their field name: "`epsilon` must be below 1.".
     """
 
     def __init__(self, sentence: str) -> None:
@@ -62,15 +53,7 @@ _ROW = re.compile(r"\b[Rr]ow \d")
 
 
 def file_problem(path: Path, *findings: Finding) -> Problem:
-    """Return a problem with a file as one sentence; it keeps all findings.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    *findings : Finding
-        Faults to correct; the sentence contains the first three.
-    """
+    """Return a problem with a file as one sentence, about the first three findings; it keeps all of them."""
     parts = [
         f"{found.what} ({_clause(found.remedy)})" if found.remedy else found.what for found in findings[:_MOST_FINDINGS]
     ]

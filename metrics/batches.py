@@ -45,17 +45,10 @@ def in_threads(of: Callable[[Part], Result], parts: Iterable[Part]) -> list[Resu
 
 
 class Measured(float):
-    """A float that carries the details behind it.
+    """A float that carries the details behind it, as attributes that the subclass names.
 
     It behaves as a float: it compares and formats as one, arithmetic returns plain floats, and scikit-learn's
     cross-validation accepts it. Pickling keeps the details.
-
-    Parameters
-    ----------
-    value : float
-        The number.
-    **carried
-        The attributes, named by the subclass.
     """
 
     def __new__(cls, value: float, **carried: Any) -> Self:
@@ -128,19 +121,9 @@ class Accumulator(ABC):
         return other
 
     def add(self, totals: Mapping[str, Any], weighted: bool = False) -> None:
-        """Add the totals of a batch to the sums.
+        """Add the totals of a batch, by name, to the sums; `weighted` says whether it came with weights.
 
-        Parameters
-        ----------
-        totals : mapping of str to float or ndarray
-            By name.
-        weighted : bool
-            Whether the batch came with weights.
-
-        Raises
-        ------
-        InputError
-            If a total is not finite; nothing is added in that case.
+        Raises InputError if a total is not finite; nothing is added in that case.
         """
         if not all(np.isfinite(total).all() for total in totals.values()):
             raise InputError("The sum over the cases is not a finite number; numbers of a smaller range are needed.")
@@ -235,16 +218,9 @@ class ProbabilityAccumulator(_OfClasses):
 
     @abstractmethod
     def totals(self, true: Codes, proba: Probabilities, weight: Floats | None) -> Totals:
-        """Return the sums over a few thousand cases, by name. Changes nothing.
+        """Return the sums over b cases, by name, from columns of true classes, probabilities (b, k) and weights.
 
-        Parameters
-        ----------
-        true : ndarray of intp, shape (b,)
-            Column of the true class.
-        proba : ndarray of shape (b, k)
-            Valid probabilities.
-        weight : ndarray of float64, shape (b,), or None
-            Weights of the cases.
+        They are valid; nothing is changed.
         """
 
     def update(self, y_true: ArrayLike, y_proba: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
@@ -356,28 +332,10 @@ class OnePass(Mapping[str, ProbabilityAccumulator]):
 def labelled_probabilities(
     y_true: ArrayLike, y_proba: ArrayLike, labels: ArrayLike | ClassIndex | None, name: str = "y_proba"
 ) -> tuple[NDArray[Any], Probabilities, ClassIndex]:
-    """Return true labels and probabilities as arrays, and the class of each column.
+    """Return true labels (n,) and probabilities (n, k) as arrays, and the class of each column.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        True labels.
-    y_proba : array-like of shape (n, k)
-        Predicted probabilities.
-    labels : array-like of shape (k,) or None
-        See `metrics.inputs.class_index`.
-    name : str
-        Name of the probabilities in error messages.
-
-    Returns
-    -------
-    tuple of (ndarray, ndarray, ClassIndex)
-        Ready for `ProbabilityAccumulator.update`, which checks the values.
-
-    Raises
-    ------
-    InputError
-        If an argument is invalid; the message names it and says what was expected.
+    For `labels` see `metrics.inputs.class_index`. They are ready for `ProbabilityAccumulator.update`, which checks the
+    values. Raises InputError if an argument is invalid; the message calls the probabilities `name`.
     """
     true, proba = label_array(y_true, "y_true"), probability_array(y_proba, name)
     same_length(len(true), len(proba), name)

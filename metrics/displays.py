@@ -31,17 +31,7 @@ __all__ = ["CalibrationDisplay", "ConfusionDisplay", "CostCurveDisplay", "CostDi
 
 
 class _Display:
-    """A result and its plot.
-
-    Attributes
-    ----------
-    result : object
-        The result that is drawn.
-    ax_ : matplotlib Axes
-        The axes last drawn on.
-    figure_ : matplotlib Figure
-        The figure of `ax_`.
-    """
+    """A `result` and its plot, last drawn on the axes `ax_` of `figure_`."""
 
     ax_: Axes
     figure_: FigureBase

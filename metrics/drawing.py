@@ -21,7 +21,6 @@ from metrics.text import are_rates, confusion_cells, cost_cells, difference_cell
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
 
 
 INK, QUIET, LINE = "#161A20", "#48505E", "#D8DCE3"
@@ -49,43 +48,8 @@ def tidy(axes: Axes, place: Literal["upper left", "upper right", "lower right"])
     return axes
 
 
-def one_hue() -> Colormap:
-    """Return a colour map from near white to the first hue."""
-    require("matplotlib")
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("one hue", ["#F3F4F6", FIRST])
-
-
-def two_hues() -> Colormap:
-    """Return a colour map from the first hue through near white to the second."""
-    require("matplotlib")
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("two hues", [FIRST, "#F3F4F6", SECOND])
-
-
 def plot_bars(names: Sequence[str], values: ArrayLike, texts: Sequence[str], ax: Axes | None, xlabel: str) -> Axes:
-    """Draw one bar per name, the first on top.
-
-    Parameters
-    ----------
-    names : sequence of m str
-        Names of the bars.
-    values : array-like of shape (m,)
-        Their lengths, >= 0.
-    texts : sequence of m str
-        Texts at their ends.
-    ax : matplotlib Axes or None
-        Axes to draw on; None for a new figure.
-    xlabel : str
-        What the length means.
-
-    Returns
-    -------
-    matplotlib Axes
-        The axes drawn on.
-    """
+    """Draw one bar per name, the first on top, with lengths >= 0 and texts at their ends, and return the axes."""
     axes, lengths = axes_for(ax), np.asarray(values, dtype=np.float64)
     places = range(len(names))
     axes.barh(places, lengths, color=FIRST, height=0.6)
@@ -111,13 +75,7 @@ _TOO_FAR, _TAIL, _TOO_FAR_IN_LOGS = 2.3, 3.0, 3.0
 
 @dataclass(frozen=True)
 class LogAxis:
-    """An axis from `low` to `high`, both > 0.
-
-    Parameters
-    ----------
-    low, high : float
-        The ends; `low` < `high`.
-    """
+    """An axis from `low` to `high`, both > 0."""
 
     low: float
     high: float
@@ -180,15 +138,7 @@ class LinearAxis:
 
     @classmethod
     def of_differences(cls, differences: Iterable[tuple[float, tuple[float, float] | None]], cost: float) -> LinearAxis:
-        """Return an axis for extra costs over the cheapest; outliers that would squeeze the rest are left out.
-
-        Parameters
-        ----------
-        differences : iterable of (float, tuple of float or None)
-            Each extra cost and its range.
-        cost : float
-            Cost of the cheapest.
-        """
+        """Return an axis for extra costs, with ranges, over the cheapest `cost`; far outliers are left out."""
         held = [0.0]
         lows: list[float] = []
         highs: list[float] = []
@@ -295,7 +245,7 @@ def plot_confusion(matrix: ArrayLike, ax: Axes | None = None, *, labels: Sequenc
     if (values < 0).any():
         return _draw_difference(values, are_rates(values), names, ax)
     of_row = values / np.maximum(values.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    return _heat_map(of_row, confusion_cells(values), names, ax, one_hue())
+    return _heat_map(of_row, confusion_cells(values), names, ax)
 
 
 def plot_difference(
@@ -354,27 +304,19 @@ def plot_cost_matrix(
         costs = costs.cost_matrix
     values = square_matrix(costs)
     cells = [["\n".join(filter(None, cell)) for cell in row] for row in cost_cells(values, intervals)]
-    return _heat_map(values / (values.max() or 1.0), cells, labels, ax, one_hue())
+    return _heat_map(values / (values.max() or 1.0), cells, labels, ax)
 
 
 def plot_shares(shares: ArrayLike, ax: Axes | None, labels: Sequence[object]) -> Axes:
-    """Draw a matrix of shares in percent of the total.
-
-    Parameters
-    ----------
-    shares : array-like of shape (k, k)
-        In [0, 1].
-    ax, labels
-        As in `plot_confusion`, as is the result.
-    """
+    """Draw a matrix (k, k) of shares in percent of the total; otherwise as `plot_confusion`."""
     values = square_matrix(shares, "shares")
     cells = [[percent(share) for share in row] for row in values.tolist()]
-    return _heat_map(values / (values.max() or 1.0), cells, labels, ax, one_hue())
+    return _heat_map(values / (values.max() or 1.0), cells, labels, ax)
 
 
 def _draw_difference(values: NDArray[Any], rates: bool, names: Sequence[object] | None, ax: Axes | None) -> Axes:
     shade = values / (np.abs(values).max() or 1.0)
-    return _heat_map(shade, difference_cells(values, rates), names, ax, two_hues(), low=-1.0)
+    return _heat_map(shade, difference_cells(values, rates), names, ax, signed=True)
 
 
 def _heat_map(
@@ -382,15 +324,20 @@ def _heat_map(
     cells: Sequence[Sequence[str]],
     names: Sequence[object] | None,
     ax: Axes | None,
-    colours: Colormap,
-    low: float = 0.0,
+    *,
+    signed: bool = False,
 ) -> Axes:
-    """Draw a matrix with a text in each cell, shaded by a value in [low, 1]."""
+    """Draw a matrix with a text in each cell, shaded by a value in [0, 1], or in [-1, 1] if `signed`."""
+    require("matplotlib")
+    from matplotlib.colors import LinearSegmentedColormap
+
     axes = axes_for(ax)
     k = len(shade)
     if names is not None and len(names) != k:
         raise InputError(f"labels: {k} names were expected, {len(names)} given.")
-    axes.imshow(shade, cmap=colours, vmin=low, vmax=1, aspect="equal")
+    hues = [FIRST, "#F3F4F6", SECOND] if signed else ["#F3F4F6", FIRST]
+    colours = LinearSegmentedColormap.from_list("hues", hues)
+    axes.imshow(shade, cmap=colours, vmin=-1 if signed else 0, vmax=1, aspect="equal")
     size = max(4.0, min(10.0, 60 / k))
     for i in range(k):
         for j in range(k):

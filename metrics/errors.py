@@ -53,10 +53,7 @@ class RowError(InputError):
 def refuse_rows(wrong: NDArray[np.bool_], argument: str, fault: Callable[[int], Any]) -> None:
     """Reject an argument with invalid rows; `fault` describes the first of them, given its number.
 
-    Raises
-    ------
-    RowError
-        If any row is invalid; it names the first.
+    Raises RowError if any row is invalid; it names the first.
     """
     if wrong.any():
         row = int(wrong.argmax())
@@ -97,18 +94,7 @@ def missing_package(module: str) -> MissingPackage:
 
 
 def require(*modules: str) -> None:
-    """Raise unless all packages that are about to be imported are installed.
-
-    Parameters
-    ----------
-    *modules : str
-        Names in `EXTRAS`.
-
-    Raises
-    ------
-    MissingPackage
-        For the first package that is missing.
-    """
+    """Raise MissingPackage unless all packages that are about to be imported, named as in `EXTRAS`, are installed."""
     for module in modules:
         if find_spec(module) is None:
             raise missing_package(module)

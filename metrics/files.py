@@ -27,20 +27,8 @@ _BEGINNING = 1_000  # characters of a file that identify its format
 def json_text(value: Any) -> str:
     """Return JSON with objects and lists of lists indented and lists of plain values on one line.
 
-    Parameters
-    ----------
-    value : JSON value
-        Dicts, lists, strings, finite numbers, booleans, None.
-
-    Returns
-    -------
-    str
-        Ends in a line feed. Non-ASCII characters are not escaped.
-
-    Raises
-    ------
-    InputError
-        If a number is NaN or infinite, which JSON cannot express.
+    It ends in a line feed, and non-ASCII characters are not escaped. Raises InputError if a number is NaN or infinite,
+    which JSON cannot express.
     """
     return _indented(value, "") + "\n"
 
@@ -73,12 +61,7 @@ def _plain(value: Any) -> str:
 def document_digest(document: Mapping[str, Any], texts: Mapping[str, Iterable[str]] = MappingProxyType({})) -> str:
     """Return the SHA-256 of a document's content, independent of the order of fields and the format of numbers.
 
-    Parameters
-    ----------
-    document : mapping
-        The file's JSON object; its field ``digest`` is ignored.
-    texts : mapping of str to iterable of str
-        As in `canonical_pieces`.
+    Its field ``digest`` is ignored; for `texts` see `canonical_pieces`.
     """
     found = hashlib.sha256()
     for piece in canonical_pieces(document, texts):
@@ -89,13 +72,8 @@ def document_digest(document: Mapping[str, Any], texts: Mapping[str, Iterable[st
 def canonical_pieces(document: Mapping[str, Any], texts: Mapping[str, Iterable[str]]) -> Iterator[str]:
     """Yield the canonical text of a document, from which its digest is computed, in pieces.
 
-    Parameters
-    ----------
-    document : mapping
-        As in `document_digest`.
-    texts : mapping of str to iterable of str
-        Canonical texts of some fields, in pieces, used in place of the document's own values; so long fields need not
-        be formatted twice.
+    The canonical texts of some fields, in pieces, may be given in place of their values, so that long fields need not
+    be formatted twice.
     """
     for place, name in enumerate(sorted(document.keys() - {"digest"})):
         yield f"{',' if place else '{'}{canonical_text(name)}:"
@@ -127,20 +105,7 @@ def _plain_numbers(value: Any) -> Any:
 def strict_json(text: str) -> Any:
     """Parse JSON, and reject NaN and duplicate keys, which Python's parser accepts.
 
-    Parameters
-    ----------
-    text : str
-        The JSON text.
-
-    Returns
-    -------
-    JSON value
-        Dicts, lists, strings, numbers, booleans, None.
-
-    Raises
-    ------
-    InputError
-        If the text is not valid JSON; the message says what is wrong and where.
+    Raises InputError if the text is not valid JSON; the message says what is wrong and where.
     """
     if not text.strip():
         raise InputError("the file is empty, a JSON object was expected")
@@ -177,22 +142,8 @@ def version_of(
 ) -> int:
     """Return the version stated in a file, before its other fields are read.
 
-    Parameters
-    ----------
-    document : mapping
-        Content of the file.
-    newest : int
-        The newest version that can be read.
-    error : callable
-        Makes the exception from a message.
-    invalid, newer : str
-        Messages for a version that is not a whole number >= 1, and for a newer one; may contain ``{version}`` and
-        ``{newest}``.
-
-    Raises
-    ------
-    Exception
-        The exception made by `error`.
+    If it is not a whole number >= 1, or newer than `newest`, raises what `error` makes of the message `invalid` or
+    `newer`, which may contain ``{version}`` and ``{newest}``.
     """
     version = document.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
@@ -232,19 +183,8 @@ def real_path(path: str | os.PathLike[str]) -> Path:
 def read_regular_file(path: str | os.PathLike[str], most_bytes: int) -> bytes:
     """Return the bytes of a regular file; pipes and devices, which may never end, are rejected without being read.
 
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    most_bytes : int
-        Larger files are rejected.
-
-    Raises
-    ------
-    InputError
-        If it is not a regular file, or too large; the message continues a sentence that begins with the file's name.
-    OSError
-        If it cannot be opened or read.
+    Raises InputError if it is not a regular file, or larger than `most_bytes`; the message continues a sentence that
+    begins with the file's name. Raises OSError if it cannot be opened or read.
     """
     # Non-blocking, because opening a pipe would wait for a writer.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
@@ -263,18 +203,10 @@ def read_regular_file(path: str | os.PathLike[str], most_bytes: int) -> bytes:
 def write_atomically(path: str | os.PathLike[str], content: str | bytes | Iterable[str]) -> None:
     """Write a file atomically: to a temporary file beside it, which is synced and then renamed.
 
-    Parameters
-    ----------
-    path : path-like
-        The file. An existing file is replaced and its permissions are kept. A device or a pipe is written to directly.
-    content : str, bytes or iterable of str
-        Text is written as UTF-8 with unchanged line feeds; an iterable holds the pieces of a long text.
-
-    Raises
-    ------
-    OSError
-        If the folder does not exist or cannot be written, nobody reads from the pipe, or the file may not be
-        replaced (see `require_replaceable`). The file is then unchanged.
+    Text, in one or in several pieces, is written as UTF-8 with unchanged line feeds. An existing file is replaced and
+    its permissions are kept; a device or a pipe is written to directly. Raises OSError if the folder does not exist or
+    cannot be written, nobody reads from the pipe, or the file may not be replaced (see `require_replaceable`). The file
+    is then unchanged.
     """
     target = real_path(path)
     pieces = (content,) if isinstance(content, str | bytes) else content
@@ -307,10 +239,7 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes | Iterab
 def require_replaceable(path: str | os.PathLike[str]) -> None:
     """Check that `write_atomically` may replace whatever is at a path.
 
-    Raises
-    ------
-    OSError
-        If it is a link to a file, or a session with an expert's answers, which are irreplaceable.
+    Raises OSError if it is a link to a file, or a session with an expert's answers, which are irreplaceable.
     """
     target = real_path(path)
     if Path(path).is_symlink() and (target.is_file() or not Path(path).exists()):

@@ -67,19 +67,9 @@ def span(low: float, high: float) -> str:
 
 
 def cost_text(cost: float, interval: Sequence[float] | None) -> tuple[str, str]:
-    """Return the texts of a cost and of its 90 % interval for a cell of a matrix.
+    """Return the texts of a cost and of its 90 % interval for a cell of a matrix: ("0.13", "0.08 to 0.2").
 
-    Parameters
-    ----------
-    cost : float
-        The cost, >= 0.
-    interval : sequence of two floats or None
-        Its ends; 0 or inf if the cost is not bounded on that side.
-
-    Returns
-    -------
-    tuple of two str
-        ("0.13", "0.08 to 0.2"); the second is empty without an interval.
+    The ends are 0 or inf if the cost is not bounded on that side; the second text is empty without an interval.
     """
     if interval is None:
         return two_digits(cost), ""
@@ -308,23 +298,9 @@ _LEFT, _RIGHT = 'style="text-align:left"', 'style="text-align:right; white-space
 
 
 def table_html(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str] = ()) -> str:
-    """Return an HTML table.
+    """Return an HTML table with a title above and notes below it, without a script or style sheet of its own.
 
-    Parameters
-    ----------
-    title : str
-        Title above the table.
-    columns : sequence of m str
-        Column heads; the first column names the rows.
-    rows : sequence of sequences of m str
-        Cells; line feeds in them are kept.
-    notes : sequence of str
-        Lines below the table; empty ones are omitted.
-
-    Returns
-    -------
-    str
-        HTML, without a script or style sheet of its own.
+    The first column names the rows. Line feeds in cells are kept, and empty notes are omitted.
     """
     head = "".join(
         f"<th {_LEFT if index == 0 else _RIGHT}>{html_text(name)}</th>" for index, name in enumerate(columns)

@@ -417,10 +417,8 @@ def simulated(session: Session, options: AskOptions, console: Console, *, ends: 
 def simulated_values(options: AskOptions, setting: Setting, study: Study) -> Metric:
     """Return the metric of a simulated expert: stated or random weights that respect the stated orders, or a fraction.
 
-    Raises
-    ------
-    WrongOption
-        If the weights do not fit the family and the classes, violate an order, or make no monotone fraction.
+    Raises WrongOption if the weights do not fit the family and the classes, violate an order, or make no monotone
+    fraction.
     """
     import numpy as np
 

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.output import AsJson, Scheduler, flag, progress, require_all_new, require_new, require_picture
+from elicit_app.cli.output import (
+    AsJson,
+    ForceAll,
+    Scheduler,
+    flag,
+    progress,
+    require_all_new,
+    require_new,
+    require_picture,
+)
 from elicit_app.cli.study import AnyStudy, NeverWorseOption
 from metrics.text import counted
 
@@ -141,7 +150,7 @@ def simulate(
     transcript: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write every question and answer, one JSON object per line.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    force: ForceAll = False,
     as_json: AsJson = False,
 ) -> None:
     """Ask simulated experts whose true metric is known, and report how close the procedure came."""
@@ -301,7 +310,7 @@ def sweep(
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Plot error and range against questions (png, svg or pdf).")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    force: ForceAll = False,
 ) -> None:
     """Run every combination that a specification states; the same command goes on after an interruption."""
     import os

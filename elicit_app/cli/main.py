@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 import typer
 
 from elicit_app.cli import experiments, files, measure, output, score, study
-from elicit_app.cli.output import Commands, Force, install_safe_streams
+from elicit_app.cli.output import Commands, Force, Questions, install_safe_streams
 from elicit_app.cli.study import NeverWorseOption, StudyRef
 from elicit_app.problem import Problem
 from metrics import __version__
@@ -206,9 +206,7 @@ def ask(
             "questions end when that is known."
         ),
     ] = None,
-    questions: Annotated[
-        int | None, typer.Option(min=1, help="Ask this many informative questions instead of a sitting.")
-    ] = None,
+    questions: Questions = None,
     never_worse: NeverWorseOption = None,
     expert: Annotated[str | None, typer.Option(help="Name of the expert; kept in the metric file.")] = None,
     session: Annotated[

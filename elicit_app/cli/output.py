@@ -34,6 +34,8 @@ _PIPE_WIDTH = 160
 
 # Options shared by several commands.
 Force = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")]
+ForceAll = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+Questions = Annotated[int | None, typer.Option(min=1, help="Ask this many informative questions instead of a sitting.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")]
 Scheduler = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler; by default workers on this machine.")
@@ -59,13 +61,7 @@ def quoted(argument: object) -> str:
 
 
 class SafeStream:
-    """A text stream that makes everything written to it safe to show; all else is delegated to the stream.
-
-    Attributes
-    ----------
-    wrapped : text stream
-        The underlying stream, for output that is already safe.
-    """
+    """A text stream that makes everything written to it safe to show; all else is delegated to the stream `wrapped`."""
 
     def __init__(self, stream: IO[str]) -> None:
         self.wrapped = stream
@@ -238,12 +234,8 @@ def repeated(paths: Iterable[Path]) -> dict[Path, list[Path]]:
 def require_new(path: Path, force: bool) -> None:
     """Check that a file can be written and does not exist, unless `force` allows replacing it.
 
-    Devices and pipes count as new. A file with an expert's answers is never replaced (see `write_atomically`).
-
-    Raises
-    ------
-    Problem
-        If it is a folder, has a parent that is not a folder, exists, or may never be replaced.
+    Devices and pipes count as new. A file with an expert's answers is never replaced (see `write_atomically`). Raises
+    Problem if it is a folder, has a parent that is not a folder, exists, or may never be replaced.
     """
     from elicit_app.study.writing import require_writable, write_problem
     from metrics.files import require_replaceable

@@ -132,10 +132,7 @@ def load_metric(path: Path) -> ElicitedMetric:
 def read_metric(path: Path) -> tuple[ElicitedMetric, bool]:
     """Return the metric of a file that a user named, and whether a digest protects it.
 
-    Raises
-    ------
-    Problem
-        If the file is missing, damaged, of a newer version, or inconsistent.
+    Raises Problem if the file is missing, damaged, of a newer version, or inconsistent.
     """
     from metrics import ElicitedMetric
     from metrics.elicited.metric_file import metric_from_text, read_text
@@ -331,12 +328,7 @@ def _as_json(metric: ElicitedMetric, scores: Scores) -> dict[str, Any]:
         "policies": [_policy(one, metric.classes) for one in judgement.policies],
         "information": None
         if found is None
-        else {
-            "expected_loss": found.expected_loss,
-            "of_values": found.of_values,
-            "of_cases": found.of_cases,
-            "advice": judgement.advice,
-        },
+        else {**_fields(found, "expected_loss", "of_values", "of_cases"), "advice": judgement.advice},
         "cases": judgement.n_cases,
         "draws": judgement.n_draws,
         "notes": list(judgement.notes),
@@ -345,14 +337,11 @@ def _as_json(metric: ElicitedMetric, scores: Scores) -> dict[str, Any]:
 
 def _model(one: Any) -> dict[str, Any]:
     costs = ("misclassification_cost", "expected_misclassification_cost", "decided_cost")
-    fields = (*costs, "mpcs", "accuracy")
     return {
         "name": one.name,
-        "cost_per_population": one.judged.cost_per_population,
-        **{field: getattr(one, field) for field in fields},
-        "balanced_error_rate": one.balanced_error_rate,
-        "rank": one.judged.rank,
-        "probability_best": one.judged.probability_best,
+        **_fields(one.judged, "cost_per_population"),
+        **_fields(one, *costs, "mpcs", "accuracy", "balanced_error_rate"),
+        **_fields(one.judged, "rank", "probability_best"),
         "mpcs_unweighted": one.mpcs_unweighted,
     }
 
@@ -360,21 +349,16 @@ def _model(one: Any) -> dict[str, Any]:
 def _policy(one: JudgedPolicy, classes: Sequence[str]) -> dict[str, Any]:
     policy, cut = one.policy, one.threshold
     return {
-        "name": policy.name,
-        "model": policy.model,
-        "decides": policy.decides,
-        "recalibrated": policy.recalibrated,
+        **_fields(policy, "name", "model", "decides", "recalibrated"),
         "class": None if policy.predicted is None else classes[policy.predicted],
-        "threshold": None if cut is None else {"value": cut.value, "low": cut.low, "high": cut.high},
-        "cost_per_population": one.cost_per_population,
-        "interval": one.interval,
-        "interval_answers": one.interval_answers,
-        "interval_cases": one.interval_cases,
-        "difference_to_best": one.difference_to_best,
-        "difference_interval": one.difference_interval,
-        "rank": one.rank,
-        "probability_best": one.probability_best,
+        "threshold": None if cut is None else _fields(cut, "value", "low", "high"),
+        **_fields(one, "cost_per_population", "interval", "interval_answers", "interval_cases"),
+        **_fields(one, "difference_to_best", "difference_interval", "rank", "probability_best"),
     }
+
+
+def _fields(record: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in names}
 
 
 def _print_heading(console: Console, metric: ElicitedMetric, reservation: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.output import Commands, Force, TrustedOnly, require_all_new, require_new
+from elicit_app.cli.output import Commands, Force, ForceAll, Questions, TrustedOnly, require_all_new, require_new
 from elicit_app.problem import Problem, listed
 from metrics.text import counted
 
@@ -346,9 +346,7 @@ def pack(
     family: Annotated[
         Literal["dlpm", "lpm"], typer.Option(help="dlpm: all wrong answers for the same truth are equally bad.")
     ] = "lpm",
-    questions: Annotated[
-        int | None, typer.Option(min=1, help="Ask this many informative questions instead of a sitting.")
-    ] = None,
+    questions: Questions = None,
     never_worse: NeverWorseOption = None,
     round: Annotated[
         int,
@@ -412,7 +410,7 @@ def report(
     out: Annotated[Path, typer.Option(help="The report: .pdf, .html or .md.")],
     trusted_only: TrustedOnly = False,
     metric: Annotated[Path | None, typer.Option(help="Where to write the pooled metric file too.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    force: ForceAll = False,
 ) -> None:
     """Compare all experts who finished a study, pool them, and report what their costs say to do."""
     from elicit_app.cli.files import require_report_name

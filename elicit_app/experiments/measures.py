@@ -46,10 +46,7 @@ class JudgedPairs:
     def draw(cls, truth: Values, achievable: Achievable, rng: np.random.Generator, n: int = N_PAIRS) -> JudgedPairs:
         """Draw pairs; pairs that are equal under the truth are redrawn.
 
-        Raises
-        ------
-        Problem
-            If hardly any two achievable matrices differ.
+        Raises Problem if hardly any two achievable matrices differ.
         """
         kept: list[tuple[Matrix, Matrix, Matrix]] = []
         missing = n
@@ -296,10 +293,7 @@ class FeasibleSphere:
     def classifier(self, matrix: Matrix) -> Matrix:
         """Return the randomised classifier h(x, j), shape (n, k), with a given matrix (k, k) whose rows sum to 1.
 
-        Raises
-        ------
-        Problem
-            If the matrix lies outside the sphere.
+        Raises Problem if the matrix lies outside the sphere.
         """
         away = (matrix * self.sphere.centre.sum(axis=1, keepdims=True) - self.sphere.centre)[
             error_cells(self.study.n_classes)
@@ -315,12 +309,8 @@ class FeasibleSphere:
 def feasible_sphere(study: Study, model: str | None = None) -> FeasibleSphere:
     """Measure the sphere of a study by k linear programmes over its cases, or over all points of its distribution.
 
-    With several models the named one is used, else the first.
-
-    Raises
-    ------
-    Problem
-        If there is no such model, or no sphere fits.
+    With several models the named one is used, else the first. Raises Problem if there is no such model, or no sphere
+    fits.
     """
     chosen = models_asked(study, setting_of("lpm", model=model))[0]
     return FeasibleSphere(study, None if chosen is None else chosen.name, measured_sphere(study, chosen))

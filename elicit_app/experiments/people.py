@@ -55,13 +55,7 @@ class Person:
 
     @classmethod
     def parse(cls, text: str) -> Person:
-        """Return the person that a text such as "concave:0.6" denotes.
-
-        Raises
-        ------
-        WrongOption
-            If the text denotes none.
-        """
+        """Return the person that a text such as "concave:0.6" denotes. Raises WrongOption if the text denotes none."""
         kind, _, amount = text.partition(":")
         if kind in ("linear", "minimax", "f1") and not amount:
             return cls(cast(PersonKind, kind))
@@ -76,10 +70,7 @@ class Person:
     def of_psi(cls, name: str) -> Person:
         """Return the person who values results by a named monotone function of the hits.
 
-        Raises
-        ------
-        WrongOption
-            If there is no such function.
+        Raises WrongOption if there is no such function.
         """
         if name not in MONOTONE:
             raise WrongOption(f"`psi` {name}: {', '.join(MONOTONE[:-1])} or {MONOTONE[-1]} was expected.")
@@ -88,12 +79,8 @@ class Person:
     def values(self, metric: Metric, population: int) -> Values:
         """Return this person's values, given linear weights; a minimax or f1 person only wobbles by them.
 
-        Counts out of `population` are felt, not rates.
-
-        Raises
-        ------
-        WrongOption
-            If the metric is linear-fractional and the person is not linear.
+        Counts out of `population` are felt, not rates. Raises WrongOption if the metric is linear-fractional and the
+        person is not linear.
         """
         if self.kind == "linear":
             return metric
@@ -181,10 +168,7 @@ class Noise:
     def parse(cls, text: str, option: str = "noise") -> Noise:
         """Return the noise that a text such as "flip:0.1", the value of `option`, denotes.
 
-        Raises
-        ------
-        WrongOption
-            If the text denotes none.
+        Raises WrongOption if the text denotes none.
         """
         kind, _, amount = text.partition(":")
         if text == "none":
@@ -244,10 +228,7 @@ class Voters:
     def parse(cls, text: str) -> Voters:
         """Return the voters that a text such as "5:weights:0.6" denotes.
 
-        Raises
-        ------
-        WrongOption
-            If the text denotes none.
+        Raises WrongOption if the text denotes none.
         """
         number, _, noise = text.partition(":")
         if not number.isdecimal() or int(number) < 1 or not noise:

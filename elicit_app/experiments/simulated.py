@@ -193,10 +193,7 @@ def _finite(value: float | None) -> float | None:
 def check_has_costs(setting: Setting) -> None:
     """Refuse a setting whose metric has no cost matrix.
 
-    Raises
-    ------
-    WrongOption
-        If the metric is linear-fractional or quadratic.
+    Raises WrongOption if the metric is linear-fractional or quadratic.
     """
     if is_fraction(setting.family):
         raise WrongOption(f"A metric of the family {setting.family} is a fraction and has no cost matrix; omit `out`.")

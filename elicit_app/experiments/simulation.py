@@ -88,10 +88,7 @@ class Experts:
     ) -> Experts:
         """Return the experts that options describe, as named by `elicit simulate` and by sweeps.
 
-        Raises
-        ------
-        WrongOption
-            If a text describes nothing, a number is out of range, or options do not fit together.
+        Raises WrongOption if a text describes nothing, a number is out of range, or options do not fit together.
         """
         if psi is not None and person != "linear":
             raise WrongOption("`psi` and `person` both state how results are valued: omit one of them.")
@@ -282,14 +279,8 @@ def simulate(
     """Let a procedure ask simulated experts, by default noise-free ones with random metrics.
 
     Run r draws everything from SeedSequence([setting.seed, r]), whatever the number of processes (`jobs`). `advance` is
-    called with the number of runs just finished.
-
-    Raises
-    ------
-    WrongOption
-        If options do not fit together.
-    Problem
-        If the study cannot provide what is asked for.
+    called with the number of runs just finished. Raises WrongOption if options do not fit together. Raises Problem if
+    the study cannot provide what is asked for.
     """
     if runs < 1 or jobs < 1:
         raise WrongOption("`runs` and `jobs` must be at least 1.")

@@ -57,12 +57,8 @@ class Combination:
     def laboratory(self) -> Laboratory:
         """Return the laboratory of its simulated experts.
 
-        Raises
-        ------
-        WrongOption
-            If options do not exist, or do not fit together.
-        Problem
-            If the study cannot be opened.
+        Raises WrongOption if options do not exist, or do not fit together. Raises Problem if the study cannot be
+        opened.
         """
         study = _opened(self.study)
         about_asking, about_experts = split_options(dict(self.options))
@@ -102,12 +98,8 @@ def read_sweep(path: Path) -> Sweep:
 
     Keys are those of `elicit simulate`, with underscores. A list stands for one combination per item; a list in a list
     is one value. `runs` (default 1) is the number of simulated experts of every combination; ``judge = false`` omits
-    agreement and regret. Tables ``[[sweep]]`` share the keys above them.
-
-    Raises
-    ------
-    Problem
-        If the file cannot be read or states no sweep; the message names the key and what was expected.
+    agreement and regret. Tables ``[[sweep]]`` share the keys above them. Raises Problem if the file cannot be read or
+    states no sweep; the message names the key and what was expected.
     """
     try:
         document = tomllib.loads(read_regular_file(path, _MOST_BYTES).decode())
@@ -222,10 +214,7 @@ def unfinished(out: Path) -> Path:
 class Runs:
     """The finished runs of a sweep, in a file beside `out`, to which all of them are written at the end.
 
-    Raises
-    ------
-    Problem
-        If the file holds runs of another sweep, or cannot be read.
+    Raises Problem if the file holds runs of another sweep, or cannot be read.
     """
 
     def __init__(self, sweep: Sweep, out: Path) -> None:
@@ -293,33 +282,13 @@ def run_sweep(
     scheduler: str | None = None,
     advance: Callable[[int], object] = lambda done: None,
 ) -> list[Row]:
-    """Run the unfinished part of a sweep, and write all of it.
+    """Run the unfinished part of a sweep, write all of it, and return its rows, one per run, in the order of the sweep.
 
-    Parameters
-    ----------
-    sweep : Sweep
-        The sweep to run.
-    out : Path
-        The Parquet file, which is replaced. Until all runs are done they are kept in a file of that name with
-        ``.unfinished`` appended, from which an interrupted sweep resumes.
-    jobs : int
-        Number of processes on this machine; the rows do not depend on it, except for the seconds.
-    engine : {"local", "dask"}
-        Where the work is done.
-    scheduler : str or None
-        Address of a Dask scheduler; None starts workers on this machine.
-    advance : callable
-        Called with the number of runs just finished; first with those of an earlier start.
-
-    Returns
-    -------
-    list of dict
-        One row per run, in the order of the specification.
-
-    Raises
-    ------
-    Problem
-        If `out` cannot be written, a study cannot provide what is asked for, or the workers are lost.
+    Until all runs are done they are kept in a file named as the Parquet file `out` with ``.unfinished`` appended, from
+    which an interrupted sweep resumes. The rows do not depend on `jobs` (processes on this machine) or on the `engine`
+    ("local", or "dask", with workers of its own unless there is a `scheduler`), except for the seconds. `advance` is
+    called with the number of runs just finished, first with those of an earlier start. Raises Problem if `out` cannot
+    be written, a study cannot provide what is asked for, or the workers are lost.
     """
     require_writable(out)
     runs = Runs(sweep, out)

@@ -96,10 +96,7 @@ class Metric:
     def wobbled(self, spread: float, rng: np.random.Generator) -> Metric:
         """Return the metric with each log-weight off by ``spread / sqrt(2)``, so that log-ratios are off by `spread`.
 
-        Raises
-        ------
-        WrongOption
-            If the metric is linear-fractional.
+        Raises WrongOption if the metric is linear-fractional.
         """
         if is_fraction(self.family):
             raise WrongOption(f"`noise` weights applies only to linear metrics, not to {self.family}.")
@@ -119,30 +116,10 @@ def true_metric(
 ) -> Metric:
     """Return the metric of a simulated expert; it satisfies the orders that are stated to the procedure.
 
-    Parameters
-    ----------
-    study : Study
-        The study that the expert is asked about.
-    setting : Setting
-        Determines the family, the query space and the orders.
-    rng : numpy.random.Generator
-        Source of randomness.
-    stated : sequence of float, optional
-        The weights; if not given, they are drawn, see `random_metric`.
-    kind : str
-        iid or structured.
-    ratio : float, optional
-        Ratio of the largest to the smallest drawn weight, see `with_ratio`.
-    denominator : sequence of float or "random", optional
-        Makes the metric linear-fractional, with the weights in the numerator, see `stated_fraction`. A procedure for a
-        linear family then elicits the nearest linear metric.
-
-    Raises
-    ------
-    WrongOption
-        If stated weights do not fit the family, or violate an order.
-    Problem
-        If no random expert keeps the orders.
+    Its weights are those `stated`, or drawn as `kind` (iid or structured) says, with a `ratio` of the largest to the
+    smallest; see `random_metric` and `with_ratio`. A `denominator` makes it linear-fractional; see `stated_fraction`. A
+    procedure for a linear family then elicits the nearest linear metric. Raises WrongOption if stated weights do not
+    fit the family, or violate an order. Raises Problem if no random expert keeps the orders.
     """
     prevalence = study.prevalence
     if denominator is not None or (stated is not None and is_fraction(setting.family)):
@@ -198,10 +175,7 @@ def _order(study: Study, setting: Setting) -> NDArray[np.intp]:
 def stated_metric(values: Sequence[float], family: Family, n_classes: int) -> Metric:
     """Return the linear metric with weights stated by a user, normalised.
 
-    Raises
-    ------
-    WrongOption
-        If there is a wrong number of weights, or a wrong sign.
+    Raises WrongOption if there is a wrong number of weights, or a wrong sign.
     """
     size = family_of(family).n_weights(n_classes)
     if len(values) != size:
@@ -246,12 +220,8 @@ def _sizes(k: int, rng: np.random.Generator, on_the_sphere: bool, kind: Kind) ->
 def with_ratio(metric: Metric, ratio: float) -> Metric:
     """Return the metric with its log-weights stretched so that the largest weight is `ratio` times the smallest.
 
-    The order of the weights does not change, so it is random if the metric is.
-
-    Raises
-    ------
-    WrongOption
-        If the ratio is below 1, or the metric is linear-fractional or has a weight of 0.
+    The order of the weights does not change, so it is random if the metric is. Raises WrongOption if the ratio is below
+    1, or the metric is linear-fractional or has a weight of 0.
     """
     sizes = np.abs(metric.weights)
     if is_fraction(metric.family) or sizes.min() == 0:
@@ -283,12 +253,8 @@ def stated_fraction(family: Family, p: Matrix, denominator: Sequence[float], pre
     """Return the fraction <p, x> / (<q, x> + q0) that a user states; x: the k hits, or the errors in row-major order.
 
     `p`, shape (n,), is in the family's normalisation; `denominator` is q followed by q0, which defaults to 1;
-    `prevalence`, shape (k,), holds the row sums of the matrices.
-
-    Raises
-    ------
-    WrongOption
-        If a number is wrong, the denominator is not positive everywhere, or an error could raise the fraction.
+    `prevalence`, shape (k,), holds the row sums of the matrices. Raises WrongOption if a number is wrong, the
+    denominator is not positive everywhere, or an error could raise the fraction.
     """
     n = len(p)
     if not np.isfinite(denominator).all():

@@ -65,12 +65,8 @@ class LabSettings:
     def laboratory(self) -> Laboratory:
         """Return the laboratory that asks these people.
 
-        Raises
-        ------
-        WrongOption
-            If options do not fit together.
-        Problem
-            If the study cannot be opened, or the procedure cannot ask about it.
+        Raises WrongOption if options do not fit together. Raises Problem if the study cannot be opened, or the
+        procedure cannot ask about it.
         """
         steered: dict[str, object] = {"answers": self.answers, "questions": self.questions} if self.steerable else {}
         who: dict[str, Any] = {"person": self.person}
@@ -134,10 +130,7 @@ class SimulatedPerson:
 def watch(settings: LabSettings) -> Iterator[SimulatedPerson]:
     """Simulate the people of some settings, one after another.
 
-    Raises
-    ------
-    Problem
-        If the study cannot provide what is asked for, or options do not fit together.
+    Raises Problem if the study cannot provide what is asked for, or options do not fit together.
     """
     laboratory = settings.laboratory()
     for number in range(settings.people):

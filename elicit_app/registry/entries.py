@@ -157,13 +157,7 @@ _ENTRIES: dict[str, Entry[Any]] = {}
 
 
 def register(entry: Entry[Any]) -> None:
-    """Add a procedure.
-
-    Raises
-    ------
-    TypeError
-        If the name is taken. An incomplete entry is refused when it is created.
-    """
+    """Add a procedure. Raises TypeError if the name is taken. An incomplete entry is refused when it is created."""
     if entry.name in _ENTRIES:
         raise TypeError(f"There is a procedure {entry.name} already.")
     _ENTRIES[entry.name] = entry
@@ -185,13 +179,7 @@ def entries() -> tuple[Entry[Any], ...]:
 
 
 def entry_named(name: str) -> Entry[Any]:
-    """Return a procedure by its name.
-
-    Raises
-    ------
-    WrongOption
-        If there is none.
-    """
+    """Return a procedure by its name. Raises WrongOption if there is none."""
     if name not in _ENTRIES:
         raise WrongOption(f"There is no `procedure` {name}. There are {', '.join(_ENTRIES)}.")
     return _ENTRIES[name]
@@ -200,10 +188,7 @@ def entry_named(name: str) -> Entry[Any]:
 def setting_of(procedure: str = "bayes", /, **options: object) -> Setting:
     """Return the setting of a procedure; options that are None or False count as not given.
 
-    Raises
-    ------
-    WrongOption
-        If the procedure does not have an option, or options do not fit together.
+    Raises WrongOption if the procedure does not have an option, or options do not fit together.
     """
     entry = entry_named(procedure)
     used = {name: value for name, value in options.items() if value is not None and value is not False}
@@ -230,12 +215,8 @@ def setting_of(procedure: str = "bayes", /, **options: object) -> Setting:
 def setting_from(fields: dict[str, Any]) -> Setting:
     """Return a setting from its stored form.
 
-    Raises
-    ------
-    ValidationError
-        If the fields are no setting of a registered procedure.
-    WrongOption
-        If they do not fit together.
+    Raises ValidationError if the fields are no setting of a registered procedure. Raises WrongOption if they do not fit
+    together.
     """
     models = tuple(entry.setting for entry in entries())
     union: Any = Annotated[Union[models], Field(discriminator="procedure")]  # noqa: UP007  of a tuple
@@ -246,10 +227,7 @@ def setting_from(fields: dict[str, Any]) -> Setting:
 def as_packed(study: Study, setting: Setting) -> Setting:
     """Return a setting with what the coordinator of a packed study fixed; for other studies it is unchanged.
 
-    Raises
-    ------
-    Problem
-        If the pack fixes something that this version does not know.
+    Raises Problem if the pack fixes something that this version does not know.
     """
     if study.pack is None:
         return setting
@@ -264,10 +242,7 @@ def as_packed(study: Study, setting: Setting) -> Setting:
 def for_person(setting: Setting) -> Setting:
     """Return a setting for people: whole cases of real decisions, in sittings.
 
-    Raises
-    ------
-    Problem
-        If no elicited metric file can hold the procedure's result.
+    Raises Problem if no elicited metric file can hold the procedure's result.
     """
     entry = entry_named(setting.procedure)
     if not entry.people:
@@ -280,12 +255,8 @@ def for_person(setting: Setting) -> Setting:
 def procedure_for(study: Study, setting: Setting) -> Procedure:
     """Return the procedure of a setting, bound to a study.
 
-    Raises
-    ------
-    WrongOption
-        If options do not fit together.
-    Problem
-        If the study does not have the model, or cannot provide the query space.
+    Raises WrongOption if options do not fit together. Raises Problem if the study does not have the model, or cannot
+    provide the query space.
     """
     return entry_named(setting.procedure).build(study, setting)
 
@@ -299,10 +270,7 @@ _MOST_SPHERES = 8
 def read_orders(texts: Sequence[str], classes: Sequence[str]) -> tuple[StatedOrder, ...] | None:
     """Return the orders stated by texts, "TRUE:PREDICTED<=TRUE:PREDICTED"; None if there are no texts.
 
-    Raises
-    ------
-    WrongOption
-        If a text states no order of these classes.
+    Raises WrongOption if a text states no order of these classes.
     """
     try:
         return tuple(read_order(text, classes) for text in texts) or None
@@ -313,10 +281,7 @@ def read_orders(texts: Sequence[str], classes: Sequence[str]) -> tuple[StatedOrd
 def stated_orders(setting: Setting, classes: Sequence[str]) -> tuple[NeverWorse, ...]:
     """Return the orders of a setting for a study with these classes.
 
-    Raises
-    ------
-    WrongOption
-        If orders do not fit the classes and the family, or contradict each other.
+    Raises WrongOption if orders do not fit the classes and the family, or contradict each other.
     """
     try:
         return constraints_of(setting.orders, classes, setting.family)

@@ -62,12 +62,8 @@ def compare(
     """Compare at least two experts about the same classes; `title` says what they are about.
 
     By default the wording is the one that the metrics carry. `pooled` is the pooled metric if it exists already,
-    `judgement` judges the policies for the study's models under it; `notes` say what was left out.
-
-    Raises
-    ------
-    Problem
-        As `pooling.aligned`.
+    `judgement` judges the policies for the study's models under it; `notes` say what was left out. Raises Problem as
+    `pooling.aligned`.
     """
     sources = aligned([expert.source for expert in experts])
     metrics = [source.metric for source in sources]
@@ -300,12 +296,8 @@ class ComparisonView:
 def compare_experts(path: Path, *, trusted_only: bool = False) -> ComparisonView:
     """Compare all experts who have finished the study of a session; their sessions are in the same folder.
 
-    With `trusted_only`, experts whose answers are inconsistent are left out.
-
-    Raises
-    ------
-    Problem
-        If fewer than two experts have a result.
+    With `trusted_only`, experts whose answers are inconsistent are left out. Raises Problem if fewer than two experts
+    have a result.
     """
     return compare_study(study_of(read(path).begun.study, path), path.parent, trusted_only=trusted_only)
 
@@ -379,23 +371,11 @@ _STRONG, _FAIR = 0.9, 0.6  # of W: thresholds for the words that interpret it
 def kendall_w(scores: NDArray[np.float64]) -> float:
     """Return Kendall's coefficient of concordance of several rankings, with average ranks for ties.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (m, n)
-        How bad each of m judges finds each of n things; only the ranks matter.
+    `scores`, shape (m, n), say how bad each of m judges finds each of n things; only the ranks matter. The result is 0
+    (no agreement beyond chance) to 1 (the same order); NaN if every judge ties everything. Sources: Kendall and
+    Babington Smith, "The problem of m rankings", Annals of Mathematical Statistics 10, 1939; Siegel and Castellan,
+    Nonparametric Statistics, 1988, section 9.4, for ties.
 
-    Returns
-    -------
-    float
-        0 (no agreement beyond chance) to 1 (the same order); NaN if every judge ties everything.
-
-    References
-    ----------
-    Kendall and Babington Smith, "The problem of m rankings", Annals of Mathematical Statistics 10, 1939; Siegel and
-    Castellan, Nonparametric Statistics, 1988, section 9.4, for ties.
-
-    Examples
-    --------
     >>> kendall_w(np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [2.0, 1.0, 3.0]])).__round__(3)
     0.778
     """

@@ -51,10 +51,7 @@ def begun(study: Study, setting: Setting, now: datetime, expert: str | None, *, 
 def fold_events(events: Sequence[Event], path: Path) -> SessionState:
     """Return the session that a journal holds.
 
-    Raises
-    ------
-    Problem
-        If an event cannot follow the previous ones, which only a change from outside can cause.
+    Raises Problem if an event cannot follow the previous ones, which only a change from outside can cause.
     """
     try:
         return fold(events)
@@ -84,12 +81,7 @@ def study_of(mark: StudyMark, path: Path) -> Study:
 
     A study folder is searched around the session, so that it may be moved together with its sessions; the copy of a
     packed study is searched beside the session. Nothing else that a session names is opened, because it may be from a
-    stranger.
-
-    Raises
-    ------
-    Problem
-        If it is not found there.
+    stranger. Raises Problem if it is not found there.
     """
     if mark.kind in ("bundled", "synthetic"):
         if mark.name not in {one.name for one in list_studies()}:
@@ -119,10 +111,7 @@ def _pack_beside(path: Path, digest: str) -> Path:
 def keep_pack(study: Study, path: Path) -> None:
     """Keep a copy of a packed study beside a session, because the original attachment may be deleted.
 
-    Raises
-    ------
-    Problem
-        If the copy cannot be written.
+    Raises Problem if the copy cannot be written.
     """
     if study.pack is None:
         return
@@ -134,10 +123,7 @@ def keep_pack(study: Study, path: Path) -> None:
 def check_study(mark: StudyMark, study: Study, path: Path) -> None:
     """Refuse a study whose data differ from those that the answers are about.
 
-    Raises
-    ------
-    Problem
-        If classes or predictions differ.
+    Raises Problem if classes or predictions differ.
     """
     if mark.classes != study.classes:
         theirs, ours = differences_first(mark.classes, study.classes)

@@ -42,12 +42,8 @@ _UNSAID = ("seed", "person", "space")
 def packed(study: Study, setting: Setting, others: Sequence[Opinions] = ()) -> Study:
     """Return a study without its cases for experts elsewhere, asked according to `setting` but each with an own seed.
 
-    For a second round, `others` hold the positions of the experts of the first.
-
-    Raises
-    ------
-    Problem
-        If the study has no predictions, or the setting requires cases.
+    For a second round, `others` hold the positions of the experts of the first. Raises Problem if the study has no
+    predictions, or the setting requires cases.
     """
     if not study.models:
         raise Problem(f"“{study.title}” has no predictions of models: there is nothing to pack.")
@@ -66,10 +62,7 @@ def packed(study: Study, setting: Setting, others: Sequence[Opinions] = ()) -> S
 def write_pack(study: Study, path: Path) -> Path:
     """Write a packed study atomically and return its path; a missing suffix is added.
 
-    Raises
-    ------
-    Problem
-        If it cannot be written, or its suffix is not that of a packed study.
+    Raises Problem if it cannot be written, or its suffix is not that of a packed study.
     """
     path = pack_path(path)
     return write_whole(path, pack_bytes(study))
@@ -91,10 +84,7 @@ def pseudonym() -> str:
 def save_answers(session: Session, path: Path) -> Path:
     """Write a copy of a session, the only file that is sent back, and return its path.
 
-    Raises
-    ------
-    Problem
-        If there is no answer yet, or the file cannot be written.
+    Raises Problem if there is no answer yet, or the file cannot be written.
     """
     if not session.state.entries:
         raise Problem("There is no answer to send yet: answer at least one question first.")
@@ -122,10 +112,7 @@ class Filed:
 def collect(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
     """File answers that experts sent back among the sessions of a study; every file is checked before any is written.
 
-    Raises
-    ------
-    Problem
-        If a file is damaged, no session or about another study; then nothing is filed.
+    Raises Problem if a file is damaged, no session or about another study; then nothing is filed.
     """
     if study.kind in ("synthetic", "pack"):
         raise Problem(f"Collect answers about “{study.title}” with the study that it was made from.")
@@ -224,10 +211,7 @@ class StatedOpinions(NamedTuple):
 def opinions_of(study: Study) -> tuple[Opinions, ...]:
     """Return the positions of the experts who finished a study, for the mistakes on which they differ most.
 
-    Raises
-    ------
-    Problem
-        If fewer than two experts have a result.
+    Raises Problem if fewer than two experts have a result.
     """
     view = compare_study(study)
     others = [one for one in view.mistakes if not _is(one, study.yardstick)]

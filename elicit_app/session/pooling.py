@@ -253,13 +253,9 @@ def select_sources(sources: Sequence[Source], *, trusted_only: bool = False) -> 
 def aligned(sources: Sequence[Source]) -> tuple[Source, ...]:
     """Bring metrics to the order of classes, the family and the yardstick of the first.
 
-    If one of them distinguishes wrong answers for the same truth, all are converted to that family.
-
-    Raises
-    ------
-    Problem
-        If there are fewer than two, they are about different classes, two hold the same answers, or no mistake costs
-        something to each of them.
+    If one of them distinguishes wrong answers for the same truth, all are converted to that family. Raises Problem if
+    there are fewer than two, they are about different classes, two hold the same answers, or no mistake costs something
+    to each of them.
     """
     if len(sources) < 2:
         raise Problem("Comparing experts needs at least two metric files.")
@@ -338,12 +334,7 @@ def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
     If every metric has draws, the experts scatter around a group whose costs are inferred, and a more precisely known
     expert counts for more. Else every ratio of two costs is the geometric mean of theirs; a mistake that costs one
     expert nothing then costs the pooled metric nothing. Intervals describe how well the centre is known, not how far
-    the experts are apart.
-
-    Raises
-    ------
-    Problem
-        As `aligned`.
+    the experts are apart. Raises Problem as `aligned` does.
     """
     told_apart_by_all = len({source.metric.family for source in sources}) == 1
     sources = aligned(sources)

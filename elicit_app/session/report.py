@@ -102,10 +102,7 @@ def pooled_report(view: ComparisonView) -> Page:
 def save_report(page: Page, metric: ElicitedMetric, path: Path) -> Path:
     """Write a report atomically in the format of its suffix (.html, .md, else PDF), and return its path.
 
-    Raises
-    ------
-    Problem
-        If the file cannot be written.
+    Raises Problem if the file cannot be written.
     """
     return write_whole(path, rendered(page, FORMATS.get(path.suffix.lower(), "pdf"), metric.created))
 

@@ -50,13 +50,7 @@ class ResultBuilder:
         return replace(self._state, phase=state.phase).same_as(state)
 
     def build_next(self) -> bool:
-        """Make the next part, and return whether it was the last.
-
-        Raises
-        ------
-        Problem
-            If there is no answer yet.
-        """
+        """Make the next part, and return whether it was the last. Raises Problem if there is no answer yet."""
         if self._view is None:
             self._view = next(self._parts)
         return self._view is not None
@@ -70,13 +64,7 @@ class ResultBuilder:
 
 
 def result_view(session: Session) -> ResultView:
-    """Return everything the result pages show.
-
-    Raises
-    ------
-    Problem
-        If there is no answer yet.
-    """
+    """Return everything the result pages show. Raises Problem if there is no answer yet."""
     return ResultBuilder(session).completed()
 
 
@@ -276,10 +264,7 @@ def answers_behind(digest: str, events: Sequence[Event]) -> int | None:
 def export(view: ResultView, path: Path) -> Path:
     """Write the elicited metric file atomically, and return its path.
 
-    Raises
-    ------
-    Problem
-        If there are fewer than five informative answers, or the file cannot be written.
+    Raises Problem if there are fewer than five informative answers, or the file cannot be written.
     """
     if not view.can_export:
         raise Problem(
@@ -291,10 +276,7 @@ def export(view: ResultView, path: Path) -> Path:
 def save_metric(metric: ElicitedMetric, path: Path) -> Path:
     """Write a metric file atomically, creating missing folders, and return its path.
 
-    Raises
-    ------
-    Problem
-        If the file cannot be written.
+    Raises Problem if the file cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -99,12 +99,8 @@ class Session:
         """Begin a session in a new file.
 
         The setting is adapted to a person (whole cases of real decisions). `guesses` are first guesses of the ratios,
-        made before the first question. If a program answers (`simulated`), the metric file says so.
-
-        Raises
-        ------
-        Problem
-            If the study and the setting do not fit together, or the file cannot be written.
+        made before the first question. If a program answers (`simulated`), the metric file says so. Raises Problem if
+        the study and the setting do not fit together, or the file cannot be written.
         """
         setting = for_person(as_packed(study, setting))
         now = datetime.now(UTC)
@@ -123,10 +119,7 @@ class Session:
     def open(cls, path: Path, study: Study | None = None) -> Session:
         """Continue a session; unless its study is given, it is found by the session's first line.
 
-        Raises
-        ------
-        Problem
-            If the file is damaged, newer, open elsewhere or about another study; in one sentence.
+        Raises Problem if the file is damaged, newer, open elsewhere or about another study; in one sentence.
         """
         journal, contents = Journal.open(path)
         try:
@@ -141,14 +134,9 @@ class Session:
     def open_read_only(cls, path: Path, study: Study | None = None, *, damaged: bool = False) -> Session:
         """Open a session read-only; it may be open elsewhere. See `open`.
 
-        With `damaged`, a damaged session is shown up to the damage, which `damage` then names.
-
-        Raises
-        ------
-        DamagedProblem
-            If the file is damaged and `damaged` is False.
-        Problem
-            If the file is newer, or about another study; in one sentence.
+        With `damaged`, a damaged session is shown up to the damage, which `damage` then names. Raises DamagedProblem if
+        the file is damaged and `damaged` is False. Raises Problem if the file is newer, or about another study; in one
+        sentence.
         """
         contents = read_up_to_damage(path) if damaged else read(path)
         study = study or study_of(contents.begun.study, path)

@@ -153,10 +153,7 @@ def keys_to_guess(study: Study, family: Family, most: int = MOST_GUESSES) -> tup
 def ratio_typed(text: str) -> float | None:
     """Return a typed ratio: "20", "0.5", "0,5", "1/3", "1,200"; None if nothing was typed.
 
-    Raises
-    ------
-    ValueError
-        If it is not a number greater than 0.
+    Raises ValueError if it is not a number greater than 0.
     """
     text = text.strip()
     if not text:

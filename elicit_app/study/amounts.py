@@ -63,12 +63,8 @@ def is_of_amounts(path: Path) -> bool:
 def read_amounts(files: Sequence[Path], names: Sequence[str]) -> ReadAmounts:
     """Read the amounts of the models' predictions, item by item.
 
-    There is one file per model, all for the same items, with columns as in `study.measuring`.
-
-    Raises
-    ------
-    Problem
-        If the files are of different kinds or items, or one is invalid.
+    There is one file per model, all for the same items, with columns as in `study.measuring`. Raises Problem if the
+    files are of different kinds or items, or one is invalid.
     """
     columns = [CaseColumns(file) for file in files]
     kinds = [_kind(one) for one in columns]
@@ -263,12 +259,8 @@ def priced_scores(
 ) -> tuple[PricedScore, ...]:
     """Score models, in the order given, by a metric of kind "multilabel" or "relevance"; see `read_amounts`.
 
-    The `draws` reflect the uncertainty of answers and items; 0 leaves all uncertainty out.
-
-    Raises
-    ------
-    Problem
-        If the files are of another kind, or one is invalid.
+    The `draws` reflect the uncertainty of answers and items; 0 leaves all uncertainty out. Raises Problem if the files
+    are of another kind, or one is invalid.
     """
     read = read_amounts(files, names)
     if read.kind != metric.kind:

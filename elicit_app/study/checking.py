@@ -55,24 +55,6 @@ class Batch:
     y_proba: NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Rows of a predictions file as read."""
-
-    frame: pl.DataFrame  # labels first, then one column per class
-    # shape (m,): their numbers in the file, from 1; blank lines of CSV are counted, but are not rows of the frame
-    numbers: RowNumbers
-
-
-@dataclass(frozen=True, eq=False)
-class Checked:
-    """The result of checking some rows."""
-
-    batch: Batch | None  # None if there are faults
-    faults: Faults  # all faults found
-    rescaled: int = 0  # number of rows divided by their sum
-
-
 class Faults:
     """Collects faults in the order of `Kind`, and true labels without a column."""
 
@@ -93,12 +75,6 @@ class Faults:
         """Record that `rows` more rows have a true label without a column."""
         self._unknown[label] += rows
 
-    def merge(self, later: Faults) -> None:
-        """Add the faults of later rows."""
-        self._rows.update(later._rows)
-        self._first = later._first | self._first
-        self._unknown.update(later._unknown)
-
     def findings(self) -> tuple[Finding, ...]:
         """Return all faults to correct."""
         found = [Finding(self._message(kind), REMEDIES[kind]) for kind in REMEDIES if kind in self._first]
@@ -116,81 +92,53 @@ class Faults:
 
 
 class RowCheck:
-    """Turns frames into batches: `batches` does all of it, the other methods one part each, `checked` in any thread.
+    """Turns frames into batches, with classes in the order of the probability columns.
 
-    `classes` are in the order of the probability columns. `first_row` rows come before the first one checked and count
-    in row numbers. `rescaled` is the number of rows taken in that were divided by their sum.
+    `first_row` rows come before the first one checked and count in row numbers. `rescaled` is the number of rows that
+    were divided by their sum.
     """
 
     def __init__(self, table: Table, classes: tuple[str, ...], first_row: int = 0) -> None:
         self._table = table
-        self._first_row = first_row
+        self._seen = first_row
         self._classes = classes
         self._index = ClassIndex(classes)
         self._faults = Faults()
         self.rescaled = 0
 
-    def batches(self, frames: Iterator[pl.DataFrame]) -> Iterator[Batch]:
+    def batches(self, frames: Iterable[pl.DataFrame]) -> Iterator[Batch]:
         """Yield a batch for each frame (labels first, then one column per class) until there is a fault.
 
-        Raises
-        ------
-        Problem
-            At the end, if there was a fault; it lists all faults in the file.
+        Raises Problem at the end, if there was a fault; it lists all faults in the file.
         """
-        for rows in self.numbered(frames):
-            batch = self.take(self.checked(rows))
-            if batch is not None:
-                yield batch
-        self.require_sound()
-
-    def numbered(self, frames: Iterable[pl.DataFrame]) -> Iterator[Rows]:
-        """Yield the rows of frames with their numbers, without the blank lines of CSV."""
-        seen = self._first_row
         for frame in frames:
-            rows = Rows(frame, range(seen + 1, seen + frame.height + 1))
-            seen += frame.height
+            numbers: RowNumbers = range(self._seen + 1, self._seen + frame.height + 1)
+            self._seen += frame.height
             if self._table.blank_lines:
-                rows = _without_blank_lines(rows)
-            if rows.frame.height:
-                yield rows
-
-    def take(self, checked: Checked) -> Batch | None:
-        """Take in the result for the next rows; return their batch unless these or earlier rows have faults."""
-        self._faults.merge(checked.faults)
-        self.rescaled += checked.rescaled
-        return None if self._faults else checked.batch
-
-    def require_sound(self) -> None:
-        """Check that no rows taken in have faults.
-
-        Raises
-        ------
-        Problem
-            If any have; it lists all faults in the file.
-        """
+                frame, numbers = _without_blank_lines(frame, numbers)
+            if frame.height and (batch := self._checked(frame, numbers)) is not None:
+                yield batch
         if self._faults:
             raise file_problem(self._table.path, *self._faults.findings())
 
-    def checked(self, rows: Rows) -> Checked:
-        """Check some rows without taking them in."""
-        faults = Faults()
-        labels, *written = rows.frame.get_columns()
+    def _checked(self, frame: pl.DataFrame, rows: RowNumbers) -> Batch | None:
+        """Return the batch of some rows with their numbers in the file, from 1; None after a fault."""
+        labels, *written = frame.get_columns()
         self._require_numbers(written)
-        truth = self._labels(labels, rows.numbers, faults)
-        numbers = _as_numbers(rows.frame)
+        truth = self._labels(labels, rows)
+        numbers = _as_numbers(frame)
         proba, sums = _by_column(numbers)
         lowest, highest, least, most = proba.min(), proba.max(), sums.min(), sums.max()
         # any NaN makes a comparison false
         if not (lowest >= -_ROUNDING and highest <= 1 + _ROUNDING and _near_one(least) and _near_one(most)):
-            self._judge(written, numbers, rows.numbers, faults)
-        if faults:
-            return Checked(None, faults)
-        off = np.abs(sums - 1) > _AS_WRITTEN if max(1 - least, most - 1) > _AS_WRITTEN else None
-        if off is not None:
+            self._judge(written, numbers, rows)
+        if self._faults:
+            return None
+        if max(1 - least, most - 1) > _AS_WRITTEN:
+            off = np.abs(sums - 1) > _AS_WRITTEN
             proba = np.where(off[:, None], proba / sums[:, None], proba)
-        batch = Batch(truth, proba.clip(0, 1) if lowest < 0 or highest > 1 else proba)
-        return Checked(batch, faults, 0 if off is None else int(off.sum()))
+            self.rescaled += int(off.sum())
+        return Batch(truth, proba.clip(0, 1) if lowest < 0 or highest > 1 else proba)
 
     def _require_numbers(self, written: Sequence[pl.Series]) -> None:
         import polars as pl
@@ -201,7 +149,7 @@ class RowCheck:
                 message = f"Column {PROBABILITY}{name} holds {str(kind).split('(')[0].lower()} values, not numbers"
                 raise file_problem(self._table.path, Finding(message, "Write one probability in every cell."))
 
-    def _labels(self, column: pl.Series, numbers: RowNumbers, faults: Faults) -> NDArray[np.int64]:
+    def _labels(self, column: pl.Series, rows: RowNumbers) -> NDArray[np.int64]:
         """Return class indices; negative if the label is empty or has no column."""
         import polars as pl
 
@@ -213,15 +161,13 @@ class RowCheck:
         truth = column.replace_strict(values, places, default=EMPTY, return_dtype=pl.Int64).to_numpy()
         empty = truth == EMPTY
         if empty.any():
-            row = int(numbers[empty.argmax()])
-            faults.add("label", int(empty.sum()), self._empty_message(row, TRUTH))
+            row = int(rows[empty.argmax()])
+            self._faults.add("label", int(empty.sum()), self._empty_message(row, TRUTH))
         for value, count in column.filter(pl.Series(truth == UNKNOWN)).value_counts().iter_rows():
-            faults.add_unknown(label_text(value), count)
+            self._faults.add_unknown(label_text(value), count)
         return truth
 
-    def _judge(
-        self, written: Sequence[pl.Series], numbers: Sequence[pl.Series], rows: RowNumbers, faults: Faults
-    ) -> None:
+    def _judge(self, written: Sequence[pl.Series], numbers: Sequence[pl.Series], rows: RowNumbers) -> None:
         """Record every kind of fault in an invalid frame."""
         proba, sums = _by_column(numbers)
         empty, missing = _nulls(written), _nulls(numbers)
@@ -237,12 +183,12 @@ class RowCheck:
                 position = int(cells.any(axis=1).argmax())
                 column = int(cells[position].argmax())
                 message = self._message(kind, int(rows[position]), column, written[column][position])
-                faults.add(kind, int(cells.any(axis=1).sum()), message)
+                self._faults.add(kind, int(cells.any(axis=1).sum()), message)
         off = ~np.any([cells.any(axis=1) for cells in faulty.values()], axis=0) & ~_near_one(sums)
         if off.any():
             position = int(off.argmax())
             message = f"Row {rows[position]}: the probabilities add up to {sums[position]:.4g}, not 1"
-            faults.add("sum", int(off.sum()), message)
+            self._faults.add("sum", int(off.sum()), message)
 
     def _message(self, kind: Kind, row: int, column: int, value: object) -> str:
         name = PROBABILITY + self._classes[column]
@@ -261,10 +207,7 @@ class RowCheck:
 def require_comparable(path: Path, classes: Sequence[str], cases: NDArray[np.int64]) -> None:
     """Check that predictions contain something to compare; `cases`, shape (k,), counts the rows by true class.
 
-    Raises
-    ------
-    Problem
-        If there is no row, one row, or only one true class.
+    Raises Problem if there is no row, one row, or only one true class.
     """
     rows = int(cases.sum())
     present = [name for name, count in zip(classes, cases, strict=True) if count]
@@ -277,13 +220,14 @@ def require_comparable(path: Path, classes: Sequence[str], cases: NDArray[np.int
         raise file_problem(path, Finding(message, "Mistakes can be compared only with cases of two classes or more."))
 
 
-def _without_blank_lines(rows: Rows) -> Rows:
+def _without_blank_lines(frame: pl.DataFrame, rows: RowNumbers) -> tuple[pl.DataFrame, RowNumbers]:
+    """Return the rows that are not blank, with their numbers: blank lines of CSV are counted, but are no rows."""
     import polars as pl
 
-    blank = rows.frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
+    blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
     if not blank.any():
-        return rows
-    return Rows(rows.frame.filter(~blank), np.asarray(rows.numbers)[~blank.to_numpy()])
+        return frame, rows
+    return frame.filter(~blank), np.asarray(rows)[~blank.to_numpy()]
 
 
 def _as_numbers(frame: pl.DataFrame) -> list[pl.Series]:

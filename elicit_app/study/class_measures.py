@@ -382,13 +382,7 @@ def measures() -> dict[str, Measure]:
 
 
 def measure_named(name: str) -> Measure:
-    """Return the measure of a given name.
-
-    Raises
-    ------
-    WrongOption
-        If there is no measure of that name.
-    """
+    """Return the measure of a given name. Raises WrongOption if there is no measure of that name."""
     from difflib import get_close_matches
 
     known = measures()

@@ -50,10 +50,7 @@ class Part:
 def files_of_model(path: Path) -> list[Path]:
     """Return the files of one model: the file itself, or the Parquet files of a folder in the order of their names.
 
-    Raises
-    ------
-    Problem
-        If the folder holds no Parquet files, or it is a study folder, whose files are of several models.
+    Raises Problem if the folder holds no Parquet files, or it is a study folder, whose files are of several models.
     """
     if not path.is_dir():
         return [path]
@@ -66,23 +63,10 @@ def files_of_model(path: Path) -> list[Path]:
 
 
 def parts_of(models: Sequence[tuple[str, Path]], rows: int = PART_ROWS, classes: Sequence[str] = ()) -> list[Part]:
-    """Split the rows of all models into parts, at the same rows for every model.
+    """Split the rows of all models, each a predictions file or a folder of Parquet files, into parts at the same rows.
 
-    Parameters
-    ----------
-    models : sequence of (str, Path)
-        For each model its name, and a predictions file or a folder of Parquet files, which are read in the order of
-        their names.
-    rows : int
-        Largest number of rows in a part. The length of a CSV file is unknown before it is read, so with a CSV file
-        everything is one part.
-    classes : sequence of str, optional
-        Classes of the metric; see `open_predictions`.
-
-    Raises
-    ------
-    Problem
-        If a file or folder cannot be used, or the models have different numbers of rows.
+    A part has at most `rows` rows. The length of a CSV file is unknown before it is read, so with a CSV file everything
+    is one part. Raises Problem if a file or folder cannot be used, or the models have different numbers of rows.
     """
     known = [
         [(real_path(file), open_predictions(file, classes=classes).table.rows) for file in files_of_model(path)]
@@ -147,32 +131,11 @@ def tally_on_cluster(
     advance: Advance | None = None,
     concern: ConcernSettings = AS_USUAL,
 ) -> RowsTally:
-    """Tally the predictions of models on a Dask cluster; the work of a lost worker is repeated.
+    """Tally the predictions of models, in parts from `parts_of`, on a Dask cluster; see `cluster`.
 
-    Parameters
-    ----------
-    metric : ElicitedMetric
-        The metric that judges the models.
-    parts : sequence of Part
-        From `parts_of`.
-    scheduler : str, optional
-        Address of a scheduler whose workers have this package and see the same files; by default workers are started
-        on this machine, one per core.
-    advance : callable, optional
-        Called with the number of parts done.
-    concern : ConcernSettings
-        Settings of the Meta Pattern Concern Score.
-
-    Returns
-    -------
-    RowsTally
-        Independent of which worker did what, and the same as in one process.
-
-    Raises
-    ------
-    Problem
-        If Dask is missing, the scheduler does not answer, workers are lost repeatedly, a file cannot be used, or the
-        models were not tried on the same cases.
+    The result is the same as in one process, whichever worker did what. `advance` is called with the number of parts
+    done. Raises Problem if Dask is missing, the scheduler does not answer, workers are lost repeatedly, a file cannot
+    be used, or the models were not tried on the same cases.
     """
     bare = replace(metric, samples=None)  # a tally does not need the draws, of which there may be many
     with cluster(scheduler) as finished:
@@ -209,22 +172,10 @@ def _merged(finished: Finished, parts: Sequence[Part], settings: TallySettings, 
 def cluster(scheduler: str | None) -> Iterator[Finished]:
     """Provide a function that runs tasks on the workers of a Dask cluster.
 
-    Parameters
-    ----------
-    scheduler : str or None
-        Address of a scheduler whose workers have this package and see the same files; None starts workers on this
-        machine, one per core.
-
-    Yields
-    ------
-    callable
-        ``finished(function, tasks)`` yields the position of each task, a tuple of arguments, and the function's result
-        as they arrive. The work of a lost worker is repeated; a Problem that is returned is raised.
-
-    Raises
-    ------
-    Problem
-        If Dask is missing, the scheduler does not answer, or workers are lost repeatedly.
+    `scheduler` is the address of one whose workers have this package and see the same files; None starts workers on
+    this machine, one per core. ``finished(function, tasks)`` yields the position of each task, a tuple of arguments,
+    and the function's result as they arrive. The work of a lost worker is repeated; a Problem that is returned is
+    raised. Raises Problem if Dask is missing, the scheduler does not answer, or workers are lost repeatedly.
     """
     distributed = _distributed()
     with _client(distributed, scheduler) as client:

@@ -132,10 +132,7 @@ class StudyDocument(StudyDescription):
 def parse_document(path: Path, content: bytes) -> StudyDocument:
     """Read `study.json` from its bytes; `path` is for error messages.
 
-    Raises
-    ------
-    Problem
-        If it is truncated, of a newer version, or has an invalid field.
+    Raises Problem if it is truncated, of a newer version, or has an invalid field.
     """
     return document_of(path, content, StudyDocument, "study file", _REMEDY)
 
@@ -143,10 +140,7 @@ def parse_document(path: Path, content: bytes) -> StudyDocument:
 def document_of(path: Path, content: bytes, schema: type[Document], called: str, remedy: str) -> Document:
     """Parse a document with a schema whose defaults are its format and newest version.
 
-    Raises
-    ------
-    Problem
-        If it is not such a document, of a newer version, or damaged; `remedy` says what to do.
+    Raises Problem if it is not such a document, of a newer version, or damaged; `remedy` says what to do.
     """
     try:
         found = strict_json(content.decode("utf-8-sig"))
@@ -221,10 +215,7 @@ def _stated_words(wording: Wording, classes: tuple[str, ...]) -> Words:
 def study_fields(path: Path, document: StudyDescription) -> dict[str, Any]:
     """Return the fields of a study that a study file and its pack share, by name.
 
-    Raises
-    ------
-    Problem
-        If words or the yardstick refer to an unknown class or to a right answer.
+    Raises Problem if words or the yardstick refer to an unknown class or to a right answer.
     """
     return {
         "title": document.title,
@@ -241,10 +232,7 @@ def study_fields(path: Path, document: StudyDescription) -> dict[str, Any]:
 def _wording_of(path: Path, document: StudyDescription) -> Wording:
     """Return the complete wording of a study: the stated words, and generic ones for the rest.
 
-    Raises
-    ------
-    Problem
-        If a word is stated for a class that the study does not have.
+    Raises Problem if a word is stated for a class that the study does not have.
     """
     words = document.wording
     index = {name: position for position, name in enumerate(document.classes)}
@@ -266,13 +254,7 @@ def _wording_of(path: Path, document: StudyDescription) -> Wording:
 
 
 def _yardstick_of(path: Path, document: StudyDescription) -> tuple[int, int]:
-    """Return the yardstick as true and predicted class.
-
-    Raises
-    ------
-    Problem
-        If it is not a mistake of the study.
-    """
+    """Return the yardstick as true and predicted class. Raises Problem if it is not a mistake of the study."""
     true, predicted = document.yardstick
     if true not in document.classes or predicted not in document.classes or true == predicted:
         raise Problem(f"{path}: the yardstick “{true}” called “{predicted}” is not a mistake of this study.")
@@ -286,10 +268,7 @@ MOST_DOCUMENT_BYTES = 16 * 2**20
 def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> Study:
     """Read a study folder of a user, or one of the program (`kind` "bundled"), beside which nothing is written.
 
-    Raises
-    ------
-    Problem
-        If something is missing, damaged, of a newer version, or has changed since the study was made.
+    Raises Problem if something is missing, damaged, of a newer version, or has changed since the study was made.
     """
     path = folder / STUDY_FILE
     document = read_document(path)
@@ -324,22 +303,13 @@ def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> 
 def model_files(folder: Path) -> tuple[tuple[str, Path], ...]:
     """Return the name and the predictions file of each model of a study folder.
 
-    Raises
-    ------
-    Problem
-        If it has no readable study file.
+    Raises Problem if it has no readable study file.
     """
     return tuple((entry.name, folder / entry.file) for entry in read_document(folder / STUDY_FILE).models)
 
 
 def read_document(path: Path) -> StudyDocument:
-    """Return the content of a study file.
-
-    Raises
-    ------
-    Problem
-        If it is missing, cannot be read, or is not a study file.
-    """
+    """Return the content of a study file. Raises Problem if it is missing, cannot be read, or is not a study file."""
     try:
         return parse_document(path, read_regular_file(path, MOST_DOCUMENT_BYTES))
     except FileNotFoundError as error:
@@ -353,10 +323,7 @@ def read_document(path: Path) -> StudyDocument:
 def check_study(study: Study) -> None:
     """Check that a study can be shown and asked about.
 
-    Raises
-    ------
-    Problem
-        If the yardstick, population, stated prevalence, words or cases are invalid.
+    Raises Problem if the yardstick, population, stated prevalence, words or cases are invalid.
     """
     names = (study.title, study.description, *study.classes, *(model.name for model in study.models))
     longest = max(map(len, names))
@@ -382,10 +349,7 @@ def check_study(study: Study) -> None:
 def write_folder(folder: Path, study: Study) -> Study:
     """Write a study with at least one model into a new or empty folder, and return the study of that folder.
 
-    Raises
-    ------
-    Problem
-        If the folder is not empty or cannot be written; nothing is left behind.
+    Raises Problem if the folder is not empty or cannot be written; nothing is left behind.
     """
     files = _file_names([model.name for model in study.models])
     stored = replace(study, name=real_path(folder).name, kind="folder", folder=folder)

@@ -56,27 +56,10 @@ def create_study(
 ) -> Study:
     """Make a study folder from predictions files, one per model, for the same cases; return its study.
 
-    Parameters
-    ----------
-    folder : str or Path
-        Must not exist, or must be empty.
-    files : sequence of str or Path
-        Models are named after their files.
-    name : str, optional
-        Title for people; by default derived from the folder's name.
-    labels : sequence of str, optional
-        The classes in display order; their names if the files number them 0..k-1.
-    population : int, optional
-        Number of cases to which natural frequencies refer; by default see `population_for`.
-    purpose : {"choose", "costs", "both"}, optional
-        Purpose of the answers; it is preselected before questions are asked.
-    columns : ColumnMap or sequence of one per file, optional
-        Meaning of the columns of files that do not use the names `y_true` and `proba_<class>`.
-
-    Raises
-    ------
-    Problem
-        If the input is invalid; it lists the faults, and nothing is written.
+    The folder must be new or empty. Models are named after their files, and the title `name` is by default derived from
+    that of the folder. `labels` are the classes in display order, or their names if the files number them 0..k-1. For
+    `population` see `population_for`. `columns` is the meaning of the columns, of all files or one each, if they do not
+    have the usual names. Raises Problem if the input is invalid; it lists the faults, and nothing is written.
     """
     folder = Path(folder)
     study = study_of(
@@ -102,12 +85,7 @@ def create_amounts_study(
     """Make a study folder from files with several labels, or with outcomes in contexts; see `create_study`.
 
     The study holds only counts: the folder has one file, without any item. See `study_of_amounts` for `noun` and
-    `population`.
-
-    Raises
-    ------
-    Problem
-        If the input is invalid; it lists the faults, and nothing is written.
+    `population`. Raises Problem if the input is invalid; it lists the faults, and nothing is written.
     """
     study = amounts_study_of(files, _title(name, real_path(folder).name), noun=noun, population=population)
     with new_folder(Path(folder)) as temporary:
@@ -276,12 +254,8 @@ def change_models(
 
     Each file to add holds the predictions of one model for the same cases; its columns, one map for all or one per
     file, are by default read as those of the first files. `rename` maps old names to new ones. Earlier answers remain
-    valid. The notes of the returned study are about the added files.
-
-    Raises
-    ------
-    Problem
-        If there is no such model, a name is used twice, no model is left, or the cases differ; nothing is changed.
+    valid. The notes of the returned study are about the added files. Raises Problem if there is no such model, a name
+    is used twice, no model is left, or the cases differ; nothing is changed.
     """
     _folder_of(study)
     here = [model.name for model in study.models]
@@ -298,10 +272,7 @@ def change_models(
 def with_models(study: Study, models: Sequence[Predictions]) -> Study:
     """Return a study with other models for the same cases, not yet saved.
 
-    Raises
-    ------
-    Problem
-        If there is none, or two have the same name.
+    Raises Problem if there is none, or two have the same name.
     """
     called = [model.name for model in models]
     if not models:
@@ -322,10 +293,7 @@ def more_models(
 ) -> list[Predictions]:
     """Read further models for the cases of a study; see `change_models`.
 
-    Raises
-    ------
-    Problem
-        If a file cannot be read, or lists other cases.
+    Raises Problem if a file cannot be read, or lists other cases.
     """
     return [read.predictions for read in _read_more(study, files, columns)]
 
@@ -349,10 +317,7 @@ def _read_more(
 def save_study(study: Study) -> None:
     """Save the changed title, words, population, prevalence, yardstick or models of a study to its folder.
 
-    Raises
-    ------
-    Problem
-        If the study has no folder of its own, or a value cannot be used.
+    Raises Problem if the study has no folder of its own, or a value cannot be used.
     """
     folder = _folder_of(study)
     before = read_folder(folder).models
@@ -409,10 +374,7 @@ def words_csv(study: Study) -> str:
 def write_words(study: Study, path: Path) -> Path:
     """Write the words of all mistakes to a file; a byte order mark tells spreadsheets that it is UTF-8.
 
-    Raises
-    ------
-    Problem
-        If it cannot be written.
+    Raises Problem if it cannot be written.
     """
     return write_whole(path, words_csv(study).encode("utf-8-sig"))
 
@@ -420,10 +382,7 @@ def write_words(study: Study, path: Path) -> Path:
 def read_words(study: Study, path: Path) -> dict[Key, Mistake]:
     """Return the words for mistakes of `study` from a CSV file; empty cells keep the present words.
 
-    Raises
-    ------
-    Problem
-        If it cannot be read, lacks the columns "truth" and "called", or names an unknown class.
+    Raises Problem if it cannot be read, lacks the columns "truth" and "called", or names an unknown class.
     """
     try:
         text = read_regular_file(path, MOST_TYPED_BYTES).decode("utf-8-sig")

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
+from elicit_app.study.checking import SUM_RANGE
 from elicit_app.study.model import MOST_CLASSES, ColumnMap
 from elicit_app.study.tables import EMPTY, LONGEST_CELL, PROBABILITY, TRUTH, UNKNOWN, Table, class_of_column, open_table
 from metrics.inputs.class_index import ClassIndex
@@ -39,7 +40,6 @@ _PREFIX = re.compile(
     r"^(y_)?(proba?|probability|prob|p|score|scores|logits?|softmax|pred|class|conf|confidence)[ _.:\-]*", re.I
 )
 _SUFFIX = re.compile(r"[ _.:\-]*(proba?|probability|score|logits?|conf|confidence)$", re.I)
-_SUMS = (0.99, 1.01)
 _COUNTING = ("", "id", "index", "case", "row", "unnamed: 0", "image", "file", "filename", "patient_id", "fold")
 
 
@@ -76,10 +76,7 @@ class FirstRows:
 def read_first_rows(path: Path) -> FirstRows:
     """Read the first rows of a file and guess the meaning of its columns.
 
-    Raises
-    ------
-    Problem
-        If it cannot be read as CSV, Parquet or NPZ, or two columns have the same name.
+    Raises Problem if it cannot be read as CSV, Parquet or NPZ, or two columns have the same name.
     """
     table = open_table(path)
     names = tuple(name.strip() for name in table.columns[:_LOOKED_AT_COLUMNS])
@@ -97,10 +94,7 @@ def read_first_rows(path: Path) -> FirstRows:
 def has_usual_columns(path: Path) -> bool:
     """Return whether the header has the usual names, `y_true` and `proba_<class>`.
 
-    Raises
-    ------
-    Problem
-        If the file cannot be read.
+    Raises Problem if the file cannot be read.
     """
     return _are_usual([name.strip() for name in open_table(path).columns])
 
@@ -229,7 +223,7 @@ def _kind(scores: Sequence[NDArray[np.float64]]) -> Any:
     whole = len({len(own) for own in scores}) == 1
     if inside and len(scores) > 1 and whole:
         sums = np.sum(scores, axis=0)
-        inside = bool(((sums >= _SUMS[0]) & (sums <= _SUMS[1])).mean() > 0.5)
+        inside = bool(((sums >= SUM_RANGE[0]) & (sums <= SUM_RANGE[1])).mean() > 0.5)
     return "probabilities" if inside else "logits"
 
 
@@ -243,23 +237,8 @@ def column_map(
 ) -> ColumnMap:
     """Return the meaning of a file's columns: as stated, and otherwise as guessed.
 
-    Parameters
-    ----------
-    first_rows : FirstRows
-        The file's first rows.
-    truth : str, optional
-        The column of true labels.
-    columns : sequence of (class, column)
-        The score column of each class; for two classes one is enough.
-    predicted : str, optional
-        The column of predicted labels, if there are no scores.
-    logits : bool
-        Whether the scores are raw, so that their softmax is taken.
-
-    Raises
-    ------
-    Problem
-        If the meaning is unclear or inconsistent.
+    `columns` are the pairs (class, column) of scores, raw ones if `logits`; for two classes one is enough. Without
+    scores `predicted` is the column of predicted labels. Raises Problem if the meaning is unclear or inconsistent.
     """
     guess = first_rows.guess
     truth = truth or (guess.truth if guess else TRUTH if TRUTH in first_rows.columns else None)
@@ -329,13 +308,7 @@ def as_options(columns: ColumnMap) -> str:
 
 
 def require_usable(columns: ColumnMap) -> None:
-    """Check that a map names each column once, and one column per class.
-
-    Raises
-    ------
-    Problem
-        If it does not.
-    """
+    """Check that a map names each column once, and one column per class. Raises Problem if it does not."""
     used = [columns.truth, *columns.columns]
     k = len(columns.classes)
     if len(set(used)) < len(used):

@@ -69,12 +69,8 @@ class LabelBits(NamedTuple):
 class CaseColumns:
     """A file of cases (CSV, Parquet or NPZ) whose columns are read on demand.
 
-    Where classes are `known`, from a metric, the file may number them in place of naming them.
-
-    Raises
-    ------
-    Problem
-        If the file cannot be opened, or a requested column is missing or invalid; the message gives the row.
+    Where classes are `known`, from a metric, the file may number them in place of naming them. Raises Problem if the
+    file cannot be opened, or a requested column is missing or invalid; the message gives the row.
     """
 
     def __init__(self, path: Path, known: Sequence[str] = ()) -> None:
@@ -221,12 +217,8 @@ class CaseColumns:
 def numbers_by_class(text: str, classes: Sequence[str], option: str) -> dict[str, float]:
     """Return the numbers that an option states for classes: "malignant=0.1" or "a=0.2,b=0.3".
 
-    It is one line of CSV: a class with a comma in it stands in quotation marks.
-
-    Raises
-    ------
-    WrongOption
-        If a class is unknown or named twice, or a value is not a number >= 0.
+    It is one line of CSV: a class with a comma in it stands in quotation marks. Raises WrongOption if a class is
+    unknown or named twice, or a value is not a number >= 0.
     """
     found: dict[str, float] = {}
     for part in parts_of(text):
@@ -250,10 +242,7 @@ def numbers_by_class(text: str, classes: Sequence[str], option: str) -> dict[str
 def completed_prevalence(stated: Mapping[str, float], counts: Mapping[str, int]) -> list[float]:
     """Return a share for every class; those not stated divide the remainder in proportion to their cases, `counts`.
 
-    Raises
-    ------
-    WrongOption
-        If the shares do not sum to 1.
+    Raises WrongOption if the shares do not sum to 1.
     """
     rest = 1 - sum(stated.values())
     left = sum(count for name, count in counts.items() if name not in stated)
@@ -267,12 +256,7 @@ def read_practice(path: Path, classes: Sequence[str]) -> Practice:
 
     The first line of the CSV file names the decisions, after a first cell that is ignored. Each other line names a true
     class and gives a count or a rate for each decision. Classes may be in any order. Cells may be separated by
-    semicolons, tabs or bars, as in spreadsheets with decimal commas.
-
-    Raises
-    ------
-    Problem
-        If the file is invalid.
+    semicolons, tabs or bars, as in spreadsheets with decimal commas. Raises Problem if the file is invalid.
     """
     table = read_class_table(path, classes)
     try:
@@ -396,12 +380,8 @@ class Measure:
     def of(self, path: Path, options: Options) -> Measurement:
         """Return the result for a file.
 
-        Raises
-        ------
-        WrongOption
-            If an option does not apply to this measure, or its value is invalid.
-        Problem, InputError
-            If the file is invalid.
+        Raises WrongOption if an option does not apply to this measure, or its value is invalid. Raises Problem or
+        InputError if the file is invalid.
         """
         self._require_known(options)
         with _reworded_errors(path, options):

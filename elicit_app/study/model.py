@@ -311,10 +311,8 @@ def default_wording(classes: Sequence[str], case: str = "case", cases: str = "ca
 def check_wording(wording: Wording, classes: Sequence[str]) -> None:
     """Check that all words can be shown; `classes` are for error messages.
 
-    Raises
-    ------
-    Problem
-        If a word is empty or missing for a class, or a consequence is too long for the page; it lists all faults.
+    Raises Problem if a word is empty or missing for a class, or a consequence is too long for the page; it lists all
+    faults.
     """
     k = len(classes)
     findings = [*_counts(wording, k)] or [*_texts(wording, classes)]

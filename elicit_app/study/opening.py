@@ -86,12 +86,7 @@ def open_study(ref: str | Path) -> Study:
     """Open a bundled or synthetic study by name, a study folder, a packed study (`*.elicit`), or a predictions file.
 
     ``eta:FILE`` uses the probabilities in a file as a distribution. Words, population and yardstick that are not stated
-    have defaults.
-
-    Raises
-    ------
-    Problem
-        If there is no such study, or it is invalid.
+    have defaults. Raises Problem if there is no such study, or it is invalid.
     """
     if isinstance(ref, str) and ref in BUNDLED:
         return read_folder(datasets_folder() / ref, "bundled")
@@ -182,11 +177,7 @@ def synthetic_study(name: str) -> Study:
     """Return the synthetic study `paper-K` or `softmax-K`, K from 2 to 10.
 
     It has no models: the distribution is the study, with C_ij the mean over all points of eta_i 1[class j predicted].
-
-    Raises
-    ------
-    KeyError
-        If there is no synthetic study with that name.
+    Raises KeyError if there is no synthetic study with that name.
     """
     kind, k = _parts(name)
     distribution = _paper_distribution(_slopes(k)) if kind == "paper" else _softmax_distribution(k)
@@ -198,12 +189,8 @@ def synthetic_study(name: str) -> Study:
 def study_of_eta(path: Path) -> Study:
     """Return the study whose distribution is a file: rows are equally likely and their probabilities are true.
 
-    The file has one column `proba_<class>` per class; a column `y_true` is ignored.
-
-    Raises
-    ------
-    Problem
-        If the file is invalid.
+    The file has one column `proba_<class>` per class; a column `y_true` is ignored. Raises Problem if the file is
+    invalid.
     """
     table = open_table(path)
     found = {index: name for index, column in enumerate(table.columns) if (name := class_of_column(column.strip()))}

@@ -160,10 +160,7 @@ def with_pack(study: Study, pack: Pack) -> Study:
 def read_pack(path: Path) -> Study:
     """Read a pack.
 
-    Raises
-    ------
-    Problem
-        If it is missing, damaged, of a newer version, or has been changed since it was made.
+    Raises Problem if it is missing, damaged, of a newer version, or has been changed since it was made.
     """
     try:
         require_regular_file(path, _MOST_BYTES)

@@ -61,10 +61,7 @@ _SLOW = "It takes too long to read"
 def head(path: Path, *, own: bool = False) -> Head:
     """Return the columns and the number of rows of a Parquet file; the program's own files are read in this process.
 
-    Raises
-    ------
-    UnreadableError
-        If it is damaged, or needs more time or memory than is allowed.
+    Raises UnreadableError if it is damaged, or needs more time or memory than is allowed.
     """
     if own:
         return _read_head(path)
@@ -79,10 +76,7 @@ def frames(
 ) -> Iterator[pl.DataFrame]:
     """Yield the rows from `start` to `stop` (None: to the end) of some columns, at most `BATCH_ROWS` at a time.
 
-    Raises
-    ------
-    UnreadableError
-        As for `head`, or if the file has changed.
+    Raises UnreadableError as for `head`, or if the file has changed.
     """
     if own:
         yield from _read_frames(path, columns, start, stop)

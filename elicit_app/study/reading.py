@@ -84,13 +84,7 @@ class PredictionsFile:
         return self.ordered(_numbered(len(self.classes)))
 
     def ordered(self, classes: Sequence[str]) -> PredictionsFile:
-        """Return the same file with its classes in another order.
-
-        Raises
-        ------
-        Problem
-            If the file has other classes.
-        """
+        """Return the same file with its classes in another order. Raises Problem if the file has other classes."""
         missing = [name for name in classes if name not in self.classes]
         extra = [name for name in self.classes if name not in classes]
         if missing or extra:
@@ -107,22 +101,11 @@ def open_predictions(
 ) -> PredictionsFile:
     """Open a predictions file and find its columns.
 
-    Parameters
-    ----------
-    path : str or Path
-        CSV or Parquet with a column `y_true` and one column `proba_<class>` per class, or NPZ with `y_true` (n,),
-        `y_proba` (n, k) and optionally `classes` (k,). Other columns are ignored.
-    own : bool
-        Whether the file came with the program and can be trusted.
-    columns : ColumnMap, optional
-        Meaning of its columns, if they have other names.
-    classes : sequence of str, optional
-        The classes, if known; a file may then have a column `y_pred` of their labels in place of probabilities.
-
-    Raises
-    ------
-    Problem
-        If the file or its header is invalid; the message says what to do.
+    CSV and Parquet have a column `y_true` and one column `proba_<class>` per class, NPZ has `y_true` (n,), `y_proba`
+    (n, k) and optionally `classes` (k,); other columns are ignored. `columns` is the meaning of columns that have other
+    names. If the `classes` are known, a file may have a column `y_pred` of their labels in place of probabilities. A
+    file that came with the program is its `own`, and trusted. Raises Problem if the file or its header is invalid; the
+    message says what to do.
     """
     table = open_table(Path(path), own=own)
     named = {name.strip() for name in table.columns}
@@ -142,29 +125,12 @@ def open_predictions(
 def read_predictions(
     path: str | Path, *, labels: Sequence[str] | None = None, own: bool = False, columns: ColumnMap | None = None
 ) -> ReadPredictions:
-    """Read and check all predictions of one file.
+    """Read and check all predictions of one file; see `open_predictions`.
 
-    Parameters
-    ----------
-    path : str or Path
-        A predictions file; see `open_predictions`.
-    labels : sequence of str, optional
-        The order of the classes; by default that of the columns. If an NPZ file names no classes, their names.
-    own : bool
-        Whether the file came with the program.
-    columns : ColumnMap, optional
-        Meaning of its columns, if they have other names.
-
-    Returns
-    -------
-    ReadPredictions
-        Probabilities in [0, 1]. Rows whose sum is within 0.99 to 1.01, but further from 1 than the measures accept
-        (0.001), are divided by their sum, and a note gives their number; all others are as written.
-
-    Raises
-    ------
-    Problem
-        If there are faults; it lists all, with their rows or columns. Rows are counted from 1 below the header.
+    The classes are in the order of `labels`, by default in that of the columns; `labels` also name the classes of an
+    NPZ file that does not. Probabilities are in [0, 1]. Rows whose sum is within 0.99 to 1.01, but further from 1 than
+    the measures accept (0.001), are divided by their sum, and a note gives their number; all others are as written.
+    Raises Problem if there are faults; it lists all, with their rows, counted from 1 below the header, or columns.
     """
     file = open_predictions(path, own=own, columns=columns)
     names = file.classes
@@ -186,10 +152,7 @@ def read_predictions(
 def require_askable(path: Path, n_classes: int) -> None:
     """Check that there are not too many classes to ask about, before any matrix is allocated.
 
-    Raises
-    ------
-    Problem
-        If there are more than `MOST_CLASSES`.
+    Raises Problem if there are more than `MOST_CLASSES`.
     """
     if n_classes > MOST_CLASSES:
         found = f"It has {n_classes:,} classes; at most {MOST_CLASSES} can be asked about"
@@ -277,10 +240,7 @@ _RAREST = 50
 def normalised_prevalence(stated: Sequence[float], n_classes: int) -> tuple[float, ...]:
     """Normalise a stated prevalence, whose sum may be within 0.99 to 1.01, to sum 1.
 
-    Raises
-    ------
-    Problem
-        If the numbers are not a prevalence of that many classes.
+    Raises Problem if the numbers are not a prevalence of that many classes.
     """
     if len(stated) != n_classes or not all(0 < share < 1 for share in stated):
         raise Problem(f"The stated prevalence must be {n_classes} numbers between 0 and 1, one per class.")

@@ -74,17 +74,7 @@ AS_USUAL = ConcernSettings()
 
 
 class ModelTally:
-    """Sums over the rows of one model, other than its decisions.
-
-    Attributes
-    ----------
-    labels : ndarray of int64, shape (k,)
-        Number of rows of each true class.
-    rescaled : list of tuple of (Path, int)
-        Files with rows that were divided by their sum, and their number.
-    notes : list of str
-        Notes on its files: that they number the classes, or have case weights.
-    """
+    """Sums over the rows of one model, other than its decisions."""
 
     def __init__(self, metric: ElicitedMetric, concern: ConcernSettings) -> None:
         k = len(metric.classes)
@@ -111,23 +101,9 @@ class ModelTally:
 class RowsTally:
     """Sums over the rows of all models; tallies of parts of the rows can be merged.
 
-    Parameters
-    ----------
-    metric : ElicitedMetric
-        Its classes give the order of the columns.
-    names : sequence of str
-        Names of the models.
-    calibrations : sequence of Calibration, optional
-        Calibration of each model's probabilities; by default unknown.
-    concern : ConcernSettings
-        Settings of the Meta Pattern Concern Score.
-
-    Attributes
-    ----------
-    cases : CaseTally
-        Truth and decisions of all policies.
-    same_labels : bool
-        Whether the true labels of every row agree in all models.
+    The order of the columns is that of the metric's classes; the calibrations of the models' probabilities are by
+    default unknown. `cases` holds the truth and the decisions of all policies, `same_labels` whether the true labels of
+    every row agree in all models.
     """
 
     def __init__(
@@ -189,27 +165,10 @@ def tally_rows(
     advance: Advance | None = None,
     concern: ConcernSettings = AS_USUAL,
 ) -> RowsTally:
-    """Read rows of all models side by side and tally them.
+    """Read the same rows of all models, before which there are `first_row` others, side by side and tally them.
 
-    Parameters
-    ----------
-    models : sequence of ModelRows
-        The same rows of every model. Their classes must be those of the metric, in any order, or their numbers 0..k-1.
-    metric : ElicitedMetric
-        The metric that judges them.
-    first_row : int
-        Number of rows before these.
-    calibrations : sequence of Calibration, optional
-        See `RowsTally`.
-    concern : ConcernSettings
-        See `RowsTally`.
-    advance : callable, optional
-        Called with the number of rows of a model after each batch.
-
-    Raises
-    ------
-    Problem
-        If a file has other classes or invalid rows; it lists all faults.
+    The classes of the models must be those of the metric, in any order, or their numbers 0..k-1. Raises Problem if a
+    file has other classes or invalid rows; it lists all faults.
     """
     tally = RowsTally(metric, [model.name for model in models], calibrations, concern)
     for start, batches in _numbered(models, tally, first_row, advance):
@@ -225,10 +184,7 @@ def tally_models(
 ) -> RowsTally:
     """Tally all rows of models, and once more if their calibration requires other policies.
 
-    Raises
-    ------
-    Problem
-        As for `tally_rows`, or if the models were not tried on the same cases.
+    Raises Problem as for `tally_rows`, or if the models were not tried on the same cases.
     """
     names = [model.name for model in models]
     tally = RowsTally(metric, names, concern=concern)
@@ -304,10 +260,7 @@ def _side_by_side(streams: Sequence[Iterator[Batch]]) -> Iterator[list[Batch]]:
 def require_same_cases(models: Sequence[ModelRows], tally: RowsTally) -> None:
     """Check that there is something to compare and that the models were tried on the same cases.
 
-    Raises
-    ------
-    Problem
-        If not; the message says which two differ and how.
+    Raises Problem if not; the message says which two differ and how.
     """
     metric = tally.metric
     for rows, model in zip(models, tally.models, strict=True):
@@ -365,20 +318,10 @@ def scores_of(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Scores:
-    """Return the models scored and judged.
+    """Return the models of a tally from `tally_models`, scored and judged with `draws` from `seed`; see `Judge`.
 
-    Parameters
-    ----------
-    tally : RowsTally
-        From `tally_models`.
-    metric : ElicitedMetric
-        Costs, population and, if any, draws.
-    prevalence : sequence of k float, optional
-        Stated shares of the true classes. By default those of the metric, if they differ from those of the rows.
-    practice : Practice, optional
-        Present practice.
-    draws, seed
-        As in `metrics.policies.judging.Judge`.
+    The shares of the true classes are those of `prevalence`, by default those of the metric, if they differ from those
+    of the rows.
     """
     shares, notes = judged_prevalence(metric, tally.models[0].labels, prevalence)
     notes += () if shares is None else ("Accuracy, MPCS and costs per case are those of the cases in the files.",)

@@ -61,24 +61,12 @@ def class_of_column(column: str) -> str | None:
 
 
 class Table(Protocol):
-    """An opened predictions file whose rows have not yet been read.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    columns : tuple of str
-        Names of the columns as written, in order.
-    rows : int or None
-        Number of rows, if known without reading them all.
-    blank_lines : bool
-        Whether rows without any value are blank lines, which are skipped.
-    """
+    """An opened predictions file whose rows have not yet been read."""
 
     path: Path
-    columns: tuple[str, ...]
-    rows: int | None
-    blank_lines: bool
+    columns: tuple[str, ...]  # names as written, in order
+    rows: int | None  # their number, if known without reading them all
+    blank_lines: bool = False  # whether rows without any value are blank lines, which are skipped
 
     def frames(self, wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
         """Yield frames of the columns at the positions `wanted`, in that order, for the rows from `start` to `stop`.
@@ -89,18 +77,14 @@ class Table(Protocol):
 
     def row_fault(self, row: int) -> str | None:
         """Return the fault in the shape of a row (from 1) with an empty cell; None if only the cell is at fault."""
-        ...
+        return None
 
 
 def open_table(path: Path, *, own: bool = False) -> Table:
     """Open a predictions file by its suffix: `.csv`, `.parquet` (or `.pq`) or `.npz`.
 
-    Only the header is read, except for NPZ. The program's `own` files are trusted.
-
-    Raises
-    ------
-    Problem
-        If there is no such file, its content does not match its suffix, or it is larger than the limits.
+    Only the header is read, except for NPZ. The program's `own` files are trusted. Raises Problem if there is no such
+    file, its content does not match its suffix, or it is larger than the limits.
     """
     kinds: dict[str, Callable[[Path], Table]] = {".csv": CsvTable, ".npz": NpzTable}
     kinds |= dict.fromkeys(PARQUET, lambda path: ParquetTable(path, own=own))
@@ -129,10 +113,7 @@ def open_table(path: Path, *, own: bool = False) -> Table:
 def require_regular_file(path: Path, most_bytes: int = MOST_BYTES) -> None:
     """Check that a path is a regular file, without opening it, and not too large.
 
-    Raises
-    ------
-    Problem
-        If it is missing, a folder, a dangling link, a pipe or a device, or larger than `most_bytes`.
+    Raises Problem if it is missing, a folder, a dangling link, a pipe or a device, or larger than `most_bytes`.
     """
     try:
         found = path.stat()
@@ -150,7 +131,7 @@ def require_regular_file(path: Path, most_bytes: int = MOST_BYTES) -> None:
         raise file_problem(path, Finding(f"It is {size}", "Split it, or take a sample of the cases."))
 
 
-class CsvTable:
+class CsvTable(Table):
     """A CSV file in UTF-8 whose first line names the columns.
 
     The separator is a comma, or a semicolon, tab or bar, as in spreadsheets of locales with decimal commas.
@@ -292,10 +273,8 @@ def _split(line: str, separator: str) -> _Header | None:
     return _Header(names, separator, rows.line_num > 1)
 
 
-class ParquetTable:
+class ParquetTable(Table):
     """A Parquet file; a foreign one is decoded only by a child process."""
-
-    blank_lines = False
 
     def __init__(self, path: Path, *, own: bool = False) -> None:
         self.path, self._own = path, own
@@ -320,21 +299,15 @@ class ParquetTable:
         if expected:
             raise self._damaged("It was changed while it was read")
 
-    def row_fault(self, row: int) -> str | None:
-        """Return None: every row has a cell for every column."""
-        return None
-
     def _damaged(self, found: str) -> Problem:
         return file_problem(self.path, Finding(found, "Write or copy it again."))
 
 
-class NpzTable:
+class NpzTable(Table):
     """An NPZ file: `y_true` (n,), `y_proba` (n, k), optionally `classes` (k,); pickled objects are never loaded.
 
     Without `classes` the labels are the integers 0..k-1. Without `y_proba` every array (n,) is a column.
     """
-
-    blank_lines = False
 
     def __init__(self, path: Path) -> None:
         import polars as pl
@@ -349,10 +322,6 @@ class NpzTable:
     def frames(self, wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
         """Yield frames; see `Table`."""
         yield from self._frame[start:stop, list(wanted)].iter_slices(BATCH_ROWS)
-
-    def row_fault(self, row: int) -> str | None:
-        """Return None: every row has a cell for every column."""
-        return None
 
     def _of_classes(self, arrays: dict[str, NDArray[Any]]) -> tuple[tuple[str, ...], list[NDArray[Any]]]:
         """Return the names of the columns and the columns: the labels, then the probability of each class."""

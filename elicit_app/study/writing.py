@@ -26,12 +26,7 @@ if TYPE_CHECKING:
 def write_whole(path: Path, content: str | bytes) -> Path:
     """Write a file atomically, with text as UTF-8: readers see either the old or the complete new content.
 
-    Returns the path.
-
-    Raises
-    ------
-    Problem
-        If it cannot be written: the disk is full, the folder is missing or read-only.
+    Returns the path. Raises Problem if it cannot be written: the disk is full, the folder is missing or read-only.
     """
     try:
         write_atomically(path, content)
@@ -63,10 +58,7 @@ def json_lines(values: Iterable[object]) -> str:
 def append_lines(path: Path, values: Iterable[object]) -> None:
     """Append values as JSON, one per line, and sync them to disk before returning; `whole_lines` reads them.
 
-    Raises
-    ------
-    Problem
-        If they cannot be written.
+    Raises Problem if they cannot be written.
     """
     lines = json_lines(values)
     try:
@@ -94,10 +86,7 @@ PICTURES = (".png", ".svg", ".pdf")
 def write_picture(figure: Figure, path: Path, dpi: int = 150) -> None:
     """Write a figure atomically and without a time stamp, in the format of its suffix (one of `PICTURES`).
 
-    Raises
-    ------
-    Problem
-        If the suffix is not one of these, or the file cannot be written.
+    Raises Problem if the suffix is not one of these, or the file cannot be written.
     """
     kind = path.suffix.lower()
     if kind not in PICTURES:
@@ -124,10 +113,7 @@ def write_problem(path: Path, error: OSError) -> Problem:
 def require_writable(path: Path) -> None:
     """Check that a file could be written at a path, before there is anything to write; folders need not exist yet.
 
-    Raises
-    ------
-    Problem
-        If the path is a folder, or a parent is not a folder.
+    Raises Problem if the path is a folder, or a parent is not a folder.
     """
     if path.is_dir():
         raise Problem(f"{path} is a folder: name a file in it.")
@@ -142,12 +128,7 @@ def require_writable(path: Path) -> None:
 def new_folder(path: Path) -> Iterator[Path]:
     """Provide a temporary folder that becomes `path` at the end; after an error nothing is left.
 
-    Missing parents are made.
-
-    Raises
-    ------
-    Problem
-        If `path` is not empty, or cannot be written.
+    Missing parents are made. Raises Problem if `path` is not empty, or cannot be written.
     """
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise Problem(f"{path} exists already: choose a new folder.")

@@ -355,10 +355,7 @@ class ElicitedMetric(CostsOfCases):
 def require_metric(given: object) -> None:
     """Check that an argument is an elicited metric, not its costs or the path of its file.
 
-    Raises
-    ------
-    TypeError
-        If it is anything else.
+    Raises TypeError if it is anything else.
     """
     if not isinstance(given, ElicitedMetric):
         raise ArgumentTypeError(

@@ -190,19 +190,12 @@ class ExchangeRate:
 
 @dataclass(frozen=True)
 class Headline:
-    """The metric as one sentence: the cost of one mistake in units of the yardstick.
+    """The metric as one sentence: the cost of one mistake in units of the yardstick."""
 
-    Parameters
-    ----------
-    rate, yardstick : ExchangeRate
-        The mistake it names, and the unit.
-    provisional : str or None
-        Why the result is provisional; None if it is not.
-    """
-
+    # the mistake it names, and the unit
     rate: ExchangeRate
     yardstick: ExchangeRate
-    provisional: str | None = None
+    provisional: str | None = None  # why the result is provisional; None if it is not
 
     @property
     def start(self) -> str:
@@ -275,17 +268,8 @@ def exchange_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
 def rate_of(metric: ElicitedMetric, mistake: tuple[object, object]) -> ExchangeRate:
     """Return the exchange rate of a mistake whose cost is to vary.
 
-    Parameters
-    ----------
-    metric : ElicitedMetric
-        As in `exchange_rates`.
-    mistake : tuple
-        (true, predicted), as labels; or as indices as in `exchange_rates`, if they are not both labels.
-
-    Raises
-    ------
-    InputError
-        If it is not a pair, no mistake, or the yardstick.
+    It is (true, predicted), as labels; or as indices as in `exchange_rates`, if they are not both labels. Raises
+    InputError if it is not a pair, no mistake, or the yardstick.
     """
     rates = exchange_rates(metric)
     if isinstance(mistake, str) or not isinstance(mistake, Sequence) or len(mistake) != 2:
@@ -338,18 +322,6 @@ def headline(metric: ElicitedMetric) -> Headline:
     if all others are unknown. Wide ranges and bounds are stated as such. If the result is provisional, the reason
     follows the sentence.
 
-    Parameters
-    ----------
-    metric : ElicitedMetric
-        As in `exchange_rates`.
-
-    Returns
-    -------
-    Headline
-        Its parts, and the whole in words.
-
-    Examples
-    --------
     >>> from metrics import ElicitedMetric
     >>> metric = ElicitedMetric.from_cost_matrix(["healthy", "ill"], [[0, 1], [8, 0]])
     >>> headline(metric).in_words()

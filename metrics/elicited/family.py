@@ -38,18 +38,10 @@ _SAME_COST = 1e-9
 
 
 class MistakeKey(NamedTuple):
-    """One kind of mistake, as indices of classes.
+    """One kind of mistake, as indices of classes."""
 
-    Parameters
-    ----------
-    true : int
-        The true class.
-    predicted : int or None
-        The predicted class; None stands for any wrong answer for that truth (family "dlpm").
-    """
-
-    true: int
-    predicted: int | None
+    true: int  # the true class
+    predicted: int | None  # the predicted class; None stands for any wrong answer for that truth (family "dlpm")
 
 
 @lru_cache
@@ -66,27 +58,13 @@ def error_cells(k: int) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Family(ABC):
-    """A family of metrics; there are two, `DLPM` and `LPM`.
+    """A family of metrics; there are two, `DLPM` and `LPM`."""
 
-    Parameters
-    ----------
-    name : {"dlpm", "lpm"}
-        Its name in files and on the command line.
-    sign : {1, -1}
-        Sign of the weights: hits have value (1), errors have a cost (-1).
-    rule : str
-        The assumption of the family, in an expert's words.
-    distinguishes_errors : bool
-        Whether it distinguishes wrong answers for the same truth.
-    normalised : str
-        The normalisation, as a verb phrase about the weights: "sum to 1".
-    """
-
-    name: FamilyName
-    sign: Literal[1, -1]
-    rule: str
-    distinguishes_errors: bool
-    normalised: str
+    name: FamilyName  # its name in files and on the command line
+    sign: Literal[1, -1]  # sign of the weights: hits have value (1), errors have a cost (-1)
+    rule: str  # the assumption of the family, in an expert's words
+    distinguishes_errors: bool  # whether it distinguishes wrong answers for the same truth
+    normalised: str  # the normalisation, as a verb phrase about the weights: "sum to 1"
 
     @abstractmethod
     def mistakes(self, k: int) -> tuple[MistakeKey, ...]:
@@ -96,10 +74,7 @@ class Family(ABC):
     def n_classes(self, n_weights: int) -> int:
         """Return the number of classes, at least 2, that has the given number of weights.
 
-        Raises
-        ------
-        InputError
-            If no number of classes has that many weights.
+        Raises InputError if no number of classes has that many weights.
         """
 
     @abstractmethod
@@ -110,12 +85,7 @@ class Family(ABC):
     def weight_matrix(self, weights: ArrayLike) -> Floats:
         """Return W, shape (..., k, k), such that the utility of a confusion matrix R of rates is ``(W * R).sum()``.
 
-        Greater is better. The weights are not normalised.
-
-        Raises
-        ------
-        InputError
-            If the number of weights is wrong.
+        Greater is better. The weights are not normalised. Raises InputError if the number of weights is wrong.
         """
 
     @abstractmethod
@@ -155,25 +125,8 @@ class Family(ABC):
         return key.true, (1 if key.true == 0 else 0) if key.predicted is None else key.predicted
 
     def normalise(self, weights: ArrayLike) -> Floats:
-        """Normalise weights: to sum 1 ("dlpm") or L2 norm 1 ("lpm").
+        """Return weights (..., n_weights) divided by their sum ("dlpm") or norm ("lpm"). Raises InputError as `signed`.
 
-        Parameters
-        ----------
-        weights : array-like of shape (..., n_weights)
-            "dlpm": weights of the hits, >= 0; "lpm": weights of the errors, <= 0.
-
-        Returns
-        -------
-        ndarray of shape (..., n_weights)
-            The weights divided by their sum or norm.
-
-        Raises
-        ------
-        InputError
-            If a shape is wrong, a weight is not finite or has the wrong sign, or all weights are zero.
-
-        Examples
-        --------
         >>> DLPM.normalise([1, 3]).tolist()
         [0.25, 0.75]
         """
@@ -182,48 +135,20 @@ class Family(ABC):
         return np.asarray(scaled / self._size(scaled) + 0.0)  # + 0.0 turns -0.0 into 0.0
 
     def costs(self, weights: ArrayLike) -> Floats:
-        """Return the cost matrix that ranks confusion matrices of equal prevalence as the weights do.
+        """Return the cost matrix, (..., k, k), that ranks confusion matrices of equal prevalence as the weights do.
 
         "lpm": C[i, j] = -a_ij. "dlpm": C[i, j] = a_i for every j != i, because an error on class i loses the reward of
-        a hit. Both are scaled so that the largest cost is 1.
-
-        Parameters
-        ----------
-        weights : array-like of shape (..., n_weights)
-            In any positive scale.
-
-        Returns
-        -------
-        ndarray of shape (..., k, k)
-            Costs in [0, 1] with a zero diagonal.
-
-        Raises
-        ------
-        InputError
-            If a shape is wrong, a weight is not finite or has the wrong sign, or all weights are zero.
+        a hit. Both are scaled so that the largest cost is 1. Raises InputError as `signed`.
         """
         sizes = np.abs(self.signed(weights))
         sizes /= sizes.max(axis=-1, keepdims=True)
         return self.on_errors(sizes)
 
     def weights(self, cost_matrix: ArrayLike) -> Floats:
-        """Return the normalised weights that correspond to a cost matrix.
+        """Return the normalised weights, (n_weights,), that correspond to a cost matrix (k, k) in any scale.
 
-        Parameters
-        ----------
-        cost_matrix : array-like of shape (k, k)
-            Costs >= 0 with a zero diagonal, in any scale. "dlpm" requires the same cost for every wrong answer for the
-            same true class.
-
-        Returns
-        -------
-        ndarray of shape (n_weights,)
-            k weights of sum 1 ("dlpm") or k^2 - k weights <= 0 of norm 1 ("lpm").
-
-        Raises
-        ------
-        InputError
-            If the matrix is not a cost matrix, is all zero, or has rows that "dlpm" cannot express.
+        Raises InputError if it is not a cost matrix, is all zero, or has different costs in one row, which "dlpm"
+        cannot express.
         """
         costs = checked_cost_matrix(cost_matrix)
         if not costs.any():
@@ -242,22 +167,9 @@ class Family(ABC):
         return self.normalise(self.sign * values + 0.0)
 
     def class_weight(self, weights: ArrayLike) -> Floats:
-        """Return one weight per true class, with mean 1, proportional to the cost of its worst error.
+        """Return one weight >= 0 per true class, (..., k), with mean 1, proportional to the cost of its worst error.
 
-        Parameters
-        ----------
-        weights : array-like of shape (..., n_weights)
-            In any positive scale.
-
-        Returns
-        -------
-        ndarray of shape (..., k)
-            Class weights >= 0, proportional to the largest cost in each row; 0 for a class whose errors cost nothing.
-
-        Raises
-        ------
-        InputError
-            As for `costs`.
+        Raises InputError as `signed`.
         """
         largest = self.costs(weights).max(axis=-1)
         return np.asarray(largest / largest.mean(axis=-1, keepdims=True))
@@ -272,10 +184,7 @@ class Family(ABC):
     def signed(self, weights: ArrayLike) -> Floats:
         """Return the weights as an array, shape (..., n_weights), after checking their number and signs.
 
-        Raises
-        ------
-        InputError
-            If a shape is wrong, a weight is not finite or has the wrong sign, or all weights are zero.
+        Raises InputError if a shape is wrong, a weight is not finite or has the wrong sign, or all weights are zero.
         """
         values, _ = self._checked(weights)
         if not np.isfinite(values).all():
@@ -393,18 +302,7 @@ _NUMERATORS = {"dlfpm": "dlpm", "lfpm": "lpm"}
 
 
 def family_of(name: str) -> Family:
-    """Return the family of a given name.
-
-    Parameters
-    ----------
-    name : {"dlpm", "lpm"}
-        The name used in files.
-
-    Raises
-    ------
-    InputError
-        If the name is unknown.
-    """
+    """Return the family of the name used in files, "dlpm" or "lpm". Raises InputError if the name is unknown."""
     for family in (DLPM, LPM):
         if family.name == name:
             return family
@@ -414,18 +312,8 @@ def family_of(name: str) -> Family:
 def linear_family(name: str) -> Family:
     """Return the linear family with the same coordinates as a linear or linear-fractional one: `DLPM` for "dlfpm".
 
-    Parameters
-    ----------
-    name : {"dlpm", "lpm", "dlfpm", "lfpm"}
-        Linear-fractional metrics are quotients of two linear ones in the same coordinates.
+    Linear-fractional metrics are quotients of two linear ones. Raises InputError if the name is unknown.
 
-    Raises
-    ------
-    InputError
-        If the name is unknown.
-
-    Examples
-    --------
     >>> linear_family("lfpm").name
     'lpm'
     """
@@ -442,15 +330,8 @@ def is_fraction(name: str) -> bool:
 
 
 def fraction_family(name: str) -> str:
-    """Return the name of the linear-fractional family with the same coordinates.
+    """Return the name of the linear-fractional family with the same coordinates as a family, maybe its own.
 
-    Parameters
-    ----------
-    name : {"dlpm", "lpm", "dlfpm", "lfpm"}
-        For a linear-fractional family the result is its own name.
-
-    Examples
-    --------
     >>> fraction_family("lpm")
     'lfpm'
     """
@@ -459,22 +340,9 @@ def fraction_family(name: str) -> str:
 
 
 def checked_cost_matrix(cost_matrix: ArrayLike) -> Floats:
-    """Return a cost matrix as floats after checking it.
+    """Return a cost matrix, shape (k, k) with k >= 2, as floats.
 
-    Parameters
-    ----------
-    cost_matrix : array-like of shape (k, k)
-        Rows are true classes, columns are predicted classes; k is at least 2.
-
-    Returns
-    -------
-    ndarray of shape (k, k)
-        The costs.
-
-    Raises
-    ------
-    InputError
-        If the matrix is not square, a cost is negative or not finite, or the diagonal is not zero.
+    Raises InputError if it is not square, a cost is negative or not finite, or the diagonal is not zero.
     """
     costs = square_matrix(cost_matrix)
     if (costs < 0).any():

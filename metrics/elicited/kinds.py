@@ -31,21 +31,11 @@ KindName = Literal["confusion", "multilabel", "relevance"]
 
 @dataclass(frozen=True)
 class PricedKind:
-    """A kind of metric that prices amounts counted over items.
+    """A kind of metric that prices amounts counted over items."""
 
-    Parameters
-    ----------
-    name : str
-        Its name in files.
-    amounts : tuple of str
-        What is counted, in the order of the weights. These are the classes of its metrics.
-    good : tuple of bool
-        Whether more of an amount is better.
-    """
-
-    name: KindName
-    amounts: tuple[str, ...]
-    good: tuple[bool, ...]
+    name: KindName  # its name in files
+    amounts: tuple[str, ...]  # what is counted, in the order of the weights: the classes of its metrics
+    good: tuple[bool, ...]  # whether more of an amount is better
 
 
 MULTILABEL = PricedKind("multilabel", ("found", "missed", "false"), (True, False, False))
@@ -73,10 +63,7 @@ class Penalties(NamedTuple):
 def check_kind(kind: str, family: str, n_classes: int) -> None:
     """Check that a kind is known and fits a metric's family and number of classes.
 
-    Raises
-    ------
-    InputError
-        If it is unknown or does not fit.
+    Raises InputError if it is unknown or does not fit.
     """
     if kind == "confusion":
         return
@@ -167,15 +154,8 @@ class PricedScores:
 
 
 def multilabel_amounts(y_true: ArrayLike, y_pred: ArrayLike) -> Floats:
-    """Count the labels of each item that were found, missed and false, shape (n, 3).
+    """Count the labels of each item that were found, missed and false, shape (n, 3); see `penalized_multilabel_score`.
 
-    Parameters
-    ----------
-    y_true, y_pred : array-like of shape (n, L)
-        As in `metrics.penalized_multilabel_score`; the same inputs are rejected.
-
-    Examples
-    --------
     >>> multilabel_amounts([[1, 0, 1], [0, 0, 1]], [[1, 1, 0], [0, 0, 1]]).tolist()
     [[1.0, 1.0, 1.0], [1.0, 0.0, 0.0]]
     """

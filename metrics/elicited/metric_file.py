@@ -133,13 +133,7 @@ class MetricFileError(InputError):
 
 
 def metric_text(metric: CostsOfCases) -> Iterator[str]:
-    """Yield the text of a metric's file in pieces, because the draws of many classes are long.
-
-    Parameters
-    ----------
-    metric : ElicitedMetric
-        The metric to write.
-    """
+    """Yield the text of a metric's file in pieces, because the draws of many classes are long."""
     content = _content(metric)
     if metric.samples is None:
         yield json_text({**content, "digest": document_digest(content)})
@@ -245,12 +239,8 @@ def _digest_fits(digest: str, bare: dict[str, Any], text: str, draws: slice) -> 
 def read_text(path: str | os.PathLike[str]) -> str:
     """Return the text of a metric file.
 
-    Raises
-    ------
-    OSError
-        If the file does not exist, is a folder or may not be read; the message is one sentence.
-    MetricFileError
-        If the file is not UTF-8, not a regular file, or too large.
+    Raises OSError if the file does not exist, is a folder or may not be read; the message is one sentence. Raises
+    MetricFileError if the file is not UTF-8, not a regular file, or too large.
     """
     try:
         return read_regular_file(path, MOST_BYTES).decode("utf-8-sig")
@@ -269,26 +259,8 @@ def read_text(path: str | os.PathLike[str]) -> str:
 def metric_from_text(text: str, source: str, make: type[Metric]) -> tuple[Metric, bool]:
     """Make a metric from the text of an elicited metric file after checking all of it.
 
-    Parameters
-    ----------
-    text : str
-        The JSON text.
-    source : str
-        Name of the text in error messages: the path.
-    make : type
-        `ElicitedMetric` or a subclass.
-
-    Returns
-    -------
-    metric : ElicitedMetric
-        Of the type that was asked for.
-    protected : bool
-        Whether the file carries a digest; without one a change of it is not noticed.
-
-    Raises
-    ------
-    MetricFileError
-        If the text is not a valid metric file.
+    Returns the metric, of the type `make`, and whether the file carries a digest; without one a change of it is not
+    noticed. Raises MetricFileError if the text is not a valid metric file; the message calls it `source`.
     """
     try:
         if is_session(text):
@@ -311,26 +283,9 @@ def metric_from_text(text: str, source: str, make: type[Metric]) -> tuple[Metric
 def migrate(
     document: dict[str, Any], steps: Mapping[int, Step] = STEPS, current: int = CURRENT_VERSION
 ) -> dict[str, Any]:
-    """Migrate a document to the current version.
+    """Return a document as of version `current`; for each older version, `steps` has the step to the next.
 
-    Parameters
-    ----------
-    document : dict
-        Content of the file; it is not changed.
-    steps : mapping of int to callable
-        For each older version, the step to the next.
-    current : int
-        The target version.
-
-    Returns
-    -------
-    dict
-        The document of version `current`.
-
-    Raises
-    ------
-    ValueError
-        If the version is missing, not a whole number >= 1, or newer than `current`.
+    Raises ValueError if the version is missing, not a whole number >= 1, or newer than `current`.
     """
     version = version_of(
         document,

@@ -22,13 +22,7 @@ _SAID = ("of", "never_worse", "piles", "procedure", "seed")
 
 
 def metric_page(metric: ElicitedMetric) -> Page:
-    """Return the page about a metric.
-
-    Parameters
-    ----------
-    metric : ElicitedMetric
-        The metric.
-    """
+    """Return the page about a metric."""
     rates = exchange_rates(metric)
     of_costs = metric.kind == "confusion"
     names = tuple(_names(metric, rate) for rate in rates)

@@ -52,15 +52,7 @@ _GOOD, _BAD = "\N{CHECK MARK}", "\N{WARNING SIGN}\N{VARIATION SELECTOR-15}"
 
 
 def page_as_pdf(page: blocks.Page, created: datetime) -> bytes:
-    """Return a page as a tagged PDF; on one machine the same page and time give the same file.
-
-    Parameters
-    ----------
-    page : Page
-        The page.
-    created : datetime
-        Creation time for the properties of the file, with a time zone.
-    """
+    """Return a page as a tagged PDF; on one machine the same page and creation time give the same file."""
     require("typst", "matplotlib")
     import typst
 

@@ -43,10 +43,7 @@ def named_classes(table: object) -> ClassIndex | None:
 def require_order(table: object, classes: ClassIndex, name: str) -> None:
     """Check that a frame whose columns are named after some or all classes has them in the order of the classes.
 
-    Raises
-    ------
-    InputError
-        If the orders differ; the message gives both.
+    Raises InputError if the orders differ; the message gives both.
     """
     names = column_names(table) or []
     order = classes.order_of(names)
@@ -69,10 +66,8 @@ def _matrix_names(matrix: object) -> tuple[list[Any] | None, list[Any] | None]:
 def index_of_names(matrix: object, known: Sequence[ClassIndex], name: str) -> ClassIndex:
     """Return the first of some indices whose classes name the rows and columns of a matrix; the first without names.
 
-    Raises
-    ------
-    InputError
-        If rows and columns are named alike, but after none of them: by position they might be other classes.
+    Raises InputError if rows and columns are named alike, but after none of them: by position they might be other
+    classes.
     """
     rows, columns = _matrix_names(matrix)
     named = [classes for classes in known if columns is not None and classes.order_of(columns) is not None]
@@ -84,12 +79,8 @@ def index_of_names(matrix: object, known: Sequence[ClassIndex], name: str) -> Cl
 def matrix_by_name(matrix: ArrayLike, classes: ClassIndex, name: str) -> ArrayLike:
     """Return a matrix, shape (k, k), with rows and columns in the order of the classes; names, if any, decide.
 
-    A matrix without names, or with others, is returned unchanged.
-
-    Raises
-    ------
-    InputError
-        If only the rows or only the columns are named, and in another order.
+    A matrix without names, or with others, is returned unchanged. Raises InputError if only the rows or only the
+    columns are named, and in another order.
     """
     rows, columns = (None if given is None else classes.order_of(given) for given in _matrix_names(matrix))
     if rows is not None and columns is not None:
@@ -126,39 +117,17 @@ LARGEST = 1e100
 
 
 def same_length(n: int, other: int, name: str, reference: str = "y_true") -> None:
-    """Check that an argument is as long as another.
-
-    Raises
-    ------
-    InputError
-        If it is not; the message gives both lengths.
-    """
+    """Check that an argument is as long as another. Raises InputError if it is not; the message gives both lengths."""
     if n != other:
         was = "1 case was" if n == 1 else f"{n} cases were"
         raise InputError(f"{name}: {was} expected, as many as in {reference}, found {other}.")
 
 
 def number_array(values: ArrayLike, name: str, *, finite: bool = True) -> Floats:
-    """Return an array of float64 numbers of any shape.
+    """Return an array of float64 numbers of any shape, not copied if it is one already.
 
-    Parameters
-    ----------
-    values : array-like
-        Numbers.
-    name : str
-        Name of the argument in error messages.
-    finite : bool
-        Whether to reject missing numbers and those beyond `LARGEST`, including infinity.
-
-    Returns
-    -------
-    ndarray of float64
-        Not copied if it is already of this type.
-
-    Raises
-    ------
-    InputError
-        If an entry is not a number, or is too large, infinite or missing; the message gives its position.
+    Raises InputError if an entry is not a number, or, if it must be `finite`, is missing or beyond `LARGEST`; the
+    message gives its position.
     """
     try:
         given = np.asarray(unmasked(values))
@@ -179,24 +148,9 @@ def number_array(values: ArrayLike, name: str, *, finite: bool = True) -> Floats
 
 
 def case_weights(values: ArrayLike | None, n: int) -> Floats | None:
-    """Return one weight per case, or None.
+    """Return one weight >= 0 per case, shape (n,), or None; a weight of 2 counts as two equal cases.
 
-    Parameters
-    ----------
-    values : array-like of shape (n,) or None
-        Weights >= 0, not all zero; a weight of 2 counts as two equal cases.
-    n : int
-        Number of cases.
-
-    Returns
-    -------
-    ndarray of shape (n,) or None
-        The weights.
-
-    Raises
-    ------
-    InputError
-        If the length differs or a weight is negative, missing or infinite.
+    Raises InputError if the length differs or a weight is negative, missing or infinite.
     """
     if values is None:
         return None
@@ -211,10 +165,7 @@ def case_weights(values: ArrayLike | None, n: int) -> Floats | None:
 def required_weight(total: float) -> float:
     """Check that the total weight, by which a mean divides, is positive, and return it.
 
-    Raises
-    ------
-    InputError
-        If it is not positive.
+    Raises InputError if it is not positive.
     """
     if total <= 0:
         raise InputError(
@@ -226,10 +177,7 @@ def required_weight(total: float) -> float:
 def by_class(values: ArrayLike | Mapping[Any, float], classes: ClassIndex, name: str) -> ArrayLike:
     """Return numbers given by label in the order of the classes, and other numbers unchanged.
 
-    Raises
-    ------
-    InputError
-        If a class has no number.
+    Raises InputError if a class has no number.
     """
     values = weights_by_label(values)
     if not isinstance(values, Mapping):
@@ -247,26 +195,9 @@ def _noun(name: str) -> str:
 
 
 def class_weights(values: ArrayLike | Mapping[Any, float], classes: ClassIndex, name: str = "class_weight") -> Floats:
-    """Return one weight per class.
+    """Return weights >= 0 in any scale, shape (k,) or by label, in the order of the classes.
 
-    Parameters
-    ----------
-    values : array-like of shape (k,) or mapping of label to weight
-        Weights >= 0, not all zero, in any scale. A pandas series indexed by labels counts as a mapping.
-    classes : ClassIndex
-        The k labels.
-    name : str
-        Name of the argument in error messages.
-
-    Returns
-    -------
-    ndarray of shape (k,)
-        The weights in the order of the classes.
-
-    Raises
-    ------
-    InputError
-        If a class has no weight, or a weight is negative, missing or infinite.
+    Raises InputError if a class has no weight, a weight is negative, missing or infinite, or all are zero.
     """
     weights = number_array(by_class(values, classes, name), name)
     if weights.shape != (len(classes),):
@@ -281,26 +212,10 @@ def class_weights(values: ArrayLike | Mapping[Any, float], classes: ClassIndex, 
 def stated_shares(
     prevalence: ArrayLike | Mapping[Any, float], classes: ClassIndex, cases: NDArray[np.integer[Any]]
 ) -> Floats:
-    """Return a stated prevalence, in any scale, as shares that sum to 1.
+    """Return a stated prevalence, shape (k,) or by label and in any scale, as shares that sum to 1.
 
-    Parameters
-    ----------
-    prevalence : array-like of shape (k,) or mapping of label to share
-        Relative frequencies of the true classes.
-    classes : ClassIndex
-        The k labels.
-    cases : ndarray of shape (k,)
-        Number of cases by true class.
-
-    Returns
-    -------
-    ndarray of shape (k,)
-        The shares in the order of the classes.
-
-    Raises
-    ------
-    InputError
-        As for `class_weights`; also if a label is not a class, or a class with a share > 0 has no cases.
+    Raises InputError as `class_weights`, and if a label is not a class, or a class with a share > 0 has none of the
+    `cases`, which count them by true class.
     """
     prevalence = weights_by_label(prevalence)
     if isinstance(prevalence, Mapping):
@@ -316,24 +231,7 @@ def stated_shares(
 def square_matrix(values: ArrayLike, name: str = "cost_matrix", smallest: int = 2) -> Floats:
     """Return a k x k matrix of finite numbers.
 
-    Parameters
-    ----------
-    values : array-like of shape (k, k)
-        Rows are true classes, columns are predicted classes.
-    name : str
-        Name of the argument in error messages.
-    smallest : int
-        The smallest k allowed.
-
-    Returns
-    -------
-    ndarray of shape (k, k)
-        The matrix.
-
-    Raises
-    ------
-    InputError
-        If it is not square, smaller than `smallest`, or has an entry that is not a finite number.
+    Raises InputError if it is not square, has fewer than `smallest` rows, or has an entry that is not a finite number.
     """
     matrix = number_array(values, name)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < smallest:
@@ -345,30 +243,9 @@ def square_matrix(values: ArrayLike, name: str = "cost_matrix", smallest: int = 
 
 
 def real_number(value: object, name: str, lowest: float, highest: float = math.inf, *, ends: bool = True) -> float:
-    """Return a numeric argument after checking it.
+    """Return a numeric argument within limits, which are included if `ends`; numbers beyond `LARGEST` never are.
 
-    Parameters
-    ----------
-    value : object
-        The caller's argument.
-    name : str
-        Name of the argument in error messages.
-    lowest, highest : float
-        Its limits; numbers beyond `LARGEST` are never allowed.
-    ends : bool
-        Whether the limits themselves are allowed.
-
-    Returns
-    -------
-    float
-        The number.
-
-    Raises
-    ------
-    TypeError
-        If it is not a number.
-    InputError
-        If it is NaN or outside the limits.
+    Raises TypeError if it is not a number. Raises InputError if it is NaN or outside the limits.
     """
     bounded = f"a number in {'[' if ends else '('}{lowest:g}, {highest:g}{']' if ends else ')'}"
     expected = bounded if math.isfinite(highest) else f"a number {'>=' if ends else '>'} {lowest:g}"
@@ -387,12 +264,7 @@ def real_number(value: object, name: str, lowest: float, highest: float = math.i
 def whole_number(value: object, name: str, lowest: int, highest: int | None = None) -> int:
     """Return an integer argument after checking it.
 
-    Raises
-    ------
-    TypeError
-        If it is not an integer.
-    InputError
-        If it lies outside lowest..highest.
+    Raises TypeError if it is not an integer. Raises InputError if it lies outside lowest..highest.
     """
     try:
         number = operator.index(value)  # type: ignore[arg-type]
@@ -407,10 +279,7 @@ def whole_number(value: object, name: str, lowest: int, highest: int | None = No
 def matrix_of(values: ArrayLike, classes: ClassIndex | int, name: str = "cost_matrix") -> Floats:
     """Return a k x k matrix in the order of the classes; `classes` is a `ClassIndex` or k. See `matrix_by_name`.
 
-    Raises
-    ------
-    InputError
-        If it is not k x k, has an entry that is not a finite number, or is named after other classes.
+    Raises InputError if it is not k x k, has an entry that is not a finite number, or is named after other classes.
     """
     if isinstance(classes, ClassIndex):
         if classes.names != tuple(map(str, range(len(classes)))):  # positions may have any names
@@ -430,29 +299,11 @@ Columns = NDArray[np.intp]
 def labelled_table(
     classes: ClassIndex, y_proba: ArrayLike, labels: Sequence[object] | None, name: str = "y_proba"
 ) -> tuple[Probabilities, Columns]:
-    """Return probabilities and the class of each column.
+    """Return probabilities, shape (n, m), and the class of each column, shape (m,).
 
-    Parameters
-    ----------
-    classes : ClassIndex
-        The k classes of a metric.
-    y_proba : array-like of shape (n, m)
-        Probabilities. A single column for one of two classes is rejected, because scikit-learn means the class that
-        sorts last.
-    labels : sequence of m labels or None
-        Labels of the columns; None for the column names of a frame, otherwise all classes in order.
-    name : str
-        Name of the argument in error messages.
-
-    Returns
-    -------
-    tuple of ndarray of shape (n, m) and ndarray of shape (m,)
-        The probabilities, and indices of classes.
-
-    Raises
-    ------
-    InputError
-        If a label is not a class, or the probabilities are invalid.
+    `labels` are those of the columns; None stands for the column names of a frame, otherwise for all classes in order.
+    A single column for one of two classes is rejected, because scikit-learn means the class that sorts last. Raises
+    InputError if a label is not a class, or the probabilities are invalid.
     """
     if labels is None:
         named = column_names(y_proba)
@@ -474,14 +325,8 @@ def aligned(
 ) -> tuple[Columns, Probabilities, Columns]:
     """Return the column of each true label, the probabilities with all k columns, and the class of each column.
 
-    The probabilities are copied only if `labels` omits classes, which become columns of zeros at the end.
-
-    Parameters
-    ----------
-    classes, y_proba, labels
-        As in `labelled_table`; the same inputs are rejected.
-    y_true : array-like of shape (n,)
-        Labels of any type, compared with the classes as text.
+    The probabilities are copied only if `labels` omits classes, which become columns of zeros at the end. Otherwise as
+    `labelled_table`.
     """
     proba, columns = labelled_table(classes, y_proba, labels)
     missing = np.setdiff1d(np.arange(len(classes)), columns)

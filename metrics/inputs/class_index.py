@@ -42,29 +42,10 @@ _BOOLEANS = {"false": "0", "true": "1"}
 class ClassIndex:
     """The k classes of the rows and columns of matrices, and the mapping from labels to classes.
 
-    Parameters
-    ----------
-    labels : array-like of shape (k,) or int
-        The labels, all different as text; a number k stands for the labels 0, ..., k-1.
-    name : str
-        Name of the argument in error messages.
+    The labels are all different as text; a number k stands for the labels 0, ..., k-1. `labels` are the caller's own
+    objects, shape (k,), `names` the same as text. Raises InputError if there are no labels, one is missing, or one
+    occurs twice. Raises TypeError if it is not a sequence.
 
-    Attributes
-    ----------
-    labels : ndarray of shape (k,)
-        The caller's own objects.
-    names : tuple of str
-        The labels as text.
-
-    Raises
-    ------
-    InputError
-        If there are no labels, one is missing, or one occurs twice.
-    TypeError
-        If it is not a sequence.
-
-    Examples
-    --------
     >>> classes = ClassIndex(["0", "1", "other"])
     >>> classes.indices([1.0, 0.0, 1.0], "y_true").tolist()
     [1, 0, 1]
@@ -115,24 +96,10 @@ class ClassIndex:
         return -1
 
     def indices(self, values: ArrayLike, name: str) -> NDArray[np.intp]:
-        """Return the class of each label.
+        """Return the class, in 0..k-1, of each of n labels of any type, also in a series or a column (n, 1).
 
-        Parameters
-        ----------
-        values : array-like of shape (n,)
-            Labels of any type, including a pandas or polars series, or a column of shape (n, 1).
-        name : str
-            Name of the argument in error messages: "y_true".
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Indices in 0..k-1.
-
-        Raises
-        ------
-        InputError
-            If a label is missing or means none of the classes; the message gives its row.
+        Raises InputError if a label is missing or means none of the classes; the message gives its row and calls them
+        `name`.
         """
         return self.places(label_array(values, name), name)
 
@@ -144,21 +111,9 @@ class ClassIndex:
         return self.indices(held, name)
 
     def places(self, values: NDArray[Any], name: str, first: int = 0) -> NDArray[np.intp]:
-        """Return the class of each label, as `indices`, for all or part of an array from `label_array`.
+        """Return the class of each label, as `indices`, for rows of an array from `label_array`, from `first` on.
 
-        Parameters
-        ----------
-        values : ndarray of shape (b,)
-            Labels.
-        name : str
-            Name of the argument in error messages.
-        first : int
-            The row number of ``values[0]``.
-
-        Returns
-        -------
-        ndarray of shape (b,)
-            Indices in 0..k-1; `values` itself if its labels are the indices.
+        The result is `values` itself if its labels are the indices.
         """
         return self.require_known(self.search(values), values, name, first)
 
@@ -235,26 +190,10 @@ class LabelledWeights(dict[Any, float]):
 
 
 def class_names(labels: Iterable[object], name: str = "classes") -> tuple[str, ...]:
-    """Return the names of the classes of a metric, in order.
+    """Return the names of the classes of a metric, one label per class, as text.
 
-    Parameters
-    ----------
-    labels : iterable of object
-        One label per class, at least two.
-    name : str
-        Name of the argument in error messages.
-
-    Returns
-    -------
-    tuple of str
-        The labels as text.
-
-    Raises
-    ------
-    TypeError
-        If a string was passed in place of a sequence of labels, or a set, which has no order.
-    InputError
-        If there are fewer than two labels, two are equal as text, or one is empty or missing.
+    Raises TypeError if a string was passed in place of a sequence of labels, or a set, which has no order. Raises
+    InputError if there are fewer than two labels, two are equal as text, or one is empty or missing.
     """
     if isinstance(labels, str | bytes | set | frozenset | Iterator) or not isinstance(labels, Iterable):
         raise ArgumentTypeError(f"{name}: a sequence of labels was expected, found {labels!r}.")
@@ -270,12 +209,8 @@ def class_names(labels: Iterable[object], name: str = "classes") -> tuple[str, .
 def passed_labels(labels: ArrayLike | ClassIndex) -> ClassIndex:
     """Return the `labels` argument of a caller as an index.
 
-    Raises
-    ------
-    TypeError
-        If it is a single label in place of a sequence.
-    InputError
-        If it is empty, or a label occurs twice.
+    Raises TypeError if it is a single label in place of a sequence. Raises InputError if it is empty, or a label occurs
+    twice.
     """
     if isinstance(labels, ClassIndex):
         return labels
@@ -294,28 +229,9 @@ def column_classes(
 ) -> ClassIndex:
     """Return the label of each of k columns, by the rule of this module.
 
-    Parameters
-    ----------
-    n_columns : int
-        k.
-    labels : array-like of shape (k,) or None
-        The labels in the order of the columns, if the caller passed them.
-    y_true : ndarray of shape (n,)
-        Labels as `label_array` returns them.
-    what, unit : str
-        The argument with the columns, and the word for them, in error messages.
-    named : ClassIndex, optional
-        The classes after which the columns are named; see `metrics.inputs.arguments`.
-
-    Returns
-    -------
-    ClassIndex
-        The k labels.
-
-    Raises
-    ------
-    InputError
-        If the number of labels is wrong, or nothing says what the columns mean.
+    `labels` are those that the caller passed, if any; `named` the classes after which the columns are named. Error
+    messages call the argument `what` and its columns `unit`. Raises InputError if the number of labels is wrong, or
+    nothing says what the columns mean.
     """
     if labels is not None:
         classes = passed_labels(labels)
@@ -340,19 +256,10 @@ def column_classes(
 def shared_classes(
     y_true: NDArray[Any], y_pred: NDArray[Any], labels: ArrayLike | ClassIndex | None = None
 ) -> ClassIndex:
-    """Return the sorted labels that occur in either of two label arrays, or the labels that were passed.
+    """Return the sorted labels that occur in either of two arrays from `label_array`, or the labels that were passed.
 
-    Parameters
-    ----------
-    y_true, y_pred : ndarray of shape (n,)
-        Labels as `label_array` returns them; booleans count as 0 and 1.
-    labels : array-like, optional
-        The labels in the desired order.
-
-    Returns
-    -------
-    ClassIndex
-        For integers of a narrow range it also holds values that do not occur; `ConfusionCounts.occurring` drops them.
+    For integers of a narrow range it also holds values that do not occur; `ConfusionCounts.occurring` drops them.
+    Booleans count as 0 and 1.
     """
     if labels is not None:
         return passed_labels(labels)

@@ -22,20 +22,8 @@ _WHOLE_FLOAT = re.compile(r"([+-]?\d+)\.0*")
 
 
 def label_text(label: object) -> str:
-    """Return a label as text, for comparison and for files.
+    """Return a label as text, for comparison and for files: without surrounding blanks, whole floats as integers.
 
-    Parameters
-    ----------
-    label : object
-        Text, bytes, a boolean, a number or anything with a text form.
-
-    Returns
-    -------
-    str
-        Without surrounding blanks; whole floats as integers.
-
-    Examples
-    --------
     >>> [label_text(label) for label in (2.0, "2.0", " cat", True, 2.5)]
     ['2', '2', 'cat', 'True', '2.5']
     """
@@ -64,25 +52,10 @@ def is_missing(label: object) -> bool:
 
 
 def label_array(values: ArrayLike, name: str) -> NDArray[Any]:
-    """Return labels as a one-dimensional array of booleans, integers, other numbers or text.
+    """Return labels as an array (n,) of booleans, integers, other numbers or text; a column (n, 1) is accepted.
 
-    Parameters
-    ----------
-    values : array-like of shape (n,) or (n, 1)
-        A list, an array, a pandas or polars series.
-    name : str
-        Name of the argument in error messages.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Booleans, integers (also for whole floats), floats, NumPy text, or objects that are all `str`. Not copied if it
-        is already one of these.
-
-    Raises
-    ------
-    InputError
-        If it is empty or not one-dimensional, or a label is missing.
+    Whole floats become integers; text is NumPy's, or objects that are all `str`. The array is not copied if it is one
+    of these already. Raises InputError if it is empty or not one-dimensional, or a label is missing.
     """
     try:
         array = as_array(values)
@@ -195,28 +168,12 @@ Probabilities = NDArray[np.float32] | NDArray[np.float64]
 
 
 def probability_array(values: ArrayLike, name: str = "y_proba", *, flat: Flat = "pair") -> Probabilities:
-    """Return probabilities as an array with one row per case and one column per class; values are not checked yet.
+    """Return probabilities as an array of float32 or float64, with a row per case and a column per class.
 
-    Parameters
-    ----------
-    values : array-like of shape (n, k) or (n,)
-        A list of lists, an array, a pandas or polars frame.
-    name : str
-        Name of the argument in error messages.
-    flat : {"pair", "refused", "expected"}
-        Treatment of one-dimensional input. "pair": it is the probability of the second of two classes, as
-        scikit-learn's scorers pass it. "refused": it is an error. "expected": it is required, and returned as such
-        after a check of every value.
-
-    Returns
-    -------
-    ndarray of shape (n, k), or (n,) for "expected"
-        float32 or float64, not copied if it is already of this type; `checked_rows` checks the values.
-
-    Raises
-    ------
-    InputError
-        If the rows differ in length, a cell is not a number, or there is no case or only one column.
+    One-dimensional input is the probability of the second of two classes, as scikit-learn's scorers pass it ("pair"),
+    an error ("refused"), or required and returned as such after a check of every value ("expected"). Values of tables
+    are not checked; see `checked_rows`. Raises InputError if the rows differ in length, a cell is not a number, or
+    there is no case or only one column.
     """
     try:
         array = np.asarray(unmasked(values))
@@ -247,21 +204,10 @@ def labels_only(rows: Probabilities) -> bool:
 
 
 def checked_rows(rows: Probabilities, name: str = "y_proba", first: int = 0) -> None:
-    """Check that every row is a probability distribution.
+    """Check that rows of `probability_array`, from the row `first` on, are probability distributions.
 
-    Parameters
-    ----------
-    rows : ndarray of shape (b, k)
-        Some rows of `probability_array`.
-    name : str
-        Name of the argument in error messages.
-    first : int
-        The row number of ``rows[0]``, counted from 0.
-
-    Raises
-    ------
-    InputError
-        If a row is not finite, has a negative entry, or does not sum to 1 within `ROW_SUM_TOLERANCE`; names the first.
+    Raises InputError if a row is not finite, has a negative entry, or does not sum to 1 within `ROW_SUM_TOLERANCE`;
+    names the first.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         total = rows @ np.ones(rows.shape[1], rows.dtype) - 1  # six times as fast as rows.sum(axis=1)
@@ -310,13 +256,7 @@ def _refuse_text(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def require_probabilities(array: NDArray[Any], name: str) -> None:
-    """Check that all numbers, shape (n,), are in [0, 1].
-
-    Raises
-    ------
-    RowError
-        If one is not; names the first.
-    """
+    """Check that all numbers, shape (n,), are in [0, 1]. Raises RowError if one is not; names the first."""
     refuse_rows(
         ~((array >= 0) & (array <= 1)), name, lambda row: f"a probability in [0, 1] was expected, found {array[row]:g}."
     )

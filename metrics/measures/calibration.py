@@ -107,14 +107,9 @@ class CalibrationError(Measured):
     def per_class(self) -> Floats:
         """Return the error of each class against the rest, shape (k,); needs a `y_prob` with one column per class.
 
-        Computed on first access from the arguments of the call, which are kept without a copy.
-
-        Raises
-        ------
-        AttributeError
-            If there was only one column of probabilities, or they were added in batches.
-        InputError
-            If the arguments have been changed since the call.
+        Computed on first access from the arguments of the call, which are kept without a copy. Raises AttributeError if
+        there was only one column of probabilities, or they were added in batches. Raises InputError if the arguments
+        have been changed since the call.
         """
         if self._per_class is None:
             raise AttributeError(
@@ -247,20 +242,7 @@ class TopLabelCalibration(_Bins, ProbabilityAccumulator):
 
 
 def bin_indices(proba: NDArray[Any], n_bins: int) -> NDArray[np.intp]:
-    """Return the bin of each probability.
-
-    Parameters
-    ----------
-    proba : ndarray of shape (b,)
-        float32 or float64.
-    n_bins : int
-        M.
-
-    Returns
-    -------
-    ndarray of intp, shape (b,)
-        m with m/M <= p < (m+1)/M, edges in the precision of the probabilities; M-1 for p >= 1.
-    """
+    """Return the bin m of each probability: m/M <= p < (m+1)/M, edges in the precision of p; M-1 for p >= 1."""
     edges = (np.arange(n_bins + 1) / n_bins).astype(proba.dtype)
     edges[-1] = np.inf  # the last bin is closed
     bins: NDArray[np.intp] = (proba * proba.dtype.type(n_bins)).astype(np.intp)

@@ -136,20 +136,7 @@ class ConcernScore(ProbabilityAccumulator):
         return float(self.value("outside")) / self.weight("cases")
 
     def row_scores(self, true: Codes, proba: Probabilities) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return each row's score, and whether its true class is outside S.
-
-        Parameters
-        ----------
-        true : ndarray of intp, shape (b,)
-            Columns of the true classes.
-        proba : ndarray of shape (b, k)
-            Probabilities.
-
-        Returns
-        -------
-        tuple of ndarray of shape (b,)
-            Scores, of float64, and booleans.
-        """
+        """Return each row's score, and whether its true class, given by its column, is outside S."""
         k, n = len(self.classes), len(true)
         columns = np.ascontiguousarray(proba.T)  # class by class, because operations on whole columns are far quicker
         of_true = true * n + np.arange(n)  # position of each case's true class in this layout
@@ -177,17 +164,9 @@ class ConcernScore(ProbabilityAccumulator):
 
 
 def penalties(n_intervals: int) -> NDArray[np.float64]:
-    """Return the penalty of each level; it decreases to 0 at the last one.
+    """Return the penalty of each of t >= 2 levels; it decreases to 0 at the last one.
 
-    Parameters
-    ----------
-    n_intervals : int
-        t >= 2.
-
-    Returns
-    -------
-    ndarray of shape (t,)
-        -ln(l / (t - 1)) for l >= 1 and -ln(1e-7 / (t - 1)) for l = 0. The step from l = 1 to 0 is 16.118 for every t.
+    It is -ln(l / (t - 1)) for l >= 1 and -ln(1e-7 / (t - 1)) for l = 0. The step from l = 1 to 0 is 16.118 for every t.
     """
     levels = np.arange(n_intervals, dtype=np.float64)
     levels[0] = _HIGHEST_PENALTY_AT
@@ -426,20 +405,7 @@ def _intervals(n_intervals: int, confidence_threshold: float | None) -> int:
 
 
 def most_probable_set(columns: NDArray[Any], size: int) -> NDArray[np.bool_]:
-    """Return which classes are among the most probable ones of each case; ties go to the first.
-
-    Parameters
-    ----------
-    columns : ndarray of shape (k, b)
-        Probabilities by class.
-    size : int
-        Number of classes, 1 to k - 1.
-
-    Returns
-    -------
-    ndarray of bool, shape (k, b)
-        Each column has `size` true entries.
-    """
+    """Return a mask (k, b) of the `size` most probable classes, 1 to k - 1, of each case; ties go to the first."""
     k = len(columns)
     if k > _FEW_CLASSES:
         return _set_by_partition(columns.T, size)

@@ -55,18 +55,7 @@ class LeastCost:
         self.cost_matrix = matrix_of(cost_matrix, classes)
 
     def decide(self, proba: Probabilities) -> Codes:
-        """Return the decisions.
-
-        Parameters
-        ----------
-        proba : ndarray of shape (b, k)
-            Probabilities.
-
-        Returns
-        -------
-        ndarray of intp, shape (b,)
-            Indices of classes.
-        """
+        """Return the decisions, shape (b,), as indices of classes, under probabilities (b, k)."""
         return _cheapest(proba, self.cost_matrix)
 
 
@@ -78,24 +67,9 @@ def _cheapest(proba: Probabilities, costs: Floats) -> Codes:
 
 
 def least_cost_decisions(proba: Probabilities, costs: Floats) -> Codes:
-    """Return the decisions of least expected cost as indices; there may be more decisions than classes.
+    """Return the decisions of least expected cost as indices, the first on ties; costs (k, d) are of d decisions.
 
-    Parameters
-    ----------
-    proba : ndarray of shape (n, k)
-        From `probability_array`; this function checks the rows.
-    costs : ndarray of shape (k, d)
-        Finite costs; rows are true classes, columns are decisions.
-
-    Returns
-    -------
-    ndarray of intp, shape (n,)
-        Indices in 0..d-1; the first on ties.
-
-    Raises
-    ------
-    InputError
-        If a row is not a probability distribution.
+    Raises InputError if a row of `proba`, from `probability_array`, is not a probability distribution.
     """
     decisions = np.empty(len(proba), dtype=np.intp)
     for rows in probability_chunks(proba):
@@ -257,24 +231,9 @@ def misclassification_cost(
 
 
 def mean_cost(counts: ArrayLike, cost_matrix: ArrayLike) -> float:
-    """Return the mean cost of the cases in a confusion matrix: <counts, C> / n.
+    """Return the mean cost of the cases in a confusion matrix of counts or rates: <counts, C> / n.
 
-    Parameters
-    ----------
-    counts : array-like of shape (k, k)
-        Counts or rates; rows are true classes, columns are predicted classes.
-    cost_matrix : array-like of shape (k, k)
-        Costs.
-
-    Returns
-    -------
-    float
-        In units of the cost matrix.
-
-    Raises
-    ------
-    InputError
-        If the counts sum to zero or the shapes differ.
+    Raises InputError if the counts sum to zero or the shapes differ.
     """
     cases = square_matrix(counts, "counts")
     return float((cases * matrix_of(cost_matrix, len(cases))).sum()) / required_weight(float(cases.sum()))

@@ -26,17 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BreakEven:
-    """A ratio at which the cheapest model changes.
+    """A ratio at which the cheapest model changes."""
 
-    Parameters
-    ----------
-    ratio : float
-        The exchange rate at which both models cost the same.
-    below, above : str
-        The cheapest model below and above it.
-    """
-
-    ratio: float
+    ratio: float  # the exchange rate at which both models cost the same
+    # the cheapest model below and above it
     below: str
     above: str
 
@@ -55,48 +48,20 @@ class CostLines:
     """Costs of models as linear functions of one number v >= 0, such as an exchange rate or the share of a class.
 
     The cost of model m at v is ``fixed[m] + slope[m] * v``.
-
-    Parameters
-    ----------
-    models : tuple of str
-        Names.
-    fixed, slope : ndarray of shape (models,)
-        Intercept and slope of each model's cost.
     """
 
     models: tuple[str, ...]
+    # shape (models,): intercept and slope of each model's cost
     fixed: Floats
     slope: Floats
 
     def cost(self, ratio: ArrayLike) -> Floats:
-        """Return the mean cost of each model.
-
-        Parameters
-        ----------
-        ratio : array-like of shape (...)
-            Values of v.
-
-        Returns
-        -------
-        ndarray of shape (models, ...)
-            Their costs.
-        """
+        """Return the mean cost of each model, shape (models, ...), at values of v, shape (...)."""
         ratios = np.asarray(ratio, dtype=np.float64)
         return np.asarray(np.add.outer(self.fixed, 0 * ratios) + np.multiply.outer(self.slope, ratios))
 
     def cheapest(self, ratio: float) -> str:
-        """Return the model with the least cost.
-
-        Parameters
-        ----------
-        ratio : float
-            A value of v.
-
-        Returns
-        -------
-        str
-            Its name. Ties go to the model that remains cheapest above the ratio, then to the first.
-        """
+        """Return the model with the least cost; of several, the one that is cheapest just above the ratio."""
         cost = self.cost(ratio)
         tied = np.flatnonzero(cost <= cost.min() + EQUAL_COST * max(1.0, float(cost.min())))
         return self.models[int(tied[np.argmin(self.slope[tied])])]
@@ -279,14 +244,7 @@ def roc_of(
 ) -> tuple[float, tuple[Floats, Floats, Floats]]:
     """Return the share of positive cases, and false rates, true rates and thresholds of the ROC curve.
 
-    Parameters
-    ----------
-    positive : ndarray of bool, shape (n,)
-        Whether each case is of the positive class.
-    y_score, sample_weight
-        As in `operating_point`; the same inputs are rejected.
-    names : tuple of str
-        Names of the negative and positive class in error messages.
+    Error messages call the negative and the positive class by their `names`; otherwise see `operating_point`.
     """
     require("sklearn")
     from sklearn.metrics import roc_curve

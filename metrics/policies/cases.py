@@ -74,36 +74,18 @@ def of_model(model: str, labels_only: bool = False, recalibrated: bool = False) 
 
 @dataclass(frozen=True, eq=False)
 class Practice:
-    """Present practice, as a table that somebody entered.
+    """Present practice, as a table that somebody entered."""
 
-    Parameters
-    ----------
-    rates : ndarray of shape (k, k)
-        Shares of the decisions for the cases of each true class; rows sum to 1.
-    counts : ndarray of shape (k, k) or None
-        The counts behind the rates, which determine their uncertainty; None if only rates are known, which are then
-        taken as exact.
-    """
-
-    rates: Floats
+    rates: Floats  # shape (k, k): shares of the decisions for the cases of each true class; rows sum to 1
+    # shape (k, k): the counts behind the rates, which determine their uncertainty; None if only rates are known, which
+    # are then taken as exact
     counts: Floats | None = None
 
     @classmethod
     def of(cls, table: ArrayLike, classes: Sequence[str]) -> Self:
-        """Read a table of counts or rates.
+        """Read a table of counts (whole numbers) or rates, whose prevalence does not matter; a frame is read by name.
 
-        Parameters
-        ----------
-        table : array-like of shape (k, k)
-            Rows are true classes, columns are decisions. Whole numbers are counts, other numbers are rates. The
-            prevalence in the table does not matter.
-        classes : sequence of k str
-            Order of the rows and columns; a pandas frame is read by name.
-
-        Raises
-        ------
-        InputError
-            If the shape is wrong, a number is negative, or a row is empty.
+        Raises InputError if the shape is wrong, a number is negative, or a row is empty.
         """
         values = matrix_of(table, ClassIndex(list(classes)), "practice")
         if (values < 0).any():
@@ -119,24 +101,15 @@ class Practice:
 
 @dataclass(frozen=True, eq=False)
 class CaseTable:
-    """The cases of each true class, in units that share one weight in the bootstrap.
+    """The cases of each true class, in units that share one weight in the bootstrap."""
 
-    Parameters
-    ----------
-    cases : ndarray of shape (k,)
-        Number of cases by true class.
-    weights : tuple of k ndarrays of shape (units,)
-        For each true class, the shape parameter of the gamma distribution of each unit's weight.
-    decided : tuple of k ndarrays of shape (units, policies, k)
-        For each true class, unit and policy, the shares of the decisions, in units of the weight.
-    grouped : bool
-        Whether the units are groups of cases rather than combinations of decisions; see `CaseTally`.
-    """
-
-    cases: NDArray[np.int64]
+    cases: NDArray[np.int64]  # shape (k,): number of cases by true class
+    # shape (units,): for each true class, the shape parameter of the gamma distribution of each unit's weight
     weights: tuple[Floats, ...]
+    # shape (units, policies, k): for each true class, unit and policy, the shares of the decisions, in units of the
+    # weight
     decided: tuple[Floats, ...]
-    grouped: bool
+    grouped: bool  # whether the units are groups of cases rather than combinations of decisions; see `CaseTally`
 
     @property
     def n_classes(self) -> int:
@@ -161,14 +134,7 @@ class CaseTally:
     of Statistics 9, 1981). Beyond that the cases of a class are dealt in turn to 512 groups with one exponential weight
     each. The variance is the same, but known only within about 3 %.
 
-    Parameters
-    ----------
-    n_classes : int
-        k.
-    n_policies : int
-        Number of policies, the columns of decisions.
-    in_parts : bool
-        Whether `update` may be called more than once; if not, groups are counted only when they are needed.
+    Unless there are several parts (`in_parts`), groups are counted only when they are needed.
     """
 
     def __init__(self, n_classes: int, n_policies: int, *, in_parts: bool = True) -> None:
@@ -181,16 +147,9 @@ class CaseTally:
         self._groups = self._no_cases() if in_parts else np.zeros(0, dtype=np.int32)
 
     def update(self, y_true: NDArray[np.int64], decisions: NDArray[np.int64], first_row: int) -> None:
-        """Add rows.
+        """Add rows: the true classes, (n,), and what each policy decides for, (policies, n), as indices of classes.
 
-        Parameters
-        ----------
-        y_true : ndarray of shape (n,)
-            Indices of the true classes.
-        decisions : ndarray of shape (policies, n)
-            Indices of the classes decided for.
-        first_row : int
-            Number of rows before these in all parts together; it determines the groups of the rows.
+        `first_row` is the number of rows before these in all parts together; it determines the groups of the rows.
         """
         k = self.n_classes
         if self._codes is not None:
@@ -269,17 +228,7 @@ def _counted(codes: NDArray[np.int64], n_codes: int) -> tuple[NDArray[np.int64],
 
 
 def case_table(y_true: ArrayLike, decisions: Iterable[ArrayLike], n_classes: int) -> CaseTable:
-    """Return the joint table of cases in memory.
-
-    Parameters
-    ----------
-    y_true : array-like of int, shape (n,)
-        Indices of the true classes.
-    decisions : iterable of array-like of int, shape (n,)
-        The decisions of each policy, as indices of classes.
-    n_classes : int
-        k.
-    """
+    """Return the joint table of cases in memory, given true classes and the decisions of each policy as indices."""
     table = np.array([np.asarray(column, dtype=np.int64) for column in decisions])
     tally = CaseTally(n_classes, len(table), in_parts=False)
     tally.update(np.asarray(y_true, dtype=np.int64), table, 0)

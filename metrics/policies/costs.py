@@ -33,24 +33,13 @@ _COSTS, _SHARES, _CASES, _PRACTICE = range(4)
 
 @dataclass(frozen=True, eq=False)
 class UnitCosts:
-    """Costs of mistakes in units of the yardstick.
+    """Costs of mistakes in units of the yardstick."""
 
-    Parameters
-    ----------
-    unit : tuple of int
-        A cell (true, predicted) that holds the cost of the yardstick.
-    estimate : ndarray of shape (k, k)
-        The metric's estimate.
-    draws : ndarray of shape (s, k, k) or None
-        Posterior draws, if the metric has any.
-    worth : ndarray of shape (s,) or None
-        Cost of one yardstick mistake in each draw relative to the estimate, on the scale on which the worst mistake
-        costs 1.
-    """
-
-    unit: tuple[int, int]
-    estimate: Floats
-    draws: Floats | None
+    unit: tuple[int, int]  # a cell (true, predicted) that holds the cost of the yardstick
+    estimate: Floats  # shape (k, k): the metric's estimate
+    draws: Floats | None  # shape (s, k, k): posterior draws, if the metric has any
+    # shape (s,): cost of one yardstick mistake in each draw relative to the estimate, on the scale on which the worst
+    # mistake costs 1
     worth: Floats | None = None
 
     @classmethod
@@ -83,37 +72,20 @@ class PolicyCosts:
 
     Rates of "always" policies are exact, and the draws of the costs repeat. Neither is stored b times, which for fifty
     classes would take half a gigabyte.
-
-    Parameters
-    ----------
-    policies : tuple of Policy
-        In the order of the columns; policies with exact rates come first.
-    cases : ndarray of shape (k,)
-        Number of cases by true class.
-    rates : ndarray of shape (k, p, k)
-        Counted shares of each policy's decisions for the cases of each true class.
-    unit_costs : UnitCosts
-        Unit costs of the metric.
-    order : ndarray of int, shape (b,)
-        Index of the draw of the costs that goes with each draw of the cases.
-    shares : ndarray of shape (b, k)
-        Drawn shares of the true classes; empty without draws.
-    both, from_cases : ndarray of shape (b, k, q)
-        Draws for the last q policies, whose rates are uncertain: with both uncertainties, and with that of the cases
-        alone at the estimated costs (the mean of heavy-tailed draws of the costs lies far from what is reported).
-    grouped : bool
-        See `CaseTable`.
     """
 
-    policies: tuple[Policy, ...]
-    cases: NDArray[np.int64]
-    rates: Floats
+    policies: tuple[Policy, ...]  # in the order of the columns; policies with exact rates come first
+    cases: NDArray[np.int64]  # shape (k,): number of cases by true class
+    rates: Floats  # shape (k, p, k): counted shares of each policy's decisions for the cases of each true class
     unit_costs: UnitCosts
-    order: NDArray[np.int64]
-    shares: Floats
+    order: NDArray[np.int64]  # shape (b,): index of the draw of the costs that goes with each draw of the cases
+    shares: Floats  # shape (b, k): drawn shares of the true classes; empty without draws
+    # shape (b, k, q): draws for the last q policies, whose rates are uncertain: with both uncertainties, and with that
+    # of the cases alone at the estimated costs (the mean of heavy-tailed draws of the costs lies far from what is
+    # reported)
     both: Floats
     from_cases: Floats
-    grouped: bool
+    grouped: bool  # see `CaseTable`
 
     @property
     def estimate(self) -> Floats:
@@ -180,32 +152,12 @@ def policy_costs(
     seed: int = 0,
     before: tuple[CaseTable, PolicyCosts] | None = None,
 ) -> PolicyCosts:
-    """Return the costs of policies, with draws.
+    """Return the costs of policies, with draws; equal for equal arguments, on every machine.
 
-    Parameters
-    ----------
-    costs : UnitCosts
-        Unit costs of the metric.
-    table : CaseTable
-        Joint table of truth and decisions.
-    columns : sequence of Policy
-        Policies whose decisions are in the table, in its order.
-    others : sequence of Policy
-        Policies without decisions in the table: "always", and "practice" if `practice` is given. They come first.
-    practice : Practice, optional
-        Present practice. Its counts are uncertain like those of other cases, but not paired with them.
-    draws : int
-        Number of draws; 0 for none.
-    seed : int
-        Seed of all draws.
-    before : tuple of (CaseTable, PolicyCosts), optional
-        A table and its result for the same policies, practice, draws and seed, without draws of the costs. True classes
-        whose cases, decisions and costs are unchanged are not drawn again.
-
-    Returns
-    -------
-    PolicyCosts
-        Equal for equal arguments, on every machine.
+    The decisions of the policies `columns` are in the table, in this order. The `others`, which come first, are
+    "always", and "practice" if `practice` is given; its counts are uncertain like those of other cases, but not paired
+    with them. `before` is a table and its result for the same policies, practice, draws and seed, without draws of the
+    costs: true classes whose cases, decisions and costs are unchanged are not drawn again.
     """
     whole_number(draws, "draws", 0, _MOST_DRAWS)
     whole_number(seed, "seed", 0)

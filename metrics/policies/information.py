@@ -84,20 +84,10 @@ class Information:
 def information(
     cost: float, both: Floats, values: Floats | None, cases: Floats, n_answers: int, n_cases: int, words: CaseWords
 ) -> Information:
-    """Return the value of information from paired draws of the costs of p policies, the recommended one first.
+    """Return the value of information from paired draws, (draws, p), of the costs of p policies, the best first.
 
-    Parameters
-    ----------
-    cost : float
-        Cost of the recommended policy.
-    both, cases : ndarray of shape (draws, p)
-        Draws with both uncertainties, and with that of the cases alone.
-    values : ndarray of shape (draws, p) or None
-        Draws with the uncertainty of the values alone; None if the values have no draws.
-    n_answers, n_cases : int
-        Numbers behind the draws; without answers, nothing can be said about more of them.
-    words : CaseWords
-        What the cases are called in the advice.
+    The draws have both uncertainties, that of the values alone (None if the values have no draws), and that of the
+    cases alone. `n_answers` and `n_cases` are behind them; without answers, nothing can be said about more of them.
     """
     loss = _expected_loss(both)
     # at most the loss by Jensen's inequality; finitely many draws may exceed it

@@ -31,21 +31,14 @@ _FEWEST_DRAWS = 100  # with fewer, neither a range nor "more than 99 %" can be r
 
 @dataclass(frozen=True, eq=False)
 class ModelPolicies:
-    """The policies of one model and their decisions.
-
-    Parameters
-    ----------
-    name : str
-        Name of the model.
-    cost_matrix : ndarray of shape (k, k)
-        The metric's estimated costs, not its draws; decisions with the costs minimise the expected cost under them.
-    calibration : Calibration
-        If the model's probabilities are badly calibrated, one more policy recalibrates them first. If they are labels,
-        the model can only be used as it decides now.
-    """
+    """The policies of one model and their decisions."""
 
     name: str
+    # shape (k, k): the metric's estimated costs, not its draws; decisions with the costs minimise the expected cost
+    # under them
     cost_matrix: Floats
+    # if the model's probabilities are badly calibrated, one more policy recalibrates them first. If they are labels,
+    # the model can only be used as it decides now.
     calibration: Calibration = UNKNOWN
 
     @property
@@ -60,14 +53,9 @@ class ModelPolicies:
             yield policy, y_proba if right is None else right.probabilities(y_proba, first_row)
 
     def decisions(self, y_proba: NDArray[Any], first_row: int = 0) -> NDArray[np.int64]:
-        """Return the decisions of each policy, shape (policies, n), as indices of classes.
+        """Return the decisions of each policy, shape (policies, n), as indices of classes; `y_proba` has their order.
 
-        Parameters
-        ----------
-        y_proba : ndarray of shape (n, k)
-            Columns in the order of the metric's classes.
-        first_row : int
-            Number of the first row among all rows; it determines the recalibration fold of each row.
+        `first_row` is the number of the first row among all rows; it determines the recalibration fold of each row.
         """
         decided = [
             proba.argmax(axis=1) if policy.decides == "as-is" else cost_sensitive_decisions(proba, self.cost_matrix)
@@ -96,27 +84,13 @@ def notes_on(models: Sequence[ModelPolicies]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """Judges a set of policies at any prevalence, from the same draws.
-
-    Parameters
-    ----------
-    metric : ElicitedMetric
-        The costs of mistakes.
-    costs : PolicyCosts
-        From `policy_costs`.
-    population : int
-        Number of cases to which reported costs refer.
-    words : CaseWords
-        The words of the domain.
-    notes : tuple of str
-        Passed on to the judgement.
-    """
+    """Judges a set of policies at any prevalence, from the same draws."""
 
     metric: ElicitedMetric
-    costs: PolicyCosts
-    population: int
+    costs: PolicyCosts  # from `policy_costs`
+    population: int  # number of cases to which reported costs refer
     words: CaseWords
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # passed on to the judgement
 
     @classmethod
     def of(
@@ -134,24 +108,9 @@ class Judge:
     ) -> Self:
         """Draw the costs of the models' policies, the trivial policies and present practice.
 
-        Parameters
-        ----------
-        metric : ElicitedMetric
-            Costs and, if any, posterior draws; without draws the answers contribute no uncertainty.
-        table : CaseTable
-            Joint table of truth and the decisions of the models' policies.
-        columns : sequence of Policy
-            Those policies, in the order of the table.
-        practice : Practice, optional
-            Present practice.
-        population : int, optional
-            Number of cases; by default that of the metric, otherwise 1,000.
-        words : CaseWords, optional
-            Words of the domain; by default those of the metric, otherwise the names of the classes.
-        draws, seed
-            As in `policy_costs`.
-        notes : tuple of str
-            Passed on to the judgement.
+        `table` and `columns` are as in `policy_costs`, as are the draws; a metric without posterior draws contributes
+        no uncertainty. The population is by default that of the metric, otherwise 1,000; the words are by default those
+        of the metric, otherwise the names of the classes. The notes are passed on to the judgement.
         """
         others = always(metric.classes)
         if practice is not None:
@@ -177,18 +136,9 @@ class Judge:
         models: Sequence[tuple[ModelPolicies, NDArray[Any]]],
         **options: Any,
     ) -> Self:
-        """Return the judge of models, given their probabilities for the cases.
+        """Return the judge of models, each given as its policies and its probabilities, (n, k), for the same cases.
 
-        Parameters
-        ----------
-        metric : ElicitedMetric
-            As in `of`.
-        true : ndarray of shape (n,)
-            Indices of the true classes.
-        models : sequence of pairs
-            Policies of each model and its probabilities, shape (n, k).
-        **options
-            As in `of`, except the notes, which are about the models.
+        The options are those of `of`, except the notes, which are about the models.
         """
         decided = [row for model, proba in models for row in model.decisions(proba)]
         columns = [policy for model, _ in models for policy in model.policies]
@@ -196,18 +146,10 @@ class Judge:
         return cls.of(metric, table, columns, notes=notes_on([model for model, _ in models]), **options)
 
     def at(self, prevalence: ArrayLike | Mapping[Any, float] | None = None) -> Judgement:
-        """Judge at a prevalence.
+        """Judge at a prevalence, stated as shares (k,) or by label; the bootstrap then acts only within each class.
 
-        Parameters
-        ----------
-        prevalence : array-like of shape (k,) or mapping of label to share, optional
-            Stated shares of the true classes; the bootstrap then acts only within each class. By default the shares
-            are those of the cases and are part of the bootstrap.
-
-        Raises
-        ------
-        InputError
-            If it is invalid, or gives a share to a class without cases.
+        By default the shares are those of the cases and are part of the bootstrap. Raises InputError if it is invalid,
+        or gives a share to a class without cases.
         """
         costs, draws = self.costs, len(self.costs.shares)
         own = costs.shares_at(prevalence, self.metric.class_index)
@@ -343,11 +285,8 @@ def models_of(
 ) -> tuple[NDArray[np.int64], list[tuple[ModelPolicies, Floats]]]:
     """Return the indices of the true classes, shape (n,), and the models with their probabilities, shape (n, k).
 
-    Raises
-    ------
-    InputError
-        If a label is not one of the metric's classes, there is no model, or a table does not hold probabilities for
-        these cases.
+    Raises InputError if a label is not one of the metric's classes, there is no model, or a table does not hold
+    probabilities for these cases.
     """
     require_metric(metric)
     true = metric.class_index.indices(y_true, "y_true").astype(np.int64)

@@ -34,23 +34,15 @@ _STANDARD_ERRORS = 3.0
 
 @dataclass(frozen=True, eq=False)
 class Recalibration:
-    """Maps that recalibrate a model's probabilities, one per fold.
+    """Maps that recalibrate a model's probabilities, one per fold."""
 
-    Parameters
-    ----------
-    slope, bias : ndarray of shape (folds, k)
-        Coefficients of the log probabilities.
-    gain, gain_error : float
-        Reduction of the mean held-out log loss, in nats, and its standard error.
-    distance : float
-        Mean total variation distance between the probabilities before and after, in [0, 1].
-    """
-
+    # shape (folds, k): coefficients of the log probabilities
     slope: Floats
     bias: Floats
+    # reduction of the mean held-out log loss, in nats, and its standard error
     gain: float
     gain_error: float
-    distance: float
+    distance: float  # mean total variation distance between the probabilities before and after, in [0, 1]
 
     @property
     def needed(self) -> bool:
@@ -58,37 +50,18 @@ class Recalibration:
         return self.gain > max(_WORTH_IT, _STANDARD_ERRORS * self.gain_error)
 
     def probabilities(self, y_proba: NDArray[Any], first_row: int) -> Floats:
-        """Return recalibrated probabilities.
-
-        Parameters
-        ----------
-        y_proba : ndarray of shape (n, k)
-            The model's probabilities.
-        first_row : int
-            Number of the first row among all rows; it determines the fold of each row.
-
-        Returns
-        -------
-        ndarray of shape (n, k)
-            The recalibrated probabilities.
-        """
+        """Return recalibrated probabilities, (n, k); the number of the first row determines the fold of each row."""
         folds = (first_row + np.arange(len(y_proba))) % FOLDS
         return _softmax(self.slope[folds] * _logarithms(y_proba) + self.bias[folds])
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What is known about a model's probabilities.
+    """What is known about a model's probabilities."""
 
-    Parameters
-    ----------
-    labels_only : bool
-        Whether all are 0 or 1: labels, which carry no uncertainty and whose decisions costs cannot change.
-    recalibration : Recalibration or None
-        The correction; None if they are well calibrated, too few to tell, or labels only.
-    """
-
+    # whether all are 0 or 1: labels, which carry no uncertainty and whose decisions costs cannot change
     labels_only: bool = False
+    # the correction; None if they are well calibrated, too few to tell, or labels only
     recalibration: Recalibration | None = None
 
 
@@ -156,15 +129,7 @@ class CalibrationSample:
 
 
 def calibration(y_true: NDArray[np.int64], y_proba: NDArray[Any]) -> Calibration:
-    """Return what cases in memory show about a model's probabilities; fewer than 100 cannot show miscalibration.
-
-    Parameters
-    ----------
-    y_true : ndarray of int, shape (n,)
-        Indices of the true classes.
-    y_proba : ndarray of shape (n, k)
-        The model's probabilities.
-    """
+    """Return what cases in memory show about a model's probabilities; fewer than 100 cannot show miscalibration."""
     sample = CalibrationSample()
     sample.update(np.asarray(y_true, dtype=np.int64), np.asarray(y_proba), 0)
     return sample.calibration()

@@ -230,18 +230,9 @@ _FURTHEST = 1_000.0  # nobody's value is off by this factor
 
 
 def what_would_change(ranking: Ranking) -> tuple[tuple[str, str], ...]:
-    """Return what would change a conclusion, each as a heading and a sentence.
+    """Return what would change a conclusion, other values, then cases, then models, each as a heading and a sentence.
 
-    Parameters
-    ----------
-    ranking : Ranking
-        The policies behind the conclusion.
-
-    Returns
-    -------
-    tuple of (str, str)
-        ("Other values.", "Another choice is cheaper above about 12 needless biopsies for one missed cancer: ..."), then
-        cases, then models.
+    ("Other values.", "Another choice is cheaper above about 12 needless biopsies for one missed cancer: ...")
     """
     return (
         ("Other values.", _other_values(ranking)),
@@ -251,21 +242,9 @@ def what_would_change(ranking: Ranking) -> tuple[tuple[str, str], ...]:
 
 
 def turning_points(ranking: Ranking, rate: ExchangeRate) -> tuple[tuple[float, JudgedPolicy] | None, ...]:
-    """Return the nearest costs of one mistake, below and above its own, at which another policy becomes cheaper.
+    """Return the nearest costs of a mistake, below and above its own, at which another policy becomes cheaper.
 
-    All else is held fixed, including the decisions, so costs are linear in the value.
-
-    Parameters
-    ----------
-    ranking : Ranking
-        The compared policies.
-    rate : ExchangeRate
-        The mistake; not the yardstick.
-
-    Returns
-    -------
-    tuple of two (float, JudgedPolicy) or None
-        The nearest value below and above, in units of the yardstick, and the policy that is cheaper beyond it.
+    All else, including the decisions, is held fixed, so costs are linear in the value. Not for the yardstick.
     """
     unit = ranking.metric.cost_matrix / ranking.metric.cost_matrix[ranking.unit]
     own = rate.cells(len(ranking.classes))

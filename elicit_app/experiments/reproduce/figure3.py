@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -108,10 +108,7 @@ SENSIT = DataFile("acoustic.bz2", _PAGE + "vehicle/acoustic.bz2", "SensIT Vehicl
 def fetched(source: DataFile, folder: Path | None) -> Path:
     """Return the path of a data file, downloaded unless it is in the folder (by default the user's cache) already.
 
-    Raises
-    ------
-    Problem
-        If it cannot be downloaded, or differs from the file at its first use.
+    Raises Problem if it cannot be downloaded, or differs from the file at its first use.
     """
     require("pooch", "platformdirs")
     import platformdirs
@@ -152,12 +149,7 @@ def labelled_cases(source: DataFile, path: Path) -> tuple[Matrix, NDArray[np.int
     """Return features, shape (n, f), and class indices, shape (n,), of a file.
 
     The file is in LIBSVM format (``label index:value ...``), possibly compressed with bzip2, or CSV with a header and
-    the class in the last column.
-
-    Raises
-    ------
-    Problem
-        If the file cannot be read, or does not hold what `source` states.
+    the class in the last column. Raises Problem if the file cannot be read, or does not hold what `source` states.
     """
     try:
         features, labels = _from_csv(path) if path.suffix == ".csv" else _from_libsvm(path, source.features)
@@ -247,28 +239,21 @@ def _part(source: DataFile, folder: Path | None, variant: Variant, split: int, s
     return _shares(errors_of(*_cases(source, folder), variant, split, share, seed))
 
 
-def _parts(source: DataFile, options: Options, splits: int, shown: Mapping[str, Variant]) -> list[Part]:
+def _parts(source: DataFile, splits: tuple[int, int], shown: Mapping[str, Variant], options: Options) -> list[Part]:
+    """Return the parts for a number of splits: quickly, and in full."""
     plans = [("main", MAIN, share) for share in (100, 75, 50)]
     plans += [("plug-in", Variant(confusions="plug-in"), share) for share in (100, 75, 50)]
     plans += [(name, variant, 100) for name, variant in shown.items() if variant != MAIN]
     return [
         Part(f"{name}, {share} %, {split}", _part, (source, options.data, variant, split, share, options.seed))
         for name, variant, share in plans
-        for split in range(splits)
+        for split in range(splits[0 if options.quick else 1])
     ]
 
 
 def _table(results: Mapping[str, Any], name: str, share: int) -> Matrix:
     """Return the shares, shape (splits, omegas)."""
     return np.array([one for key, one in results.items() if key.startswith(f"{name}, {share} %, ")])
-
-
-def _vehicle_parts(options: Options) -> list[Part]:
-    return _parts(VEHICLE, options, 2 if options.quick else 8, _VARIANTS)
-
-
-def _sensit_parts(options: Options) -> list[Part]:
-    return _parts(SENSIT, options, 1 if options.quick else 3, {})
 
 
 _MEASURED = (4, 10)  # indices of omega .08 and .14, which the causes mention
@@ -397,6 +382,6 @@ def _sensit(results: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 EXPERIMENTS = (
-    Experiment("figure3-vehicle", "Figure 3: Vehicle", _PAPER, _vehicle_parts, _vehicle),
-    Experiment("figure3-sensit", "Figure 3: SensIT", _PAPER, _sensit_parts, _sensit),
+    Experiment("figure3-vehicle", "Figure 3: Vehicle", _PAPER, partial(_parts, VEHICLE, (2, 8), _VARIANTS), _vehicle),
+    Experiment("figure3-sensit", "Figure 3: SensIT", _PAPER, partial(_parts, SENSIT, (1, 3), {}), _sensit),
 )

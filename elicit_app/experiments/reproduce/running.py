@@ -33,13 +33,7 @@ def experiments() -> dict[str, Experiment]:
 
 
 def experiment_named(name: str) -> Experiment:
-    """Return an experiment.
-
-    Raises
-    ------
-    WrongOption
-        If there is no experiment of that name.
-    """
+    """Return an experiment. Raises WrongOption if there is no experiment of that name."""
     if name not in experiments():
         raise WrongOption(f"There is no experiment {name}. Choose one of {', '.join(experiments())} or all.")
     return experiments()[name]
@@ -61,12 +55,7 @@ def reproduce(
 
     `jobs` parts are computed at once, without effect on the record; `begun` is called after every part with the numbers
     of finished and of all parts. The parts stay on disk until `discard_parts`, so that several experiments can resume
-    as one.
-
-    Raises
-    ------
-    Problem
-        If the folder cannot be created or written, or data are missing.
+    as one. Raises Problem if the folder cannot be created or written, or data are missing.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -143,13 +132,7 @@ def _rounded(values: Sequence[float]) -> list[float]:
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """Return a record from an earlier run.
-
-    Raises
-    ------
-    Problem
-        If the file is not a record.
-    """
+    """Return a record from an earlier run. Raises Problem if the file is not a record."""
     try:
         record = strict_json(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, InputError) as error:

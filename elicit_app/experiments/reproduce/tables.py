@@ -30,6 +30,7 @@ from elicit_app.experiments.reproduce.shape import (
     mean_and_error,
 )
 from elicit_app.registry import procedure_for, setting_of
+from elicit_app.study.model import Distribution
 from elicit_app.study.opening import open_study
 from metrics.elicited.family import error_cells, family_of
 
@@ -205,14 +206,19 @@ def _by_cycles(k: int, results: Mapping[str, Any]) -> tuple[Curve, list[Row]]:
     return Curve(f"k = {k}", _CYCLES, [mean for mean, _ in measured], "series"), rows
 
 
+def law_of(name: str) -> Distribution:
+    """Return the law of a synthetic study."""
+    law = open_study(name).distribution
+    assert law is not None
+    return law
+
+
 _LAWS = ("paper-3", "paper-4", "softmax-3", "softmax-4")
 
 
 def _radius(law: str, points: int | None) -> dict[str, float]:
     """Return the radius of a law from evenly spread points of it, and the largest error of its classifiers."""
-    study = open_study(law)
-    assert study.distribution is not None
-    eta = study.distribution.for_radius if points is None else _spread(study.distribution.eta, points)
+    eta = law_of(law).for_radius if points is None else _spread(law_of(law).eta, points)
     cases = Cases.exact(eta)
     sphere = measure_sphere(cases)
     k = cases.n_classes
@@ -261,9 +267,7 @@ def full_programme(eta: Matrix) -> float:
 
 
 def _literal_radius(law: str, points: int) -> dict[str, float]:
-    study = open_study(law)
-    assert study.distribution is not None
-    return {"radius": full_programme(_spread(study.distribution.eta, points))}
+    return {"radius": full_programme(_spread(law_of(law).eta, points))}
 
 
 _LITERAL_POINTS = 41
@@ -317,9 +321,7 @@ _OUTLINE = 181
 
 def _outline(law: str) -> dict[str, Any]:
     """Return two pictures of the feasible matrices: hits of classes 1 and 2, and the errors 1 to 2 and 2 to 1."""
-    study = open_study(law)
-    assert study.distribution is not None
-    eta = study.distribution.for_radius
+    eta = law_of(law).for_radius
     cases, k = Cases.exact(eta), eta.shape[1]
     hits, errors = [], []
     for angle in np.linspace(0, 2 * np.pi, _OUTLINE):

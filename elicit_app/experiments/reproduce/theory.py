@@ -24,6 +24,7 @@ from elicit_app.elicitation.utilities import numerator
 from elicit_app.experiments.measures import Achievable, JudgedPairs, LowerBoundary, ModelDecisions
 from elicit_app.experiments.reproduce.other_papers import binary_law
 from elicit_app.experiments.reproduce.shape import Curve, Experiment, Finding, Options, Panel, Part, Row, mean_and_error
+from elicit_app.experiments.reproduce.tables import law_of
 from elicit_app.experiments.truths import Metric, random_metric
 from elicit_app.registry import procedure_for, setting_of
 from elicit_app.registry.entries import sphere_for
@@ -33,12 +34,6 @@ from metrics.elicited.family import family_of
 _PAPER = "Hiranandani et al., NeurIPS 2019"
 _NOISES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 _TOLERANCES = (0.16, 0.08, 0.04, 0.02, 0.01, 0.005)
-
-
-def _law(name: str) -> Cases:
-    law = open_study(name).distribution
-    assert law is not None
-    return Cases.exact(law.eta)
 
 
 def _true_weights(family: str, k: int, rng: np.random.Generator) -> Matrix:
@@ -148,7 +143,7 @@ _METRICS_A_RUN = 5
 
 def _sampled(n: int, runs: int, seed: int) -> dict[str, list[float]]:
     """Return the largest errors with n cases drawn from softmax-3, for counted and for plug-in confusions."""
-    eta = _law("softmax-3").eta
+    eta = law_of("softmax-3").eta
     found: dict[str, list[float]] = {"counts": [], "plug-in": []}
     for number in range(runs):
         rng = np.random.default_rng([seed, 9, n, number])
@@ -255,7 +250,7 @@ def _fraction(family: str, k: int, epsilon: float, ask: Ask, runs: int, seed: in
 
     The linear search for comparison asks as published, or only the questions needed.
     """
-    law = _law(f"softmax-{k}")
+    law = Cases.exact(law_of(f"softmax-{k}").eta)
     sphere = sphere_for(open_study(f"softmax-{k}"), setting_of("lpm"))
     plain: Ask = "all" if ask == "all" else "needed"
     search = Dlfpm(law, epsilon=epsilon, ask=ask) if family == "dlfpm" else Lfpm(sphere, epsilon=epsilon, ask=ask)

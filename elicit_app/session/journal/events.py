@@ -38,15 +38,8 @@ def as_counts(rows: CountRows) -> Counts:
     return matrix
 
 
-_FIELDS_GIVEN: set[str] = set()  # stays empty, because every copy gets its own set
-
-
 class _Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-    def model_post_init(self, context: object, /) -> None:
-        """Forget which fields were given: nobody asks, and for thousands of answers these sets take megabytes."""
-        object.__setattr__(self, "__pydantic_fields_set__", _FIELDS_GIVEN)
 
 
 class _Event(_Record):
@@ -112,10 +105,7 @@ class Pair(_Record):
     def of(cls, question: Question, numbers: tuple[int, ...]) -> Pair:
         """Return the record of a question; `numbers[place]` is the answer number at an index of the history.
 
-        Raises
-        ------
-        ValueError
-            If the question has no population.
+        Raises ValueError if the question has no population.
         """
         if question.population is None:
             raise ValueError("a person is asked in whole cases: the question has no population")

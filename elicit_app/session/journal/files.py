@@ -193,10 +193,7 @@ class DamagedProblem(Problem):
 def examine(data: bytes, path: Path) -> Contents:
     """Return the events in the bytes of a journal up to the first damage.
 
-    Raises
-    ------
-    Problem
-        If the first line does not begin a session, or a newer version wrote it.
+    Raises Problem if the first line does not begin a session, or a newer version wrote it.
     """
     *lines, rest = data.split(b"\n")
     chain = _Chain(path, sealed=SEALED.search(data) is not None)
@@ -298,10 +295,7 @@ def _damaged_first(path: Path, line: bytes, *, sealed: bool) -> Problem:
 def read_up_to_damage(path: Path) -> Contents:
     """Read a journal up to any damage, without locking it.
 
-    Raises
-    ------
-    Problem
-        If the file cannot be read or is no journal.
+    Raises Problem if the file cannot be read or is no journal.
     """
     return check_against_mark(examine(read_bytes(path), path), read_mark(path))
 
@@ -309,12 +303,7 @@ def read_up_to_damage(path: Path) -> Contents:
 def read(path: Path) -> Contents:
     """Read a sound journal without locking it.
 
-    Raises
-    ------
-    DamagedProblem
-        If it is not as it was written.
-    Problem
-        If the file cannot be read or is no journal.
+    Raises DamagedProblem if it is not as it was written. Raises Problem if the file cannot be read or is no journal.
     """
     contents = read_up_to_damage(path)
     if contents.damage:
@@ -339,10 +328,7 @@ def check_against_mark(contents: Contents, mark: Mark | None) -> Contents:
 def read_bytes(path: Path) -> bytes:
     """Return the bytes of a session file.
 
-    Raises
-    ------
-    Problem
-        If it cannot be read, is no regular file, or is larger than any session.
+    Raises Problem if it cannot be read, is no regular file, or is larger than any session.
     """
     try:
         # Non-blocking, because opening a pipe would wait for its writer.

@@ -39,10 +39,7 @@ class SessionCheck:
 def check_session(path: Path) -> SessionCheck:
     """Check what is sound in a session file, without changing it.
 
-    Raises
-    ------
-    Problem
-        If it cannot be read, or its first line does not begin a session.
+    Raises Problem if it cannot be read, or its first line does not begin a session.
     """
     contents = read_up_to_damage(path)
     sound, damage = contents.events, contents.damage
@@ -86,11 +83,7 @@ def recover_session(path: Path, out: Path) -> Recovery:
 
     If lines carry digests, flipped bits and duplicated or swapped lines are repaired, and lost lines are taken from the
     backups. Behind a gap only answers are kept, and changes to answers before it. The session at `path` is not changed.
-
-    Raises
-    ------
-    Problem
-        If nothing can be saved, or `out` exists or cannot be written.
+    Raises Problem if nothing can be saved, or `out` exists or cannot be written.
     """
     found, taken, left_out = _salvage(path)
     now = datetime.now(UTC)
@@ -105,10 +98,7 @@ def recover_session(path: Path, out: Path) -> Recovery:
 def recoverable_answers(path: Path) -> int:
     """Return the number of answers, without those taken back, that `recover_session` saves; it may take seconds.
 
-    Raises
-    ------
-    Problem
-        If nothing can be saved.
+    Raises Problem if nothing can be saved.
     """
     _, taken, _ = _salvage(path)
     return len(fold(taken).entries)

@@ -183,10 +183,7 @@ class StateBuilder:
     def add(self, event: events.Event) -> None:
         """Apply one more event.
 
-        Raises
-        ------
-        OutOfPlaceError
-            If it cannot follow the previous events; then nothing has changed.
+        Raises OutOfPlaceError if it cannot follow the previous events; then nothing has changed.
         """
         if self._state is None:
             if not isinstance(event, events.Begun):
@@ -215,8 +212,18 @@ class StateBuilder:
                 if table is not None and len(table) != classes:
                     raise OutOfPlaceError(f"the table of practice is about {len(table)} classes, not {classes}")
                 self._state = replace(self._state, practice=table)
-            case _:
-                self._state = _progressed(self._state, event)
+            case events.Guessed():
+                self._state = replace(self._state, guesses=event.guesses)
+            case events.Practised():
+                pass
+            case events.Stopped():
+                self._state = replace(self._state, phase="stopped")
+            case events.Finished():
+                self._state = replace(self._state, phase="finished")
+            case events.Continued():
+                self._state = replace(
+                    self._state, phase="asking", questions=event.questions, early_stop=event.early_stop
+                )
 
     def _apply_action(self, event: events.Action) -> None:
         if isinstance(event, events.Answered):
@@ -301,30 +308,8 @@ class StateBuilder:
         return self.entries[number - 1]
 
 
-def _progressed(
-    state: SessionState, event: events.Guessed | events.Practised | events.Stopped | events.Finished | events.Continued
-) -> SessionState:
-    match event:
-        case events.Guessed():
-            return replace(state, guesses=event.guesses)
-        case events.Practised():
-            return state
-        case events.Stopped():
-            return replace(state, phase="stopped")
-        case events.Finished():
-            return replace(state, phase="finished")
-        case events.Continued():
-            return replace(state, phase="asking", questions=event.questions, early_stop=event.early_stop)
-
-
 def fold(happened: Iterable[events.Event]) -> SessionState:
-    """Return the session after all events.
-
-    Raises
-    ------
-    OutOfPlaceError
-        If an event cannot follow the previous ones.
-    """
+    """Return the session after all events. Raises OutOfPlaceError if an event cannot follow the previous ones."""
     builder = StateBuilder()
     for event in happened:
         builder.add(event)

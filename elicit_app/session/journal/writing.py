@@ -99,10 +99,7 @@ class Journal:
     def create(cls, path: Path, events: Sequence[Event]) -> Journal:
         """Begin a journal; the file appears with all of `events` in it, or not at all.
 
-        Raises
-        ------
-        Problem
-            If the file exists, or its folder cannot be written.
+        Raises Problem if the file exists, or its folder cannot be written.
         """
         require_writable(path)
         temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.new")
@@ -128,14 +125,9 @@ class Journal:
     def open(cls, path: Path) -> tuple[Journal, Contents]:
         """Open a journal for writing, and return it with its contents.
 
-        An unfinished last line is cut off and kept as text in a `Recovered` event. A copy of the file is kept.
-
-        Raises
-        ------
-        DamagedProblem
-            If it is not as it was written.
-        Problem
-            If it cannot be read or written, or is open elsewhere.
+        An unfinished last line is cut off and kept as text in a `Recovered` event. A copy of the file is kept. Raises
+        DamagedProblem if it is not as it was written. Raises Problem if it cannot be read or written, or is open
+        elsewhere.
         """
         try:
             descriptor = os.open(path, _WRITABLE)
@@ -194,10 +186,8 @@ class Journal:
     def append(self, event: Event) -> None:
         """Write one event; when this returns, it is on the disk.
 
-        Raises
-        ------
-        UnwrittenProblem
-            If it could not be written; the file then holds what it held before, and `append` may be called again.
+        Raises UnwrittenProblem if it could not be written; the file then holds what it held before, and `append` may be
+        called again.
         """
         what = "This answer" if event.kind == "answered" else "This change"
         if self._descriptor < 0:
@@ -294,10 +284,7 @@ class Journal:
 def write_copy(path: Path, events: Sequence[Event]) -> Path:
     """Write a whole journal beside another one, under a name derived from it, and return its path.
 
-    Raises
-    ------
-    OSError
-        If its folder cannot be written.
+    Raises OSError if its folder cannot be written.
     """
     stem = path.name.removesuffix(SUFFIX)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
