@@ -334,7 +334,8 @@ class TestSeeds:
             used.belief(asked[:n])
         np.testing.assert_array_equal(fresh.belief(asked).log_weights, used.belief(asked).log_weights)
         np.testing.assert_array_equal(fresh.predictive_scores(asked), used.predictive_scores(asked))
-        before, after = (logs - logs.mean(axis=1, keepdims=True) for logs in (one_by_one, fresh.belief(asked).log_weights))
+        both = (one_by_one, fresh.belief(asked).log_weights)
+        before, after = (logs - logs.mean(axis=1, keepdims=True) for logs in both)
         apart = (after.mean(axis=0) - before.mean(axis=0)) / before.std(axis=0)
         assert 0 < np.abs(apart).max() < 0.3
 
