@@ -24,6 +24,7 @@ Chooser = Callable[[Posterior, PairSet, Goal, Matrix, bool], int]  # same signat
 
 _LIKELY_COUNTS = 6  # for which the next step is prepared while a person looks for one
 _FAR_WORTH = 0.9  # information from a pair far from the models, relative to a near one
+_FAR_COUNT_WORTH = 0.5  # the same for a count, which a small trade tells as well, unless its scale is too short
 _GLANCE = 4  # every fourth draw serves to preselect the pairs that deserve all draws
 _LOOKED_INTO = 400  # pairs evaluated with all draws
 _SHORTLIST = 150
@@ -116,6 +117,8 @@ class EqualCandidates:
         True and predicted class of the mistake whose count is moved.
     scale : ndarray of int, shape (3, n)
         Current count, which is the start; the mistake's count on the other side, which is the least; and the most.
+    far : ndarray of bool, shape (n,)
+        Whether the pair is far from what the models do.
     points : EqualPoints
         The counts as the belief sees them.
     population : int
@@ -126,6 +129,7 @@ class EqualCandidates:
     on_first: NDArray[np.bool_]
     mistakes: NDArray[np.intp]
     scale: NDArray[np.intp]
+    far: NDArray[np.bool_]
     points: EqualPoints
     population: int
 
@@ -182,7 +186,7 @@ def equal_candidates(
     if not len(two):
         none = EqualPoints(np.empty(0, np.intp), np.empty((0, belief.prior.size)), *(np.empty(0),) * 3)
         nothing = np.empty((3, 0), np.intp)
-        return EqualCandidates(two, np.empty(0, bool), nothing[:2], nothing, none, population)
+        return EqualCandidates(two, np.empty(0, bool), nothing[:2], nothing, np.empty(0, bool), none, population)
     weights = np.stack([_weight_index(belief, true[:, c], predicted[:, c]) for c in (0, 1)], axis=1)
     each = np.arange(len(two))
     if moved_mistake == "bare":
@@ -202,7 +206,7 @@ def equal_candidates(
     unknown = np.full(len(two), np.nan)
     points = EqualPoints(weights[each, moved], rest, unknown, unknown, unknown)
     scale = np.stack([count, base, most]).astype(np.intp)
-    return EqualCandidates(two, on_first, np.stack([i, j]), scale, points, population)
+    return EqualCandidates(two, on_first, np.stack([i, j]), scale, pairs.far[two], points, population)
 
 
 def _whole_cases(rates: Matrix, some: NDArray[np.intp], population: int) -> NDArray[np.int32]:
@@ -244,7 +248,8 @@ def best_equal_point(belief: Posterior, found: EqualCandidates, targets: Matrix)
         inside = ((logs > 0) & (logs < top[part])).mean(axis=0)
         return np.asarray(np.log1p(logs.var(axis=0) / np.mean(few.person.error**2)) * inside)
 
-    promising = _top_indices(_in_parts(promise, len(long_scales)), _POINT_SHORTLIST)
+    share = np.where(found.far[long_scales], _FAR_COUNT_WORTH, 1.0)
+    promising = _top_indices(share * _in_parts(promise, len(long_scales)), _POINT_SHORTLIST)
     person = some.person
     edges = top[promising] * np.linspace(1 / _BINS, 1.0, _BINS)[:, None]
     below = ndtr((edges[:, None, :] - expected(some, long_scales[promising])[None]) / person.error[None, :, None])
@@ -252,6 +257,7 @@ def best_equal_point(belief: Posterior, found: EqualCandidates, targets: Matrix)
     lapse = person.lapse[None, :, None]
     answer_probabilities = answer_probabilities + lapse * (1 / len(answer_probabilities) - answer_probabilities)
     bits = _order_information(answer_probabilities, some.weights @ targets.T > 0)
+    bits *= share[promising]
     best = _first_best(bits)
     place = int(long_scales[promising[best]])
     return BestEqualPoint(int(found.pairs[place]), found.proposal(place), float(bits[best]))
