@@ -74,7 +74,7 @@ def write_predictions(path: Path, classes: int, cases: int, seed: int) -> None:
 
 def prepare(folder: Path, classes: int, cases: int) -> None:
     """Make the study and the sittings, unless they are there."""
-    if (folder / f"answers-{EXPERTS}.answers.elicit").exists():
+    if (folder / f"{EXPERTS}-answers.session.jsonl").exists():
         return
     for seed, name in enumerate(("one.csv", "two.csv"), start=1):
         write_predictions(folder / name, classes, cases, seed)
@@ -85,14 +85,14 @@ def prepare(folder: Path, classes: int, cases: int) -> None:
         sitting = ("--questions", str(QUESTIONS), "--session", f"study/sessions/{expert}.session.jsonl")
         (folder / "study" / "sessions").mkdir(exist_ok=True)
         run(elicit("ask", "study", *asked, *sitting, "--out", f"{expert}.metric.json"), folder)
-        run(elicit("ask", "study.elicit", *asked, "--out", f"answers-{expert}.answers.elicit"), folder)
+        run(elicit("ask", "study.elicit", *asked, "--out", f"{expert}-answers.session.jsonl"), folder)
 
 
 def commands() -> dict[str, list[str]]:
     """Return the commands by name; all are run in the folder of the study."""
     session, metric = "study/sessions/1.session.jsonl", "1.metric.json"
     metrics = [f"{expert}.metric.json" for expert in range(1, EXPERTS + 1)]
-    answers = [f"answers-{expert}.answers.elicit" for expert in range(1, EXPERTS + 1)]
+    answers = [f"{expert}-answers.session.jsonl" for expert in range(1, EXPERTS + 1)]
     exports = {"sklearn": "py", "weka": "txt", "mlr3": "R", "csv": "csv", "markdown": "md", "html": "html", "pdf": "pdf"}
     return {
         "session check": elicit("session", "check", session),
