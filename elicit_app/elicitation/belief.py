@@ -191,6 +191,10 @@ class Posterior(ABC):
         theirs = (self.weights @ gains.T > 0).mean(axis=0)
         return float(np.where(mine, theirs, 1 - theirs).mean())
 
+    def estimated(self, gain: Matrix) -> float:
+        """Return the estimated utility of a gain, shape (m,), in any unit; its sign says which side is better."""
+        return float(gain @ self.middle)
+
     def utilities(self, matrices: Matrix) -> Matrix:
         """Return the utility of matrices (models, k, k) under each draw, shape (n, models)."""
         return np.asarray(self.weights @ self.prior.gain(matrices, np.zeros_like(matrices[0])).T)
