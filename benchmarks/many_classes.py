@@ -93,7 +93,15 @@ def commands() -> dict[str, list[str]]:
     session, metric = "study/sessions/1.session.jsonl", "1.metric.json"
     metrics = [f"{expert}.metric.json" for expert in range(1, EXPERTS + 1)]
     answers = [f"{expert}-answers.session.jsonl" for expert in range(1, EXPERTS + 1)]
-    exports = {"sklearn": "py", "weka": "txt", "mlr3": "R", "csv": "csv", "markdown": "md", "html": "html", "pdf": "pdf"}
+    exports = {
+        "sklearn": "py",
+        "weka": "txt",
+        "mlr3": "R",
+        "csv": "csv",
+        "markdown": "md",
+        "html": "html",
+        "pdf": "pdf",
+    }
     return {
         "session check": elicit("session", "check", session),
         "session check, with metric": elicit("session", "check", session, metric),

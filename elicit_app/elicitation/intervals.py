@@ -23,15 +23,7 @@ from numpy.typing import NDArray
 
 from elicit_app.elicitation.belief import KEPT, Posterior, by_columns, median_weights, memory_slices
 from elicit_app.elicitation.prior import WeightPrior
-from elicit_app.elicitation.propagation import (
-    FEWEST_SETS,
-    LEAST,
-    Intervals,
-    Sites,
-    product,
-    propagated,
-    quadratic_fit,
-)
+from elicit_app.elicitation.propagation import FEWEST_SETS, LEAST, Intervals, Sites, product, propagated, quadratic_fit
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.elicitation.response import USUAL_ERROR, Evidence, Person, ResponseModel, point_lapse
 from elicit_app.problem import Problem

@@ -23,7 +23,7 @@ from metrics import ElicitedMetric
 from metrics.drawing import LinearAxis
 from metrics.elicited.exchange import beside_name, called, exchange_rates, headline_of
 from metrics.elicited.kinds import thing_of
-from metrics.elicited.metric_parts import ANSWERS_FOR
+from metrics.elicited.metric_parts import ANSWERS_FOR, MOST_WEIGHTS_OF_ALL_DRAWS
 from metrics.exports import rendered
 from metrics.exports.page import (
     Block,
@@ -280,7 +280,9 @@ def _experts(view: ComparisonView) -> list[Section]:
 def _method(metric: ElicitedMetric, judgement: Judgement | None, asked: SessionFacts | None) -> list[Section]:
     sentences = [] if asked is None else [asked.how, *([asked.method] if asked.method else [])]
     if metric.samples is not None:
-        sentences.append(f"The ranges are those of {len(metric.samples):,} posterior draws.")
+        n, all_kept = len(metric.samples), len(metric.weights) <= MOST_WEIGHTS_OF_ALL_DRAWS
+        behind = f"those of {n:,} posterior draws" if all_kept else f"of more posterior draws than the {n:,} kept"
+        sentences.append(f"The ranges are {behind}.")
     elif asked is not None and metric.intervals is not None:
         sentences.append("The ranges are what the questions leave open if every answer is right, not probabilities.")
     if judgement is not None:

@@ -27,10 +27,11 @@ from elicit_app.session.trust_findings import reliance_on_prior, trust_of
 from elicit_app.session.views import ResultView, Scenarios
 from elicit_app.study.model import Predictions, Study
 from elicit_app.study.writing import write_problem
-from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates, meta_pattern_concern_score
+from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates
 from metrics.elicited.exchange import headline_of, with_quality
 from metrics.elicited.family import MistakeKey, family_of, is_fraction, linear_family
 from metrics.elicited.metric_parts import intervals_around, kept_draws, ranges_of_draws
+from metrics.measures.concern import ConcernScore
 from metrics.policies.cases import Practice
 from metrics.policies.judging import Judge, ModelPolicies
 from metrics.policies.recalibration import Calibration, calibration
@@ -358,11 +359,11 @@ def scenarios_of(study: Study, metric: ElicitedMetric, practice: Practice | None
     """Return the costs of a study's models at any prevalence; None if it has no models."""
     if not study.models:
         return None
-    factors = metric.release_factors()
+    concern = ConcernScore(study.n_classes, release_factors=metric.release_factors())
     return Scenarios(
         judge=judge_of(study, metric, practice),
         stated=study.stated_prevalence,
-        concern=np.array([_class_concern(factors, model, study.n_classes) for model in study.models]),
+        concern=np.array([_class_concern(concern, model) for model in study.models]),
         class_weight=np.array([metric.class_weight[label] for label in metric.labels]),
     )
 
@@ -381,12 +382,9 @@ def _calibration_of(model: Predictions) -> Calibration:
     return calibration(model.y_true, model.y_proba)
 
 
-def _class_concern(factors: Matrix, model: Predictions, n_classes: int) -> list[float]:
+def _class_concern(concern: ConcernScore, model: Predictions) -> list[float]:
     """Return a model's Meta Pattern Concern Score over the cases of each true class, 0 for a class without cases."""
-    rows = [model.y_true == true for true in range(n_classes)]
+    rows = [model.y_true == true for true in range(len(concern.classes))]
     return [
-        float(meta_pattern_concern_score(model.y_true[own], model.y_proba[own], release_factors=factors))
-        if own.any()
-        else 0.0
-        for own in rows
+        concern.fresh().update(model.y_true[own], model.y_proba[own]).result() if own.any() else 0.0 for own in rows
     ]

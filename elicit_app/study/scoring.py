@@ -22,7 +22,6 @@ from metrics.elicited.release import ReleaseForm
 from metrics.measures.concern import TrueConcern
 from metrics.measures.costs import mean_cost
 from metrics.policies.cases import CaseTally, Policy, Practice
-from metrics.policies.costs import DRAWS
 from metrics.policies.judgement import JudgedPolicy, Judgement
 from metrics.policies.judging import Judge, ModelPolicies, notes_on
 from metrics.policies.recalibration import UNKNOWN, Calibration, CalibrationSample
@@ -362,7 +361,7 @@ def scores_of(
     *,
     prevalence: Sequence[float] | None = None,
     practice: Practice | None = None,
-    draws: int = DRAWS,
+    draws: int | None = None,
     seed: int = 0,
 ) -> Scores:
     """Return the models scored and judged.

@@ -17,7 +17,7 @@ from metrics.inputs.labels import checked_rows
 from metrics.measures.confusion import macro_f1, natural_frequencies
 from metrics.measures.costs import cost_sensitive_decisions
 from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always, case_table, of_model
-from metrics.policies.costs import DRAWS, PolicyCosts, UnitCosts, policy_costs
+from metrics.policies.costs import PolicyCosts, UnitCosts, policy_costs, usual_draws
 from metrics.policies.judgement import Judgement
 from metrics.policies.ranking import CostDraws, JudgedPolicy, Threshold, compared
 from metrics.policies.recalibration import UNKNOWN, Calibration, calibration
@@ -128,7 +128,7 @@ class Judge:
         practice: Practice | None = None,
         population: int | None = None,
         words: CaseWords | None = None,
-        draws: int = DRAWS,
+        draws: int | None = None,
         seed: int = 0,
         notes: tuple[str, ...] = (),
     ) -> Self:
@@ -149,10 +149,11 @@ class Judge:
         words : CaseWords, optional
             Words of the domain; by default those of the metric, otherwise the names of the classes.
         draws, seed
-            As in `policy_costs`.
+            As in `policy_costs`; by default `usual_draws`.
         notes : tuple of str
             Passed on to the judgement.
         """
+        draws = usual_draws(len(metric.classes)) if draws is None else draws
         others = always(metric.classes)
         if practice is not None:
             others = (*others, Policy(PRACTICE, "practice"))
@@ -279,7 +280,7 @@ def judge(
     prevalence: ArrayLike | Mapping[Any, float] | None = None,
     practice: ArrayLike | None = None,
     population: int | None = None,
-    draws: int = DRAWS,
+    draws: int | None = None,
     seed: int = 0,
 ) -> Judgement:
     """Judge the policies of models that were tried on the same cases.
@@ -307,8 +308,9 @@ def judge(
         names, as from `metrics.confusion_matrix`.
     population : int, optional
         Number of cases to which costs refer; by default the metric's population, otherwise 1,000.
-    draws : int
-        Number of draws for both uncertainties; 0 leaves all uncertainty out.
+    draws : int, optional
+        Number of draws for both uncertainties; 0 leaves all uncertainty out. By default 4,000, with more than ten
+        classes fewer: 1,000 from 40 classes on.
     seed : int
         Seed of all draws.
 
