@@ -21,6 +21,8 @@ Cells = list[list[tuple[str, str]]]
 
 MOST_RATES = 12
 """Number of exchange rates shown at once."""
+MOST_LISTED = 90
+"""Mistakes that a table lists: all of ten classes; nobody reads thousands of lines."""
 
 
 @dataclass(frozen=True)
