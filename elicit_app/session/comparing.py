@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,7 +48,6 @@ IN_ONE_BELIEF = (
 )
 # A difference as small as this is not worth a sentence.
 _SAME = 1.05
-_AT_ONCE = 2  # results: with fifty classes each takes 100 MB while it is computed
 
 
 def compare(
@@ -322,12 +320,11 @@ def compare_study(study: Study, folder: Path | None = None, *, trusted_only: boo
             "Let another person answer, then compare."
         )
     experts, notes = ([], [f"Left out: {named(one)}, answered by a program." for one in _programs(sessions, found)])
-    with ThreadPoolExecutor(_AT_ONCE) as threads:
-        for expert in threads.map(lambda one: _expert(one, study), found):
-            if isinstance(expert, Problem):
-                notes.append(f"Left out: {expert.sentence}")
-            else:
-                experts.append(expert)
+    for one in found:
+        try:
+            experts.append(_expert(one, study))
+        except Problem as problem:
+            notes.append(f"Left out: {problem.sentence}")
     notes += [
         f"Several sessions are named {name}: the one finished last counts." for name in answered_before(sessions, found)
     ]
@@ -347,15 +344,11 @@ def _programs(sessions: Sequence[SessionSummary], found: Sequence[SessionSummary
     return [one for one in mine if one not in found]
 
 
-def _expert(one: SessionSummary, study: Study) -> Expert | Problem:
-    """Return an expert's result, or why there is none."""
-    try:
-        session = Session.open_read_only(one.path, study)
-        if not session.can_export:
-            return Problem(f"{named(one)} has too few answers.")
-        view = result_view(session)
-    except Problem as problem:
-        return problem
+def _expert(one: SessionSummary, study: Study) -> Expert:
+    session = Session.open_read_only(one.path, study)
+    if not session.can_export:
+        raise Problem(f"{named(one)} has too few answers.")
+    view = result_view(session)
     return Expert(named(one), Source(one.path.name, view.metric), view.judgement)
 
 
