@@ -114,9 +114,11 @@ class Posterior(ABC):
             return self
         rows = ((np.arange(most) + 0.5) * n / most).astype(np.intp)
         logs = self.ratio_log_weights
-        others = np.delete(np.arange(logs.shape[1]), self.yardstick)
+        # Of many weights medians take long, and the unit of the ratios that are kept matters little.
+        unit = self.yardstick if logs.shape[1] <= _BALANCED else int(logs.mean(axis=0).argmax())
+        others = np.delete(np.arange(logs.shape[1]), unit)
         some = others[:: -(-len(others) // _BALANCED)]
-        rows = _balanced(logs[:, some] - logs[:, [self.yardstick]], rows)
+        rows = _balanced(logs[:, some] - logs[:, [unit]], rows)
         return self.subset(rows, min(self.effective_draws, float(most)))
 
     def forget(self) -> None:
