@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 # Redundant numbers in a file may differ by this much, because people round what they write.
 TOLERANCE = 1e-6
-_SIGNIFICANT = 6  # digits of the draws
-_DRAWS_AT_ONCE = 50  # rounded at a time, so that they stay in the processor's cache
+_SIGNIFICANT, _DRAWS_AT_ONCE = 6, 50  # digits of the draws; rounded at a time, so that they stay in the cache
 _POWERS_OF_TEN = 10.0 ** np.arange(23)  # all that floating point represents exactly
 MOST_WEIGHTS_OF_ALL_DRAWS = 600
 """With more weights a metric keeps fewer of a belief's 1,000 draws, and its intervals state the ranges of all."""
