@@ -252,9 +252,9 @@ def _table(heads: Sequence[str], *, left: Sequence[str] = (), title: str = "", c
 
 
 def _weights(found: Simulation) -> Table:
-    from elicit_app.cli.result_text import MOST_MISTAKES
     from metrics.elicited.exchange import PLAUSIBLE
     from metrics.elicited.family import linear_family
+    from metrics.exports.page import MOST_LISTED
 
     run, classes = found.runs[0], found.study.classes
     # A belief has a range for every weight; a search reports the weights that it could only bound.
@@ -266,8 +266,8 @@ def _weights(found: Simulation) -> Table:
     table = _table(heads, title=f"{found.study.title}: {found.setting.procedure}, rows are true classes")
     names = classes if hits else [f"{one} → {other}" for one in classes for other in classes if one != other]
     rows = [*zip(names, run.true_weights, run.elicited_weights, ranges, strict=True)]
-    if len(rows) > MOST_MISTAKES:
-        rows = sorted(rows, key=lambda row: -abs(row[1]))[:MOST_MISTAKES]
+    if len(rows) > MOST_LISTED:
+        rows = sorted(rows, key=lambda row: -abs(row[1]))[:MOST_LISTED]
     for name, true, elicited, ends in rows:
         limits = "" if ends is None else f"{ends[0]:.4f} to {ends[1]:.4f}"
         table.add_row(name, f"{true:.4f}", f"{elicited:.4f}", limits)

@@ -10,6 +10,7 @@ from elicit_app.session.views import ResultView
 from elicit_app.study.model import Study
 from metrics.elicited.exchange import beside_name, called
 from metrics.elicited.kinds import thing_of
+from metrics.exports.page import MOST_LISTED
 from metrics.text import accuracy_text, capitalised, concern, probability, total_cost, two_digits
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from metrics.policies.judgement import Judgement, Range
 
 _MOST_ROWS = 12
-MOST_MISTAKES = 90
-"""Mistakes that a table lists: all of ten classes; nobody reads thousands of lines in a terminal."""
 
 
 def print_result(console: Console, view: ResultView, study: Study) -> None:
@@ -51,8 +50,8 @@ def _ratios(console: Console, view: ResultView, study: Study) -> None:
     what = capitalised(thing_of(view.metric.kind))
     table = output.table((what, "counts as", view.ratios[0].range_words.head), left=(0, 2))
     shown = view.ratios
-    if len(shown) > MOST_MISTAKES:
-        shown = tuple(sorted(shown, key=lambda one: (not one.is_yardstick, -one.ratio))[:MOST_MISTAKES])
+    if len(shown) > MOST_LISTED:
+        shown = tuple(sorted(shown, key=lambda one: (not one.is_yardstick, -one.ratio))[:MOST_LISTED])
     for ratio in shown:
         name = ratio.mistake.name
         flow = "" if study.wording.priced else beside_name(name, called(study.wording.class_one, ratio.key))
@@ -63,8 +62,8 @@ def _ratios(console: Console, view: ResultView, study: Study) -> None:
 
 def say_left_out(console: Console, mistakes: int, which: str, where: str = "the metric file") -> None:
     """Print how many of the mistakes a table lists and where all of them are; nothing if it lists them all."""
-    if mistakes > MOST_MISTAKES:
-        output.line(console, f"{MOST_MISTAKES} of {mistakes:,} mistakes, {which}; {where} has them all.")
+    if mistakes > MOST_LISTED:
+        output.line(console, f"{MOST_LISTED} of {mistakes:,} mistakes, {which}; {where} has them all.")
 
 
 def _models(console: Console, view: ResultView) -> None:
@@ -123,7 +122,7 @@ def print_comparison(console: Console, view: ComparisonView) -> None:
 
     what = capitalised(thing_of(view.pooled.kind))
     table = output.table((what, *view.names, "pooled"))
-    for row in furthest(view.mistakes, MOST_MISTAKES):
+    for row in furthest(view.mistakes, MOST_LISTED):
         cells = (*row.rates, row.pooled)
         texts = (
             ["1" for _ in cells] if row.is_yardstick else ["\n".join(filter(None, cell.columns())) for cell in cells]

@@ -61,8 +61,14 @@ def score(
     prevalence: PrevalenceOption = None,
     practice: PracticeOption = None,
     draws: Annotated[
-        int, typer.Option(min=0, max=1_000_000, help="Draws for the uncertainty of answers and cases; 0 for none.")
-    ] = 4_000,
+        int | None,
+        typer.Option(
+            min=0,
+            max=1_000_000,
+            help="Draws for the uncertainty of answers and cases; 0 for none.",
+            show_default="4000, fewer above ten classes",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the draws.")] = 0,
     top_k: Annotated[
         int | None, typer.Option("--top-k", min=1, metavar="K", help="MPCS: top classes used; default all.")
@@ -96,7 +102,10 @@ def score(
 
     if scheduler is not None and engine != "dask":
         raise typer.BadParameter("it requires --engine dask.", param_hint="--scheduler")
+    from metrics.policies.costs import usual_draws
+
     loaded = load_metric(metric)
+    draws = usual_draws(len(loaded.classes)) if draws is None else draws
     if loaded.kind != "confusion":
         about_classes = (prevalence, practice, top_k, fail_if_worse_than, scheduler)
         if any(one is not None for one in about_classes) or (intervals, true_concern, release, engine) != _AS_USUAL:

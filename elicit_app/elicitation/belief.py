@@ -114,9 +114,11 @@ class Posterior(ABC):
             return self
         rows = ((np.arange(most) + 0.5) * n / most).astype(np.intp)
         logs = self.ratio_log_weights
-        others = np.delete(np.arange(logs.shape[1]), self.yardstick)
+        # Of many weights medians take long, and the unit of the ratios that are kept matters little.
+        unit = self.yardstick if logs.shape[1] <= _BALANCED else int(logs.mean(axis=0).argmax())
+        others = np.delete(np.arange(logs.shape[1]), unit)
         some = others[:: -(-len(others) // _BALANCED)]
-        rows = _balanced(logs[:, some] - logs[:, [self.yardstick]], rows)
+        rows = _balanced(logs[:, some] - logs[:, [unit]], rows)
         return self.subset(rows, min(self.effective_draws, float(most)))
 
     def forget(self) -> None:
@@ -190,6 +192,10 @@ class Posterior(ABC):
         mine = gains @ self.middle > 0
         theirs = (self.weights @ gains.T > 0).mean(axis=0)
         return float(np.where(mine, theirs, 1 - theirs).mean())
+
+    def estimated(self, gain: Matrix) -> float:
+        """Return the estimated utility of a gain, shape (m,), in any unit; its sign says which side is better."""
+        return float(gain @ self.middle)
 
     def utilities(self, matrices: Matrix) -> Matrix:
         """Return the utility of matrices (models, k, k) under each draw, shape (n, models)."""

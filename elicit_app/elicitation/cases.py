@@ -140,10 +140,11 @@ class Cases:
             return column_argmin(_in_order(cost, self.eta_by_class))
         # Matrix products are ten times as fast, but their rounding varies between machines: close sums are recomputed.
         near = cost.T @ self.eta_by_class
-        decided = column_argmin(near)
+        decided, each = column_argmin(near), np.arange(near.shape[1])
         doubt = 4 * self.n_classes**2 * np.finfo(np.float64).eps * np.abs(cost).max()
-        clear = near > near[decided, np.arange(len(decided))] + doubt
-        close = np.flatnonzero(clear.sum(axis=0) < self.n_classes - 1)
+        least = near[decided, each]
+        near[decided, each] = np.inf
+        close = np.flatnonzero(near.min(axis=0) <= least + doubt)
         decided[close] = column_argmin(_in_order(cost, self.eta_by_class[:, close]))
         return decided
 

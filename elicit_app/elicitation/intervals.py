@@ -21,9 +21,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.belief import KEPT, Posterior, by_columns, memory_slices
+from elicit_app.elicitation.belief import KEPT, Posterior, by_columns, median_weights, memory_slices
 from elicit_app.elicitation.prior import WeightPrior
-from elicit_app.elicitation.propagation import FEWEST_SETS, LEAST, Intervals, Sites, product, propagated
+from elicit_app.elicitation.propagation import FEWEST_SETS, LEAST, Intervals, Sites, product, propagated, quadratic_fit
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.elicitation.response import USUAL_ERROR, Evidence, Person, ResponseModel, point_lapse
 from elicit_app.problem import Problem
@@ -34,20 +34,31 @@ MOST_ANSWERS = 500
 _WEIGHED_FULLY = 120  # answers: time grows with the cube of their number, so that beyond it fewer sets are tried
 _DRAWS, _DRAWS_TO_SHOW = (400, 1_200), (2_400, 12_000)  # fewest and most draws: with fifty classes a draw takes 20 kB
 FEW_ENOUGH = 90  # weights, as with ten classes; with more, an answer reveals little about the others
-_POPULATION, _POPULATION_TO_SHOW = 160, 800
-_FITS_TO_SHOW = 3  # at most, .4 s each with ten classes
-_PASSES, _FIRST_PASSES = 3, 12  # of expectation propagation, from sites that nearly fit, and from empty ones
+_PASSES = 3  # of expectation propagation, from sites that nearly fit
 _NEWEST = 6  # answers that may be added to sites that nearly fit
 _DEGREES = 8.0  # of the proposal, a t distribution
 _WIDENED = 1.15  # covariance of the proposal, relative to that of the fit
-_CURVATURES = (0.6, 60.0)  # least and largest precision of the fit; that of the prior is 1
 _FIT_DECIMALS = 6
-_FARTHEST = 3.5  # normal score that the centre of the proposal may reach
 _SPREAD_OF_SPREADS = 0.5
 # Prior of the logarithms (logit for the lapse) of: error of a choice, error of an equal point, power of a ratio, lapse.
 _CENTRES = np.array([np.log(0.5), np.log(USUAL_ERROR), -0.1, -4.5])
 _WIDTHS = np.array([0.7, 0.4, 0.2, 1.2])
 _TIE, _GAP, _PULL = 0.06, 1.5, 0.05
+
+
+class _Effort(NamedTuple):
+    """How closely answers are fitted: numbers of sets of hyperparameters, of passes and of fits."""
+
+    asking: int  # sets while asking
+    showing: int  # sets for a shown result
+    some: int  # sets when only some answers are fitted
+    passes_to_show: int
+    fits_to_show: int  # at most, .4 s each with ten classes
+    first_passes: int  # from empty sites
+    newest_passes: int  # for several answers added at once
+
+
+_FEW_WEIGHTS, _MANY_WEIGHTS = _Effort(160, 800, 90, 3, 3, 12, 5), _Effort(96, 640, 60, 2, 1, 5, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +96,7 @@ class IntervalPosterior(Posterior):
     @classmethod
     def from_prior(cls, prior: WeightPrior, rng: Generator, n: int) -> Self:
         """Draw n times from the prior."""
-        h = _POPULATION
+        h = _effort(prior.size).asking
         hyper = rng.standard_normal((h, len(prior.parts) + len(_CENTRES)))
         nothing = Sites(np.zeros((h, 0)), np.zeros((h, 0)), np.zeros(h), np.zeros((h, 0, 0)))
         randomness = _Randomness.of(prior, 0, n, rng)
@@ -113,22 +124,29 @@ class IntervalPosterior(Posterior):
 
     def updated(self, answers: Evidence, newest: Evidence, rng: Generator) -> Self:
         """Fit all answers again, starting from the fit before the newest."""
-        n = draws_while_asking(self.prior.size)
-        passes = _PASSES + max(newest.n_answers - 1, 0)
-        return self._fitted(answers, rng, _POPULATION, n, self._start(answers, newest), passes)
+        n, effort = draws_while_asking(self.prior.size), _effort(self.prior.size)
+        passes = _PASSES + min(max(newest.n_answers - 1, 0), effort.newest_passes)
+        return self._fitted(answers, rng, effort.asking, n, self._start(answers, newest), passes)
 
     def refined(self, answers: Evidence, rng: Generator) -> Self:
         """Fit with more hyperparameters and draws; repeat from there while too few of them explain the answers."""
-        n, fits = _scaled_draws(*_DRAWS_TO_SHOW, self.prior.size), [self]
-        for _ in range(_FITS_TO_SHOW if self.prior.size <= FEW_ENOUGH else 1):
-            fits.append(fits[-1]._fitted(answers, rng, _POPULATION_TO_SHOW, n, fits[-1].site))
+        n, effort, fits = _scaled_draws(*_DRAWS_TO_SHOW, self.prior.size), _effort(self.prior.size), [self]
+        for _ in range(effort.fits_to_show):
+            fits.append(fits[-1]._fitted(answers, rng, effort.showing, n, fits[-1].site, effort.passes_to_show))
             if fits[-1].effective_draws >= KEPT:
                 break
         return max(fits[1:], key=lambda one: one.effective_draws)
 
     def refitted(self, answers: Evidence, rng: Generator) -> Self:
         """Fit some of the answers from scratch."""
-        return self._fitted(answers, rng, _POPULATION // 2, _DRAWS[0] // 2, None)
+        return self._fitted(answers, rng, _effort(self.prior.size).some, _DRAWS[0] // 2, None)
+
+    def estimated(self, gain: Matrix) -> float:
+        """Return the estimated utility of a gain; of many weights only those that it involves are drawn."""
+        if self.prior.size <= FEW_ENOUGH:
+            return super().estimated(gain)
+        some = np.flatnonzero(gain)
+        return float(gain[some] @ median_weights(self.log_weights_of(some))) if len(some) else 0.0
 
     def subset(self, rows: NDArray[np.intp], effective: float) -> Self:
         """Return the belief restricted to some of the draws, which are worth `effective` independent ones."""
@@ -152,13 +170,14 @@ class IntervalPosterior(Posterior):
                 f"With so many mistakes, at most {MOST_ANSWERS} answers can be combined; there are "
                 f"{answers.n_answers:,}. All are kept in the session; undo the latest ones to see what the others give."
             )
-        h = max(2 * FEWEST_SETS, round(h * min(1.0, (_WEIGHED_FULLY / max(answers.n_answers, 1)) ** 3)))
+        fewer = round(h * min(1.0, (_WEIGHED_FULLY / max(answers.n_answers, 1)) ** 3))
+        h = max(min(h, 2 * FEWEST_SETS), fewer)
         hyper, log_proposal = self._proposed(h, rng)
         at, involved = np.zeros(self.prior.size), answers.involved
         at[involved] = self.log_weights_of(involved).mean(axis=0)
         answered = as_intervals(answers, self.prior, hyper, at)
         if start is None:
-            passes = _FIRST_PASSES
+            passes = _effort(self.prior.size).first_passes
             start = np.repeat([[LEAST], [0.0]], len(answered.share), axis=1)
         squares = prior_covariances(answered.projection, self.prior)
         randomness = _Randomness.of(self.prior, len(answered.share), n, rng)
@@ -170,7 +189,7 @@ class IntervalPosterior(Posterior):
     def _proposed(self, h: int, rng: Generator) -> tuple[Matrix, Matrix]:
         """Draw hyperparameters from a t fitted to their current posterior; return them with their log-densities."""
         d = self.hyper.shape[1]
-        mean, covariance = _quadratic_fit(self.hyper, self.evidence)
+        mean, covariance = quadratic_fit(self.hyper, self.evidence)
         # Rounded far more coarsely than machines differ, and far more finely than a proposal needs.
         root = np.round(np.linalg.cholesky(_WIDENED * covariance), _FIT_DECIMALS)
         mean = np.round(mean, _FIT_DECIMALS)
@@ -331,34 +350,13 @@ def draws_while_asking(size: int) -> int:
     return _scaled_draws(*_DRAWS, size)
 
 
+def _effort(size: int) -> _Effort:
+    """Return the effort for a number of weights: answers about many hardly overlap, and are soon fitted."""
+    return _FEW_WEIGHTS if size <= FEW_ENOUGH else _MANY_WEIGHTS
+
+
 def _scaled_draws(fewest: int, most: int, size: int) -> int:
     return max(fewest, most * FEW_ENOUGH // max(size, FEW_ENOUGH))
-
-
-def _quadratic_fit(hyper: Matrix, evidence: Matrix) -> tuple[Matrix, Matrix]:
-    """Return the posterior mean and covariance of the hyperparameters, from the curvature of their log-evidence.
-
-    The evidence is a smooth function without noise. A quadratic fitted to it, most closely where the posterior is
-    large, therefore describes its shape better than the scatter of the points does.
-    """
-    settled = np.isfinite(evidence)
-    hyper, evidence = hyper[settled], evidence[settled]
-    h, d = hyper.shape
-    logs = evidence - 0.5 * (hyper**2).sum(axis=1)
-    trust = np.sqrt(np.exp(logs - logs.max()) + 0.02)
-    one, other = np.triu_indices(d)
-    features = np.hstack([np.ones((h, 1)), hyper, hyper[:, one] * hyper[:, other]])
-    ridge = 0.1 * np.eye(features.shape[1])
-    ridge[0, 0] = 1e-9
-    trusted = (features * trust[:, None] ** 2).T
-    found = np.linalg.solve(
-        product(trusted, features) + ridge, product(trusted, (evidence - evidence.max())[:, None])[:, 0]
-    )
-    curve = np.zeros((d, d))
-    curve[one, other] = found[1 + d :]
-    values, axes = np.linalg.eigh(np.eye(d) - curve - curve.T)
-    covariance = (axes / np.clip(values, *_CURVATURES)) @ axes.T
-    return np.clip(covariance @ found[1 : 1 + d], -_FARTHEST, _FARTHEST), np.asarray(0.5 * (covariance + covariance.T))
 
 
 def spreads_of(prior: WeightPrior, hyper: Matrix) -> Matrix:

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from elicit_app.elicitation.pairs import FrontierPairs, PairSet
 from elicit_app.elicitation.pool import POOL_SEED, SAME, Pool, argmax_confusions
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Counts, Matrix
+from elicit_app.elicitation.reach import widest_rates
 from elicit_app.elicitation.region import WORST_ERROR, Region
 from elicit_app.problem import Problem
 from metrics.elicited.family import error_cells, family_of
@@ -76,6 +78,8 @@ class PlausiblePairs:
         self._cells = _cells_of(prior, models)
         self._likely = self._usage()
         self._achieved = self._of_models(max_cells)
+        self._widest: Matrix | None = None
+        self._lock = Lock()
         if np.count_nonzero(self._likely) < 2:
             raise Problem(
                 "No two mistakes can be traded for each other near what these models do: the classes are too small. "
@@ -84,13 +88,33 @@ class PlausiblePairs:
 
     def candidates(self, weights: Matrix, rng: np.random.Generator) -> PairSet:
         """Return candidate pairs: drawn trades, then pairs that models achieve."""
-        most = int(np.clip(_NUMBERS / self.prior.size, 300, _MOST))
-        drawn = self._trades(most, rng)
+        drawn = self._as_pairs(*self._trades(self._most, rng))
+        achieved = self._some_achieved(rng)
+        return PairSet.joined([drawn, achieved]) if len(achieved) else drawn
+
+    def widest_offered(self, rng: np.random.Generator) -> Matrix:
+        """Return the widest rates among candidate pairs, see `reach.widest_rates`; the first call's, for all sessions.
+
+        The pairs themselves are not made: with fifty classes they take 50 MB.
+        """
+        with self._lock:
+            if self._widest is None:
+                pair, kept, _ = self._trades(self._most, rng)
+                parts = (kept[some] for some in memory_slices(len(kept), self.prior.n_classes**2))
+                drawn = [widest_rates(self.prior.gain(*self._rates(pair, part))) for part in parts]
+                self._widest = np.max([*drawn, widest_rates(self._some_achieved(rng).gains)], axis=0)
+            return self._widest
+
+    @property
+    def _most(self) -> int:
+        return int(np.clip(_NUMBERS / self.prior.size, 300, _MOST))
+
+    def _some_achieved(self, rng: np.random.Generator) -> PairSet:
+        """Return the pairs that models achieve, or some of many."""
         if not len(self._achieved):
-            return drawn
-        share = min(len(self._achieved), most // 3)
-        some = np.sort(rng.choice(len(self._achieved), share, replace=False))
-        return PairSet.joined([drawn, self._achieved[some]])
+            return self._achieved
+        share = min(len(self._achieved), self._most // 3)
+        return self._achieved[np.sort(rng.choice(len(self._achieved), share, replace=False))]
 
     def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
         """Return the gains of random pairs of achievable matrices, shape (<= n, m)."""
@@ -126,8 +150,13 @@ class PlausiblePairs:
         few = np.flatnonzero((np.abs(gains) > SAME).sum(axis=1) <= min(max_cells, 3))
         return PairSet.of(matrices[first[few]], matrices[second[few]], self.prior, hypothetical=False)
 
-    def _trades(self, n: int, rng: np.random.Generator) -> PairSet:
-        """Draw trades: the first mistake on one side, the second on the other, a third on either."""
+    def _trades(
+        self, n: int, rng: np.random.Generator
+    ) -> tuple[NDArray[np.int32], NDArray[np.intp], NDArray[np.bool_]]:
+        """Draw trades: the first mistake on one side, the second on the other, a third on either.
+
+        Return counts (n, 2, k, k), the indices of the trades to keep, and which lie far from the models.
+        """
         region, cells = self.region, self._cells
         base = rng.integers(len(region.bases), size=n)
         which = _distinct(self._likely, n, rng)
@@ -168,16 +197,20 @@ class PlausiblePairs:
         beyond = np.zeros(n, dtype=bool)
         for (true, _, _), amount in zip(traded, (*amounts.T, third), strict=True):
             beyond |= amount > region.near[true]
-        return self._as_pairs(pair, np.flatnonzero(enough), beyond)
+        return pair, np.flatnonzero(enough), beyond
 
     def _as_pairs(self, pair: NDArray[np.int32], kept: NDArray[np.intp], beyond: NDArray[np.bool_]) -> PairSet:
         """Return the `kept` trades of counts (n, 2, k, k); `beyond` marks those far from the models."""
         first, second = np.empty((2, len(kept), *pair.shape[2:]))
         gains = np.empty((len(kept), self.prior.size))
         for some in memory_slices(len(kept), self.prior.n_classes**2):
-            first[some], second[some] = pair[kept[some]].swapaxes(0, 1) / self.population
+            first[some], second[some] = self._rates(pair, kept[some])
             gains[some] = self.prior.gain(first[some], second[some])
         return PairSet(first, second, gains, np.ones(len(kept), dtype=bool), beyond[kept], _READING)
+
+    def _rates(self, pair: NDArray[np.int32], some: NDArray[np.intp]) -> Matrix:
+        """Return the rates of both sides of some trades, shape (2, c, k, k)."""
+        return np.asarray(pair[some].swapaxes(0, 1) / self.population)
 
 
 def _cells_of(prior: WeightPrior, models: Counts) -> NDArray[np.intp]:

@@ -427,10 +427,10 @@ def held_out(belief: Posterior, history: Sequence[Asked], rng: np.random.Generat
     for fold in (preference_places[start::_FOLDS] for start in range(_FOLDS)):
         out = {subjects[n] for n in fold}
         kept = [asked for subject, asked in zip(subjects, history, strict=True) if subject not in out]
-        weights = refitted(belief, kept, rng).middle
+        fitted = refitted(belief, kept, rng)
         for n in fold:
             (first, second), sign = history[n].shown.rates, 1 if history[n].answer.choice is Choice.FIRST else -1
-            learned = float(belief.prior.gain(first, second) @ weights)
+            learned = fitted.estimated(belief.prior.gain(first, second))
             accuracy = float(np.trace(first) - np.trace(second))
             right += np.array([learned, accuracy, float(macro_f1(first) - macro_f1(second))]) * sign > 1e-12
     return HeldOut(int(right[0]), int(right[1]), int(right[2]), len(preference_places))

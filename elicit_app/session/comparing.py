@@ -363,7 +363,7 @@ def _compared(experts: list[Expert], study: Study, notes: tuple[str, ...]) -> Co
 
 
 _SEED = 20_250_102  # the same metrics give the same range
-_DRAWS = 1_000
+_DRAWS, _RANKED = 1_000, 250_000  # draws of W, and ranks in all of them: W of many mistakes varies little
 _NAMED = 5  # mistakes of the shared ranking that are named
 _STRONG, _FAIR = 0.9, 0.6  # of W: thresholds for the words that interpret it
 
@@ -438,7 +438,8 @@ def _interval_of_w(metrics: Sequence[ElicitedMetric]) -> tuple[float, float] | N
     if len(draws) < len(metrics):
         return None
     rng = np.random.default_rng(_SEED)
-    places = np.array([rng.integers(len(own), size=_DRAWS) for own in draws])
+    n = min(_DRAWS, max(100, _RANKED // draws[0].shape[1]))
+    places = np.array([rng.integers(len(own), size=n) for own in draws])
     return range_of_draws(
         [kendall_w(np.abs([own[place] for own, place in zip(draws, each, strict=True)])) for each in places.T]
     )

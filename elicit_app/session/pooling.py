@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -45,7 +46,7 @@ _DRAWS_A_WEIGHT = 4  # required per weight: the covariance of a Gaussian has to 
 _OF_ONE_MIND = 0.15  # a negligible spread of log-costs
 _SURE = 0.9  # probability from which an expert finds one mistake worse than another
 _OPPOSED = 2 / 3  # share of the pairs ordered by both experts above which their orders are opposed
-_COMPARED = 6e8  # comparisons made between draws of two mistakes: above 28 classes not every draw is compared
+_COMPARED = 2e8  # comparisons made between draws of two mistakes: above 20 classes not every draw is compared
 _APART = float(np.log(2.0))  # typical difference of a log-cost below which nobody is opposed
 _MOVED = 1.5  # factor from which the effect of leaving one expert out is mentioned
 
@@ -169,6 +170,11 @@ def _why_provisional(metrics: Sequence[ElicitedMetric]) -> str | None:
 
 def opposed_pairs(metrics: Sequence[ElicitedMetric]) -> tuple[tuple[int, int], ...]:
     """Return the pairs of experts, as indices, who order the mistakes in opposite ways, as far as is known."""
+    return _opposed_pairs(tuple(metrics))
+
+
+@lru_cache(maxsize=1)  # a pool asks whether there are any, and a comparison of the same experts who they are
+def _opposed_pairs(metrics: tuple[ElicitedMetric, ...]) -> tuple[tuple[int, int], ...]:
     logs = {place: known for place, metric in enumerate(metrics) if (known := _centred_logs(metric)) is not None}
     orders = {place: _order(draws) for place, draws in logs.items()}
     return tuple(

@@ -23,9 +23,10 @@ from metrics import ElicitedMetric
 from metrics.drawing import LinearAxis
 from metrics.elicited.exchange import beside_name, called, exchange_rates, headline_of
 from metrics.elicited.kinds import thing_of
-from metrics.elicited.metric_parts import ANSWERS_FOR
+from metrics.elicited.metric_parts import ANSWERS_FOR, MOST_WEIGHTS_OF_ALL_DRAWS
 from metrics.exports import rendered
 from metrics.exports.page import (
+    MOST_LISTED,
     Block,
     Bullets,
     Card,
@@ -259,13 +260,19 @@ def _trust(asked: SessionFacts) -> Section:
 
 def _experts(view: ComparisonView) -> list[Section]:
     """Return whose answers were pooled, how far they agree, and how bad each finds every mistake."""
+    from elicit_app.session.comparing import furthest
+
     heads = (capitalised(thing_of(view.pooled.kind)), *view.names, "Pooled")
     rows = []
-    for one in view.mistakes:
+    # Of fifty classes there are 2,450, which would fill a hundred sheets and, in a PDF, 500 MB of memory.
+    for one in furthest(view.mistakes, MOST_LISTED):
         cells = [Cell("1") if one.is_yardstick else Cell(*rate.columns()) for rate in (*one.rates, one.pooled)]
         rows.append((Cell(one.mistake.name, strong=True), *cells))
     table = Table(heads, tuple(rows), frozenset(range(1, len(heads))), widest=0)
     unit = f"One of each counts as this many {view.yardstick.mistake.many}."
+    if len(rows) < len(view.mistakes):
+        things = f"{thing_of(view.pooled.kind)}s"
+        unit += f" These are the {len(rows)} of {len(view.mistakes):,} {things} on which the experts differ most."
     sentences = [view.headline.rstrip(".") + ".", view.detail, view.agreement]
     blocks = Paragraph(" ".join(one for one in sentences if one)), table, Paragraph(unit, "quiet")
     how = [Paragraph(f"{view.how} {view.made_of}"), *(Paragraph(note) for note in view.notes)]
@@ -276,7 +283,9 @@ def _experts(view: ComparisonView) -> list[Section]:
 def _method(metric: ElicitedMetric, judgement: Judgement | None, asked: SessionFacts | None) -> list[Section]:
     sentences = [] if asked is None else [asked.how, *([asked.method] if asked.method else [])]
     if metric.samples is not None:
-        sentences.append(f"The ranges are those of {len(metric.samples):,} posterior draws.")
+        n, all_kept = len(metric.samples), len(metric.weights) <= MOST_WEIGHTS_OF_ALL_DRAWS
+        behind = f"those of {n:,} posterior draws" if all_kept else f"of more posterior draws than the {n:,} kept"
+        sentences.append(f"The ranges are {behind}.")
     elif asked is not None and metric.intervals is not None:
         sentences.append("The ranges are what the questions leave open if every answer is right, not probabilities.")
     if judgement is not None:

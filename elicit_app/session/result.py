@@ -27,10 +27,11 @@ from elicit_app.session.trust_findings import reliance_on_prior, trust_of
 from elicit_app.session.views import ResultView, Scenarios
 from elicit_app.study.model import Predictions, Study
 from elicit_app.study.writing import write_problem
-from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates, meta_pattern_concern_score
+from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates
 from metrics.elicited.exchange import headline_of, with_quality
 from metrics.elicited.family import MistakeKey, family_of, is_fraction, linear_family
-from metrics.elicited.metric_parts import intervals_around
+from metrics.elicited.metric_parts import intervals_around, kept_draws, ranges_of_draws
+from metrics.measures.concern import ConcernScore
 from metrics.policies.cases import Practice
 from metrics.policies.judging import Judge, ModelPolicies
 from metrics.policies.recalibration import Calibration, calibration
@@ -189,7 +190,7 @@ def elicited(
         outcome.family,
         name=name,
         intervals=cost_intervals(outcome, study.yardstick),
-        samples=outcome.samples,
+        samples=None if outcome.samples is None else kept_draws(outcome.samples),
         prevalence=None if study.wording.priced else study.prevalence,
         population=None if study.wording.priced else study.population,
         consequences=consequences(study, not family_of(outcome.family).distinguishes_errors),
@@ -296,16 +297,32 @@ def cost_intervals(outcome: Outcome, yardstick: tuple[int, int]) -> Matrix | Non
     """Return 90 % intervals of the costs, shape (k, k, 2): those of the outcome, or those implied by a search.
 
     A search knows ratios only, so its intervals are on the scale on which the cost of the yardstick (true, predicted)
-    is exact. None if nothing is known about them.
+    is exact. So are those of many weights, of whose draws the metric keeps too few to compute them again. None if
+    nothing is known about them.
     """
     family, tolerance = family_of(outcome.family), outcome.tolerance
     costs = family.costs(outcome.weights)
     unit, cost = family.index(*yardstick, len(costs)), costs[yardstick]
-    if tolerance is None or not cost > 0:
+    if cost > 0 and tolerance is not None:
+        low, high = tolerance.low[:, unit] * cost, tolerance.high[:, unit] * cost
+    elif cost > 0 and outcome.samples is not None and len(kept_draws(outcome.samples)) < len(outcome.samples):
+        low, high = _ranges_to(outcome, yardstick, unit) * cost
+    else:
         return intervals_around(costs, outcome.intervals)
-    low, high = tolerance.low[:, unit] * cost, tolerance.high[:, unit] * cost
     low[unit] = high[unit] = cost
     return intervals_around(costs, np.stack([family.on_errors(low), family.on_errors(high)], axis=-1))
+
+
+def _ranges_to(outcome: Outcome, yardstick: tuple[int, int], unit: int) -> Matrix:
+    """Return 90 % ranges of weight over yardstick, shape (2, m), from all draws; ends left open stay open."""
+    assert outcome.samples is not None
+    ends = ranges_of_draws(np.sort(outcome.samples / outcome.samples[:, [unit]], axis=0)).T
+    if outcome.intervals is not None:
+        known = family_of(outcome.family).of_errors(np.moveaxis(outcome.intervals, -1, 0))
+        of_unit = outcome.intervals[yardstick]
+        ends[0][(known[0] == 0) | np.isinf(of_unit[1])] = 0.0
+        ends[1][np.isinf(known[1]) | (of_unit[0] == 0)] = np.inf
+    return ends
 
 
 def judge_of(study: Study, metric: ElicitedMetric, practice: Practice | None = None) -> Judge:
@@ -324,11 +341,11 @@ def scenarios_of(study: Study, metric: ElicitedMetric, practice: Practice | None
     """Return the costs of a study's models at any prevalence; None if it has no models."""
     if not study.models:
         return None
-    factors = metric.release_factors()
+    concern = ConcernScore(study.n_classes, release_factors=metric.release_factors())
     return Scenarios(
         judge=judge_of(study, metric, practice),
         stated=study.stated_prevalence,
-        concern=np.array([_class_concern(factors, model, study.n_classes) for model in study.models]),
+        concern=np.array([_class_concern(concern, model) for model in study.models]),
         class_weight=np.array([metric.class_weight[label] for label in metric.labels]),
     )
 
@@ -347,12 +364,9 @@ def _calibration_of(model: Predictions) -> Calibration:
     return calibration(model.y_true, model.y_proba)
 
 
-def _class_concern(factors: Matrix, model: Predictions, n_classes: int) -> list[float]:
+def _class_concern(concern: ConcernScore, model: Predictions) -> list[float]:
     """Return a model's Meta Pattern Concern Score over the cases of each true class, 0 for a class without cases."""
-    rows = [model.y_true == true for true in range(n_classes)]
+    rows = [model.y_true == true for true in range(len(concern.classes))]
     return [
-        float(meta_pattern_concern_score(model.y_true[own], model.y_proba[own], release_factors=factors))
-        if own.any()
-        else 0.0
-        for own in rows
+        concern.fresh().update(model.y_true[own], model.y_proba[own]).result() if own.any() else 0.0 for own in rows
     ]

@@ -22,7 +22,6 @@ from metrics.elicited.release import ReleaseForm
 from metrics.measures.concern import TrueConcern
 from metrics.measures.costs import mean_cost
 from metrics.policies.cases import CaseTally, Policy, Practice
-from metrics.policies.costs import DRAWS
 from metrics.policies.judgement import JudgedPolicy, Judgement
 from metrics.policies.judging import Judge, ModelPolicies, notes_on
 from metrics.policies.recalibration import UNKNOWN, Calibration, CalibrationSample
@@ -315,7 +314,7 @@ def scores_of(
     *,
     prevalence: Sequence[float] | None = None,
     practice: Practice | None = None,
-    draws: int = DRAWS,
+    draws: int | None = None,
     seed: int = 0,
 ) -> Scores:
     """Return the models of a tally from `tally_models`, scored and judged with `draws` from `seed`; see `Judge`.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from metrics.elicited.elicited_metric import ElicitedMetric, require_metric
 from metrics.elicited.family import MistakeKey, error_cells, family_of
-from metrics.elicited.metric_parts import Consequence, Quality
+from metrics.elicited.metric_parts import MOST_WEIGHTS_OF_ALL_DRAWS, Consequence, Quality
 from metrics.errors import InputError
 from metrics.inputs.arguments import Floats
 from metrics.text import NOT_KNOWN, capitalised, span, two_digits
@@ -237,8 +237,9 @@ def exchange_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
 
     The yardstick is the mistake that the metric names, otherwise the cheapest one with a cost above zero. With
     posterior draws, estimates and ranges are quantiles of the ratio over the draws. Without draws, the estimate is the
-    ratio of the costs and the range is the widest that their intervals allow. An end that the intervals leave open
-    stays open, even if the prior behind the draws closes it.
+    ratio of the costs and the range is the widest that their intervals allow; likewise with more than 600 weights, of
+    whose draws a metric keeps only some, if the intervals take the cost of the yardstick as exact. An end that the
+    intervals leave open stays open, even if the prior behind the draws closes it.
 
     Parameters
     ----------
@@ -402,10 +403,27 @@ def _estimated(metric: ElicitedMetric, cells: Sequence[tuple[int, int]], unit: t
         return [(ratio, None, ends) for ratio, ends in zip(ratios, open_or_not, strict=True)]
     parts = np.array_split(np.array(cells), 1 + len(cells) // _CELLS_AT_ONCE)
     quantiles = [row for part in parts for row in _drawn_quantiles(drawn_costs, part, unit).tolist()]
+    if _intervals_state_ranges(metric, unit):
+        costs = (metric.cost_matrix[tuple(np.transpose(cells))] / metric.cost_matrix[unit]).tolist()
+        return [
+            (ratio, (min(drawn[1], ratio), max(drawn[3], ratio)), ends)
+            for ratio, drawn, ends in zip(costs, quantiles, open_or_not, strict=True)
+        ]
     return [
         (drawn[2], (drawn[1], drawn[3]), (0.0 if low == 0 else drawn[0], math.inf if high == math.inf else drawn[4]))
         for drawn, (low, high) in zip(quantiles, open_or_not, strict=True)
     ]
+
+
+def _intervals_state_ranges(metric: ElicitedMetric, unit: tuple[int, int]) -> bool:
+    """Return whether intervals of costs are ranges of ratios to the yardstick, from more draws than the metric keeps.
+
+    That is so with many weights, if the cost of the yardstick is exact.
+    """
+    if metric.intervals is None or len(metric.weights) <= MOST_WEIGHTS_OF_ALL_DRAWS:
+        return False
+    low, high = metric.intervals[unit]
+    return bool(low == high)
 
 
 def _drawn_quantiles(costs: Floats, cells: NDArray[np.intp], unit: tuple[int, int]) -> Floats:

@@ -243,12 +243,17 @@ class _Hits(Family):
         return np.asarray(scaled.sum(axis=-1, keepdims=True))
 
 
+@lru_cache(maxsize=4)
+def _all_mistakes(k: int) -> tuple[MistakeKey, ...]:
+    return tuple(MistakeKey(i, j) for i in range(k) for j in range(k) if i != j)
+
+
 @final
 class _Errors(Family):
     """Weights of the errors: some wrong answers for the same truth hurt more than others."""
 
     def mistakes(self, k: int) -> tuple[MistakeKey, ...]:
-        return tuple(MistakeKey(i, j) for i in range(k) for j in range(k) if i != j)
+        return _all_mistakes(k)
 
     def n_classes(self, n_weights: int) -> int:
         k = (1 + math.isqrt(1 + 4 * n_weights)) // 2

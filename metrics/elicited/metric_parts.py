@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
 # Redundant numbers in a file may differ by this much, because people round what they write.
 TOLERANCE = 1e-6
-_SIGNIFICANT = 6  # digits of the draws
-_DRAWS_AT_ONCE = 50  # rounded at a time, so that they stay in the processor's cache
+_SIGNIFICANT, _DRAWS_AT_ONCE = 6, 50  # digits of the draws; rounded at a time, so that they stay in the cache
 _POWERS_OF_TEN = 10.0 ** np.arange(23)  # all that floating point represents exactly
+MOST_WEIGHTS_OF_ALL_DRAWS = 600
+"""With more weights a metric keeps fewer of a belief's 1,000 draws, and its intervals state the ranges of all."""
+_MOST_NUMBERS = 1_000 * MOST_WEIGHTS_OF_ALL_DRAWS  # in the draws of a metric: its file takes 9 MB at most
 
 AnswersFor = Literal["choose", "costs", "both"]
 ANSWERS_FOR: Mapping[AnswersFor, str] = {
@@ -408,6 +410,16 @@ def rounded_draws(draws: Floats) -> Floats:
         decade = np.floor(np.frexp(own)[1] * math.log10(2)).astype(np.intp)
         scale = _POWERS_OF_TEN.take(_SIGNIFICANT - decade, mode="clip")
         found[some : some + _DRAWS_AT_ONCE] = np.rint(own * scale) / scale
+    found.flags.writeable = False
+    return found
+
+
+def kept_draws(draws: Floats) -> Floats:
+    """Return the draws (n, weights) that a metric keeps: all, or of many weights evenly spaced ones, read-only."""
+    n = min(len(draws), max(1, _MOST_NUMBERS // draws.shape[1]))
+    if n == len(draws):
+        return draws
+    found: Floats = draws[((np.arange(n) + 0.5) * len(draws) / n).astype(np.intp)]
     found.flags.writeable = False
     return found
 

@@ -21,6 +21,8 @@ Cells = list[list[tuple[str, str]]]
 
 MOST_RATES = 12
 """Number of exchange rates shown at once."""
+MOST_LISTED = 90
+"""Mistakes that a table lists: all of ten classes; nobody reads thousands of lines."""
 
 
 @dataclass(frozen=True)
@@ -157,13 +159,18 @@ class RatePlot:
     def table(self, axis: LogAxis) -> Table:
         """Return a table with one row per rate: the mistake, its mark on the axis, the estimate and the range."""
         guesses = self.guesses or (None,) * len(self.rates)
+        marks = [rate_mark(rate, axis, guess) for rate, guess in zip(self.rates, guesses, strict=True)]
+        bare = self.bare_table()
+        rows = tuple((row[0], mark, *row[1:]) for row, mark in zip(bare.rows, marks, strict=True))
+        return Table((bare.heads[0], "", *bare.heads[1:]), rows, right=frozenset({2, 3}), foot=log_numbers(axis))
+
+    def bare_table(self) -> Table:
+        """Return the same table without the marks, which take longer than all else where there are thousands."""
         rows = []
-        for rate, (name, beneath), guess in zip(self.rates, self.names, guesses, strict=True):
+        for rate, (name, beneath) in zip(self.rates, self.names, strict=True):
             estimate, range_ = rate.columns()
-            drawn = rate_mark(rate, axis, guess)
-            rows.append((Cell(name, beneath, strong=True), drawn, Cell(estimate, strong=True), Cell(range_)))
-        heads = (self.heading, "", "counts as", self.rates[0].range_words.head)
-        return Table(heads, tuple(rows), right=frozenset({2, 3}), foot=log_numbers(axis))
+            rows.append((Cell(name, beneath, strong=True), Cell(estimate, strong=True), Cell(range_)))
+        return Table((self.heading, "counts as", self.rates[0].range_words.head), tuple(rows), right=frozenset({1, 2}))
 
 
 Block = Paragraph | Card | Facts | Table | Matrix | Findings | Bullets | Signatures | RatePlot
@@ -201,7 +208,9 @@ def one_line(text: str) -> str:
     >>> one_line("two\nlines")
     'two lines'
     """
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    if not text.isprintable():
+        text = "".join(letter if letter.isprintable() else " " for letter in text)
+    return " ".join(text.split())
 
 
 def pieces_of(text: Text) -> tuple[Piece, ...]:
@@ -241,7 +250,7 @@ def _block(block: Block) -> str:
         case Signatures(names):
             return "\n\n".join(f"{escaped(name)}: \\_\\_\\_\\_\\_\\_\\_\\_" for name in names)
         case RatePlot():
-            return _table(block.table(block.axis))
+            return _table(block.bare_table())
 
 
 def _text(text: Text) -> str:

@@ -25,10 +25,20 @@ if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
 
 
-DRAWS = 4_000
+DRAWS, _FEWEST_USUAL = 4_000, 1_000
+_FEW_CLASSES = 10  # with more, drawing takes longer than all else, and 1,000 draws give probabilities to 2 %
 _MOST_DRAWS = 1_000_000
 _CHUNK = 250
 _COSTS, _SHARES, _CASES, _PRACTICE = range(4)
+
+
+def usual_draws(k: int) -> int:
+    """Return the number of draws for k classes where none is stated: 4,000, with more than ten classes fewer.
+
+    >>> usual_draws(2), usual_draws(10), usual_draws(20), usual_draws(50)
+    (4000, 4000, 2000, 1000)
+    """
+    return max(_FEWEST_USUAL, DRAWS * _FEW_CLASSES // max(k, _FEW_CLASSES))
 
 
 @dataclass(frozen=True, eq=False)

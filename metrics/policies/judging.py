@@ -17,7 +17,7 @@ from metrics.inputs.labels import checked_rows
 from metrics.measures.confusion import macro_f1, natural_frequencies
 from metrics.measures.costs import cost_sensitive_decisions
 from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always, case_table, of_model
-from metrics.policies.costs import DRAWS, PolicyCosts, UnitCosts, policy_costs
+from metrics.policies.costs import PolicyCosts, UnitCosts, policy_costs, usual_draws
 from metrics.policies.judgement import Judgement
 from metrics.policies.ranking import CostDraws, JudgedPolicy, Threshold, compared
 from metrics.policies.recalibration import UNKNOWN, Calibration, calibration
@@ -102,16 +102,17 @@ class Judge:
         practice: Practice | None = None,
         population: int | None = None,
         words: CaseWords | None = None,
-        draws: int = DRAWS,
+        draws: int | None = None,
         seed: int = 0,
         notes: tuple[str, ...] = (),
     ) -> Self:
         """Draw the costs of the models' policies, the trivial policies and present practice.
 
-        `table` and `columns` are as in `policy_costs`, as are the draws; a metric without posterior draws contributes
+        `table` and `columns` are as in `policy_costs`, as are the draws, by default `usual_draws`; a metric without posterior draws contributes
         no uncertainty. The population is by default that of the metric, otherwise 1,000; the words are by default those
         of the metric, otherwise the names of the classes. The notes are passed on to the judgement.
         """
+        draws = usual_draws(len(metric.classes)) if draws is None else draws
         others = always(metric.classes)
         if practice is not None:
             others = (*others, Policy(PRACTICE, "practice"))
@@ -221,7 +222,7 @@ def judge(
     prevalence: ArrayLike | Mapping[Any, float] | None = None,
     practice: ArrayLike | None = None,
     population: int | None = None,
-    draws: int = DRAWS,
+    draws: int | None = None,
     seed: int = 0,
 ) -> Judgement:
     """Judge the policies of models that were tried on the same cases.
@@ -249,8 +250,9 @@ def judge(
         names, as from `metrics.confusion_matrix`.
     population : int, optional
         Number of cases to which costs refer; by default the metric's population, otherwise 1,000.
-    draws : int
-        Number of draws for both uncertainties; 0 leaves all uncertainty out.
+    draws : int, optional
+        Number of draws for both uncertainties; 0 leaves all uncertainty out. By default 4,000, with more than ten
+        classes fewer: 1,000 from 40 classes on.
     seed : int
         Seed of all draws.
 

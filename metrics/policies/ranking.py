@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from metrics.elicited.exchange import mistake_words
 from metrics.elicited.family import family_of
-from metrics.elicited.metric_parts import NOT_TO_DECIDE_BY, CaseWords, Consequence, range_of_draws
+from metrics.elicited.metric_parts import NOT_TO_DECIDE_BY, CaseWords, Consequence, ranges_of_draws
 from metrics.inputs.arguments import Floats
 from metrics.measures.costs import EQUAL_COST
 from metrics.policies.cases import Policy
@@ -224,14 +224,16 @@ def compared(
     The cheapest comes first, then those that may be no dearer, then the others, each group ordered by cost.
     """
     order = _by_cost(drawn.estimate)
-    tied = [index for index in order if _may_cost_no_more(drawn, index, order[0])]
+    no_dearer = _may_cost_no_more(drawn, order[0])
+    tied = [index for index in order if no_dearer[index]]
     order = [*tied, *(index for index in order if index not in tied)]
     drawn, policies, n_draws = drawn.of(order), [policies[index] for index in order], len(drawn.both)
     best = share_best(drawn.both) if n_draws else None
     slack = _slack(drawn.estimate)
     judged: list[JudgedPolicy] = []
+    ranges = _ranges(drawn) if n_draws else {}
     for index, one in enumerate(policies):
-        figures: dict[str, Any] = _ranges(drawn, index) if n_draws else {}
+        figures: dict[str, Any] = {name: tuple(of_all[index]) for name, of_all in ranges.items()}
         cost = drawn.estimate[index]
         below = int((drawn.estimate[len(tied) :] < cost - slack).sum())
         figures["rank"] = 1 if index < len(tied) else 1 + len(tied) + below
@@ -268,25 +270,26 @@ def _by_cost(estimate: Floats) -> list[int]:
     return [int(index) for index in order]
 
 
-def _may_cost_no_more(drawn: CostDraws, index: int, first: int) -> bool:
-    """Return whether the cost may be no higher than the first's; without draws, whether it is no higher."""
+def _may_cost_no_more(drawn: CostDraws, first: int) -> NDArray[np.bool_]:
+    """Return which policies may cost no more than the first, shape (p,); without draws, which cost no more."""
     slack = _slack(drawn.estimate)
     if not len(drawn.both):
-        return bool(drawn.estimate[index] - drawn.estimate[first] <= slack)
-    return range_of_draws(drawn.both[:, index] - drawn.both[:, first])[0] <= slack
+        return np.asarray(drawn.estimate - drawn.estimate[first] <= slack)
+    return np.asarray(ranges_of_draws(drawn.both - drawn.both[:, [first]])[:, 0] <= slack)
 
 
 def _slack(estimate: Floats) -> float:
     return EQUAL_COST * float(np.abs(estimate).max())
 
 
-def _ranges(drawn: CostDraws, index: int) -> dict[str, Range]:
+def _ranges(drawn: CostDraws) -> dict[str, list[list[float]]]:
+    """Return the ranges of all policies, [low, high] each, by the field of a policy that holds them."""
     parts = {"": drawn.both, "answers": drawn.answers, "cases": drawn.cases}
     found = {}
     for name, draws in parts.items():
         if draws is not None:
-            found[f"interval_{name}" if name else "interval"] = range_of_draws(draws[:, index])
-            found[f"difference_{name or 'interval'}"] = range_of_draws(draws[:, index] - draws[:, 0])
+            found[f"interval_{name}" if name else "interval"] = ranges_of_draws(draws).tolist()
+            found[f"difference_{name or 'interval'}"] = ranges_of_draws(draws - draws[:, [0]]).tolist()
     return found
 
 

@@ -9,6 +9,7 @@ from elicit_app.elicitation.agenda import better_side
 from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.plausible import PlausiblePairs, pairs_of_study
 from elicit_app.elicitation.prior import WeightPrior
+from elicit_app.elicitation.reach import widest_rates
 from elicit_app.elicitation.region import Region
 from elicit_app.problem import Problem
 
@@ -193,3 +194,12 @@ def test_what_cannot_be_traded_is_refused_in_words():
     cases = Cases.counted(truth, np.array([[0.9, 0.1]] * 3 + [[0.2, 0.8]]))
     with pytest.raises(Problem, match="Raise the study's population"):
         pairs_of_study([cases], 4, WeightPrior.of("lpm", 2), 3, 0.1)
+
+
+def test_the_widest_rates_offered_are_those_of_the_pairs_drawn_and_the_same_for_every_session():
+    cases = [counted(7, 1.5), counted(7, 0.7)]
+    source = pairs_of_study(cases, POPULATION, WeightPrior.of("lpm", 7), 3, 0.4)
+    offered = source.widest_offered(np.random.default_rng(5))
+    pairs = source.candidates(np.ones((5, source.prior.size)), np.random.default_rng(5))
+    np.testing.assert_array_equal(offered, widest_rates(pairs.gains))
+    assert source.widest_offered(np.random.default_rng(6)) is offered

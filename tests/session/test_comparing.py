@@ -310,3 +310,17 @@ def test_prices_are_of_amounts_and_none_of_these_is_called_a_mistake():
     page = page_as_markdown(pooled_report(view))
     assert "| Amount | Ada | Ben | Pooled |" in page
     assert "Mistake" not in page
+
+
+def test_of_many_mistakes_the_report_lists_those_on_which_experts_differ_most():
+    k, rng = 11, np.random.default_rng(3)
+    names = [f"kind {number}" for number in range(k)]
+    costs = [np.exp(rng.normal(0, 1, (k, k))) * (1 - np.eye(k)) for _ in range(2)]
+    metrics = [ElicitedMetric.from_cost_matrix(names, own, yardstick=("kind 0", "kind 1")) for own in costs]
+    experts = [Expert(f"Expert {at}", Source(f"{at}.json", metric)) for at, metric in enumerate(metrics)]
+    view = compare(experts, "Kinds")
+    text = page_as_markdown(pooled_report(view))
+    assert "These are the 90 of 110 mistakes on which the experts differ most" in text
+    listed = {one.mistake.name for one in furthest(view.mistakes, 90)}
+    table = text[text.index("## The experts") : text.index("These are the 90")]
+    assert {one.mistake.name for one in view.mistakes if f"| {one.mistake.name} |" in table} == listed

@@ -6,15 +6,27 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from elicit_app.elicitation.procedure import Outcome
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting, DlpmSetting
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.policy_words import policy_texts
-from elicit_app.session.result import answers_behind, answers_digest, export, result_view, scenarios_of
+from elicit_app.session.result import (
+    answers_behind,
+    answers_digest,
+    by_the_yardstick,
+    cost_intervals,
+    export,
+    result_view,
+    scenarios_of,
+)
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import answers_csv, export_answers
 from elicit_app.study import open_study
-from metrics import ElicitedMetric, confusion_matrix, meta_pattern_concern_score
+from elicit_app.study.model import default_wording
+from metrics import ElicitedMetric, confusion_matrix, exchange_rates, meta_pattern_concern_score
+from metrics.elicited.family import family_of
+from metrics.elicited.metric_parts import kept_draws
 
 
 @pytest.fixture(scope="module")
@@ -255,3 +267,35 @@ def test_every_wrong_answer_for_the_yardsticks_truth_costs_exactly_what_the_yard
         metric = result_view(session).metric
     row = np.delete(metric.intervals[yardstick[0]], yardstick[0], axis=0)
     assert row == pytest.approx(metric.cost_matrix[yardstick], rel=1e-12)
+
+
+def test_the_ranges_of_a_metric_of_many_weights_come_from_all_draws_of_which_it_keeps_some(study):
+    k, rng = 26, np.random.default_rng(8)
+    family, names = family_of("lpm"), tuple(f"c{number}" for number in range(k))
+    draws = family.normalise(-np.exp(rng.normal(0, 1, (1_000, k * k - k))))
+    largest = np.quantile(draws, 0.5, axis=0)
+    known = family.on_errors(np.array([np.full(k * k - k, 1e-6), np.full(k * k - k, 1e6)]))
+    known[0, 3, 4], known[1, 5, 6] = 0.0, np.inf
+    outcome = Outcome(
+        family="lpm",
+        weights=family.normalise(largest),
+        bounded=(None,) * (k * k - k),
+        stopped="budget",
+        questions=20,
+        intervals=np.moveaxis(known, 0, -1),
+        samples=draws,
+    )
+    many = replace(study, classes=names, wording=default_wording(names), models=(), yardstick=(0, 1))
+    learned = by_the_yardstick(outcome, many)
+    made = [("intervals", cost_intervals(learned, (0, 1))), ("samples", kept_draws(draws))]
+    metric = ElicitedMetric.from_weights(names, learned.weights, "lpm", yardstick=names[:2], **dict(made))
+    ratios = draws / draws[:, [0]]
+    ends = np.quantile(ratios, (0.05, 0.95), axis=0)
+    assert len(metric.samples) < 1_000
+    for place, rate in enumerate(exchange_rates(metric)):
+        if (rate.true, rate.predicted) not in ((0, 1), (3, 4), (5, 6)):
+            assert (rate.low, rate.high) == pytest.approx(tuple(ends[:, place]))
+            assert rate.ratio == pytest.approx(np.quantile(ratios[:, place], 0.5, method="inverted_cdf"))
+    shut = {(rate.true, rate.predicted): rate.range_90 for rate in exchange_rates(metric)}
+    assert shut[3, 4][0] == 0
+    assert shut[5, 6][1] == math.inf

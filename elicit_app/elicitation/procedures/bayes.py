@@ -322,6 +322,8 @@ class Bayes:
     def _widest_offered(self) -> Matrix:
         """Return the same among the pairs from which questions are chosen."""
         rng = _study_rng(_WIDEST)
+        if isinstance(self.source, PlausiblePairs) and not self._by_particles:
+            return self.source.widest_offered(rng)
         if self._by_particles:
             weights = relative_weights(self.prior.log_weights(rng.standard_normal((50, self.prior.size))))
         else:

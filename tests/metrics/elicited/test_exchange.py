@@ -205,3 +205,25 @@ def test_probabilities_near_the_ends_are_not_said_to_be_certain():
     assert [probability(share) for share in (0.004, 0.01, 0.58, 0.99, 0.995, None)] == [
         *("< 1 %", "1 %", "58 %", "99 %", "> 99 %", "–")
     ]
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_of_many_weights_the_intervals_state_the_ranges_if_they_take_the_yardstick_as_exact(exact):
+    k, rng = 26, np.random.default_rng(4)
+    off, middle = ~np.eye(k, dtype=bool), np.exp(rng.normal(0, 1, k * k - k))
+    unit = 5 * (k - 1)
+    low, high = 0.25 * middle, 4 * middle
+    if exact:
+        low[unit] = high[unit] = middle[unit]
+    intervals = np.zeros((k, k, 2))
+    intervals[off] = np.stack([low, high], axis=-1) / middle.max()
+    draws = middle * np.exp(rng.normal(0, 0.1, (40, len(middle))))
+    names = [f"c{number}" for number in range(k)]
+    metric = ElicitedMetric.from_weights(
+        names, -middle, "lpm", samples=-draws, intervals=intervals, yardstick=("c5", "c0")
+    )
+    rate = exchange_rates(metric)[0]
+    drawn = np.quantile(draws[:, 0] / draws[:, unit], (0.05, 0.95))
+    ratio = middle[0] / middle[unit]
+    assert rate.range_90 == (pytest.approx((ratio / 4, 4 * ratio)) if exact else pytest.approx(tuple(drawn)))
+    assert rate.low < rate.half[0] < rate.half[1] < rate.high, "the middle half comes from the draws that are kept"

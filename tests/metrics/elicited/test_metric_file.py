@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 import metrics
 from metrics import CaseWords, Consequence, ElicitedMetric, MetricFileError, Provenance, Quality, Tally
 from metrics.elicited.metric_file import CURRENT_VERSION, MetricDocument, metric_schema, migrate
-from metrics.elicited.metric_parts import rounded_draws
+from metrics.elicited.metric_parts import kept_draws, rounded_draws
 from metrics.errors import ArgumentTypeError
 from metrics.files import document_digest, json_text, write_atomically
 from metrics.inputs.labels import label_text
@@ -440,3 +440,12 @@ def test_a_pipe_or_a_device_is_refused_without_waiting(tmp_path):
 def test_only_text_is_read_as_text(text):
     with pytest.raises(ArgumentTypeError, match="text: the text of a metric file was expected"):
         ElicitedMetric.from_json(text)
+
+
+@pytest.mark.parametrize(("weights", "kept"), [(6, 1_000), (600, 1_000), (601, 998), (2_450, 244)])
+def test_a_metric_of_many_weights_keeps_fewer_draws_evenly_spaced(weights, kept):
+    draws = np.repeat(np.arange(1_000.0)[:, None], weights, axis=1)
+    found = kept_draws(draws)
+    assert found.shape == (kept, weights)
+    assert found.size <= 600_000
+    assert found[:, 0].mean() == pytest.approx(draws[:, 0].mean(), abs=1)

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import logsumexp
 
 from metrics import ElicitedMetric, judge, negative_log_likelihood
 from metrics.policies.recalibration import FOLDS, MOST_ROWS, Calibration, CalibrationSample, Recalibration, calibration
@@ -141,3 +143,24 @@ def test_one_probability_between_makes_no_labels_wherever_it_is_read():
     assert first.calibration().labels_only
     first.merge(second)
     assert not first.calibration().labels_only
+
+
+@pytest.mark.parametrize(("k", "sharpness"), [(2, 3.0), (4, 0.3), (12, -1.0)])
+def test_the_maps_are_those_of_least_log_loss_with_no_slope_below_zero(k, sharpness):
+    true, proba = cases(6, 1_500, k, sharpness, 0.2)
+    found, logs = recalibration(true, proba), np.log(np.maximum(proba, 1e-9))
+    own = np.arange(len(true)) % FOLDS != 0
+
+    def loss(parameters):
+        scores = parameters[:k] * logs[own] + parameters[k:]
+        away = np.concatenate([parameters[:k] - 1, parameters[k:]])
+        said = logsumexp(scores, axis=1) - scores[np.arange(own.sum()), true[own]]
+        return (said.sum() + 5.0 * away @ away) / own.sum()
+
+    fitted = np.concatenate([found.slope[0], found.bias[0]])
+    bounds = [(0.0, None)] * k + [(None, None)] * k
+    best = minimize(loss, fitted, method="L-BFGS-B", bounds=bounds, options={"maxfun": 10**6})
+    assert found.slope.min() >= 0
+    assert loss(fitted) - best.fun < 1e-8
+    if sharpness < 0:
+        assert (found.slope == 0).any(), "probabilities turned round say nothing, rather than the opposite"
