@@ -419,7 +419,7 @@ def kept_draws(draws: Floats) -> Floats:
     n = min(len(draws), max(1, _MOST_NUMBERS // draws.shape[1]))
     if n == len(draws):
         return draws
-    found: Floats = draws[((np.arange(n) + 0.5) * len(draws) / n).astype(np.intp)]
+    found = draws[((np.arange(n) + 0.5) * len(draws) / n).astype(np.intp)]
     found.flags.writeable = False
     return found
 

@@ -10,8 +10,6 @@ its own calibration.
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.batches import in_threads
+from metrics.errors import require
 from metrics.inputs.arguments import Floats
 from metrics.inputs.labels import labels_only
 
@@ -31,9 +30,6 @@ _RIDGE = 10.0
 # A gain below this many nats per case changes no decision that matters, however certain it is.
 _WORTH_IT = 0.005
 _STANDARD_ERRORS = 3.0
-_FLAT = 1e-6  # gradient of the mean log loss at which a fit ends
-_STEPS_KNOWN, _MOST_STEPS, _MOST_HALVINGS = 10, 300, 30
-_SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +137,9 @@ def calibration(y_true: NDArray[np.int64], y_proba: NDArray[Any]) -> Calibration
 
 def _fit_fold(logs: Floats, true: NDArray[np.int64]) -> tuple[Floats, Floats]:
     """Return the slopes and biases of least log loss, with a ridge penalty towards 1 and 0."""
+    require("scipy")
+    from scipy.optimize import minimize
+
     n, k = logs.shape
     rows = np.arange(n)
     scores, off = np.empty_like(logs), np.empty_like(logs)  # reused: allocating them costs more than a step
@@ -159,52 +158,9 @@ def _fit_fold(logs: Floats, true: NDArray[np.int64]) -> tuple[Floats, Floats]:
         return value / n, (gradient + _RIDGE * away) / n
 
     start = np.concatenate([np.ones(k), np.zeros(k)])
-    found = _least(loss, start, np.concatenate([np.zeros(k), np.full(k, -np.inf)]))
+    bounds = [(0.0, None)] * k + [(None, None)] * k
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
     return found[:k], found[k:]
-
-
-def _least(loss: Callable[[Floats], tuple[float, Floats]], start: Floats, low: Floats) -> Floats:
-    """Return where a convex function is least, at or above `low`: projected L-BFGS (Nocedal and Wright 2006, 7.5).
-
-    `loss` returns the value and the gradient. SciPy's is as fast, but loading it takes longer than fitting.
-    """
-    at, (value, slope) = start, loss(start)
-    known: deque[tuple[Floats, Floats]] = deque(maxlen=_STEPS_KNOWN)
-    for _ in range(_MOST_STEPS):
-        free = (at > low) | (slope < 0)
-        downhill = np.where(free, slope, 0.0)
-        if np.abs(downhill).max() <= _FLAT:
-            break
-        step = np.where(free, _newton_step(downhill, known), 0.0)
-        if step @ slope <= 0:
-            step = downhill
-            known.clear()
-        for halvings in range(_MOST_HALVINGS):
-            new = np.maximum(at - 0.5**halvings * step, low)
-            new_value, new_slope = loss(new)
-            if new_value <= value + _SUFFICIENT * (slope @ (new - at)):
-                break
-        else:
-            break  # as flat as numbers can tell
-        if (new - at) @ (new_slope - slope) > 0:
-            known.append((new - at, new_slope - slope))
-        at, value, slope = new, new_value, new_slope
-    return at
-
-
-def _newton_step(slope: Floats, known: Sequence[tuple[Floats, Floats]]) -> Floats:
-    """Return the slope times the inverse of the curvature that the `known` steps and changes of slope show."""
-    if not known:
-        return np.asarray(slope / max(1.0, float(np.sqrt(slope @ slope))))
-    found, shares = slope.copy(), []
-    for step, change in reversed(known):
-        shares.append((step @ found) / (step @ change))
-        found -= shares[-1] * change
-    step, change = known[-1]
-    found *= (step @ change) / (change @ change)
-    for (step, change), share in zip(known, reversed(shares), strict=True):
-        found += step * (share - (change @ found) / (step @ change))
-    return found
 
 
 def _logarithms(y_proba: NDArray[Any]) -> Floats:
