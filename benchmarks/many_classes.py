@@ -1,4 +1,4 @@
-"""Every command on a study of fifty classes, as a whole process: `python benchmarks/many_classes.py [--classes K] [...]`.
+"""Commands on a study of fifty classes, as whole processes: `python benchmarks/many_classes.py [--classes K] [...]`.
 
 Makes a study of two models and three sittings of simulated experts in a temporary folder, or in a folder that is named
 and kept. Each command then runs several times as its own process. Printed are the medians of the elapsed and of the

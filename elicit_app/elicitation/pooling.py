@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import helmert
 
 from elicit_app.elicitation.questions import Matrix
 
@@ -79,6 +78,8 @@ def pooled(experts: Sequence[Expert], prior_covariance: Matrix, rng: np.random.G
     """
     if not experts or len({expert.log_weights.shape[1] for expert in experts}) != 1:
         raise ValueError("pooling needs at least one expert, all with the same weights")
+    from scipy.linalg import helmert  # takes 0.1 s, and many mistakes are pooled without it
+
     m = len(prior_covariance)
     contrasts = np.asarray(helmert(m), dtype=np.float64)  # (m - 1, m): removes the common shift
 

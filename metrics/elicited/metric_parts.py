@@ -365,8 +365,20 @@ def checked_intervals(intervals: ArrayLike, k: int) -> Floats:
 
 
 def ranges_of_draws(draws: ArrayLike) -> Floats:
-    """Return the 90 % range, (..., 2), of each number over its draws, (draws, ...): the 5 % and 95 % quantiles.
+    """Return the 90 % range of each number over the posterior draws.
 
+    Parameters
+    ----------
+    draws : array-like of shape (draws, ...)
+        For example release factors or class weights, one set per draw of the costs.
+
+    Returns
+    -------
+    ndarray of shape (..., 2)
+        The 5 % and 95 % quantiles.
+
+    Examples
+    --------
     >>> ranges_of_draws([[1.0, 2.0], [1.0, 4.0]])
     array([[1. , 1. ],
            [2.1, 3.9]])
@@ -381,7 +393,15 @@ def range_of_draws(draws: ArrayLike) -> tuple[float, float]:
 
 
 def intervals_around(costs: Floats, intervals: Floats | None) -> Floats | None:
-    """Return intervals widened to include the costs; a file with a cost outside its interval is rejected."""
+    """Return intervals of costs, widened to include the estimates; files with a cost outside its interval are rejected.
+
+    Parameters
+    ----------
+    costs : ndarray of shape (k, k)
+        The estimates.
+    intervals : ndarray of shape (k, k, 2) or None
+        Their 90 % intervals.
+    """
     if intervals is None:
         return None
     return np.stack([np.minimum(intervals[..., 0], costs), np.maximum(intervals[..., 1], costs)], axis=-1)
@@ -419,7 +439,7 @@ def kept_draws(draws: Floats) -> Floats:
     n = min(len(draws), max(1, _MOST_NUMBERS // draws.shape[1]))
     if n == len(draws):
         return draws
-    found = draws[((np.arange(n) + 0.5) * len(draws) / n).astype(np.intp)]
+    found: Floats = draws[((np.arange(n) + 0.5) * len(draws) / n).astype(np.intp)]
     found.flags.writeable = False
     return found
 

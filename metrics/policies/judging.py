@@ -108,9 +108,10 @@ class Judge:
     ) -> Self:
         """Draw the costs of the models' policies, the trivial policies and present practice.
 
-        `table` and `columns` are as in `policy_costs`, as are the draws, by default `usual_draws`; a metric without posterior draws contributes
-        no uncertainty. The population is by default that of the metric, otherwise 1,000; the words are by default those
-        of the metric, otherwise the names of the classes. The notes are passed on to the judgement.
+        `table` and `columns` are as in `policy_costs`, as are the draws, by default `usual_draws`; a metric without
+        posterior draws contributes no uncertainty. The population is by default that of the metric, otherwise 1,000;
+        the words are by default those of the metric, otherwise the names of the classes. The notes are passed on to the
+        judgement.
         """
         draws = usual_draws(len(metric.classes)) if draws is None else draws
         others = always(metric.classes)
