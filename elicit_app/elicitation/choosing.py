@@ -23,7 +23,8 @@ MovedMistake = Literal["grave", "slight", "bare"]
 Chooser = Callable[[Posterior, PairSet, Goal, Matrix, bool], int]  # same signature as `best_pair`
 
 _LIKELY_COUNTS = 6  # for which the next step is prepared while a person looks for one
-_FAR_WORTH = 0.5  # information from a pair far from the models, relative to a near one
+# Information from a pair far from the models, relative to a near one; small trades give counts as well as large ones
+_FAR_WORTH, _FAR_COUNT_WORTH = 0.9, 0.5
 _GLANCE = 4  # every fourth draw serves to preselect the pairs that deserve all draws
 _LOOKED_INTO = 400  # pairs evaluated with all draws
 _SHORTLIST = 150
@@ -247,7 +248,7 @@ def best_equal_point(belief: Posterior, found: EqualCandidates, targets: Matrix)
         inside = ((logs > 0) & (logs < top[part])).mean(axis=0)
         return np.asarray(np.log1p(logs.var(axis=0) / np.mean(few.person.error**2)) * inside)
 
-    share = np.where(found.far[long_scales], _FAR_WORTH, 1.0)
+    share = np.where(found.far[long_scales], _FAR_COUNT_WORTH, 1.0)
     promising = _top_indices(share * _in_parts(promise, len(long_scales)), _POINT_SHORTLIST)
     person = some.person
     edges = top[promising] * np.linspace(1 / _BINS, 1.0, _BINS)[:, None]
