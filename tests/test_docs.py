@@ -1,6 +1,7 @@
 """What the pages for contributors name exists."""
 
 import re
+import shlex
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
@@ -27,6 +28,13 @@ def test_names_that_a_page_gives_can_be_imported() -> None:
     for one in named - {"metrics.py"}:
         if find_spec("torchmetrics") or not one.startswith("metrics.torch"):
             resolve_name(one)
+
+
+@pytest.mark.usual_draws
+def test_the_command_in_the_readme_recommends_what_the_readme_quotes(elicit, tmp_path) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    command, quoted = re.findall(r"`elicit (ask [^`]+)` questions.*?```\n(.*?)```", text, re.DOTALL)[0]
+    assert quoted in elicit(*shlex.split(command), cwd=tmp_path).stdout
 
 
 def test_decisions_have_the_number_of_their_file() -> None:
