@@ -77,7 +77,7 @@ class PlausiblePairs:
         self._as_large = _AS_LARGE if large and prior.n_classes <= _FEW_CLASSES else 0.0
         self._cells = _cells_of(prior, models)
         self._likely = self._usage()
-        self._achieved = self._of_models(max_cells)
+        self._achieved = self._of_models(max_cells, large)
         self._widest: Matrix | None = None
         self._lock = Lock()
         if np.count_nonzero(self._likely) < 2:
@@ -136,10 +136,11 @@ class PlausiblePairs:
         even = possible / max(possible.sum(), 1)
         return np.asarray(_USED * used / used.sum() + (1 - _USED) * even if used.sum() > 0 else even)
 
-    def _of_models(self, max_cells: int) -> PairSet:
-        """Return the pairs of achievable matrices that are plausible and differ in few mistakes."""
+    def _of_models(self, max_cells: int, large: bool) -> PairSet:
+        """Return the pairs of achievable matrices that may be shown and differ in few mistakes."""
         counts = np.rint(self.pool.matrices * self.population).astype(np.int64)
-        matrices = self.pool.matrices[self.region.contains(counts)]
+        shown = self.region.contains(counts)
+        matrices = self.pool.matrices[shown if large else shown & self.region.are_near(counts)]
         first, second = np.triu_indices(len(matrices), 1)
         if len(first) > _LOOKED_AT // self.prior.size:
             some = np.sort(
@@ -312,8 +313,9 @@ def _cached_pairs(asked: _PairsKey) -> FrontierPairs | PlausiblePairs:
         return FrontierPairs(Pool.of(cases, None, rng), prior, asked.max_cells)
     models = np.rint(argmax_confusions(cases, population) * population).astype(np.int64)
     good = next((one.good for one in cases if isinstance(one, Tally)), None)
-    region = Region.around(models, asked.worst_error, None if good is None else np.array(good), large=asked.large)
+    large = asked.large or good is not None  # priced amounts are outcomes of batches, which may be anything
+    region = Region.around(models, asked.worst_error, None if good is None else np.array(good), large=large)
     if asked.worst_error == 1:
         return FrontierPairs(Pool.of(cases, population, rng), prior, asked.max_cells, region)
     pool = Pool.of(cases, population, rng, mixable=False)
-    return PlausiblePairs(pool, prior, region, models, asked.max_cells, large=asked.large)
+    return PlausiblePairs(pool, prior, region, models, asked.max_cells, large=large)

@@ -93,6 +93,11 @@ class Region:
         wrong = (np.asarray(counts) * error_cells(len(self.most))).sum(axis=-1)
         return np.asarray((wrong <= self.most).all(axis=-1))
 
+    def are_near(self, counts: Counts) -> NDArray[np.bool_]:
+        """Return which results, shape (n, k, k), have no more of any mistake than is near the models; shape (n,)."""
+        most = np.maximum(self.near[:, None], self.bases.max(axis=0))
+        return np.asarray((np.asarray(counts) * error_cells(len(self.most)) <= most).all(axis=(1, 2)))
+
     def are_usual(self, rates: Matrix) -> NDArray[np.bool_]:
         """Return which results, shape (n, k, k), may appear in the first questions; shape (n,)."""
         of_class = rates.sum(axis=2)

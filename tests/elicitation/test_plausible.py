@@ -105,6 +105,27 @@ def test_one_mistake_near_the_models_makes_up_a_quarter_of_its_class_and_more_in
     assert region.near.tolist() == [100 * share, 100 * share]
 
 
+def test_results_near_the_models_have_no_more_of_a_mistake_than_that_or_than_a_model(source):
+    near = source.region.are_near(source.region.bases)
+    assert near.all()
+    model = source.region.bases[0].copy()
+    most = max(source.region.near[1], source.region.bases[:, 1, 0].max())
+    for count, inside in ((most, True), (most + 1, False)):
+        side = model.copy()
+        side[1, 0] = count
+        assert bool(source.region.are_near(side[None])[0]) == inside
+
+
+def test_pairs_that_models_achieve_are_near_the_models_unless_trades_are_large():
+    for large in (False, True):
+        source = plausible(2, 1.5, "lpm", 0.5, large=large)
+        pairs, first, second = drawn(source)
+        achieved = ~pairs.hypothetical
+        assert achieved.any()
+        near = source.region.are_near(first[achieved]) & source.region.are_near(second[achieved])
+        assert near.all() == (not large)
+
+
 def test_far_pairs_are_those_beyond_what_is_near(source):
     pairs, first, second = drawn(source)
     apart = np.maximum(first, second) * (first != second) * ~np.eye(source.prior.n_classes, dtype=bool)
