@@ -22,7 +22,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from elicit_app.elicitation.belief import KEPT, Posterior, by_columns, median_weights, memory_slices
-from elicit_app.elicitation.prior import WeightPrior
+from elicit_app.elicitation.prior import WeightPrior, relative_weights
 from elicit_app.elicitation.propagation import FEWEST_SETS, LEAST, Intervals, Sites, product, propagated, quadratic_fit
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.elicitation.response import USUAL_ERROR, Evidence, Person, ResponseModel, point_lapse
@@ -147,6 +147,13 @@ class IntervalPosterior(Posterior):
             return super().estimated(gain)
         some = np.flatnonzero(gain)
         return float(gain[some] @ median_weights(self.log_weights_of(some))) if len(some) else 0.0
+
+    def latent(self, gains: Matrix) -> Matrix:
+        """Return the latent preferences for the first side, shape (n, pairs); of many weights only a few are drawn."""
+        some = np.flatnonzero(gains.any(axis=0))
+        if self.prior.size <= FEW_ENOUGH or 2 * len(some) > self.prior.size:
+            return super().latent(gains)
+        return self.response.latent(relative_weights(self.log_weights_of(some)), self.person, gains[:, some])
 
     def subset(self, rows: NDArray[np.intp], effective: float) -> Self:
         """Return the belief restricted to some of the draws, which are worth `effective` independent ones."""
@@ -337,7 +344,11 @@ class _Means:
             means += part.on_weights(value)
         means -= means.mean(axis=1, keepdims=True)
         share = self.shares[:, None]
-        between = (share * (means - (share * means).sum(axis=0)) ** 2).sum(axis=0)
+
+        def variance(of_some: Matrix) -> Matrix:
+            return np.asarray((share * (of_some - (share * of_some).sum(axis=0)) ** 2).sum(axis=0))
+
+        between = by_columns(means.shape, lambda some: variance(means[:, some]))
         level = logs.mean(axis=1, keepdims=True)
         varied = by_columns(logs.shape, lambda some: (logs[:, some] - level).var(axis=0))
         total = np.maximum(varied, 1e-12)
