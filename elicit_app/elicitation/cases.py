@@ -140,7 +140,8 @@ class Cases:
             return column_argmin(_in_order(cost, self.eta_by_class))
         # Matrix products are ten times as fast, but their rounding varies between machines: close sums are recomputed.
         near = self.eta @ cost
-        decided, each = near.argmin(axis=1), np.arange(len(near))
+        decided: Decisions = near.argmin(axis=1)
+        each = np.arange(len(near))
         doubt = 4 * self.n_classes**2 * np.finfo(np.float64).eps * np.abs(cost).max()
         least = near[each, decided]
         near[each, decided] = np.inf

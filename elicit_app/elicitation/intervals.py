@@ -32,7 +32,7 @@ LOGISTIC = 1.702  # a logistic variable is about normal with this standard devia
 
 MOST_ANSWERS = 500
 _WEIGHED_FULLY = 120  # answers: time grows with the cube of their number, so that beyond it fewer sets are tried
-_DRAWS, _DRAWS_TO_SHOW = (400, 1_200), (2_400, 12_000)  # fewest and most draws: with fifty classes a draw takes 20 kB
+_DRAWS, _DRAWS_TO_SHOW = (400, 1_200), (1_600, 12_000)  # fewest and most draws: with fifty classes a draw takes 20 kB
 FEW_ENOUGH = 90  # weights, as with ten classes; with more, an answer reveals little about the others
 _PASSES = 3  # of expectation propagation, from sites that nearly fit
 _NEWEST = 6  # answers that may be added to sites that nearly fit
@@ -58,7 +58,7 @@ class _Effort(NamedTuple):
     newest_passes: int  # for several answers added at once
 
 
-_FEW_WEIGHTS, _MANY_WEIGHTS = _Effort(160, 800, 90, 3, 3, 12, 5), _Effort(96, 640, 60, 2, 1, 5, 1)
+_FEW_WEIGHTS, _MANY_WEIGHTS = _Effort(160, 800, 90, 3, 3, 12, 5), _Effort(96, 640, 60, 1, 1, 5, 1)
 
 
 @dataclass(frozen=True, eq=False)
