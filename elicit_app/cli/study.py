@@ -405,6 +405,7 @@ def collect(
         print(f"Next: elicit study report {output.quoted(study)} --out {output.quoted(opened.name + '.pdf')}")
 
 
+@output.without_garbage_collection()
 def report(
     study: AskedStudy,
     out: Annotated[Path, typer.Option(help="The report: .pdf, .html or .md.")],
@@ -413,6 +414,9 @@ def report(
     force: ForceAll = False,
 ) -> None:
     """Compare all experts who finished a study, pool them, and report what their costs say to do."""
+    from elicit_app.study import parquet
+
+    parquet.start()  # most studies are in such files; the child is ready once the imports are done
     from elicit_app.cli.files import require_report_name
     from elicit_app.cli.result_text import print_comparison
     from elicit_app.session.comparing import compare_study

@@ -344,8 +344,8 @@ def ends_of_ratios(logs: Matrix, yardstick: int) -> Matrix:
     """Return the ends of 90 % intervals of weight over yardstick, shape (2, m), from draws of log-weights (n, m)."""
 
     def ends(some: slice) -> Matrix:
-        ratios = np.exp(logs[:, some] - logs[:, [yardstick]])
-        return np.asarray(np.quantile(np.sort(ratios, axis=0), ENDS, axis=0))
+        ratios = sorted_columns(np.exp(logs[:, some] - logs[:, [yardstick]]))
+        return np.asarray(np.quantile(ratios, ENDS, axis=1))
 
     return by_columns(logs.shape, ends)
 
@@ -355,7 +355,7 @@ def median_weights(log_weights: Matrix) -> Matrix:
 
     def middle_above(level: Matrix) -> Matrix:
         # Sorting is faster than selecting the median.
-        return by_columns(log_weights.shape, lambda some: _middle(np.sort(log_weights[:, some] - level, axis=0)))
+        return by_columns(log_weights.shape, lambda some: _middle(sorted_columns(log_weights[:, some] - level)))
 
     middle = middle_above(log_weights.mean(axis=1, keepdims=True))
     for _ in range(_YARDSTICKS):  # medians need not be transitive: the largest may change with the yardstick
@@ -366,10 +366,17 @@ def median_weights(log_weights: Matrix) -> Matrix:
     return np.asarray(np.exp(middle))
 
 
+def sorted_columns(values: Matrix) -> Matrix:
+    """Return the columns of values (n, m) as rows (m, n), each sorted; adjacent numbers are sorted twice as fast."""
+    rows = np.array(values.T, order="C")
+    rows.sort(axis=1)
+    return rows
+
+
 def _middle(in_order: Matrix) -> Matrix:
-    """Return the column medians of values (n, m) whose columns are sorted."""
-    n = len(in_order)
-    return np.asarray(0.5 * (in_order[(n - 1) // 2] + in_order[n // 2]))
+    """Return the medians of the rows of values (m, n), which are sorted."""
+    n = in_order.shape[1]
+    return np.asarray(0.5 * (in_order[:, (n - 1) // 2] + in_order[:, n // 2]))
 
 
 def memory_slices(n: int, each: int) -> Iterator[slice]:

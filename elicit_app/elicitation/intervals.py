@@ -22,7 +22,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from elicit_app.elicitation.belief import KEPT, Posterior, by_columns, median_weights, memory_slices
-from elicit_app.elicitation.prior import WeightPrior
+from elicit_app.elicitation.prior import WeightPrior, relative_weights
 from elicit_app.elicitation.propagation import FEWEST_SETS, LEAST, Intervals, Sites, product, propagated, quadratic_fit
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.elicitation.response import USUAL_ERROR, Evidence, Person, ResponseModel, point_lapse
@@ -32,7 +32,7 @@ LOGISTIC = 1.702  # a logistic variable is about normal with this standard devia
 
 MOST_ANSWERS = 500
 _WEIGHED_FULLY = 120  # answers: time grows with the cube of their number, so that beyond it fewer sets are tried
-_DRAWS, _DRAWS_TO_SHOW = (400, 1_200), (2_400, 12_000)  # fewest and most draws: with fifty classes a draw takes 20 kB
+_DRAWS, _DRAWS_TO_SHOW = (400, 1_200), (1_600, 12_000)  # fewest and most draws: with fifty classes a draw takes 20 kB
 FEW_ENOUGH = 90  # weights, as with ten classes; with more, an answer reveals little about the others
 _PASSES = 3  # of expectation propagation, from sites that nearly fit
 _NEWEST = 6  # answers that may be added to sites that nearly fit
@@ -58,7 +58,7 @@ class _Effort(NamedTuple):
     newest_passes: int  # for several answers added at once
 
 
-_FEW_WEIGHTS, _MANY_WEIGHTS = _Effort(160, 800, 90, 3, 3, 12, 5), _Effort(96, 640, 60, 2, 1, 5, 1)
+_FEW_WEIGHTS, _MANY_WEIGHTS = _Effort(160, 800, 90, 3, 3, 12, 5), _Effort(96, 640, 60, 1, 1, 5, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +147,13 @@ class IntervalPosterior(Posterior):
             return super().estimated(gain)
         some = np.flatnonzero(gain)
         return float(gain[some] @ median_weights(self.log_weights_of(some))) if len(some) else 0.0
+
+    def latent(self, gains: Matrix) -> Matrix:
+        """Return the latent preferences for the first side, shape (n, pairs); of many weights only a few are drawn."""
+        some = np.flatnonzero(gains.any(axis=0))
+        if self.prior.size <= FEW_ENOUGH or 2 * len(some) > self.prior.size:
+            return super().latent(gains)
+        return self.response.latent(relative_weights(self.log_weights_of(some)), self.person, gains[:, some])
 
     def subset(self, rows: NDArray[np.intp], effective: float) -> Self:
         """Return the belief restricted to some of the draws, which are worth `effective` independent ones."""
@@ -337,7 +344,11 @@ class _Means:
             means += part.on_weights(value)
         means -= means.mean(axis=1, keepdims=True)
         share = self.shares[:, None]
-        between = (share * (means - (share * means).sum(axis=0)) ** 2).sum(axis=0)
+
+        def variance(of_some: Matrix) -> Matrix:
+            return np.asarray((share * (of_some - (share * of_some).sum(axis=0)) ** 2).sum(axis=0))
+
+        between = by_columns(means.shape, lambda some: variance(means[:, some]))
         level = logs.mean(axis=1, keepdims=True)
         varied = by_columns(logs.shape, lambda some: (logs[:, some] - level).var(axis=0))
         total = np.maximum(varied, 1e-12)

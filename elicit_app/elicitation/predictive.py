@@ -187,9 +187,8 @@ def random_pairs(
 
 def accuracies(belief: Posterior, gains: Matrix) -> Matrix:
     """Return the probability of choosing the better side of a random pair, shape (draws,)."""
-    utility = belief.weights @ gains.T
     a, b, _ = belief.answer_probabilities(gains)
-    return np.asarray((np.where(utility > 0, a, b) / (a + b)).mean(axis=1))
+    return np.asarray((np.maximum(a, b) / (a + b)).mean(axis=1))
 
 
 def _bits_of_competence(right: Matrix, prior_belief: Matrix) -> float:

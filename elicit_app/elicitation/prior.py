@@ -76,9 +76,8 @@ class SharedPart(NamedTuple):
         """Sum values of the weights, shape (n, m), over the weights of each label, shape (n, labels)."""
         if self._is_own():
             return values
-        sums = np.zeros((int(self.labels.max()) + 1, len(values)))
-        np.add.at(sums, self.labels, values.T)
-        return sums.T
+        labels = int(self.labels.max()) + 1
+        return np.array([np.bincount(self.labels, row, labels) for row in values]).reshape(-1, labels)
 
     def _is_own(self) -> bool:
         """Return whether every weight has a label of its own, in order."""

@@ -171,12 +171,13 @@ def _after_answers(covariance: Matrix, precision: Matrix) -> tuple[Matrix, Matri
         inner = np.eye(n) + root * covariance * root.transpose(0, 2, 1)
         found = covariance - covariance @ (root * np.linalg.solve(inner, root * covariance))
         return found, np.linalg.slogdet(inner)[1]
-    found, log_factor = covariance.copy(), np.zeros(len(precision))
+    found, log_factor, change = covariance.copy(), np.zeros(len(precision)), np.empty_like(covariance)
     for site in range(n):
         row = found[:, site].copy()
         factor = 1.0 + precision[:, site] * row[:, site]
         # Twice as fast as the product of what is broadcast.
-        found -= np.einsum("hi,hj->hij", row * (precision[:, site] / factor)[:, None], row)
+        np.einsum("hi,hj->hij", row * (precision[:, site] / factor)[:, None], row, out=change)
+        found -= change
         log_factor += np.log(factor)
     return found, log_factor
 

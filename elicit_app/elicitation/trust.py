@@ -368,7 +368,7 @@ def _at_the_edge(belief: Posterior, prior_belief: Posterior, rng: np.random.Gene
         return 0.0
 
     def lead(logs: Matrix) -> Matrix:
-        top = np.sort(logs, axis=1)
+        top = np.partition(logs, -2, axis=1)
         return np.asarray(top[:, -1] - top[:, -2])
 
     m = belief.prior.size

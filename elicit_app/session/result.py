@@ -15,6 +15,7 @@ import numpy as np
 
 import elicit_app
 from elicit_app.elicitation.agenda import n_answered
+from elicit_app.elicitation.belief import sorted_columns
 from elicit_app.elicitation.procedure import Outcome
 from elicit_app.elicitation.questions import Choice, Matrix
 from elicit_app.problem import Problem
@@ -214,9 +215,9 @@ def by_the_yardstick(outcome: Outcome, study: Study) -> Outcome:
         return outcome
     family = family_of(outcome.family)
     unit = family.index(*study.yardstick, study.n_classes)
-    ratios = outcome.samples / outcome.samples[:, [unit]]
+    ratios = sorted_columns(outcome.samples / outcome.samples[:, [unit]])
     # The table takes its medians in the same way: as one of the draws.
-    middle = np.quantile(np.sort(ratios, axis=0), 0.5, axis=0, method="inverted_cdf")
+    middle = np.quantile(ratios, 0.5, axis=1, method="inverted_cdf")
     return replace(outcome, weights=family.normalise(family.sign * middle))
 
 
@@ -316,7 +317,7 @@ def cost_intervals(outcome: Outcome, yardstick: tuple[int, int]) -> Matrix | Non
 def _ranges_to(outcome: Outcome, yardstick: tuple[int, int], unit: int) -> Matrix:
     """Return 90 % ranges of weight over yardstick, shape (2, m), from all draws; ends left open stay open."""
     assert outcome.samples is not None
-    ends = ranges_of_draws(np.sort(outcome.samples / outcome.samples[:, [unit]], axis=0)).T
+    ends = ranges_of_draws(sorted_columns(outcome.samples / outcome.samples[:, [unit]]).T).T
     if outcome.intervals is not None:
         known = family_of(outcome.family).of_errors(np.moveaxis(outcome.intervals, -1, 0))
         of_unit = outcome.intervals[yardstick]

@@ -442,6 +442,8 @@ def _apportioned(shares: NDArray[np.float64], totals: NDArray[np.int64]) -> NDAr
     exact = np.round(parts * totals[:, None], _DECIMALS)
     whole: NDArray[np.int64] = np.floor(exact).astype(np.int64)
     left = totals - whole.sum(axis=1)
+    if not left.any():  # as where counts are multiplied by a whole number
+        return whole
     order = np.argsort(-np.round(exact - whole, _DECIMALS), axis=1, kind="stable")
     more = np.zeros_like(whole)
     np.put_along_axis(more, order, (np.arange(shares.shape[1]) < left[:, None]).astype(np.int64), axis=1)

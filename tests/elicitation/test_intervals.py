@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from elicit_app.elicitation import intervals, propagation
+from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.intervals import IntervalPosterior, as_intervals, prior_covariances, spreads_of
 from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 from elicit_app.elicitation.propagation import propagated
@@ -195,6 +196,14 @@ class TestEvidence:
         belief = after(history)
         np.testing.assert_array_equal(early, belief.log_weights[:, some])
         np.testing.assert_array_equal(early, belief.log_weights_of(some))
+
+    def test_preferences_of_a_pair_need_only_the_weights_that_it_involves(self, monkeypatch):
+        history = answered(truth(4), 6, 9)
+        gains = PRIOR.gain(*trade((0, 1), 40, (2, 3), 90).rates)[None]
+        monkeypatch.setattr(intervals, "FEW_ENOUGH", 10)  # as with hundreds of weights
+        by_all, belief = Posterior.latent(after(history), gains), after(history)
+        monkeypatch.delattr(intervals._Drawn, "all")
+        np.testing.assert_allclose(belief.latent(gains), by_all, rtol=1e-9)
 
     def test_more_answers_than_can_be_weighed_are_refused_in_words(self, monkeypatch):
         monkeypatch.setattr(intervals, "MOST_ANSWERS", 2)
