@@ -40,6 +40,7 @@ from metrics.elicited.release import ReleaseForm
 from metrics.errors import InputError, RowError
 from metrics.files import cell_text, read_regular_file
 from metrics.inputs.arguments import Floats
+from metrics.inputs.class_index import joint_names
 from metrics.inputs.labels import is_missing, label_text
 from metrics.measures.concern import TrueConcern
 from metrics.policies.cases import Practice
@@ -80,21 +81,27 @@ class CaseColumns:
 
     @cached_property
     def y_true(self) -> list[str]:
-        """Return the true labels as text."""
-        if not self._is_numbered:
+        """Return the true labels as text, each as its class is called."""
+        if PREDICTED in self.names:
+            return [self._names_of_labels[text] for text in self.labels(TRUTH)]
+        if not self._group(PROBABILITY):
             return self.labels(TRUTH)
         read = self.probabilities
         return [read.classes[i] for i in read.predictions.y_true]
 
     @cached_property
     def y_pred(self) -> list[str]:
-        """Return the predicted labels as text: those in the file, otherwise the most probable class."""
+        """Return the predicted labels as text, called as the true ones; without a column, the most probable class."""
         if PREDICTED in self.names:
-            return self.labels(PREDICTED)
+            return [self._names_of_labels[text] for text in self.labels(PREDICTED)]
         if not self._group(PROBABILITY):
             self.refuse(f"There is no column {PREDICTED}, and none {PROBABILITY}<class>", "One of them is needed.")
         read = self.probabilities
         return [read.classes[j] for j in read.predictions.y_proba.argmax(axis=1)]
+
+    @cached_property
+    def _names_of_labels(self) -> dict[str, str]:
+        return joint_names(self.labels(TRUTH), self.labels(PREDICTED))
 
     @cached_property
     def probabilities(self) -> ReadPredictions:

@@ -236,3 +236,24 @@ def test_classes_that_are_left_out_share_the_rest_as_their_cases_do():
     counts = {"a": 5, "b": 30, "c": 10, "d": 0}
     assert completed_prevalence({"a": 0.4}, counts) == pytest.approx([0.4, 0.45, 0.15, 0])
     assert completed_prevalence({"a": 0.4, "b": 0.3, "c": 0.3}, counts) == pytest.approx([0.4, 0.3, 0.3, 0])
+
+
+SPELLINGS = [("True", "False"), ("true", "false"), ("TRUE", "FALSE"), ("1", "0")]
+
+
+@pytest.mark.parametrize(("yes", "no"), SPELLINGS)
+@pytest.mark.parametrize(("named", "other"), SPELLINGS)
+def test_true_is_one_class_however_the_columns_spell_it(elicit, yes, no, named, other):
+    truth, decided, proba = [yes, no, yes, no], [named, other, other, other], [0.8, 0.3, 0.4, 0.1]
+    rows = zip(truth, decided, strict=True)
+    Path("decided.csv").write_text("\n".join(["y_true,y_pred", *map(",".join, rows)]))
+    scored = (f"{label},{1 - p},{p}" for label, p in zip(truth, proba, strict=True))
+    Path("scored.csv").write_text("\n".join([f"y_true,proba_{other},proba_{named}", *scored]))
+    ElicitedMetric.from_cost_matrix([False, True], [[0, 1], [4, 0]]).save("truth.metric.json")
+    for options, value in {
+        "accuracy": 0.75,
+        "balanced-error": 0.25,
+        "misclassification-cost --metric truth.metric.json": 0.25,
+    }.items():
+        found = json.loads(elicit(f"{options} decided.csv scored.csv --json"))["files"]
+        assert [one["value"] for one in found] == [value, value], options
