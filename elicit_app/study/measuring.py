@@ -232,7 +232,8 @@ def numbers_by_class(text: str, classes: Sequence[str], option: str) -> dict[str
         name, stated, number = part.rpartition("=")
         name = name.strip()
         if not stated:
-            raise WrongOption(f"`{option}`: {part!r} has no number; write CLASS=NUMBER,...")
+            quotes = ' and "a, b"=NUMBER for a class with a comma' if any("," in one for one in classes) else ""
+            raise WrongOption(f"`{option}`: {part!r} has no number; write CLASS=NUMBER,...{quotes}")
         if name not in classes:
             raise WrongOption(f"`{option}`: {name!r} is not one of the classes {', '.join(classes)}.")
         if name in found:
@@ -313,13 +314,23 @@ def _names_both(lines: list[list[str]], classes: Sequence[str]) -> bool:
     return bool(lines) and sorted(lines[0][1:]) == sorted(classes) == sorted(line[0] for line in lines[1:])
 
 
-Needs = Literal["decisions", "probabilities", "numbers", "numbers with std", "intervals", "several labels", "contexts"]
+Needs = Literal[
+    "decisions",
+    "probabilities",
+    "numbers",
+    "numbers with std",
+    "distributions",
+    "intervals",
+    "several labels",
+    "contexts",
+]
 
 COLUMNS: dict[Needs, str] = {
     "decisions": "y_true, and y_pred or one proba_<class> a class",
     "probabilities": "y_true, and one proba_<class> a class",
     "numbers": "y_true and mean",
     "numbers with std": "y_true, mean and std",
+    "distributions": "y_true, and the parameters as scipy.stats names them: loc, scale, df ...",
     "intervals": "y_true, and mean and std, or lower and upper",
     "several labels": "true_<label>, and pred_<label> or proba_<label>, for each label",
     "contexts": "y_true, y_pred, and context or context_<feature>",

@@ -128,6 +128,11 @@ def test_a_plot_takes_the_columns_of_its_measure_and_no_more(elicit, what):
         ("accuracy numbers.csv", 1, "There is no column y_pred, and none proba_<class>"),
         ("mse three.csv", 1, "There is no column mean"),
         ("density-nll densities.csv --distribution t", 1, "There is no column df (It is a parameter of t)"),
+        (
+            "density-nll numbers.csv --distribution norm",
+            1,
+            "There is no column loc or scale (Name the parameters of norm",
+        ),
         ("density-nll densities.csv --distribution nothing", 2, "scipy.stats has no distribution 'nothing'"),
         ("accuracy gone.csv", 1, "There is no file gone.csv"),
         ("acuracy three.csv", 2, "did you mean accuracy?"),
@@ -135,6 +140,7 @@ def test_a_plot_takes_the_columns_of_its_measure_and_no_more(elicit, what):
         ("misclassification-cost three.csv", 2, "state them by --metric or --costs"),
         ("auc three.csv --positive d", 2, "'d' is not one of a, b, c"),
         ("class-weighted-error three.csv --class-weight d=1", 2, "not one of the classes a, b, c"),
+        ("error comma.csv --prevalence 'a, b=0.2'", 2, "'a' has no number; write CLASS=NUMBER,... and \"a, b\"=NUMBER"),
         ("error predictions.csv --prevalence a=0.2,b=0.2", 2, "the rates add up to 0.4, not 1"),
         ("accuracy", 2, "a measure and at least one file are needed"),
         ("misclassification-cost three.csv --metric ab.metric.json", 1, "classes that the metric does not know"),
@@ -144,6 +150,7 @@ def test_a_plot_takes_the_columns_of_its_measure_and_no_more(elicit, what):
     ],
 )
 def test_what_is_refused(elicit, command, code, said):
+    Path("comma.csv").write_text('y_true,y_pred\n"a, b",c\nc,c\n')
     assert said in elicit(command, code)
 
 
