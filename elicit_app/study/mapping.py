@@ -342,6 +342,8 @@ class MappedTable:
     label becomes probability 1.
     """
 
+    in_array = False
+
     def __init__(self, table: Table, columns: ColumnMap) -> None:
         require_usable(columns)
         self._table, self._map = table, columns
