@@ -104,7 +104,7 @@ def export(
         raise typer.BadParameter(reason, param_hint="PREDICTIONS")
     if predictions:
         judgement = scores_from_files(loaded, predictions, prevalence=prevalence, practice=practice).judgement
-        content = rendered(report_page(loaded, judgement), format, loaded.created)
+        content = rendered(report_page(loaded, judgement, metric_file=metric.name), format, loaded.created)
     else:
         content = render(loaded, format)
     data = content.encode() if isinstance(content, str) else content

@@ -328,6 +328,7 @@ def test_a_report_on_files_takes_what_score_takes(elicit, breast_metric, tmp_pat
     for one in json.loads(elicit("score", breast_metric, *breast_files(), *options, "--json"))["policies"]:
         assert f"| {total_cost(one['cost_per_population'])} |" in report
     assert "It holds for 10 % " in report
+    assert f"| Command | elicit score {breast_metric.name} PREDICTIONS --draws" in report
     assert "--prevalence malignant=0.1,benign=0.9 --practice PRACTICE" in report
     with pytest.raises(AssertionError, match=r"they\s+require\s+predictions"):
         elicit("metric", "export", breast_metric, *options)
