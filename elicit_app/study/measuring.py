@@ -28,6 +28,7 @@ from elicit_app.study.mapping import parts_of
 from elicit_app.study.reading import (
     ReadPredictions,
     numbering_notes,
+    numbers_only,
     open_predictions,
     read_predictions,
     weight_column,
@@ -40,7 +41,7 @@ from metrics.elicited.release import ReleaseForm
 from metrics.errors import InputError, RowError
 from metrics.files import cell_text, read_regular_file
 from metrics.inputs.arguments import Floats
-from metrics.inputs.class_index import joint_names
+from metrics.inputs.class_index import ClassIndex, joint_names
 from metrics.inputs.labels import is_missing, label_text
 from metrics.measures.concern import TrueConcern
 from metrics.policies.cases import Practice
@@ -76,6 +77,7 @@ class CaseColumns:
 
     def __init__(self, path: Path, known: Sequence[str] = ()) -> None:
         self.path, self._known = path, known
+        self._numbered: tuple[str, ...] = ()  # the note on labels that number the known classes
         self._table = open_table(path)
         self.names = tuple(name.strip() for name in self._table.columns)
 
@@ -101,7 +103,11 @@ class CaseColumns:
 
     @cached_property
     def _names_of_labels(self) -> dict[str, str]:
-        return joint_names(self.labels(TRUTH), self.labels(PREDICTED))
+        names = joint_names(self.labels(TRUTH), self.labels(PREDICTED))
+        if not numbers_only(names.values(), self._known):
+            return names
+        self._numbered = numbering_notes(self.path, self._known)
+        return {text: self._known[ClassIndex(len(self._known)).place(name)] for text, name in names.items()}
 
     @cached_property
     def probabilities(self) -> ReadPredictions:
@@ -121,7 +127,7 @@ class CaseColumns:
     def notes(self) -> tuple[str, ...]:
         """Return notes on how the file was read so far."""
         read = self.__dict__.get("probabilities")  # not where only other columns were asked for
-        return weight_notes(self.path, weight_column(self.names)) if read is None else read.notes
+        return (*self._numbered, *(weight_notes(self.path, weight_column(self.names)) if read is None else read.notes))
 
     @cached_property
     def classes(self) -> tuple[str, ...]:

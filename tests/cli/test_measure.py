@@ -210,6 +210,15 @@ def test_an_array_file_may_number_the_classes_of_a_metric(elicit, run_line, meas
     assert "numbered.npz: the classes are numbered; 0 for “b”, 1 for “a”." in run_line.messages[-1]
 
 
+def test_labels_may_number_the_classes_of_a_metric(elicit, run_line):
+    Path("named.csv").write_text("y_true,y_pred\nb,a\nb,b\na,a\n")
+    Path("numbered.csv").write_text("y_true,y_pred\n0,1\n0,0\n1,1\n")
+    found = json.loads(elicit("misclassification-cost named.csv numbered.csv --metric ab.metric.json --json"))["files"]
+    assert [one["value"] for one in found] == pytest.approx([1 / 3] * 2)
+    assert "numbered.csv: the classes are numbered; 0 for “b”, 1 for “a”." in run_line.messages[-1]
+    assert "named.csv" not in run_line.messages[-1]
+
+
 def test_a_column_that_weighs_cases_is_said_not_to_be_used(elicit, run_line):
     for name in ("predictions.csv", "numbers.csv"):
         head, *rows = Path(name).read_text().splitlines()
