@@ -84,6 +84,7 @@ def export(
     """Write a metric for another tool, or as a page or a report; the ending of --out can stand for --format."""
     from elicit_app.session.report import report_page
     from elicit_app.study.writing import write_whole
+    from metrics.elicited.kinds import WHAT_IS_PRICED
     from metrics.exports import FORMATS, rendered
     from metrics.exports import export as render
 
@@ -102,9 +103,12 @@ def export(
     if predictions and loaded.kind != "confusion":
         reason = f"the report is about classes, the metric of kind {loaded.kind}: elicit score compares its models."
         raise typer.BadParameter(reason, param_hint="PREDICTIONS")
+    if loaded.kind != "confusion" and format not in _PAGES:
+        instead = f"Export {' or '.join(_PAGES)}, or use `elicit measure {loaded.kind} --metric`."
+        raise Problem(f"{metric} prices {WHAT_IS_PRICED[loaded.kind]}, and {format} takes costs of classes. {instead}")
     if predictions:
         judgement = scores_from_files(loaded, predictions, prevalence=prevalence, practice=practice).judgement
-        content = rendered(report_page(loaded, judgement), format, loaded.created)
+        content = rendered(report_page(loaded, judgement, metric_file=metric.name), format, loaded.created)
     else:
         content = render(loaded, format)
     data = content.encode() if isinstance(content, str) else content

@@ -428,6 +428,7 @@ def report(
     require_all_new((out, metric), force)
     view = compare_study(open_study(study), trusted_only=trusted_only)
     print_comparison(output.console(), view)
-    print(f"Report: {save_report(pooled_report(view), view.pooled, out)}")
+    page = pooled_report(view, "" if metric is None else metric.name)
+    print(f"Report: {save_report(page, view.pooled, out)}")
     if metric is not None:
         print(f"Metric file: {save_metric(view.pooled, metric)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -95,9 +96,9 @@ def report_of(session: Session, view: ResultView) -> Page:
     return report_page(view.metric, view.judgement, _asked(session, view))
 
 
-def pooled_report(view: ComparisonView) -> Page:
+def pooled_report(view: ComparisonView, metric_file: str = "") -> Page:
     """Return the report on several experts: what their pooled costs recommend, and how far they agree."""
-    return report_page(view.pooled, view.judgement, experts=view)
+    return report_page(view.pooled, view.judgement, experts=view, metric_file=metric_file)
 
 
 def save_report(page: Page, metric: ElicitedMetric, path: Path) -> Path:
@@ -113,10 +114,12 @@ def report_page(
     judgement: Judgement | None,
     asked: SessionFacts | None = None,
     experts: ComparisonView | None = None,
+    metric_file: str = "",
 ) -> Page:
     """Return the report: two sheets and, for a session, every answer.
 
-    `judgement` is None without models; `experts` are those whose answers were pooled.
+    `judgement` is None without models; `experts` are those whose answers were pooled. `metric_file` is the name of the
+    metric's file, if it is known; by default the name that the program proposes for it.
     """
     title = one_line(metric.name if asked is None else asked.title) or "Report"
     who = metric.provenance.expert or "one person"
@@ -131,7 +134,7 @@ def report_page(
         *_costs(metric, asked),
         *([] if asked is None else [_trust(asked)]),
         *([] if experts is None else _experts(experts)),
-        *_method(metric, judgement, asked),
+        *_method(metric, judgement, asked, metric_file),
         *([] if asked is None else [_answers(asked)]),
     ]
     when = day(metric.created) if asked is None else asked.day
@@ -280,7 +283,9 @@ def _experts(view: ComparisonView) -> list[Section]:
     return [Section("The experts", blocks), pooled]
 
 
-def _method(metric: ElicitedMetric, judgement: Judgement | None, asked: SessionFacts | None) -> list[Section]:
+def _method(
+    metric: ElicitedMetric, judgement: Judgement | None, asked: SessionFacts | None, metric_file: str
+) -> list[Section]:
     sentences = [] if asked is None else [asked.how, *([asked.method] if asked.method else [])]
     if metric.samples is not None:
         n, all_kept = len(metric.samples), len(metric.weights) <= MOST_WEIGHTS_OF_ALL_DRAWS
@@ -302,11 +307,11 @@ def _method(metric: ElicitedMetric, judgement: Judgement | None, asked: SessionF
     sections = [Section("How it was done", (Paragraph(" ".join(sentences)),))] if sentences else []
     if asked is not None and asked.shown:
         sections.append(Section("What was shown", (Paragraph(asked.shown),)))
-    return [*sections, Section("To do it again", (Facts(_again(metric, judgement, asked)),))]
+    return [*sections, Section("To do it again", (Facts(_again(metric, judgement, asked, metric_file)),))]
 
 
 def _again(
-    metric: ElicitedMetric, judgement: Judgement | None, asked: SessionFacts | None
+    metric: ElicitedMetric, judgement: Judgement | None, asked: SessionFacts | None, metric_file: str
 ) -> tuple[tuple[str, str], ...]:
     source, quality = metric.provenance, metric.quality
     study = asked.about if asked is not None else "" if judgement is None else f"{judgement.n_cases:,} cases"
@@ -322,7 +327,8 @@ def _again(
         ("Seed", "" if source.seed is None else str(source.seed)),
     ]
     if judgement is not None:
-        command = f"elicit score {file_name(metric.name, 'metric')}.metric.json PREDICTIONS --draws {judgement.n_draws}"
+        of = shlex.quote(metric_file or f"{file_name(metric.name, 'metric')}.metric.json")
+        command = f"elicit score {of} PREDICTIONS --draws {judgement.n_draws}"
         if judgement.stated:
             shares = zip(metric.classes, judgement.prevalence.tolist(), strict=True)
             command += f" --prevalence {as_option_value(shares)}"

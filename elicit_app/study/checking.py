@@ -58,7 +58,8 @@ class Batch:
 class Faults:
     """Collects faults in the order of `Kind`, and true labels without a column."""
 
-    def __init__(self) -> None:
+    def __init__(self, in_array: bool = False) -> None:
+        self._in_array = in_array
         self._first: dict[Kind, str] = {}
         self._rows: Counter[Kind] = Counter()
         self._unknown: Counter[str] = Counter()
@@ -83,6 +84,8 @@ class Faults:
             has = counted(self._unknown.total(), "row has", "rows have")
             columns = " and ".join(PROBABILITY + shortened(label) for label in labels[:2])
             remedy = f"Add {'a column' if len(labels) == 1 else 'columns like'} {columns}, or leave these rows out."
+            if self._in_array:
+                remedy = "The array classes names the class of each column of y_proba; without it they are 0, 1, ..."
             found.append(Finding(f"{has} a true label that has no column: {listed(labels)}", remedy))
         return tuple(found)
 
@@ -103,7 +106,7 @@ class RowCheck:
         self._seen = first_row
         self._classes = classes
         self._index = ClassIndex(classes)
-        self._faults = Faults()
+        self._faults = Faults(in_array=table.in_array)
         self.rescaled = 0
 
     def batches(self, frames: Iterable[pl.DataFrame]) -> Iterator[Batch]:

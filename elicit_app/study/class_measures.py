@@ -24,6 +24,7 @@ from elicit_app.study.measuring import (
 )
 from metrics.elicited.family import family_of
 from metrics.inputs.arguments import Floats
+from metrics.inputs.class_index import ClassIndex
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,10 +77,11 @@ def _costs(cases: CaseColumns, options: Options) -> Floats:
 def _places(cases: CaseColumns, options: Options) -> NDArray[np.intp]:
     """Return the index in the metric of each class of the file."""
     assert options.metric is not None
-    if set(cases.classes) - set(options.metric.classes):
+    places = ClassIndex(options.metric.classes).search(np.array(cases.classes, dtype=object))
+    if (places < 0).any():
         known = ", ".join(options.metric.classes)
         raise Problem(f"{cases.path.name} has classes that the metric does not know; its classes are {known}.")
-    return np.array([options.metric.classes.index(name) for name in cases.classes], dtype=np.intp)
+    return places
 
 
 def _class_weight(cases: CaseColumns, options: Options) -> dict[str, float]:

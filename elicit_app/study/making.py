@@ -181,7 +181,7 @@ def _read_models(
     later = zip(files[1:], columns[1:], strict=True)
     reads = [first, *(read_predictions(file, labels=first.classes, columns=column_map) for file, column_map in later)]
     for file, other in zip(files[1:], reads[1:], strict=True):
-        _require_same_cases(files[0], first, file, other)
+        _require_same_cases(files[0], first.predictions, file, other)
     return reads
 
 
@@ -226,14 +226,15 @@ def distinct_names(files: Sequence[Path]) -> list[str]:
     return [f"{name} ({times + 1})" if times else name for name, times in zip(names, before, strict=True)]
 
 
-def _require_same_cases(first_file: Path, first: ReadPredictions, file: Path, other: ReadPredictions) -> None:
-    a, b = first.predictions.y_true, other.predictions.y_true
+def _require_same_cases(first_file: object, first: Predictions, file: Path, other: ReadPredictions) -> None:
+    """Check that a file lists the cases of the first. Raises Problem if not; both have the classes of `other`."""
+    a, b = first.y_true, other.predictions.y_true
     same = "all files of one study list the same cases in the same order."
     if len(a) != len(b):
         raise Problem(f"{file} has {counted(len(b), 'row')}, {first_file} has {len(a):,}: {same}")
     if not np.array_equal(a, b):
         row = int(np.argmax(a != b))
-        message = f"“{other.classes[b[row]]}” in {file}, “{first.classes[a[row]]}” in {first_file}"
+        message = f"“{other.classes[b[row]]}” in {file}, “{other.classes[a[row]]}” in {first_file}"
         raise Problem(f"The true label of row {row + 1} is {message}: {same}")
 
 
@@ -308,8 +309,7 @@ def _read_more(
         for file, column_map in zip(files, _maps(files, columns or study.columns), strict=True)
     ]
     for file, read in zip(files, reads, strict=True):
-        if not np.array_equal(read.predictions.y_true, study.models[0].y_true):
-            raise Problem(f"{file} does not list the cases of “{study.title}”, the same true labels in the same order.")
+        _require_same_cases(f"“{study.title}”", study.models[0], file, read)
     named = zip(reads, distinct_names(files), strict=True)
     return [read._replace(predictions=replace(read.predictions, name=name)) for read, name in named]
 

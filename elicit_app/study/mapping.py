@@ -18,7 +18,7 @@ from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
 from elicit_app.study.checking import SUM_RANGE
 from elicit_app.study.model import MOST_CLASSES, ColumnMap
 from elicit_app.study.tables import EMPTY, LONGEST_CELL, PROBABILITY, TRUTH, UNKNOWN, Table, class_of_column, open_table
-from metrics.inputs.class_index import ClassIndex
+from metrics.inputs.class_index import ClassIndex, joint_names
 from metrics.inputs.labels import label_text
 from metrics.text import counted
 
@@ -147,8 +147,12 @@ def _guess_with(
     decided = decided or next((n for n in names if n != truth and set(labels.get(n, ("",))) <= set(classes)), None)
     if decided is None:
         return None
-    both = ClassIndex(_sorted([*classes, *labels[decided]])).names
-    return ColumnMap(truth, both, (decided,), "labels")
+    return ColumnMap(truth, _of_both(classes, labels[decided]), (decided,), "labels")
+
+
+def _of_both(true: Iterable[object], predicted: Iterable[object]) -> tuple[str, ...]:
+    """Return the classes that true and predicted labels mean, in order."""
+    return tuple(_sorted([*joint_names(true, predicted).values()]))
 
 
 def _named(
@@ -248,8 +252,7 @@ def column_map(
             first_rows.path, Finding(f"There is {fault}", f"The columns are {listed([*first_rows.columns], 8)}.")
         )
     if predicted is not None:
-        names = [*first_rows.values.get(truth, ()), *first_rows.values.get(predicted, ())]
-        found = ColumnMap(truth, ClassIndex(_sorted(names)).names, (predicted,), "labels")
+        found = ColumnMap(truth, _classes_of_labels(first_rows, truth, predicted), (predicted,), "labels")
     elif columns:
         stated = tuple(name for name, _ in columns)
         other = (
@@ -269,6 +272,16 @@ def column_map(
         fault = "The columns are probabilities already, which add up to 1: they are not raw scores (logits)"
         raise file_problem(first_rows.path, Finding(fault, "Take them as they are."))
     return found
+
+
+def _classes_of_labels(first_rows: FirstRows, truth: str, predicted: str) -> tuple[str, ...]:
+    """Return the classes of a column of true and one of predicted labels. Raises Problem if there is only one."""
+    names = _of_both(first_rows.filled[truth], first_rows.filled.get(predicted, ()))
+    if len(names) < 2 and predicted in first_rows.columns:
+        held = f"only the label {listed([*names])}" if names else "no labels"
+        found = f"The columns {truth} and {predicted} hold {held}"
+        raise file_problem(first_rows.path, Finding(found, "Mistakes need two classes or more, and a row per case."))
+    return names
 
 
 def parts_of(text: str) -> list[str]:
@@ -328,6 +341,8 @@ class MappedTable:
     Raw scores become probabilities by softmax, a single score of two classes by the logistic function; a predicted
     label becomes probability 1.
     """
+
+    in_array = False
 
     def __init__(self, table: Table, columns: ColumnMap) -> None:
         require_usable(columns)

@@ -28,6 +28,7 @@ from elicit_app.study.mapping import parts_of
 from elicit_app.study.reading import (
     ReadPredictions,
     numbering_notes,
+    numbers_only,
     open_predictions,
     read_predictions,
     weight_column,
@@ -40,6 +41,7 @@ from metrics.elicited.release import ReleaseForm
 from metrics.errors import InputError, RowError
 from metrics.files import cell_text, read_regular_file
 from metrics.inputs.arguments import Floats
+from metrics.inputs.class_index import ClassIndex, joint_names
 from metrics.inputs.labels import is_missing, label_text
 from metrics.measures.concern import TrueConcern
 from metrics.policies.cases import Practice
@@ -75,26 +77,37 @@ class CaseColumns:
 
     def __init__(self, path: Path, known: Sequence[str] = ()) -> None:
         self.path, self._known = path, known
+        self._numbered: tuple[str, ...] = ()  # the note on labels that number the known classes
         self._table = open_table(path)
         self.names = tuple(name.strip() for name in self._table.columns)
 
     @cached_property
     def y_true(self) -> list[str]:
-        """Return the true labels as text."""
-        if not self._is_numbered:
+        """Return the true labels as text, each as its class is called."""
+        if PREDICTED in self.names:
+            return [self._names_of_labels[text] for text in self.labels(TRUTH)]
+        if not self._group(PROBABILITY):
             return self.labels(TRUTH)
         read = self.probabilities
         return [read.classes[i] for i in read.predictions.y_true]
 
     @cached_property
     def y_pred(self) -> list[str]:
-        """Return the predicted labels as text: those in the file, otherwise the most probable class."""
+        """Return the predicted labels as text, called as the true ones; without a column, the most probable class."""
         if PREDICTED in self.names:
-            return self.labels(PREDICTED)
+            return [self._names_of_labels[text] for text in self.labels(PREDICTED)]
         if not self._group(PROBABILITY):
             self.refuse(f"There is no column {PREDICTED}, and none {PROBABILITY}<class>", "One of them is needed.")
         read = self.probabilities
         return [read.classes[j] for j in read.predictions.y_proba.argmax(axis=1)]
+
+    @cached_property
+    def _names_of_labels(self) -> dict[str, str]:
+        names = joint_names(self.labels(TRUTH), self.labels(PREDICTED))
+        if not numbers_only(names.values(), self._known):
+            return names
+        self._numbered = numbering_notes(self.path, self._known)
+        return {text: self._known[ClassIndex(len(self._known)).place(name)] for text, name in names.items()}
 
     @cached_property
     def probabilities(self) -> ReadPredictions:
@@ -114,7 +127,7 @@ class CaseColumns:
     def notes(self) -> tuple[str, ...]:
         """Return notes on how the file was read so far."""
         read = self.__dict__.get("probabilities")  # not where only other columns were asked for
-        return weight_notes(self.path, weight_column(self.names)) if read is None else read.notes
+        return (*self._numbered, *(weight_notes(self.path, weight_column(self.names)) if read is None else read.notes))
 
     @cached_property
     def classes(self) -> tuple[str, ...]:
@@ -225,7 +238,8 @@ def numbers_by_class(text: str, classes: Sequence[str], option: str) -> dict[str
         name, stated, number = part.rpartition("=")
         name = name.strip()
         if not stated:
-            raise WrongOption(f"`{option}`: {part!r} has no number; write CLASS=NUMBER,...")
+            quotes = ' and "a, b"=NUMBER for a class with a comma' if any("," in one for one in classes) else ""
+            raise WrongOption(f"`{option}`: {part!r} has no number; write CLASS=NUMBER,...{quotes}")
         if name not in classes:
             raise WrongOption(f"`{option}`: {name!r} is not one of the classes {', '.join(classes)}.")
         if name in found:
@@ -306,13 +320,23 @@ def _names_both(lines: list[list[str]], classes: Sequence[str]) -> bool:
     return bool(lines) and sorted(lines[0][1:]) == sorted(classes) == sorted(line[0] for line in lines[1:])
 
 
-Needs = Literal["decisions", "probabilities", "numbers", "numbers with std", "intervals", "several labels", "contexts"]
+Needs = Literal[
+    "decisions",
+    "probabilities",
+    "numbers",
+    "numbers with std",
+    "distributions",
+    "intervals",
+    "several labels",
+    "contexts",
+]
 
 COLUMNS: dict[Needs, str] = {
     "decisions": "y_true, and y_pred or one proba_<class> a class",
     "probabilities": "y_true, and one proba_<class> a class",
     "numbers": "y_true and mean",
     "numbers with std": "y_true, mean and std",
+    "distributions": "y_true, and the parameters as scipy.stats names them: loc, scale, df ...",
     "intervals": "y_true, and mean and std, or lower and upper",
     "several labels": "true_<label>, and pred_<label> or proba_<label>, for each label",
     "contexts": "y_true, y_pred, and context or context_<feature>",

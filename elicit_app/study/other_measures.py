@@ -57,6 +57,8 @@ def _distribution(cases: CaseColumns, options: Options) -> tuple[Any, list[str]]
     if missing:
         cases.refuse(f"There is no column {missing[0]}", f"It is a parameter of {options.distribution}.")
     known = [*shapes, *(name for name in ("loc", "scale") if cases.has(name))]
+    if not known:  # the same distribution for every case is no prediction
+        cases.refuse("There is no column loc or scale", f"Name the parameters of {options.distribution} as scipy does.")
     return family(**{name: cases.numbers(name) for name in known}), known
 
 
@@ -194,7 +196,7 @@ MEASURES = (
     Measure(
         "density-nll",
         "Negative log-likelihood of any distribution of scipy",
-        "numbers",
+        "distributions",
         "lower",
         _density,
         _draw_density,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,9 +20,11 @@ from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
 from elicit_app.study.checking import SUM_RANGE, Batch, RowCheck, require_comparable
 from elicit_app.study.mapping import MappedTable
 from elicit_app.study.model import MOST_CLASSES, ColumnMap, Predictions, Study
+from elicit_app.study.parquet import BATCH_ROWS
 from elicit_app.study.tables import PREDICTED, PROBABILITY, TRUTH, Table, class_of_column, open_table
 from metrics.elicited.family import error_cells
-from metrics.inputs.labels import has_line_end
+from metrics.inputs.class_index import ClassIndex
+from metrics.inputs.labels import has_line_end, label_text
 from metrics.text import counted
 
 if TYPE_CHECKING:
@@ -103,14 +105,15 @@ def open_predictions(
 
     CSV and Parquet have a column `y_true` and one column `proba_<class>` per class, NPZ has `y_true` (n,), `y_proba`
     (n, k) and optionally `classes` (k,); other columns are ignored. `columns` is the meaning of columns that have other
-    names. If the `classes` are known, a file may have a column `y_pred` of their labels in place of probabilities. A
-    file that came with the program is its `own`, and trusted. Raises Problem if the file or its header is invalid; the
-    message says what to do.
+    names. If the `classes` are known, a file may have a column `y_pred` of their labels, or of their numbers 0..k-1, in
+    place of probabilities. A file that came with the program is its `own`, and trusted. Raises Problem if the file or
+    its header is invalid; the message says what to do.
     """
     table = open_table(Path(path), own=own)
     named = {name.strip() for name in table.columns}
     if classes and {TRUTH, PREDICTED} <= named and not any(name.startswith(PROBABILITY) for name in named):
-        columns = ColumnMap(TRUTH, tuple(classes), (PREDICTED,), "labels")
+        numbered = numbers_only(_first_labels(table), classes)
+        columns = ColumnMap(TRUTH, _numbered(len(classes)) if numbered else tuple(classes), (PREDICTED,), "labels")
     used = () if columns is None else (columns.truth, *columns.columns)
     weights = weight_column([name for name in map(str.strip, table.columns) if name not in used])
     table = table if columns is None else MappedTable(table, columns)
@@ -120,6 +123,24 @@ def open_predictions(
     if findings:
         raise file_problem(table.path, *findings)
     return PredictionsFile(table, tuple(found.values()), (names.index(TRUTH), *found), weights=weights)
+
+
+def numbers_only(labels: Iterable[object], classes: Sequence[str]) -> bool:
+    """Return whether labels number these classes 0..k-1, and none of them names one; False without labels."""
+    given = list(labels)
+    if not given or not classes:
+        return False
+    names, numbers = ClassIndex(list(classes)), ClassIndex(len(classes))
+    return all(names.place(label) < 0 <= numbers.place(label) for label in given)
+
+
+def _first_labels(table: Table) -> set[object]:
+    """Return the different labels in the first rows of a file of true and predicted labels."""
+    names = [name.strip() for name in table.columns]
+    frames = table.frames([names.index(TRUTH), names.index(PREDICTED)], 0, BATCH_ROWS)
+    return {
+        label for frame in frames for column in frame for label in column.drop_nulls().unique() if label_text(label)
+    }
 
 
 def read_predictions(

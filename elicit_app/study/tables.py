@@ -67,6 +67,7 @@ class Table(Protocol):
     columns: tuple[str, ...]  # names as written, in order
     rows: int | None  # their number, if known without reading them all
     blank_lines: bool = False  # whether rows without any value are blank lines, which are skipped
+    in_array: bool = False  # whether the probabilities are one array, whose columns have no names of their own
 
     def frames(self, wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
         """Yield frames of the columns at the positions `wanted`, in that order, for the rows from `start` to `stop`.
@@ -314,7 +315,8 @@ class NpzTable(Table):
 
         self.path = path
         arrays = self._load()
-        named = self._of_classes(arrays) if _PROBABILITIES in arrays else (tuple(arrays), [*arrays.values()])
+        self.in_array = _PROBABILITIES in arrays
+        named = self._of_classes(arrays) if self.in_array else (tuple(arrays), [*arrays.values()])
         self.columns, columns = named
         self._frame = pl.DataFrame([_series(str(at), column) for at, column in enumerate(columns)])
         self.rows: int | None = self._frame.height

@@ -14,6 +14,7 @@ from metrics.elicited.exchange import mistake_words
 from metrics.elicited.family import family_of
 from metrics.exports.page import one_line
 from metrics.files import csv_cell
+from metrics.inputs.class_index import ClassIndex
 from metrics.measures.costs import EQUAL_COST
 
 _PYTHON = '''# {title}
@@ -26,6 +27,7 @@ import numpy as np
 from sklearn.metrics import make_scorer
 
 CLASSES = {classes}
+PLACES = {{name: i for i, name in enumerate(CLASSES)}}{also}
 
 # Rows are true classes, columns are predicted classes; 1 is the worst mistake.
 COST_MATRIX = np.array(
@@ -37,10 +39,22 @@ COST_MATRIX = np.array(
 CLASS_WEIGHT = {weights}
 
 
+def text(label):
+    """Return a label as text, without blanks around it; 2.0 and "2.0" read as 2."""
+    if isinstance(label, (float, np.floating)) and float(label).is_integer():
+        return str(int(label))
+    label = str(label).strip()
+    whole, point, rest = label.partition(".")
+    return whole if point and whole.lstrip("+-").isdigit() and not rest.strip("0") else label
+
+
 def index(labels):
-    """Return the positions of labels among CLASSES, compared as text (2.0 reads as 2)."""
-    labels = [x.item() if isinstance(x, np.generic) else x for x in labels]
-    return [CLASSES.index(str(int(x)) if isinstance(x, float) and x.is_integer() else str(x)) for x in labels]
+    """Return the positions of labels among CLASSES, compared as text."""
+    texts = [text(label) for label in labels]
+    for name in texts:
+        if name not in PLACES:
+            raise ValueError(f"{{name!r}} is not one of the classes {{CLASSES}}")
+    return [PLACES[name] for name in texts]
 
 
 def mean_cost(y_true, y_pred, sample_weight=None):
@@ -79,6 +93,8 @@ costs = matrix(
 measure = mlr3::msr("classif.costs", id = "elicited_cost", costs = costs)
 """
 
+_SPELLINGS = ("False", "True", "FALSE", "TRUE", "false", "true", "0", "1")
+
 _COLUMNS = (
     "true_class",
     "predicted_class",
@@ -96,10 +112,17 @@ def sklearn_code(metric: ElicitedMetric) -> str:
     return _PYTHON.format(
         title=one_line(metric.name),
         classes=repr(list(metric.classes)),
+        also=f" | {also}" if (also := _other_spellings(metric.class_index)) else "",
         costs="\n".join(f"        [{row}]," for row in rows_of_numbers(metric.cost_matrix)),
         weights=repr(list(metric.class_weight.values())),
         equal=EQUAL_COST,
     )
+
+
+def _other_spellings(classes: ClassIndex) -> dict[str, int]:
+    """Return the class of each text that means one without being its name, such as True where there is only 1."""
+    places = {text: classes.place(text) for text in _SPELLINGS if text not in classes.names}
+    return {text: place for text, place in places.items() if place >= 0}
 
 
 def weka_file(metric: ElicitedMetric) -> str:

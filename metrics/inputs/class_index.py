@@ -159,6 +159,22 @@ class ClassIndex:
         return tuple(map(label_text, distinct(label_array(self.labels, "labels")).tolist()))
 
 
+def joint_names(first: Iterable[object], second: Iterable[object]) -> dict[str, str]:
+    """Return the class that each label of two columns means, as text; neither column states the classes.
+
+    The column with more different labels names the classes; what means none of them in the other is one more class.
+
+    >>> joint_names(["true", "false"], ["1", "0", "other"])
+    {'1': '1', '0': '0', 'other': 'other', 'true': '1', 'false': '0'}
+    """
+    more, fewer = sorted(([*dict.fromkeys(map(label_text, own))] for own in (first, second)), key=len, reverse=True)
+    if not more:
+        return {}
+    index = ClassIndex(more)
+    meant = {text: index.place(text) for text in fewer}
+    return {text: text for text in more} | {text: more[at] if at >= 0 else text for text, at in meant.items()}
+
+
 class LabelledWeights(dict[Any, float]):
     """A mapping from label to weight that looks labels up by the rule of this module.
 

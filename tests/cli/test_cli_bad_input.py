@@ -167,7 +167,10 @@ def test_files_are_written_whole_for_a_reader_that_goes_away(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("collect", "breast-cancer", "none.jsonl"), "There is no session file none.jsonl"),
+        (
+            ("collect", "breast-cancer", "none.jsonl"),
+            "There is no session file none.jsonl: check the name and the folder.",
+        ),
         (("change", "breast-cancer", "--remove", "Cell outline"), "has no folder of its own"),
     ],
 )

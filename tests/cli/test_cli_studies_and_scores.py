@@ -324,10 +324,12 @@ def test_options_of_score_that_end_otherwise(breast_metric, capsys, monkeypatch,
 def test_a_report_on_files_takes_what_score_takes(elicit, breast_metric, tmp_path):
     (tmp_path / "today.csv").write_text(",benign,malignant\nbenign,307,50\nmalignant,24,188\n")
     options = ("--prevalence", "malignant=0.1", "--practice", "today.csv")
-    report = elicit("metric", "export", breast_metric, *breast_files(), "--format", "markdown", *options)
+    named = shutil.copy(breast_metric, tmp_path / "our costs.metric.json")
+    report = elicit("metric", "export", named, *breast_files(), "--format", "markdown", *options)
     for one in json.loads(elicit("score", breast_metric, *breast_files(), *options, "--json"))["policies"]:
         assert f"| {total_cost(one['cost_per_population'])} |" in report
     assert "It holds for 10 % " in report
+    assert "| Command | elicit score 'our costs.metric.json' PREDICTIONS --draws" in report
     assert "--prevalence malignant=0.1,benign=0.9 --practice PRACTICE" in report
     with pytest.raises(AssertionError, match=r"they\s+require\s+predictions"):
         elicit("metric", "export", breast_metric, *options)

@@ -128,6 +128,11 @@ def test_a_plot_takes_the_columns_of_its_measure_and_no_more(elicit, what):
         ("accuracy numbers.csv", 1, "There is no column y_pred, and none proba_<class>"),
         ("mse three.csv", 1, "There is no column mean"),
         ("density-nll densities.csv --distribution t", 1, "There is no column df (It is a parameter of t)"),
+        (
+            "density-nll numbers.csv --distribution norm",
+            1,
+            "There is no column loc or scale (Name the parameters of norm",
+        ),
         ("density-nll densities.csv --distribution nothing", 2, "scipy.stats has no distribution 'nothing'"),
         ("accuracy gone.csv", 1, "There is no file gone.csv"),
         ("acuracy three.csv", 2, "did you mean accuracy?"),
@@ -135,6 +140,7 @@ def test_a_plot_takes_the_columns_of_its_measure_and_no_more(elicit, what):
         ("misclassification-cost three.csv", 2, "state them by --metric or --costs"),
         ("auc three.csv --positive d", 2, "'d' is not one of a, b, c"),
         ("class-weighted-error three.csv --class-weight d=1", 2, "not one of the classes a, b, c"),
+        ("error comma.csv --prevalence 'a, b=0.2'", 2, "'a' has no number; write CLASS=NUMBER,... and \"a, b\"=NUMBER"),
         ("error predictions.csv --prevalence a=0.2,b=0.2", 2, "the rates add up to 0.4, not 1"),
         ("accuracy", 2, "a measure and at least one file are needed"),
         ("misclassification-cost three.csv --metric ab.metric.json", 1, "classes that the metric does not know"),
@@ -144,6 +150,7 @@ def test_a_plot_takes_the_columns_of_its_measure_and_no_more(elicit, what):
     ],
 )
 def test_what_is_refused(elicit, command, code, said):
+    Path("comma.csv").write_text('y_true,y_pred\n"a, b",c\nc,c\n')
     assert said in elicit(command, code)
 
 
@@ -203,6 +210,15 @@ def test_an_array_file_may_number_the_classes_of_a_metric(elicit, run_line, meas
     assert "numbered.npz: the classes are numbered; 0 for “b”, 1 for “a”." in run_line.messages[-1]
 
 
+def test_labels_may_number_the_classes_of_a_metric(elicit, run_line):
+    Path("named.csv").write_text("y_true,y_pred\nb,a\nb,b\na,a\n")
+    Path("numbered.csv").write_text("y_true,y_pred\n0,1\n0,0\n1,1\n")
+    found = json.loads(elicit("misclassification-cost named.csv numbered.csv --metric ab.metric.json --json"))["files"]
+    assert [one["value"] for one in found] == pytest.approx([1 / 3] * 2)
+    assert "numbered.csv: the classes are numbered; 0 for “b”, 1 for “a”." in run_line.messages[-1]
+    assert "named.csv" not in run_line.messages[-1]
+
+
 def test_a_column_that_weighs_cases_is_said_not_to_be_used(elicit, run_line):
     for name in ("predictions.csv", "numbers.csv"):
         head, *rows = Path(name).read_text().splitlines()
@@ -236,3 +252,24 @@ def test_classes_that_are_left_out_share_the_rest_as_their_cases_do():
     counts = {"a": 5, "b": 30, "c": 10, "d": 0}
     assert completed_prevalence({"a": 0.4}, counts) == pytest.approx([0.4, 0.45, 0.15, 0])
     assert completed_prevalence({"a": 0.4, "b": 0.3, "c": 0.3}, counts) == pytest.approx([0.4, 0.3, 0.3, 0])
+
+
+SPELLINGS = [("True", "False"), ("true", "false"), ("TRUE", "FALSE"), ("1", "0")]
+
+
+@pytest.mark.parametrize(("yes", "no"), SPELLINGS)
+@pytest.mark.parametrize(("named", "other"), SPELLINGS)
+def test_true_is_one_class_however_the_columns_spell_it(elicit, yes, no, named, other):
+    truth, decided, proba = [yes, no, yes, no], [named, other, other, other], [0.8, 0.3, 0.4, 0.1]
+    rows = zip(truth, decided, strict=True)
+    Path("decided.csv").write_text("\n".join(["y_true,y_pred", *map(",".join, rows)]))
+    scored = (f"{label},{1 - p},{p}" for label, p in zip(truth, proba, strict=True))
+    Path("scored.csv").write_text("\n".join([f"y_true,proba_{other},proba_{named}", *scored]))
+    ElicitedMetric.from_cost_matrix([False, True], [[0, 1], [4, 0]]).save("truth.metric.json")
+    for options, value in {
+        "accuracy": 0.75,
+        "balanced-error": 0.25,
+        "misclassification-cost --metric truth.metric.json": 0.25,
+    }.items():
+        found = json.loads(elicit(f"{options} decided.csv scored.csv --json"))["files"]
+        assert [one["value"] for one in found] == [value, value], options

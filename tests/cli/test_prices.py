@@ -177,7 +177,9 @@ def test_from_files_of_labels_to_a_score(elicit, folder, tmp_path):
     assert "In the multi-label score" in page
     assert "Cost matrix" not in page
     assert "| Amount | counts as |" in page
-    assert "use multilabel_score" in elicit("metric export m.metric.json --format weka", 1)
+    said = elicit("metric export m.metric.json --format weka", 1)
+    assert "m.metric.json prices labels of items, and weka takes costs of classes." in said
+    assert "use `elicit measure multilabel --metric`" in said
     assert "--draws, --seed and --json only" in elicit(
         "score m.metric.json {folder}/eager.csv --prevalence found=0.5", 2
     )

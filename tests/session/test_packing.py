@@ -233,11 +233,12 @@ def test_from_three_homes_to_one_report_and_nothing_private_in_any_file(wine, co
     assert "Kendall's W" in view.agreement
     out = tmp_path / "out"
     out.mkdir()
-    page = pooled_report(view)
+    page = pooled_report(view, "our costs.metric.json")
     for name in ("report.pdf", "report.html", "report.md"):
         save_report(page, view.pooled, out / name)
     shown = (out / "report.md").read_text()
     assert view.agreement in shown
+    assert "| elicit score 'our costs.metric.json' PREDICTIONS --draws" in shown
     conclusion, rest = shown.split("## What the answers say")
     assert "**One expert alone.**" in conclusion
     assert view.headline in conclusion

@@ -208,3 +208,35 @@ def test_what_the_columns_meant_is_remembered_and_used_for_further_models(tmp_pa
 def test_the_command_that_says_the_same(logits):
     guess = read_first_rows(logits).guess
     assert as_options(guess) == "--truth label --columns 'cat=score_cat,dog=Score dog,bird=bird logit' --logits"
+
+
+@pytest.mark.parametrize("labels", [("1", "0"), ("True", "False"), ("TRUE", "FALSE")])
+def test_predicted_labels_may_spell_true_and_false_in_another_way(tmp_path, labels):
+    path = write(tmp_path, table(["y_true", "y_pred"], ["true", "false", "true"], [labels[0], labels[1], labels[1]]))
+    for columns in (column_map(read_first_rows(path), predicted="y_pred"), read_first_rows(path).guess):
+        read = read_predictions(path, columns=columns)
+        assert read.classes == ("false", "true")
+        assert read.predictions.y_true.tolist() == [1, 0, 1]
+        assert read.predictions.y_proba.tolist() == [[0, 1], [1, 0], [1, 0]]
+
+
+def test_columns_of_one_label_are_refused_by_name(tmp_path):
+    path = write(tmp_path, table(["y_true", "y_pred"], ["cat"] * 3, ["cat"] * 3))
+    with pytest.raises(Problem, match="The columns y_true and y_pred hold only the label “cat”"):
+        column_map(read_first_rows(path), truth="y_true", predicted="y_pred")
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (slice(0, 6), "second.csv has 5 rows, “S” has 6: all files of one study list the same cases"),
+        ([0, 1, 3, 2, 4, 5, 6], "The true label of row 2 is “bird” in .*second.csv, “dog” in “S”"),
+    ],
+)
+def test_a_further_model_of_other_cases_is_refused_with_the_first_difference(tmp_path, logits, lines, said):
+    study = create_study(tmp_path / "s", [logits], columns=read_first_rows(logits).guess)
+    rows = logits.read_text().splitlines()
+    chosen = rows[lines] if isinstance(lines, slice) else [rows[at] for at in lines]
+    second = write(tmp_path, "\n".join(chosen) + "\n", "second.csv")
+    with pytest.raises(Problem, match=said):
+        change_models(study, add=[second])

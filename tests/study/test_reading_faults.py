@@ -117,6 +117,7 @@ def test_a_parquet_file_cut_anywhere_is_refused_in_words(tmp_path):
         ({"y_true": [0, 1, 1], "y_proba": [[1.0, 0.0], [0.0, 1.0]]}, "y_true has 3 rows, y_proba has 2"),
         ({"y_true": [0, 1], "y_proba": [["1", "0"], ["0", "1"]]}, "not numbers"),
         ({"y_true": [0, 2], "y_proba": [[1.0, 0.0], [0.0, 1.0]]}, "1 row has a true label that has no column: “2”"),
+        ({"y_true": [1, 2], "y_proba": [[1.0, 0.0], [0.0, 1.0]]}, "classes names the class of each column of y_proba"),
         ({"y_true": [0.5, 1], "y_proba": [[1.0, 0.0], [0.0, 1.0]]}, "“0.5”"),
         ({"y_true": [0, 1], "y_proba": [[1.0, 0.0], [0.0, 1.0]], "classes": ["a"]}, "but y_proba has 2 columns"),
         ({"y_true": ["a", "b"], "y_proba": [[1.0, 0.0], [0.0, 1.0]], "classes": ["a", "a"]}, "2 columns for class “a”"),

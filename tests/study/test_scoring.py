@@ -277,6 +277,20 @@ def test_labels_are_read_and_have_no_second_policy(tmp_path):
     assert scores.models[0].decided_cost == scores.models[0].misclassification_cost
 
 
+def test_labels_may_number_the_classes_of_the_metric(tmp_path):
+    truth, proba = predictions(4, 60)
+    said = proba.argmax(axis=1)
+    names = np.array(CLASSES)
+    pl.DataFrame({"y_true": names[truth], "y_pred": names[said]}).write_csv(tmp_path / "named.csv")
+    pl.DataFrame({"y_true": truth, "y_pred": said}).write_csv(tmp_path / "numbered.csv")
+    named, numbered = (tally_models(rows_of(tmp_path / f"{name}.csv"), metric()) for name in ("named", "numbered"))
+    np.testing.assert_array_equal(named.cases.counts, numbered.cases.counts)
+    assert "numbered.csv: the classes are numbered; 0 for" in " ".join(numbered.models[0].notes)
+    pl.DataFrame({"y_true": truth, "y_pred": names[said]}).write_csv(tmp_path / "mixed.csv")
+    with pytest.raises(Problem):
+        tally_models(rows_of(tmp_path / "mixed.csv"), metric())
+
+
 def test_rows_with_other_labels_in_one_part_are_other_labels_of_the_whole():
     truth, proba = predictions(3, 20)
     other = np.where(np.arange(20) == 4, (truth + 1) % 3, truth)

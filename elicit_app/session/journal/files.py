@@ -334,7 +334,7 @@ def read_bytes(path: Path) -> bytes:
         # Non-blocking, because opening a pipe would wait for its writer.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except FileNotFoundError:
-        raise Problem(f"There is no session file {path}. Begin a new session, or give the right path.") from None
+        raise Problem(f"There is no session file {path}: check the name and the folder.") from None
     except OSError as error:
         raise Problem(f"{path} cannot be read ({reason(error)}). Check the path and its permissions.") from error
     try:

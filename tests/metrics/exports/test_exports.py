@@ -122,6 +122,35 @@ def test_the_scikit_learn_code_does_not_let_rounding_decide():
         np.testing.assert_array_equal(code["decide"](tenths, columns), metric.decide(tenths, labels=columns))
 
 
+@pytest.mark.parametrize(
+    ("classes", "labels"),
+    [
+        (["0", "1"], [False, True]),
+        (["0", "1"], ["false", "TRUE"]),
+        (["False", "True"], [0, 1]),
+        (["<=50K", ">50K"], [" <=50K", " >50K"]),
+        (["2", "10"], ["2.0", "10.0"]),
+        (["2", "10"], [np.float32(2), np.float32(10)]),
+        (["1.", "a.0"], ["1", "a.0 "]),
+    ],
+)
+def test_the_scikit_learn_code_reads_labels_as_the_metric_does(classes, labels):
+    metric = ElicitedMetric.from_cost_matrix(classes, [[0, 1], [4, 0]])
+    code = {}
+    exec(compile(export(metric, "sklearn"), "snippet", "exec"), code)
+    first, second = labels
+    assert code["mean_cost"](labels, [second, first]) == metric.score(labels, [second, first]) == 0.625
+    assert code["class_weight"](labels) == {first: metric.class_weight[metric.classes[0]], second: 1.6}
+    assert code["decide"]([[0.9, 0.1]], labels).tolist() == metric.decide([[0.9, 0.1]], labels=labels).tolist()
+
+
+def test_the_scikit_learn_code_names_an_unknown_label():
+    code = {}
+    exec(compile(export(skin(), "sklearn"), "snippet", "exec"), code)
+    with pytest.raises(ValueError, match="'wart' is not one of the classes"):
+        code["index"](["wart"])
+
+
 def test_the_scikit_learn_scorer_works_with_integer_labels():
     X, y = load_wine(return_X_y=True)
     metric = ElicitedMetric.from_cost_matrix([2, 0, 1], COSTS)
