@@ -302,7 +302,7 @@ KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("Ctrl+Shift+Z",), "Put back what was undone"),
     (("F",), "Full picture: every mistake, not only what differs"),
     (("Ctrl+Enter",), "Begin, and after the questions finish, from any field"),
-    (("Ctrl+Tab",), "The next part of a result"),
+    (("Ctrl+Tab",), "The next part of a result; out of a table of words, with Shift backwards"),
     (("Ctrl+S",), "Save the metric file of a result; of a study that was sent to you, your answers"),
     (("F1",), "This page"),
     (("Ctrl+,",), "Settings"),
