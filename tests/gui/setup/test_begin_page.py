@@ -44,11 +44,12 @@ def test_tab_still_follows_the_eye_after_the_rows_were_made_anew(page, visited, 
     assert visited(guesses[0], len(guesses) - 1) == guesses
 
 
-def test_one_model_is_spoken_of_as_one(page):
+def test_one_model_is_spoken_of_as_one(page, qtbot):
     study = open_study("traffic-light")
     for models, words in ((study.models, "these models"), (study.models[:1], "this model")):
         page.show_study(replace(study, models=models), "elsewhere", 3)
-        said = " ".join(label.text() for label in page.briefing.findChildren(QLabel) if label.isVisibleTo(page))
+        qtbot.wait(10)  # until the words before are gone
+        said = " ".join(label.text() for label in page.briefing.findChildren(QLabel) if label.isVisible())
         assert f"How your answers rate {words}" in said
         assert ("which model is chosen" in said) == (len(models) > 1)
 
