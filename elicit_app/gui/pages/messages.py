@@ -280,8 +280,11 @@ class DamagedPage(HeadedPage):
 
     def show_view(self, view: DamagedView) -> None:
         self._path = view.path
-        copy = f"A copy will hold {counted(view.recoverable, 'answer')}"
-        self.header.say(view.title, f"{copy}. The file is damaged; it will not be changed.")
+        copy = f"A copy will hold {counted(view.recoverable, 'answer')}."
+        more = view.recoverable - len(view.answers)
+        if more > 0:
+            copy += f" {more} of them can be restored, but not be shown here."
+        self.header.say(view.title, f"{copy} The file is damaged; it will not be changed.")
         self._why.setText(view.damage)
         self.table.answers.show_rows(view.answers)
         self.notice.say("")
