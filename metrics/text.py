@@ -44,6 +44,7 @@ def two_digits(value: float) -> str:
 def _significant(value: float, digits: int) -> str:
     if value == 0 or math.isinf(value):
         return "0" if value == 0 else "∞"
+    value = float(f"{value:.12g}")  # a half that came through a logarithm is rounded as one that did not
     places = digits - 1 - math.floor(math.log10(float(f"{abs(value):.{digits - 1}e}")))
     rounded = round(value, places)
     return f"{rounded:,.{places}f}".rstrip("0").rstrip(".") if places > 0 else f"{rounded:,.0f}"

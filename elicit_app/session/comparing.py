@@ -39,7 +39,7 @@ from metrics.elicited.kinds import thing_of
 from metrics.elicited.metric_parts import OPPOSED, range_of_draws
 from metrics.policies.judgement import Judgement
 from metrics.policies.recommendation import short_recommendation
-from metrics.text import counted, day, in_zone, series, two_digits
+from metrics.text import NOT_KNOWN, counted, day, in_zone, series, two_digits
 
 BY_MEAN = "Pooled by the geometric mean of the ratios: where one expert says 2 and another 8, the pooled ratio is 4."
 IN_ONE_BELIEF = (
@@ -170,10 +170,7 @@ def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str], *, oppo
     widest = max(clear or others, key=lambda one: one.factor)
     if widest.factor < _SAME:
         return "They agree", "Nothing counts more for one of them than for another."
-    most, least = widest.ends
-    counts = [_counts_as(widest.rates[index]) for index in (most, least)]
-    unit = yardstick.one if counts[0].endswith(" 1") else yardstick.many
-    text = f"For {names[most]} one {widest.mistake.one} counts {counts[0]} {unit}, for {names[least]} {counts[1]}"
+    text = _ends_in_words(widest, names, yardstick)
     times = f": {widest.times}." if widest.times else "."
     plausible = all(rate.plausible for rate in widest.rates)
     ranges = "Their plausible ranges" if plausible else "Their ranges"
@@ -192,6 +189,19 @@ def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str], *, oppo
     if opposed:
         return "They disagree about the order", differ
     return "No clear disagreement", f"{differ} {ranges} meet, so more answers could bring them together."
+
+
+def _ends_in_words(compared: MistakeRates, names: Sequence[str], yardstick: Mistake) -> str:
+    """Return what one of a mistake counts for the two experts furthest apart, one whose ratio is known first."""
+    (first, one), (second, other) = sorted(
+        ((names[index], compared.rates[index]) for index in compared.ends),
+        key=lambda end: end[1].in_words() == NOT_KNOWN,
+    )
+    if one.in_words() == NOT_KNOWN:
+        return f"What one {compared.mistake.one} counts is not known for {first} nor for {second}"
+    unit = yardstick.one if _counts_as(one).endswith(" 1") else yardstick.many
+    then = "it is not known" if other.in_words() == NOT_KNOWN else _counts_as(other)
+    return f"For {first} one {compared.mistake.one} counts {_counts_as(one)} {unit}, for {second} {then}"
 
 
 def _counts_as(rate: ExchangeRate) -> str:

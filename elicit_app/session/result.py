@@ -96,7 +96,7 @@ def _parts_of_result(session: Session) -> Iterator[ResultView | None]:
         held_out=trust.held_out,
         models=() if scenarios is None or judgement is None else scenarios.models(judgement),
         judgement=judgement,
-        answers=len(state.entries),
+        answers=len(state.used),
         date=_day(state),
         can_export=session.can_export,
         notes=(

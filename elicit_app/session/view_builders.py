@@ -250,7 +250,8 @@ def _review_sentence(session: Session, answers: tuple[AnsweredView, ...], double
     conflict = conflicting_counts(procedure, state.history, misfits(procedure, state.history))
     if conflict is not None:
         parts.append(conflicting_counts_words(conflict, state))
-    total = f"{counted(len(answers), 'answer')}."
+    out = sum(view.fit == "taken out" for view in answers)
+    total = f"{counted(len(answers), 'answer')}{f', {out} taken out' if out else ''}."
     found = f" {', and '.join(parts).capitalize()}." if parts else ""
     missing = FEWEST_TO_EXPORT - len(session.state.informative)
     if missing > 0:

@@ -338,7 +338,8 @@ def _texts(wording: Wording, classes: Sequence[str]) -> Iterator[Finding]:
     named = {f"“{classes[i]}” called “{classes[j]}”": mistake for (i, j), mistake in wording.mistakes.items()}
     named |= {f"any wrong answer for “{classes[i]}”": mistake for i, mistake in enumerate(wording.any_mistake)}
     for where, mistake in named.items():
-        texts += [(f"the {part} of {where}", getattr(mistake, part)) for part in ("name", "one", "many")]
+        words = ("name", mistake.name), ("word for one", mistake.one), ("word for several", mistake.many)
+        texts += [(f"the {part} of {where}", text) for part, text in words]
         if len(mistake.consequence) > LONGEST_CONSEQUENCE:
             message = f"the consequence of {where} has {len(mistake.consequence)} characters"
             yield Finding(message, f"At most {LONGEST_CONSEQUENCE} fit on the page.")

@@ -16,6 +16,11 @@ def test_numbers_have_two_digits(value, text):
     assert two_digits(value) == text
 
 
+@pytest.mark.parametrize("count", range(1, 400, 2))
+def test_a_half_reads_the_same_after_it_was_a_logarithm(count):
+    assert two_digits(math.exp(math.log(count) - math.log(2))) == two_digits(count / 2)
+
+
 @given(st.floats(1e-9, 1e9))
 def test_two_digits_are_close(value):
     assert float(two_digits(value).replace(",", "")) == pytest.approx(value, rel=0.051)

@@ -1,5 +1,6 @@
 """Experts beside each other: which sessions count, where they disagree in words, and what is said of models."""
 
+import math
 import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -68,6 +69,16 @@ def test_ranges_that_meet_are_no_clear_disagreement():
     assert headline == "No clear disagreement"
     assert "For Ben one missed melanoma counts as much as 8 needless excisions, for Ada as much as 4" in detail
     assert "more answers could bring them together" in detail
+
+
+def test_what_is_not_known_of_an_expert_is_said_as_such():
+    vague, told = (8.0, 0.0, math.inf), (4.0, 1.0, 9.0)
+    for found, known, unknown in (((told, vague), "Ada", "Ben"), ((vague, told), "Ben", "Ada")):
+        _, detail = disagreement((rates(0, MISSED, *found), UNIT), ("Ada", "Ben"))
+        assert f"For {known} one missed melanoma counts as" in detail
+        assert f"4 needless excisions, for {unknown} it is not known." in detail
+    _, detail = disagreement((rates(0, MISSED, vague, (1.0, 0.0, math.inf)), UNIT), ("Ada", "Ben"))
+    assert "What one missed melanoma counts is not known for Ada nor for Ben." in detail
 
 
 def test_experts_of_opposed_values_are_not_said_to_agree_where_ranges_meet():

@@ -125,7 +125,10 @@ def test_what_became_of_answers_is_told(study, tmp_path):
             one.answer(reply)
         one.take_out(1)
         one.change(3, "equal")
-        report = said(report_of(one, result_view(one)))["markdown"]
+        view = result_view(one)
+        report = said(report_of(one, view))["markdown"]
+    assert view.answers == 5  # as the report says
+    assert plain("5 answers") in report
     assert plain("Of these, 1 was taken out afterwards and 2 were answered “cannot say”.") in report
     assert report.count(plain("| changed later |")) == 1
     assert report.count(plain("| taken out |")) == 1

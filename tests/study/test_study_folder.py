@@ -154,6 +154,9 @@ def test_words_that_do_not_fit_are_refused(tmp_path, files):
     long = replace(study.wording.mistakes[0, 1], consequence="x" * 46)
     with pytest.raises(Problem, match="the consequence of “a” called “b” has 46 characters"):
         save_study(replace(study, wording=replace(study.wording, mistakes=study.wording.mistakes | {(0, 1): long})))
+    nameless = study.wording.mistakes | {(0, 1): replace(study.wording.mistakes[0, 1], one="")}
+    with pytest.raises(Problem, match="the word for one of “a” called “b” is empty"):
+        save_study(replace(study, wording=replace(study.wording, mistakes=nameless)))
     with pytest.raises(Problem, match="the word for one case is empty"):
         save_study(replace(study, wording=replace(study.wording, case=" ")))
     with pytest.raises(Problem, match="words for each of the 6 kinds"):

@@ -185,8 +185,11 @@ class Divider(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFixedHeight(1)
-        self.setAutoFillBackground(True)
-        self.setBackgroundRole(theme.LINE)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        # Not as a background: Qt takes that for opaque, and paints nothing beneath it while a card fades in.
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), self.palette().color(theme.LINE))
 
 
 HEIGHT = 6

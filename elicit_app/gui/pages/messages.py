@@ -280,8 +280,11 @@ class DamagedPage(HeadedPage):
 
     def show_view(self, view: DamagedView) -> None:
         self._path = view.path
-        copy = f"A copy will hold {counted(view.recoverable, 'answer')}"
-        self.header.say(view.title, f"{copy}. The file is damaged; it will not be changed.")
+        copy = f"A copy will hold {counted(view.recoverable, 'answer')}."
+        more = view.recoverable - len(view.answers)
+        if more > 0:
+            copy += f" {more} of them can be restored, but not be shown here."
+        self.header.say(view.title, f"{copy} The file is damaged; it will not be changed.")
         self._why.setText(view.damage)
         self.table.answers.show_rows(view.answers)
         self.notice.say("")
@@ -302,7 +305,7 @@ KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("Ctrl+Shift+Z",), "Put back what was undone"),
     (("F",), "Full picture: every mistake, not only what differs"),
     (("Ctrl+Enter",), "Begin, and after the questions finish, from any field"),
-    (("Ctrl+Tab",), "The next part of a result"),
+    (("Ctrl+Tab",), "The next part of a result; out of a table of words, with Shift backwards"),
     (("Ctrl+S",), "Save the metric file of a result; of a study that was sent to you, your answers"),
     (("F1",), "This page"),
     (("Ctrl+,",), "Settings"),

@@ -414,6 +414,7 @@ class ReviewPage(HeadedPage):
         """Show `view`; the selection is kept."""
         kept = self.table.number
         resolved = not view.contradictions and self.contradiction.isAncestorOf(self.focusWidget() or self)
+        taken_out = self.out.hasFocus()
         if not self.isVisible():
             self.area.verticalScrollBar().setValue(0)
         self.header.say("Look back before you finish", view.sentence)
@@ -437,6 +438,8 @@ class ReviewPage(HeadedPage):
         self.first_focus = self if self.table.number is None else self.table  # Enter reopens the selected answer
         if resolved:  # else Qt moves the focus of the closed card to whatever comes next
             (self.finish if view.can_finish else self.table).setFocus(Qt.FocusReason.OtherFocusReason)
+        elif taken_out and not self.out.isEnabled():  # else Qt moves it to "Answer more questions"
+            self.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)

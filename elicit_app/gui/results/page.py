@@ -318,8 +318,10 @@ class ResultsPage(HeadedPage):
             layout.removeItem(self._of_tab)
         if breakpoint_.compact:
             self.body.insertLayout(self.body.indexOf(self._notes) + 2, self._of_tab)  # before the foot, if that scrolls
+            self.body.setAlignment(self._of_tab, Qt.AlignmentFlag.AlignLeft)
         else:
             self._of_result.insertLayout(self._of_result.count() - 1, self._of_tab)
+            self._of_result.setAlignment(self._of_tab, Qt.AlignmentFlag(0))
 
     @property
     def _panes(self) -> tuple[RecommendationPane, RatesPane, DetailsPane, PrevalencePane, CostsPane]:

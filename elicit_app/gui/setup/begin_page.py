@@ -85,7 +85,8 @@ def _steps(study: Study, *, piles: bool) -> list[tuple[str, str]]:
     wording = study.wording
     on = "a batch of items" if wording.priced else f"{study.population:,} {wording.cases}"
     number = "Now and then a number", "You move one number until both results are equally bad."
-    end = "What to do", "How your answers rate these models, and how sure that is."
+    models = "this model" if len(study.model_names) == 1 else "these models"
+    end = "What to do", f"How your answers rate {models}, and how sure that is."
     if study.answered_elsewhere:
         # The computer on which the expert answers has no cases with which to judge models.
         end = "What you told us", "How bad each mistake is, by your answers, and how sure that is."
@@ -109,7 +110,8 @@ def _steps(study: Study, *, piles: bool) -> list[tuple[str, str]]:
 def _good_to_know(study: Study) -> tuple[str, ...]:
     case, cases = study.wording.case, study.wording.cases
     model = f"A model is a program that says what each {case} is."
-    used = "Your answers decide which model is chosen, and how it is used."
+    chosen = "how the model is used" if len(study.model_names) == 1 else "which model is chosen, and how it is used"
+    used = f"Your answers decide {chosen}."
     if study.wording.priced:
         gives = "gives labels to items" if study.wording.priced == "multilabel" else "suggests what to do next"
         model = f"A model is a program that {gives}; how it works does not matter here."

@@ -255,8 +255,11 @@ class _Heads(QHeaderView):
         write(painter, room, column.head, face, colours.ink2, column.align, elide=True)
 
 
+_TABS = (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
+
+
 class GridView(QTableView):
-    """Shows a `Grid`. Enter moves down, Tab right; F2 or a letter edits.
+    """Shows a `Grid`. Enter moves down, Tab right; F2 or a letter edits. Ctrl+Tab leaves the table.
 
     Ctrl+V pastes a block, Ctrl+D fills down, Ctrl+Z undoes. Emits `message` with what was done, and `row_chosen` with
     the current row.
@@ -350,7 +353,9 @@ class GridView(QTableView):
                 return
         self.grid.forget_fresh()
         control = event.modifiers() == Qt.KeyboardModifier.ControlModifier
-        if control and event.key() == Qt.Key.Key_D:
+        if event.key() in _TABS and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self._leave(event.key() == Qt.Key.Key_Tab)
+        elif control and event.key() == Qt.Key.Key_D:
             self.fill_down()
         elif event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
             self.grid.put(dict.fromkeys(self._chosen(), ""))
@@ -362,7 +367,10 @@ class GridView(QTableView):
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Move from cell to cell on Tab, and leave the table at its ends."""
-        self.setTabKeyNavigation(self._stop(forward=forward).isValid())
+        return super().focusNextPrevChild(forward) if self._stop(forward=forward).isValid() else self._leave(forward)
+
+    def _leave(self, forward: bool) -> bool:
+        self.setTabKeyNavigation(False)
         moved = super().focusNextPrevChild(forward)
         self.setTabKeyNavigation(True)
         return moved

@@ -30,7 +30,7 @@ class SessionSummary:
     path: Path
     title: str  # title of the study; the file's name if the session cannot be read
     expert: str | None = None  # whose answers these are
-    answers: int = 0  # answers given
+    answers: int = 0  # answers given; of a finished session those that count
     # questions still to come, as estimated by the procedure at the last answer
     fewest: int = 0
     most: int = 0
@@ -110,7 +110,7 @@ def summary(path: Path) -> SessionSummary:
     return SessionSummary(
         path,
         **_said_first(state.begun),
-        answers=len(state.entries),
+        answers=len(state.used if state.phase == "finished" else state.entries),
         fewest=fewest,
         most=most,
         last=state.last,

@@ -188,7 +188,8 @@ def test_a_damaged_session_is_listed_looked_at_and_gone_on_with_in_a_copy(qtbot,
     page = on("damaged")
     assert [row.number for row in page.table.answers.rows] == [2, 1]
     assert "newest first" in page.table.accessibleName()
-    assert page.header.line.text().startswith("A copy will hold 4 answers.")
+    hidden = "2 of them can be restored, but not be shown here."
+    assert page.header.line.text().startswith(f"A copy will hold 4 answers. {hidden}")
     page.copy.click()
     assert on("recap").sentence.text().endswith("4 answers are kept")
     assert path.read_bytes() == broken

@@ -65,6 +65,24 @@ def review(qtbot, views, study):
     return page
 
 
+def test_after_an_answer_is_taken_out_the_keys_stay_on_the_table(review, views, study):
+    rows = views[0].answers
+    before = tuple(replace(one, fit="fits") if one.fit == "taken out" else one for one in rows)
+    review.show_review(replace(views[0], answers=before), study.wording, "lpm")
+    review.table.choose(2)
+    review.out.setFocus()
+    review.out.click()
+    review.show_review(views[0], study.wording, "lpm")
+    assert not review.out.isEnabled()
+    assert review.table.hasFocus(), "Enter would ask more questions"
+
+
+def test_both_pages_say_how_many_answers_count(views):
+    given = len(views[0].answers)
+    assert views[0].sentence.startswith(f"{given} answers, 1 taken out.")
+    assert views[1].answers == given - 1 == views[1].metric.provenance.questions
+
+
 def test_undo_says_whether_it_takes_back_an_answer_or_a_change(review, views, study, tip):
     assert tip(review.undo) == "Take back the last change", "an answer was taken out"
     review.show_review(replace(views[0], undoes="answer"), study.wording, "lpm")

@@ -230,6 +230,19 @@ def test_with_a_large_font_the_links_of_a_tab_stand_above_those_of_the_page(page
     qtbot.waitUntil(lambda: page.details.y() < height(page.tables) < height(answers))
 
 
+def test_in_a_small_window_the_links_of_a_tab_stand_at_its_left_edge(page, qtbot):
+    page.resize(800, 600)
+    page.tabs.setCurrentIndex(2)
+    left = lambda widget: widget.mapTo(page, QPoint(0, 0)).x()  # noqa: E731
+    qtbot.waitUntil(lambda: page.inner.isAncestorOf(page.tables))
+    qtbot.waitUntil(lambda: left(page.tables) == left(page.details))
+    assert page.tables.width() == page.tables.sizeHint().width(), "its text stands in the middle of what it fills"
+    page.resize(1280, 800)
+    qtbot.waitUntil(lambda: not page.inner.isAncestorOf(page.tables))
+    answers = next(link for link in page.findChildren(LinkButton) if link.text() == "Look at the answers")
+    qtbot.waitUntil(lambda: left(page.tables) + page.tables.width() == left(answers) - theme.M)
+
+
 def test_the_arrows_move_the_line_and_the_sentence_follows(page, curves, qtbot):
     asked = []
     page.details.curves_requested.connect(lambda: asked.append(1))

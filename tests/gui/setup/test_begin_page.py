@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 
 from elicit_app.gui.setup.begin_page import BeginPage
 from elicit_app.registry import setting_of
@@ -42,6 +42,16 @@ def test_tab_still_follows_the_eye_after_the_rows_were_made_anew(page, visited, 
     qtbot.wait(20)
     guesses = list(page.guesses.fields.values())
     assert visited(guesses[0], len(guesses) - 1) == guesses
+
+
+def test_one_model_is_spoken_of_as_one(page, qtbot):
+    study = open_study("traffic-light")
+    for models, words in ((study.models, "these models"), (study.models[:1], "this model")):
+        page.show_study(replace(study, models=models), "elsewhere", 3)
+        qtbot.wait(10)  # until the words before are gone
+        said = " ".join(label.text() for label in page.briefing.findChildren(QLabel) if label.isVisible())
+        assert f"How your answers rate {words}" in said
+        assert ("which model is chosen" in said) == (len(models) > 1)
 
 
 def test_what_was_typed_comes_back_with_its_row(page):

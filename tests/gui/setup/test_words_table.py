@@ -175,6 +175,18 @@ def test_tab_stops_where_one_can_type_and_leaves_the_table_behind_the_last_cell(
     assert QApplication.focusWidget() is page.mistakes.save_csv
 
 
+def test_ctrl_tab_leaves_the_table_from_any_cell(page, table):
+    go(table, 1, NAME)
+    QTest.keyClick(table, Qt.Key.Key_Tab, CTRL)
+    assert QApplication.focusWidget() is page.yardstick.box
+    table.setFocus()
+    QTest.keyClick(table, Qt.Key.Key_Backtab, CTRL | Qt.KeyboardModifier.ShiftModifier)
+    assert QApplication.focusWidget() is page.mistakes.save_csv
+    table.setFocus()
+    QTest.keyClick(table, Qt.Key.Key_Tab)
+    assert (table.currentIndex().row(), table.currentIndex().column()) == (1, NAME + 1)
+
+
 def test_the_yardstick_is_called_as_its_mistake_is_now(page, table):
     page.mistakes.grid.put({(0, NAME): "Barolo thrown away"})
     assert page.yardstick.box.itemText(0).startswith("Barolo thrown away")

@@ -26,6 +26,10 @@ def test_a_summary_says_where_a_session_stands(tmp_path, write):
     events += [write.redone(), Finished(at=write.at())]
     two = summary(written(tmp_path / "y.session.jsonl", events))
     assert (two.answers, two.fewest, two.most, two.finished) == (2, 2, 8, True)
+    without = [*events[:-1], write.taken_out(1)]
+    assert summary(written(tmp_path / "z.session.jsonl", without)).answers == 2, "the next is question 3"
+    three = summary(written(tmp_path / "z.session.jsonl", [*without, Finished(at=write.at())]))
+    assert (three.answers, three.finished) == (1, True), "as its result counts them"
 
 
 def test_listing_never_fails_and_puts_the_last_answered_first(tmp_path, write):
