@@ -90,7 +90,7 @@ def p_uniform(ranks: np.ndarray) -> float:
 @pytest.mark.long
 @pytest.mark.parametrize("options", [{}, {"strength": True}], ids=["plain", "graded"])
 def test_ranks_are_uniform_and_intervals_cover(options):
-    runs = 20
+    runs = 40
     ranks, covered = results(2, runs, 100, **options)
     assert all(p_uniform(column) > 0.002 for column in ranks.T)
     # Among so many runs of 90 % intervals fewer or more hold the truth only once in a thousand times each.
@@ -100,5 +100,5 @@ def test_ranks_are_uniform_and_intervals_cover(options):
 @pytest.mark.long
 @pytest.mark.parametrize("differs", [{"times": 1 / 3}, {"times": 3.0}, {"lapses": 0.05}], ids=str)
 def test_people_outside_the_model_are_covered_three_times_in_four(differs):
-    _, covered = results(2, 8, 300, expert=partial(OfTheModel, **differs))
+    _, covered = results(2, 24, 300, expert=partial(OfTheModel, **differs))
     assert covered.mean() >= 0.75
