@@ -259,7 +259,9 @@ def report(
 
     require_report_name(out)
     require_new(out, force)
-    with Session.open_read_only(file, None if study is None else open_study(study)) as session:
+    with output.wrong_options_as_usage_errors():
+        session = Session.open_read_only(file, None if study is None else open_study(study))
+    with session:
         models = session.study.models
         # In parallel with the computation on the answers, which does not need it yet.
         threading.Thread(target=lambda: [*map(calibration_of, models)], daemon=True).start()

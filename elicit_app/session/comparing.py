@@ -161,13 +161,10 @@ def _made_of(name: str, metric: ElicitedMetric) -> str:
 def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str], *, opposed: bool = False) -> tuple[str, str]:
     """Return where the experts disagree most, in words: a headline, and what each of them says.
 
-    A difference that their ranges do not explain precedes a larger one that they do explain. Experts who are `opposed`
-    disagree even if every ratio to the yardstick could be the same.
+    Experts who are `opposed` disagree even if every ratio to the yardstick could be the same.
     """
     yardstick = next(one for one in mistakes if one.is_yardstick).mistake
-    others = [one for one in mistakes if not one.is_yardstick]
-    clear = [one for one in others if one.disjoint]
-    widest = max(clear or others, key=lambda one: one.factor)
+    widest = max((one for one in mistakes if not one.is_yardstick), key=lambda one: one.apart)
     if widest.factor < _SAME:
         return "They agree", "Nothing counts more for one of them than for another."
     text = _ends_in_words(widest, names, yardstick)
@@ -185,7 +182,7 @@ def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str], *, oppo
             f"They differ most about {widest.mistake.many}",
             f"{text}{times} Without ranges, it is unknown how certain that is.",
         )
-    differ = f"They differ most about {widest.mistake.many}. {text}{times}"
+    differ = f"They differ most about {widest.mistake.many}. {text}{times}" if widest.known else f"{text}."
     if opposed:
         return "They disagree about the order", differ
     return "No clear disagreement", f"{differ} {ranges} meet, so more answers could bring them together."
@@ -249,6 +246,19 @@ class MistakeRates:
         return max(ratios) / min(ratios) if min(ratios) > 0 else (math.inf if max(ratios) > 0 else 1.0)
 
     @property
+    def known(self) -> bool:
+        """Return whether the ratio is known, and not only bounded, for the two experts furthest apart."""
+        return not any(self.rates[index].bounded for index in self.ends)
+
+    @property
+    def apart(self) -> tuple[bool, bool, float]:
+        """Return how far apart the experts are, as a key for sorting.
+
+        Disjoint ranges come first, then differences of known ratios, then those of which an end is only bounded.
+        """
+        return bool(self.disjoint), self.known and self.factor >= _SAME, self.factor
+
+    @property
     def times(self) -> str:
         """Return "6 times apart"; empty if an end is a bound, a wide range or 0, which no expert stated as a number."""
         ends = [self.rates[index] for index in self.ends]
@@ -271,8 +281,8 @@ class MistakeRates:
 
 
 def furthest(mistakes: Sequence[MistakeRates], most: int) -> tuple[MistakeRates, ...]:
-    """Return `most` mistakes in their original order, preferring disjoint ranges and then larger factors."""
-    order = sorted(range(len(mistakes)), key=lambda index: (not mistakes[index].disjoint, -mistakes[index].factor))
+    """Return the `most` mistakes on which experts are furthest apart, in their original order."""
+    order = sorted(range(len(mistakes)), key=lambda index: mistakes[index].apart, reverse=True)
     return tuple(mistakes[index] for index in sorted(order[:most]))
 
 
@@ -411,9 +421,9 @@ class Agreement:
     """How far experts agree on the order of the mistakes."""
 
     w: float  # Kendall's W of the estimated costs
-    # 90 % range of W over the draws of all experts; None where one of them has none. Draws that scatter rank the
-    # mistakes less alike than estimates do, so the range may lie below `w`.
-    interval: tuple[float, float] | None
+    # W is at least this in 95 % of the draws of all experts; None where one of them has none. There is no upper end,
+    # because draws that scatter rank the mistakes less alike than estimates do.
+    least: float | None
     # indices of the mistakes, in the order of the family's weights, sorted by mean rank from the worst
     ranking: tuple[int, ...]
 
@@ -423,8 +433,8 @@ class Agreement:
             return ""
         word = "alike" if self.w >= _STRONG else "much alike" if self.w >= _FAIR else "differently"
         number = f"Kendall's W {self.w:.2f}"
-        if self.interval is not None:
-            number += f", or {self.interval[0]:.2f} to {self.interval[1]:.2f} with the doubt from the answers"
+        if self.least is not None:
+            number += f", with the doubt from the answers at least {min(self.least, self.w):.2f}"
         shown = [names[index] for index in self.ranking[:_NAMED]]
         rest = len(self.ranking) - len(shown)
         order = ", ".join(shown) + (f", and {rest} more" if rest else "")
@@ -439,17 +449,16 @@ def agreement_of(metrics: Sequence[ElicitedMetric]) -> Agreement:
     scores = np.abs(np.stack([metric.weights for metric in metrics]))
     mean = _ranks(scores).mean(axis=0)
     ranking = tuple(int(index) for index in np.argsort(-mean, kind="stable"))
-    return Agreement(kendall_w(scores), _interval_of_w(metrics), ranking)
+    return Agreement(kendall_w(scores), _least_w(metrics), ranking)
 
 
-def _interval_of_w(metrics: Sequence[ElicitedMetric]) -> tuple[float, float] | None:
-    """Return the 90 % range of W over independent draws of every expert's costs."""
+def _least_w(metrics: Sequence[ElicitedMetric]) -> float | None:
+    """Return the lower end of the 90 % range of W over independent draws of every expert's costs."""
     draws = [metric.samples for metric in metrics if metric.samples is not None]
     if len(draws) < len(metrics):
         return None
     rng = np.random.default_rng(_SEED)
     n = min(_DRAWS, max(100, _RANKED // draws[0].shape[1]))
     places = np.array([rng.integers(len(own), size=n) for own in draws])
-    return range_of_draws(
-        [kendall_w(np.abs([own[place] for own, place in zip(draws, each, strict=True)])) for each in places.T]
-    )
+    found = [kendall_w(np.abs([own[place] for own, place in zip(draws, each, strict=True)])) for each in places.T]
+    return range_of_draws(found)[0]

@@ -81,7 +81,7 @@ def study_of(mark: StudyMark, path: Path) -> Study:
 
     A study folder is searched around the session, so that it may be moved together with its sessions; the copy of a
     packed study is searched beside the session. Nothing else that a session names is opened, because it may be from a
-    stranger. Raises Problem if it is not found there.
+    stranger. Raises WrongOption if it is not found there.
     """
     if mark.kind in ("bundled", "synthetic"):
         if mark.name not in {one.name for one in list_studies()}:
@@ -93,14 +93,12 @@ def study_of(mark: StudyMark, path: Path) -> Study:
     if mark.kind == "pack" and mark.pack is not None and (copy := _pack_beside(path, mark.pack)).is_file():
         return open_study(copy)
     if mark.kind == "pack":
-        raise Problem(
-            f"{path} holds answers to “{mark.title}”, which was sent as a file. Open that file, or add the "
-            "answers to the study that it was made from."
+        raise WrongOption(
+            f"{path} holds answers to “{mark.title}”, which was sent as a file. Its `study` is needed as well: that "
+            "file, or the study that it was made from."
         )
     where = f" It was begun with {mark.location}." if mark.location else ""
-    raise Problem(
-        f"{path} is not in the folder of its study “{mark.title}”.{where} The study is needed as well: open it first."
-    )
+    raise WrongOption(f"{path} is not in the folder of its study “{mark.title}”.{where} Its `study` is needed as well.")
 
 
 def _pack_beside(path: Path, digest: str) -> Path:

@@ -157,7 +157,7 @@ class RowCheck:
         import polars as pl
 
         if column.dtype == pl.String and (column.str.len_chars().max() or 0) > LONGEST_CELL:  # type: ignore[operator]
-            found = f"A true label is longer than {LONGEST_CELL:,} letters"
+            found = f"A true label is longer than {LONGEST_CELL:,} characters"
             raise file_problem(self._table.path, Finding(found, OPEN_QUOTE))
         values = column.unique().drop_nulls()
         places = [EMPTY if not label_text(value) else self._index.place(value) for value in values]

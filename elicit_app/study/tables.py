@@ -172,7 +172,7 @@ class CsvTable(Table):
         for position in map(int, frame.columns):
             name = self.columns[position]
             if name.strip() != TRUTH and (frame[str(position)].str.len_chars().max() or 0) > LONGEST_CELL:  # type: ignore[operator]
-                found = f"A cell of column {name[:100]} is longer than {LONGEST_CELL:,} letters"
+                found = f"A cell of column {name[:100]} is longer than {LONGEST_CELL:,} characters"
                 raise file_problem(self.path, Finding(found, OPEN_QUOTE))
 
     def row_fault(self, row: int) -> str | None:
@@ -226,6 +226,7 @@ def _read_header(path: Path) -> tuple[list[str], str]:
     """Return the column names of a CSV file, and its separator."""
     with path.open("rb") as file:
         line = file.readline(_LONGEST_HEADER)
+        row = file.readline(_LONGEST_LINE).decode("utf-8", errors="replace")
     if not line.strip():
         first = f"Its first line must name the columns: {TRUTH}, proba_<class>."
         raise file_problem(path, Finding("The file is empty", first))
@@ -243,9 +244,9 @@ def _read_header(path: Path) -> tuple[list[str], str]:
         remedy = "Remove this line; the separator is found without it."
         raise file_problem(path, Finding(f"Its first line is “{mark}”, not the names of the columns", remedy))
     try:
-        # a class name may contain a semicolon as long as commas separate the columns
-        read = [one for mark in SEPARATORS if (one := _split(text.rstrip("\r\n"), mark)) is not None]
-        names, separator, is_open = next((one for one in read if len(one.names) > 1), read[0])
+        read = [one for mark in SEPARATORS if (one := _split(text, mark)) is not None]
+        several = [one for one in read if len(one.names) > 1]
+        names, separator, is_open = max(several, key=lambda one: _likelihood(one, row)) if several else read[0]
     except IndexError:
         lone = "\r" in text.rstrip("\r\n")
         found = "Its lines end with a lone carriage return" if lone else "Its first line is not CSV"
@@ -265,13 +266,19 @@ class _Header(NamedTuple):
 
 
 def _split(line: str, separator: str) -> _Header | None:
-    """Return the header split by a separator; None if it cannot be split."""
-    rows = csv.reader([line, ""], delimiter=separator)
+    """Return a line split by a separator; None if it cannot be split."""
+    rows = csv.reader([line.rstrip("\r\n"), ""], delimiter=separator)
     try:
         names = next(rows, [])
     except csv.Error:
         return None
     return _Header(names, separator, rows.line_num > 1)
+
+
+def _likelihood(header: _Header, row: str) -> tuple[bool, bool]:
+    """Return how likely a separator is, given the first row; a class name may contain the separator of other files."""
+    first = _split(row, header.separator)
+    return TRUTH in map(str.strip, header.names), first is not None and len(first.names) == len(header.names)
 
 
 class ParquetTable(Table):

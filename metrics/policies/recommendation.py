@@ -195,11 +195,12 @@ def _whose(ranking: Ranking) -> str:
     cases = f"the {ranking.n_cases:,} {ranking.words.cases}"
     if rival.difference_answers is None:
         return f"The doubt comes from {cases}; that from the answers is unknown."
-    match main_doubt(rival):
-        case "cases":
-            return f"The doubt comes from {cases}, hardly from the answers."
-        case "answers":
-            return f"The doubt comes from the answers, hardly from {cases}."
+    source, found = main_doubt(rival), ranking.information
+    # The advice on what to learn looks at all rivals; the two must not contradict each other.
+    if source == "cases" and (found is None or found.of_cases >= found.of_values):
+        return f"The doubt comes from {cases}, hardly from the answers."
+    if source == "answers" and (found is None or found.of_values >= found.of_cases):
+        return f"The doubt comes from the answers, hardly from {cases}."
     return f"The doubt comes from the answers and from {cases}."
 
 

@@ -131,7 +131,8 @@ def test_the_study_of_a_session_that_lies_elsewhere_is_named(tmp_path):
     with Session.create(study, BayesSetting(seed=5), elsewhere) as session:
         session.answer("left")
     code, said = elicit("session", "report", elsewhere, "--out", tmp_path / "r.html")
-    assert (code, "is not in the folder of its study" in said) == (1, True)
+    assert (code, "is not in the folder of its study" in said) == (2, True)
+    assert "Its --study is needed as well." in said
     assert elicit("session", "report", elsewhere, "--out", tmp_path / "r.html", "--study", tmp_path / "lumps")[0] == 0
     code, said = elicit("session", "report", elsewhere, "--out", tmp_path / "s.html", "--study", "wine")
     assert (code, "is about the classes malignant, benign" in said) == (1, True)

@@ -1,6 +1,7 @@
 """Experts beside each other: which sessions count, where they disagree in words, and what is said of models."""
 
 import math
+import re
 import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -8,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import rankdata
 
 from elicit_app.problem import Problem
@@ -69,6 +72,19 @@ def test_ranges_that_meet_are_no_clear_disagreement():
     assert headline == "No clear disagreement"
     assert "For Ben one missed melanoma counts as much as 8 needless excisions, for Ada as much as 4" in detail
     assert "more answers could bring them together" in detail
+
+
+def test_they_do_not_differ_most_about_what_is_only_bounded_for_one_of_them():
+    bounded = rates(2, HARMLESS, (40.0, 0.19, math.inf), (0.1, 0.0, 11.0))
+    known = rates(0, MISSED, (4.0, 1.0, 9.0), (8.0, 2.0, 20.0))
+    headline, detail = disagreement((bounded, known, UNIT), ("Ada", "Ben"))
+    assert (headline, detail.split(".")[0]) == ("No clear disagreement", "They differ most about missed melanomas")
+    headline, detail = disagreement((bounded, UNIT), ("Ada", "Ben"))
+    assert (headline, detail) == (
+        "No clear disagreement",
+        "For Ada one harmless mix-up counts as at least 0.19 needless excisions, for Ben as at most 11. Their "
+        "plausible ranges meet, so more answers could bring them together.",
+    )
 
 
 def test_what_is_not_known_of_an_expert_is_said_as_such():
@@ -149,6 +165,21 @@ def test_kendalls_w_takes_the_ranks_that_scipy_averages_over_ties(seed):
     ties = sum((np.unique(row, return_counts=True)[1] ** 3).sum() - 9 for row in ranks)
     spread = ((ranks.sum(axis=0) - 3 * 10 / 2) ** 2).sum()
     assert kendall_w(scores) == pytest.approx(12 * spread / (9 * (9**3 - 9) - 3 * ties))
+
+
+@given(st.integers(0, 2**16), st.floats(0.01, 3.0))
+def test_the_doubt_of_the_answers_leaves_agreement_at_most_as_high_as_that_of_the_estimates(seed, spread):
+    rng = np.random.default_rng(seed)
+    logs = rng.standard_normal((3, 1, 6)) + spread * rng.standard_normal((3, 200, 6))
+    metrics = [
+        ElicitedMetric.from_weights(["a", "b", "c"], -np.exp(np.median(own, axis=0)), "lpm", samples=-np.exp(own))
+        for own in logs
+    ]
+    found = agreement_of(metrics)
+    w, least = (float(number) for number in re.findall(r"\d\.\d\d", found.sentence(["x"] * 6)))
+    assert (w, least) == (round(found.w, 2), round(min(found.w, found.least), 2))
+    drawn = [kendall_w(np.exp(logs[[0, 1, 2], rng.integers(200, size=3)])) for _ in range(400)]
+    assert 0.85 < np.mean(np.array(drawn) >= found.least) <= 1.0
 
 
 def test_experts_to_whom_all_mistakes_are_alike_do_not_rank_them_differently():

@@ -211,7 +211,7 @@ def test_the_copy_beside_a_session_is_enough_to_go_on(pack, tmp_path):
     assert study_of(read(path).begun.study, path).digest == pack.digest
     for copy in path.parent.glob("*.elicit"):
         copy.unlink()
-    with pytest.raises(Problem, match="Open that file, or add the answers"):
+    with pytest.raises(Problem, match="Its study is needed as well: that file, or"):
         Session.open(path)
 
 

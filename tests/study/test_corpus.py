@@ -100,15 +100,15 @@ def test_limits_are_said_in_words(tmp_path):
     file.write_text(f"y_true,proba_{long_name},proba_b\n{long_name},0.5,0.5\nb,0.5,0.5\n", encoding="utf-8")
     assert read_predictions(file).classes == (long_name, "b")
     file.write_text("y_true,proba_a,proba_b\n" + "a" * 2000 + ",0.5,0.5\nb,0.5,0.5\n")
-    with pytest.raises(Problem, match="A true label is longer than 1,000 letters"):
+    with pytest.raises(Problem, match="A true label is longer than 1,000 characters"):
         read_predictions(file)
 
 
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ("a,0.5," + "x" * 1_001, "A cell of column proba_b is longer than 1,000 letters"),
-        ("a,0.5,0." + "5" * 999, "A cell of column proba_b is longer than 1,000 letters"),
+        ("a,0.5," + "x" * 1_001, "A cell of column proba_b is longer than 1,000 characters"),
+        ("a,0.5,0." + "5" * 999, "A cell of column proba_b is longer than 1,000 characters"),
         ("a,0.5," + "," * (11 << 20), "Line 3 is longer than 10 MiB"),
     ],
 )

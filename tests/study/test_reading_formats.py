@@ -141,6 +141,16 @@ def test_other_separators_come_with_decimal_commas_or_points(tmp_path, mark):
         read_predictions(path)
 
 
+@pytest.mark.parametrize(("mark", "other"), [(";", ","), ("\t", ","), ("|", ";"), (",", ";")])
+def test_a_class_name_may_contain_the_separator_of_other_files(tmp_path, mark, other):
+    path, name = tmp_path / "p.csv", f"a{other} or{other} b"
+    rows = [("y_true", f"proba_{name}", "proba_c"), (name, "0.75", "0.25"), ("c", "0.5", "0.5")]
+    path.write_text("\n".join(mark.join(row) for row in rows), encoding="utf-8")
+    read = read_predictions(path)
+    assert read.classes == (name, "c")
+    np.testing.assert_allclose(read.predictions.y_proba, [[0.75, 0.25], [0.5, 0.5]])
+
+
 def test_a_line_that_names_the_separator_is_told(tmp_path):
     path = tmp_path / "excel.csv"
     path.write_text("\ufeffsep=;\r\ny_true;proba_a;proba_b\r\na;0,75;0,25\r\n", encoding="utf-8")

@@ -30,7 +30,7 @@ _MISTAKE_COLUMNS = (
     Column("One of them", 165),
     Column("Several of them", 170),
     Column(
-        f"What follows from it (up to {LONGEST_CONSEQUENCE} letters)",
+        f"What follows from it (up to {LONGEST_CONSEQUENCE} characters)",
         340,
         longest=LONGEST_CONSEQUENCE,
         missing="What happens then?",

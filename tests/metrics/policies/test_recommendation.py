@@ -126,6 +126,21 @@ def test_whose_doubt_it_is(spread, cases, expected):
     assert expected in judgement.recommendation.sureness
 
 
+@pytest.mark.parametrize("seed", [*range(20), 233, 249, 289])  # in the last three the closest rival says otherwise
+def test_what_is_advised_to_be_learned_is_not_said_to_be_hardly_in_doubt(seed):
+    rng = np.random.default_rng(seed)
+    true = rng.integers(0, 2, int(rng.integers(100, 3_000)))
+    models = {}
+    for name in "abc":
+        scores = rng.normal(size=len(true)) * rng.uniform(0.6, 2) + 1 - 2 * true
+        says = 1 / (1 + np.exp(-scores))
+        models[name] = np.column_stack([says, 1 - says])
+    under = metric(float(np.exp(rng.normal() * 1.5)), float(rng.uniform(0.1, 1.2)))
+    judgement = judge(under, np.array(under.classes)[true], models, draws=400)
+    hardly = {"answers": "hardly from the answers", "cases": f"hardly from the {len(true):,} cases"}
+    assert hardly.get(judgement.information.kind, "hardly sure") not in judgement.recommendation.sureness
+
+
 @pytest.mark.parametrize("spread", [0.0, 0.2])
 def test_provisional_costs_are_told_however_sure_the_choice_and_whether_or_not_their_doubt_is_known(spread):
     under = metric(3.0, spread, quality=Quality(provisional="they rest on 6 answers only"))
