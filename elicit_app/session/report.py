@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import elicit_app
 from elicit_app.elicitation.questions import Purpose
+from elicit_app.session.journal.events import NAMELESS_PROGRAM
 from elicit_app.session.policy_words import information_texts, policy_texts
 from elicit_app.session.sentences import preference_of
 from elicit_app.session.session import Session
@@ -123,6 +124,7 @@ def report_page(
     """
     title = one_line(metric.name if asked is None else asked.title) or "Report"
     who = metric.provenance.expert or "one person"
+    who = f"a {who}" if who == NAMELESS_PROGRAM else who
     models = () if judgement is None else judgement.model_names
     about = "mistakes cost" if metric.kind == "confusion" else "each amount counts"
     subtitle = f"What the answers of {who} say about what {about}"
@@ -131,7 +133,7 @@ def report_page(
     sections = [
         *_head(metric, judgement, asked),
         *([] if judgement is None else _conclusion(judgement, experts)),
-        *_costs(metric, asked),
+        *_costs(metric, asked, new_sheet=judgement is not None),
         *([] if asked is None else [_trust(asked)]),
         *([] if experts is None else _experts(experts)),
         *_method(metric, judgement, asked, metric_file),
@@ -192,7 +194,10 @@ def _policies(judgement: Judgement) -> tuple[Block, ...]:
     heads += ["Above the first", "Probably\nbest"] if drawn else []
     rows: list[tuple[Cell | Picture, ...]] = []
     for one, row in zip(judged, shown, strict=True):
-        cells: list[Cell | Picture] = [Cell(str(one.rank), strong=row.shared), Cell(row.name, row.manner, strong=True)]
+        cells: list[Cell | Picture] = [
+            Cell(str(one.rank), strong=row.shared),
+            Cell(row.name, strong=True, beside=row.manner),
+        ]
         cells += [Cell(count) for count in row.counts] + [Cell(total_cost(one.cost_per_population), strong=True)]
         cells += [difference_mark(one, axis), Cell(probability(one.probability_best))] if drawn else []
         rows.append(tuple(cells))
@@ -228,7 +233,7 @@ def _doubts(judgement: Judgement) -> tuple[tuple[str, str], ...]:
     return ("Doubt from the answers", first), ("Doubt from the cases", second)
 
 
-def _costs(metric: ElicitedMetric, asked: SessionFacts | None) -> list[Section]:
+def _costs(metric: ElicitedMetric, asked: SessionFacts | None, *, new_sheet: bool) -> list[Section]:
     """Return what the answers say: the exchange rates, beside the first guesses."""
     rates = exchange_rates(metric)
     head = headline_of(rates, metric.quality.provisional)
@@ -254,7 +259,7 @@ def _costs(metric: ElicitedMetric, asked: SessionFacts | None) -> list[Section]:
     if unasked:
         blocks += (Paragraph("What no question asked about is inferred from the other answers alone.", "quiet"),)
     blocks += tuple(Paragraph(note, "quiet") for note in (asked.notes if asked else ()))
-    return [Section("What the answers say", blocks, whole=True)]
+    return [Section("What the answers say", blocks, new_sheet=new_sheet, whole=True)]
 
 
 def _trust(asked: SessionFacts) -> Section:

@@ -106,6 +106,7 @@ def _cell(cell: blocks.Cell | blocks.Picture, side: str) -> str:
     if isinstance(cell, blocks.Picture):
         return f'<td class="plot">{cell.svg}</td>'
     small = f"<small>{html_text(cell.beneath)}</small>" if cell.beneath else ""
+    small += f' <small class="beside">{html_text(cell.beside)}</small>' if cell.beside else ""
     text = f"<b>{html_text(cell.text)}</b>" if cell.strong else html_text(cell.text)
     return f"<td{side}>{text}{small}</td>"
 

@@ -52,11 +52,12 @@ class Facts:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table: its text, the small text beneath it, and whether it is stressed."""
+    """A cell of a table: its text, the small text beneath it or beside it, and whether the text is stressed."""
 
     text: str
     beneath: str = ""
     strong: bool = False
+    beside: str = ""
 
 
 @dataclass(frozen=True)
@@ -272,7 +273,8 @@ def _table(shown: Table) -> str:
 def _cell(cell: Cell | Picture) -> str:
     if isinstance(cell, Picture):
         return escaped(cell.alt)
-    return escaped(f"{cell.text} ({cell.beneath})" if cell.beneath else cell.text)
+    small = cell.beneath or cell.beside
+    return escaped(f"{cell.text} ({small})" if small else cell.text)
 
 
 def escaped(text: str) -> str:

@@ -29,18 +29,18 @@ _STYLE = """
 #set page(paper: "a4", margin: (x: 52pt, top: 48pt, bottom: 54pt), footer: context {
   line(length: 100%, stroke: 0.5pt + hair)
   v(-6pt)
-  text(9pt, fill: quiet, foot + h(1fr) + counter(page).display())
+  text(0.9em, fill: quiet, foot + h(1fr) + counter(page).display())
 })
-#set text(font: ("Inter", "DejaVu Sans"), size: 10pt, fill: ink, lang: "en", number-width: "tabular")
-#set par(leading: 0.5em, spacing: 0.75em)
+#set text(font: ("Inter", "DejaVu Sans"), size: SIZE, fill: ink, lang: "en", number-width: "tabular")
+#set par(leading: 0.55em, spacing: 0.8em)
 #show heading: set block(sticky: true)
-#show heading.where(level: 1): set text(22pt, weight: "semibold")
-#show heading.where(level: 2): set text(13pt, weight: "semibold")
-#show heading.where(level: 2): set block(above: 1.15em, below: 0.6em)
-#show heading.where(level: 3): set text(10pt, weight: "semibold")
+#show heading.where(level: 1): set text(2.2 * SIZE, weight: "semibold")
+#show heading.where(level: 2): set text(1.3 * SIZE, weight: "semibold")
+#show heading.where(level: 2): set block(above: 1.4em, below: 0.7em)
+#show heading.where(level: 3): set text(SIZE, weight: "semibold")
 #show heading.where(level: 3): set block(above: 0.8em, below: 0.5em)
-#set table(stroke: none, inset: (x: 3pt, y: 3pt))
-#let small(body) = text(9pt, fill: quiet, body)
+#set table(stroke: none, inset: (x: 3pt, y: 4pt))
+#let small(body) = text(0.9em, fill: quiet, body)
 """
 
 _FEW_CLASSES, _MOST_CLASSES, _MOST_FACTS, _MOST_RATES = 5, 12, 26, 10
@@ -56,22 +56,25 @@ def page_as_pdf(page: blocks.Page, created: datetime) -> bytes:
     require("typst", "matplotlib")
     import typst
 
-    source, fonts, moment = page_as_typst(page).encode(), _fonts(), int(created.timestamp())
+    fonts, moment = _fonts(), int(created.timestamp())
+    # DejaVu's letters are a tenth larger than Inter's of the same size.
+    source = page_as_typst(page, 10.0 if "Inter" in fonts.families() else 9.0).encode()
     try:
         return bytes(typst.compile(source, font_paths=fonts, pdf_standards=["ua-1"], timestamp=moment))
     except typst.TypstError:  # PDF/UA rejects characters that no font has; a page that does not conform beats none
         return bytes(typst.compile(source, font_paths=fonts, timestamp=moment))
 
 
-def page_as_typst(page: blocks.Page) -> str:
-    """Return the Typst source of a page."""
+def page_as_typst(page: blocks.Page, size: float = 10.0) -> str:
+    """Return the Typst source of a page; `size` is that of its text in points."""
     parts = [
         f"#set document(title: {_quoted(page.title)})",
         f"#let foot = {_quoted(page.foot or page.title)}",
-        _STYLE,
+        _STYLE.replace("SIZE", f"{size:g}pt"),
         f"#heading(level: 1, {_text(page.title)})",
         "#v(-0.5em)",
         f"#text(fill: quiet, {_text(page.subtitle)})",
+        "#line(length: 100%, stroke: 0.5pt + hair)",
     ]
     for half, sections in groupby(page.sections, key=lambda section: section.half):
         made = [_section(section) for section in sections]
@@ -95,10 +98,10 @@ def _fonts() -> typst.Fonts:
 
 
 def _section(section: blocks.Section) -> str:
-    start = ["#pagebreak(weak: true)"] if section.new_sheet else []
     title = [f"#heading(level: {section.level}, {_text(section.title)})"] if section.title else []
-    made = "\n".join([*start, *title, *map(_block, section.blocks)])
-    return f"#block(breakable: false, above: 18pt)[\n{made}\n]" if section.whole else made
+    made = "\n".join([*title, *map(_block, section.blocks)])
+    made = f"#block(breakable: false, above: 18pt)[\n{made}\n]" if section.whole else made
+    return f"#pagebreak(weak: true)\n{made}" if section.new_sheet else made
 
 
 def _block(block: blocks.Block) -> str:
@@ -140,7 +143,7 @@ def _paragraph(paragraph: blocks.Paragraph) -> str:
     )
     if paragraph.kind == "plain":
         return f"[#({pieces})]"
-    look = "size: 15pt" if paragraph.kind == "lead" else "size: 9pt, fill: quiet"
+    look = "size: 1.5em" if paragraph.kind == "lead" else "size: 0.9em, fill: quiet"
     return f"text({look}, [#({pieces})])"
 
 
@@ -149,7 +152,7 @@ def _facts(rows: tuple[tuple[str, str], ...]) -> str:
     if len(rows) > _MOST_FACTS:
         text = "; ".join(f"{name}: {value}" for name, value in rows[:_MOST_FACTS])
         return f"#par(small({_text(f'{text}; the others are in the metric file.')}))"
-    cells = ", ".join(f"small({_text(what)}), text(9pt, {_quoted(one_line(value))})" for what, value in rows)
+    cells = ", ".join(f"small({_text(what)}), text(0.9em, {_quoted(one_line(value))})" for what, value in rows)
     return f"#grid(columns: (auto, 1fr), column-gutter: 12pt, row-gutter: 5pt, {cells})"
 
 
@@ -180,7 +183,9 @@ def _cell(cell: blocks.Cell | blocks.Picture) -> str:
     if isinstance(cell, blocks.Picture):
         return _image(cell)
     content = f"strong({_text(cell.text)})" if cell.strong else _text(cell.text)
-    return f"[#{content} #linebreak() #small({_text(cell.beneath)})]" if cell.beneath else f"[#{content}]"
+    beneath = f" #linebreak() #small({_text(cell.beneath)})" if cell.beneath else ""
+    beside = f" #small({_text(cell.beside)})" if cell.beside else ""
+    return f"[#{content}{beneath}{beside}]"
 
 
 def _image(picture: blocks.Picture) -> str:

@@ -18,7 +18,7 @@ from elicit_app.study.opening import datasets_folder
 from metrics.exports.html_page import page_as_html
 from metrics.exports.metric_page import metric_page
 from metrics.exports.page import Table, page_as_markdown
-from metrics.exports.typst_page import page_as_typst
+from metrics.exports.typst_page import page_as_pdf, page_as_typst
 from metrics.policies.cases import Practice
 
 DATASETS = datasets_folder() / "breast-cancer"
@@ -204,6 +204,21 @@ def test_it_is_saved_by_the_ending_and_the_same_twice(answered, tmp_path, ending
         assert len(re.findall(rb"/Type/Page\b", first)) == 3
         assert "90\N{NO-BREAK SPACE}%" in page_as_typst(page)
         assert b"/StructTreeRoot" in first
+
+
+def test_what_is_signed_is_on_one_sheet_and_what_the_answers_say_begins_the_next(tmp_path):
+    study = open_study("wine")
+    with Session.create(study, BayesSetting(seed=5, questions=6), tmp_path / "s.session.jsonl", simulated=True) as one:
+        while (view := question_view(one, 0)) is not None:
+            one.answer("left" if view.left[0, 1] < view.right[0, 1] else "right")
+        result = result_view(one)
+        page = report_of(one, result)
+    assert page.subtitle.startswith("What the answers of a simulated expert say about")
+    starts = [place for place, section in enumerate(page.sections) if section.new_sheet]
+    assert [page.sections[place].title for place in starts] == ["What the answers say", "Every answer, in words"]
+    signed = page_as_pdf(replace(page, sections=page.sections[: starts[0]]), result.metric.created)
+    assert len(result.judgement.policies) == 8
+    assert len(re.findall(rb"/Type/Page\b", signed)) == 1
 
 
 def test_without_a_session_it_still_concludes(answered):

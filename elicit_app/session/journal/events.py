@@ -29,6 +29,7 @@ Kept = Literal["first", "second", "equal", "both"]
 LONGEST_REASON = 2_000
 """Largest number of characters typed about one answer."""
 _LONGEST_DROPPED = 4_096
+NAMELESS_PROGRAM = "simulated expert"
 
 
 def as_counts(rows: CountRows) -> Counts:
@@ -172,7 +173,7 @@ class Begun(_Event):
         """Return whose answers these are; the name says so if a program gave them."""
         if not self.simulated or (self.expert and "simulated" in self.expert.lower()):
             return self.expert
-        return f"{self.expert} (simulated)" if self.expert else "simulated expert"
+        return f"{self.expert} (simulated)" if self.expert else NAMELESS_PROGRAM
 
 
 class Guessed(_Event):
