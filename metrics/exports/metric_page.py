@@ -31,9 +31,7 @@ def metric_page(metric: ElicitedMetric) -> Page:
         Section(rates_question(metric), (RatePlot(rates, names, heading=capitalised(thing_of(metric.kind))),)),
         *(_about_costs(metric) if of_costs else (_about_prices(metric),)),
         Section(
-            "Where this comes from",
-            (Facts(tuple((what, one_line(value)) for what, value in _provenance(metric))),),
-            half=True,
+            "Where this comes from", (Facts(tuple((what, one_line(value)) for what, value in _provenance(metric))),)
         ),
     )
     what = "What each mistake costs" if of_costs else "What each amount counts"
@@ -162,7 +160,7 @@ def _provenance(metric: ElicitedMetric) -> list[tuple[str, str]]:
         ("Provisional", quality.provisional),
         ("Never asked about", "; ".join(f"{true} called {to or 'something else'}" for true, to in quality.never_asked)),
         ("Prevalence", _shares(metric)),
-        ("Population", None if metric.population is None else f"{metric.population:,} cases"),
+        ("Population", _population(metric)),
         ("Program", f"elicit {source.version}" if source.version else None),
         ("Seed", source.seed),
         ("Settings", ", ".join(_setting(*one) for one in source.parameters.items() if one[0] not in _SAID)),
@@ -221,6 +219,11 @@ def _how(metric: ElicitedMetric) -> str:
 def _start(digest: str | None) -> str:
     """Return the start of a digest, enough to compare by eye; the metric file has the whole."""
     return "" if digest is None else f"{digest[:16]}…" if len(digest) > 16 else digest
+
+
+def _population(metric: ElicitedMetric) -> str:
+    cases = "cases" if metric.words is None else metric.words.cases
+    return "" if metric.population is None else f"{metric.population:,} {cases}"
 
 
 def _shares(metric: ElicitedMetric) -> str:
