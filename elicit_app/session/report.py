@@ -122,12 +122,16 @@ def report_page(
     `judgement` is None without models; `experts` are those whose answers were pooled. `metric_file` is the name of the
     metric's file, if it is known; by default the name that the program proposes for it.
     """
-    title = one_line(metric.name if asked is None else asked.title) or "Report"
+    about = asked or experts
+    title = one_line(metric.name if about is None else about.title) or "Report"
     who = metric.provenance.expert or "one person"
-    who = f"a {who}" if who == NAMELESS_PROGRAM else who
+    if experts is not None:
+        who = series(experts.names)
+    elif who == NAMELESS_PROGRAM:
+        who = f"a {who}"
     models = () if judgement is None else judgement.model_names
-    about = "mistakes cost" if metric.kind == "confusion" else "each amount counts"
-    subtitle = f"What the answers of {who} say about what {about}"
+    what = "mistakes cost" if metric.kind == "confusion" else "each amount counts"
+    subtitle = f"What the answers of {who} say about what {what}"
     if models:
         subtitle += f", and what to do with {models[0] if len(models) == 1 else f'{len(models)} models'}"
     sections = [
