@@ -299,7 +299,7 @@ class CountBar(Painted, Sized, QLabel):
         write(painter, rect.adjusted(em(10) + theme.S - 1, 0, 1, 0), words, _label_font(sizes), colours.ink)
 
 
-_BAR_AIR, _BAR_AIR_TIGHT = 8, 3
+_BAR_AIR, _BAR_AIR_TIGHT = 16, 3  # "12 more" stays off the frame around a moved number
 """Total free height above and below the bars and "12 more"; the second is for a small window."""
 
 _SLIDER = 44  # height under stacked squares for the slider of a movable number, at the base font
