@@ -311,14 +311,17 @@ def _short_names(policy: Policy) -> tuple[str, ...]:
 def _require_better(judgement: Judgement, gate: JudgedPolicy) -> None:
     """Exit with 3 if every policy of another model (with one model, its every other policy) costs more than `gate`."""
     from metrics.measures.costs import EQUAL_COST
+    from metrics.text import total_cost
 
     others = [one for one in judgement.policies if one.policy.model is not None and one is not gate]
     others = [one for one in others if one.policy.model != gate.policy.model] or others
     best = min(others, key=lambda one: one.cost_per_population, default=None)
     if best is not None and best.cost_per_population <= gate.cost_per_population * (1 + EQUAL_COST):
         return
-    found = "no other policy uses a model" if best is None else f"{best.name} costs {best.cost_per_population:,.4g}"
-    print(f"elicit: worse than {gate.name}, which costs {gate.cost_per_population:,.4g}: {found}.", file=sys.stderr)
+    cost, found = total_cost(gate.cost_per_population), "no other policy uses a model"
+    if best is not None:
+        found = f"{best.name}, costs {total_cost(best.cost_per_population - gate.cost_per_population)} more"
+    print(f"elicit: worse than {gate.name}, which costs {cost}: {found}.", file=sys.stderr)
     raise typer.Exit(_WORSE)
 
 

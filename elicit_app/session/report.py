@@ -20,7 +20,7 @@ from elicit_app.session.view_builders import answered_views
 from elicit_app.session.views import AnsweredView, ResultView
 from elicit_app.study.mapping import as_option_value
 from elicit_app.study.model import Study
-from elicit_app.study.writing import file_name, write_whole
+from elicit_app.study.writing import metric_stem, write_whole
 from metrics import ElicitedMetric
 from metrics.drawing import LinearAxis
 from metrics.elicited.exchange import beside_name, called, exchange_rates, headline_of
@@ -336,7 +336,7 @@ def _again(
         ("Seed", "" if source.seed is None else str(source.seed)),
     ]
     if judgement is not None:
-        of = shlex.quote(metric_file or f"{file_name(metric.name, 'metric')}.metric.json")
+        of = shlex.quote(metric_file or f"{metric_stem(metric)}.metric.json")
         command = f"elicit score {of} PREDICTIONS --draws {judgement.n_draws}"
         if judgement.stated:
             shares = zip(metric.classes, judgement.prevalence.tolist(), strict=True)

@@ -22,6 +22,8 @@ from metrics.text import series
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from metrics import ElicitedMetric
+
 
 def write_whole(path: Path, content: str | bytes) -> Path:
     """Write a file atomically, with text as UTF-8: readers see either the old or the complete new content.
@@ -42,6 +44,11 @@ def file_name(title: str, otherwise: str) -> str:
     'skin-lesions-2nd-clinic'
     """
     return re.sub(r"[^\w]+", "-", title.lower()).strip("-")[:60] or otherwise
+
+
+def metric_stem(metric: ElicitedMetric, otherwise: str = "metric") -> str:
+    """Return the name proposed for a metric's file, without its ending; it says if the metric is provisional."""
+    return file_name(metric.name, otherwise) + " (provisional)" * (metric.quality.provisional is not None)
 
 
 def free_path(folder: Path, stem: str, ending: str = "") -> Path:

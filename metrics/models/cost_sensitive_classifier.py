@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from metrics.elicited.elicited_metric import ElicitedMetric
 from metrics.elicited.family import checked_cost_matrix
-from metrics.errors import ArgumentTypeError, CostsCountTwice
+from metrics.errors import ArgumentTypeError, CostsCountTwice, InputError
 from metrics.inputs.arguments import index_of_names, matrix_of
 from metrics.inputs.class_index import ClassIndex, class_names
 from metrics.measures.costs import cost_sensitive_decisions, misclassification_cost
@@ -219,6 +219,17 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
         return tags
 
+    def _how_to_encode(self, metric: ElicitedMetric) -> str:
+        """Return what to do if the labels seem to be encoded by an ensemble around this classifier, else nothing."""
+        k = len(self.classes_)
+        if k != len(metric.classes) or self.classes_.tolist() != [*range(k)]:
+            return ""
+        codes = {label: code for code, label in enumerate(metric.class_index.sorted_names())}
+        return (
+            " Voting, stacking and bagging pass on the sorted labels as 0, 1, ...: give their members "
+            f"metric.with_labels({codes})."
+        )
+
     def _costs(self) -> NDArray[np.float64]:
         """Return the costs in the order of `classes_`."""
         k = len(self.classes_)
@@ -226,7 +237,10 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             return np.ones((k, k)) - np.eye(k)
         if isinstance(self.metric, ElicitedMetric):
             class_names(self.classes_, "y")
-            order = self.metric.class_index.indices_of(self.classes_, "y")
+            try:
+                order = self.metric.class_index.indices_of(self.classes_, "y")
+            except InputError as error:
+                raise InputError(f"{error}{self._how_to_encode(self.metric)}") from error
             return np.asarray(self.metric.cost_matrix[np.ix_(order, order)])
         classes = index_of_names(self.metric, [ClassIndex(self.classes_)], "metric")
         return checked_cost_matrix(matrix_of(self.metric, classes, "metric"))

@@ -298,7 +298,7 @@ def test_present_practice_is_read_from_a_file(elicit, breast_metric, tmp_path):
         (("--top-k", "3"), 2, "the metric has 2 classes"),
         (("--fail-if-worse-than", "nothing"), 2, "'nothing' is not one of the policies"),
         (("--fail-if-worse-than", "always malignant"), 0, ""),
-        (("--fail-if-worse-than", "Size-and-Texture"), 3, "worse than size-and-texture, as it decides now"),
+        (("--fail-if-worse-than", "Size-and-Texture"), 3, "cell-outline, as it decides now, costs 36 more"),
         (("--fail-if-worse-than", "size-and-texture least-cost"), 0, ""),
         # the same model under another name costs as little as itself
         (("--fail-if-worse-than", "twin"), 0, ""),

@@ -81,6 +81,14 @@ def test_the_command_that_does_it_again_is_given_what_the_judgement_rests_on(ans
     judgement = scenarios_of(session.study, view.metric, practice).judgement()
     for shown in said(report_of(session, replace(view, judgement=judgement))).values():
         assert plain("--practice PRACTICE, with the predictions of") in shown
+    doubted = replace(view.metric, quality=replace(view.metric.quality, provisional="they rest on 6 answers only"))
+    for metric, name in (
+        (doubted, "'breast-lumps-clinic-1 (provisional).metric.json'"),
+        (view.metric, "breast-lumps-clinic-1.metric.json"),
+    ):
+        assert plain(f"elicit score {name} PREDICTIONS") in said(report_page(metric, judgement))["html"].replace(
+            "&#x27;", "'"
+        )
     assert "--practice" not in said(report_of(session, view))["html"]
 
 

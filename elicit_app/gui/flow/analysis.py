@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from elicit_app.gui.elements.page import Page
-from elicit_app.gui.flow.background import METRIC_ENDING, MainThread, Services, png_of, save_as
+from elicit_app.gui.flow.background import METRIC_ENDING, MainThread, Services, png_of, proposal, save_as
 from elicit_app.problem import Problem
-from elicit_app.study.writing import file_name, write_whole
+from elicit_app.study.writing import write_whole
 
 if TYPE_CHECKING:
     from elicit_app.experiments.watching import LabSettings, SimulatedPerson
@@ -161,8 +161,8 @@ class ComparisonFlow(QObject):
 
     def _save(self, ending: str, write: Callable[[ComparisonView, Path], Path]) -> None:
         if (view := self._view) is not None:
-            name = file_name(view.pooled.name, "pooled")
-            save_as(self._services, self._page, name, ending, lambda path: write(view, path))
+            name, title = proposal(view.pooled, ending)
+            save_as(self._services, self._page, name, ending, lambda path: write(view, path), title=title)
 
 
 def _read_comparison(path: Path, *, trusted_only: bool) -> ComparisonView:

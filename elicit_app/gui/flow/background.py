@@ -17,8 +17,9 @@ from elicit_app.gui.elements.page import Page
 from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.problem import Problem
-from elicit_app.session.views import CurvesView, ResultView
-from elicit_app.study.writing import file_name, write_picture
+from elicit_app.session.views import CurvesView
+from elicit_app.study.writing import file_name, metric_stem, write_picture
+from metrics import ElicitedMetric
 
 _SOON = 300  # milliseconds after which it is said that a file is on its way
 
@@ -187,15 +188,15 @@ def documents() -> Path:
     return Path(folder) if folder and Path(folder).is_dir() else Path.home()
 
 
-def proposal(view: ResultView, ending: str) -> tuple[str, str]:
-    """Return the stem of a file made from a result, and the title of the dialog that asks where to save it.
+def proposal(metric: ElicitedMetric, ending: str) -> tuple[str, str]:
+    """Return the stem of a file made from a metric, and the title of the dialog that asks where to save it.
 
     Both say if it is a metric whose costs are not known well enough to rely on.
     """
-    name = file_name(view.metric.name, "result")
-    if ending == METRIC_ENDING and view.metric.quality.provisional:
-        return f"{name} (provisional)", "Save: provisional, its costs are not settled yet"
-    return name, "Save"
+    if ending != METRIC_ENDING:
+        return file_name(metric.name, "result"), "Save"
+    provisional = metric.quality.provisional is not None
+    return metric_stem(metric), "Save: provisional, its costs are not settled yet" if provisional else "Save"
 
 
 def report_saved(notice: Notice, path: Path, dialogs: Dialogs, then: str = "") -> None:

@@ -283,7 +283,7 @@ class SessionFlow(QObject):
             page.costs.files.show_copied()
             return
         ending, back = ENDINGS[key], SEND_BACK if key == TO_SEND_BACK else ""
-        name, title = proposal(view, ending)
+        name, title = proposal(view.metric, ending)
         save_as(
             self._services,
             page,

@@ -170,8 +170,7 @@ def test_a_long_unit_stands_on_two_lines(qtbot, view):
 def test_a_provisional_metric_is_called_so_where_it_is_saved(view):
     def of(provisional, ending):
         quality = replace(view.metric.quality, provisional=provisional)
-        changed = replace(view, metric=replace(view.metric, quality=quality))
-        return proposal(changed, ending)
+        return proposal(replace(view.metric, quality=quality), ending)
 
     name, title = of(CHOICE_SETTLED, ".metric.json")
     assert name.endswith(" (provisional)")

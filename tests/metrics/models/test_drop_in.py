@@ -1,5 +1,6 @@
 """An elicited metric goes where other tools take costs, scorers and labels of any kind."""
 
+import ast
 import dataclasses
 import re
 
@@ -110,6 +111,21 @@ def test_xgboost_which_takes_codes_alone_votes_on_labels_of_every_kind(kind):
     predicted = VotingClassifier([("trees", trees)]).fit(X, y).predict(X)
     assert metric.score(y, predicted) == pytest.approx(-negated_cost(y, predicted, LABELS[kind][0]))
     assert metric.score(y, predicted) < metric.score(y, np.repeat(y[CODES == 1][:1], len(y)))
+
+
+@pytest.mark.parametrize("kind", ["strings", "integers"])
+def test_members_of_an_ensemble_that_encodes_labels_are_told_how_to_take_them(kind):
+    labels = {"strings": ("malignant", "benign"), "integers": (7, 10)}[kind]
+    metric, y = METRIC.with_labels(labels), np.array(labels)[CODES]
+    with pytest.raises(
+        InputError, match=r"0 is not one of the classes .* give their members metric.with_labels"
+    ) as told:
+        VotingClassifier([("a", CostSensitiveClassifier(GaussianNB(), metric))]).fit(X, y)
+    advice = ast.literal_eval(re.search(r"with_labels\((.*)\)", str(told.value))[1])
+    assert metric.with_labels(advice).labels == encoded(metric).labels
+    with pytest.raises(InputError) as untold:  # these labels are not 0, 1
+        CostSensitiveClassifier(GaussianNB(), metric).fit(X, CODES + 1)
+    assert "with_labels" not in str(untold.value)
 
 
 def test_new_labels_keep_draws_words_and_provenance():
