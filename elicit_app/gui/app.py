@@ -25,7 +25,7 @@ _BORDER = 6
 
 
 class Window(QMainWindow):
-    """The one window of the app; closing it is always safe.
+    """The one window of the app; closing it is always safe, and words that are not saved are asked about.
 
     Emits `settings_changed` with the new `Settings` if the appearance or text size may have changed.
     """
@@ -37,6 +37,7 @@ class Window(QMainWindow):
         self.setWindowTitle("elicit")
         self._paths = paths
         self.at_rest = True
+        self._interrupted = False
         self._stack = QStackedWidget()
         self.setCentralWidget(self._stack)
         self.pages = Pages(self._stack)
@@ -53,11 +54,19 @@ class Window(QMainWindow):
         self._place(settings)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Disappear at once, without waiting for computations (`Flow.close`)."""
+        """Disappear at once, without waiting for computations (`Flow.close`), unless the page asks first."""
+        if not (self._interrupted or self.pages.shown.may_close()):
+            event.ignore()
+            return
         self._keep(self.flow.with_session(self.flow.settings))
         self.hide()
         self.at_rest = self.flow.close()
         super().closeEvent(event)
+
+    def interrupt(self) -> None:
+        """Close without a question."""
+        self._interrupted = True
+        self.close()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -173,8 +182,8 @@ class OpenedFiles(QObject):
 
 @contextmanager
 def _interrupted_by_ctrl_c(window: Window) -> Iterator[None]:
-    """Let Ctrl+C in the terminal close the window, as its own button does."""
-    before = signal.signal(signal.SIGINT, lambda *_: window.close())
+    """Let Ctrl+C in the terminal close the window."""
+    before = signal.signal(signal.SIGINT, lambda *_: window.interrupt())
     # Python handles signals only between its own instructions; while Qt waits there are none.
     awake = QTimer()
     awake.timeout.connect(lambda: None)

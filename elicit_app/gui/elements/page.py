@@ -56,6 +56,10 @@ class Page(QWidget):
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """Arrange the page for a breakpoint, after its parts; the base class does nothing."""
 
+    def may_close(self) -> bool:
+        """Return whether the window may close; a page with something unsaved asks first, once."""
+        return True
+
     @property
     def side_margin(self) -> int:
         """Return the margin left and right of the content, at least 24 pixels."""

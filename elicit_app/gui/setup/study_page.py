@@ -26,6 +26,7 @@ from elicit_app.study.reading import POPULATIONS, population_for
 from metrics.text import counted, series
 
 _TOLERANCE = 0.05
+_UNSAVED = "What you changed here is not saved. “Save and go on” keeps it."
 
 
 class PopulationSection(Arranged, StudySection):
@@ -329,14 +330,23 @@ class StudyPage(HeadedPage):
         stated = self.population.stated.radio.isChecked(), study.population, shares
         return study.title, study.wording, study.yardstick, study.model_names, stated, self.place.path.text()
 
+    def may_close(self) -> bool:
+        """Ask before the window closes if something was changed; whoever closes it again means it."""
+        if self._is_unchanged() or self.notice.sentence == _UNSAVED:
+            return True
+        self.notice.say(_UNSAVED, button="Close without saving", then=self.window().close)
+        return False
+
     def _leave(self) -> None:
         """Go back to the start; if something was changed, ask first."""
-        self._take_typed()
-        if self._entries() == self._unchanged:
+        if self._is_unchanged():
             self.start_requested.emit()
-            return
-        said = "What you changed here is not saved. “Save and go on” keeps it."
-        self.notice.say(said, button="Leave without saving", then=self.start_requested.emit)
+        else:
+            self.notice.say(_UNSAVED, button="Leave without saving", then=self.start_requested.emit)
+
+    def _is_unchanged(self) -> bool:
+        self._take_typed()
+        return self._entries() == self._unchanged
 
     def _take_typed(self) -> None:
         for table in (self.nouns.table, self.mistakes.table):

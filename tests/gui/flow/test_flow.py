@@ -325,6 +325,30 @@ def test_settings_change_the_app_at_once_and_are_kept(qtbot, window, appearance,
     assert again.size() == window.size()
 
 
+@pytest.mark.parametrize("how", ["again", "button", "Ctrl+C"])
+def test_the_window_asks_once_before_it_closes_over_words_that_are_not_saved(window, on, how):
+    window.flow.open("wine")
+    on("begin").words.click()
+    page = on("study")
+    QTest.keyClicks(page.nouns.name, "x")
+    if how == "Ctrl+C":
+        window.interrupt()
+    else:
+        window.close()
+        assert window.isVisible()
+        assert "not saved" in page.notice.sentence
+        window.close() if how == "again" else page.notice.button.click()
+    assert not window.isVisible()
+
+
+def test_the_window_closes_at_once_over_words_that_nobody_changed(window, on):
+    window.flow.open("wine")
+    on("begin").words.click()
+    on("study")
+    window.close()
+    assert not window.isVisible()
+
+
 def test_closing_while_a_study_is_read_is_safe(qtbot, window, places):
     window.flow.open("digits")
     window.close()
