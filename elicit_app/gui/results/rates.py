@@ -224,17 +224,21 @@ class TrustCard(Card):
         self._sentence.setText(view.trust_sentence)
         column = in_column(on=self._findings.renew(), spacing=12)
         good, bad = [t for t in view.trust if t.good], [t for t in view.trust if not t.good]
+        table = _held_out(view.held_out) if view.held_out else None
         for finding in good:
-            column.addWidget(self._finding(finding))
-        if view.held_out:
-            introduced = any("held out" in finding.detail for finding in good)
-            column.addWidget(_held_out(view.held_out, introduced))
+            introduces = "held out" in finding.detail
+            column.addWidget(self._finding(finding, table if introduces else None))
+            table = None if introduces else table
+        if table is not None:
+            caption = f"Agreement on {view.held_out[0].total} answers held out:"
+            column.addWidget(Label(caption, theme.Role.NOTE, theme.INK2))
+            column.addWidget(table)
         if bad and (good or view.held_out):
             column.addWidget(Divider())
         for finding in bad:
             column.addWidget(self._finding(finding))
 
-    def _finding(self, finding: TrustView) -> QWidget:
+    def _finding(self, finding: TrustView, table: QWidget | None = None) -> QWidget:
         row = QWidget()
         sign = GlyphSign(Glyph.CHECK if finding.good else Glyph.WARNING, 15)
         words = in_column(Label(finding.headline, theme.Role.STRONG), spacing=2)
@@ -244,21 +248,21 @@ class TrustCard(Card):
             link = LinkButton(f"Look at question {finding.question}")
             link.clicked.connect(lambda _=False, number=finding.question: self.look_again_requested.emit(number))
             words.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
+        if table is not None:
+            words.addSpacing(theme.S)
+            words.addWidget(table)
         in_row((sign, 0, Qt.AlignmentFlag.AlignTop), (words, 1), on=row, spacing=12)
         return row
 
 
-def _held_out(rules: Sequence[HeldOutView], introduced: bool) -> QWidget:
-    """Return a table of the held-out answers predicted by each rule; `introduced` if a finding announces it."""
+def _held_out(rules: Sequence[HeldOutView]) -> QWidget:
+    """Return a table of the held-out answers predicted by each rule."""
     block = QWidget()
-    grid = in_grid(on=block, margins=(theme.em(15) + 12, 0, 0, 0), across=12, down=6)
-    if not introduced:
-        caption = f"Agreement on {rules[0].total} answers held out:"
-        grid.addWidget(Label(caption, theme.Role.NOTE, theme.INK2), 0, 0, 1, 3)
-    for line, rule in enumerate(rules, start=1):
-        role = theme.Role.STRONG if line == 1 else theme.Role.BODY
-        grid.addWidget(Label(rule.name, role), line, 0)
-        grid.addWidget(Tally(rule.right, rule.total, strong=line == 1), line, 1, Qt.AlignmentFlag.AlignVCenter)
+    grid = in_grid(on=block, across=12, down=6)
+    for line, rule in enumerate(rules):
+        role = theme.Role.BODY if line else theme.Role.STRONG
+        grid.addWidget(Label(rule.name, role, wrap=False), line, 0)
+        grid.addWidget(Tally(rule.right, rule.total, strong=not line), line, 1, Qt.AlignmentFlag.AlignVCenter)
         grid.addWidget(Label(f"{rule.right} of {rule.total}", role, wrap=False), line, 2)
     grid.setColumnStretch(0, 1)
     grid.setColumnStretch(1, 1)
