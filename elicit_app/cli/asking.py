@@ -209,8 +209,8 @@ def _path(options: AskOptions, study: Study, console: Console) -> Path:
         last = open_ones[0]
         assert last.last is not None
         when = in_zone(last.last)
-        number = counted(last.answers, "answer")
-        kept = f"{number} kept, the last one on {day(when)}, {when:%H:%M}"
+        kept = f"{counted(last.answers, 'answer')} kept, the last one on {day(when)}, {when:%H:%M}"
+        kept = kept if last.answers else f"no answers yet, begun on {day(when)}, {when:%H:%M}"
         if not sys.stdin.isatty():
             output.line(console, f"There is an unfinished session ({kept}); go on with --session {last.path}")
         elif prompt(console, f"Go on with the session you began ({kept})? [Y/n] ").strip().lower() not in ("n", "no"):

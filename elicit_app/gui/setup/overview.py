@@ -70,6 +70,10 @@ def session_title(title: str, expert: str | None) -> str:
 
 def continue_view(one: SessionSummary, now: datetime) -> ContinueView:
     """Return the card of a session to resume."""
+    if not one.answers:
+        return ContinueView(
+            session_title(one.title, one.expert), "What you entered is kept · no answers yet", 0.0, str(one.path)
+        )
     kept = f"{counted(one.answers, 'answer')} kept"
     fewest, most = one.fewest, one.most
     if one.phase == "stopped":

@@ -21,6 +21,7 @@ from metrics.files import real_path
 from metrics.text import counted
 
 _YEARS = 1970, 2200
+_STATED = {"never_worse", "piles"}  # settings that an expert enters
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class SessionSummary:
     simulated: bool = False  # whether a program answered
     pack: str | None = None  # digest of the packed study that was answered
     round: int = 1  # 2 if the expert answered after seeing the positions of the others
+    prepared: bool = False  # whether something was guessed, sorted or stated before the first question
 
     @property
     def finished(self) -> bool:
@@ -117,6 +119,7 @@ def summary(path: Path) -> SessionSummary:
         phase=state.phase,
         pack=study.pack,
         round=study.round or 1,
+        prepared=bool(state.guesses or _STATED & {name for name, value in state.begun.setting.items() if value}),
     )
 
 
@@ -144,8 +147,8 @@ def _damaged(path: Path, problem: DamagedProblem) -> SessionSummary:
 
 
 def can_resume(one: SessionSummary) -> bool:
-    """Return whether a session has answers, is sound and is not finished."""
-    return not one.finished and not one.problem and one.answers > 0
+    """Return whether a session holds something that somebody entered, is sound and is not finished."""
+    return not one.finished and not one.problem and (one.answers > 0 or one.prepared)
 
 
 def finished_experts(sessions: Iterable[SessionSummary]) -> tuple[SessionSummary, ...]:

@@ -8,7 +8,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QPalette
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 
+from elicit_app.elicitation.orders import StatedMistake, StatedPile
 from elicit_app.gui.app import make_window
 from elicit_app.gui.settings import load_settings
 from elicit_app.registry.procedures import BayesSetting
@@ -264,6 +266,26 @@ def test_a_study_with_an_unfinished_session_offers_to_go_on(qtbot, window, place
     question = on("question")
     qtbot.waitUntil(lambda: question.isVisible())
     assert len(read(path).events) > 2
+
+
+def test_what_was_sorted_before_the_first_answer_is_offered_again(qtbot, window, places, on):
+    study = open_study("digits")
+    path = places.data / "sessions" / "digits" / "2026-01-01-120000.session.jsonl"
+    path.parent.mkdir(parents=True)
+    names = study.classes
+    pile = StatedPile("Grave", (StatedMistake(names[0], names[1]),))
+    with Session.create(study, BayesSetting(questions=5, piles=(pile,)), path):
+        pass
+    window.flow.show_start()
+    start = on("start")
+    qtbot.waitUntil(lambda: start.current.isVisible())
+    assert "What you entered is kept · no answers yet" in [label.text() for label in start.current.findChildren(QLabel)]
+    window.flow.open("digits")
+    begin = on("begin")
+    assert begin.current.isVisible()
+    begin.current.button.click()
+    on("practice")
+    assert window.flow.with_session(window.flow.settings).session == str(path)
 
 
 def test_a_study_that_is_gone_is_no_longer_listed(qtbot, window, tmp_path, on):

@@ -3,9 +3,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from elicit_app.session.journal.events import Finished
+from elicit_app.session.journal.events import Finished, Guess, Guessed
 from elicit_app.session.journal.files import LARGEST
-from elicit_app.session.journal.listing import list_sessions, new_session_path, sessions_folder, summary
+from elicit_app.session.journal.listing import can_resume, list_sessions, new_session_path, sessions_folder, summary
 from elicit_app.session.journal.writing import to_lines
 from elicit_app.study import open_study
 
@@ -30,6 +30,15 @@ def test_a_summary_says_where_a_session_stands(tmp_path, write):
     assert summary(written(tmp_path / "z.session.jsonl", without)).answers == 2, "the next is question 3"
     three = summary(written(tmp_path / "z.session.jsonl", [*without, Finished(at=write.at())]))
     assert (three.answers, three.finished) == (1, True), "as its result counts them"
+
+
+def test_a_session_without_answers_can_be_resumed_if_something_was_entered(tmp_path, write):
+    bare, begun = write.begun(), write.begun()
+    guessed = Guessed(at=write.at(), guesses=(Guess(true=0, predicted=1, ratio=5),))
+    sorted_ = begun.model_copy(update={"setting": {**begun.setting, "piles": [{"name": "grave", "mistakes": []}]}})
+    for events, can in (([bare], False), ([bare, guessed], True), ([sorted_], True)):
+        one = summary(written(tmp_path / "x.session.jsonl", events))
+        assert (one.answers, can_resume(one), one.last) == (0, can, events[0].at)
 
 
 def test_listing_never_fails_and_puts_the_last_answered_first(tmp_path, write):
