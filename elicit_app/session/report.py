@@ -210,7 +210,8 @@ def _policies(judgement: Judgement) -> tuple[Block, ...]:
     notes = [f"Per {texts.per}; costs in {texts.unit}.", *texts.notes]
     if len(judgement.policies) > len(shown):
         notes.append(f"{counted(len(judgement.policies) - len(shown), 'other costs', 'others cost')} more.")
-    legend = "Line: 90 % plausible; dark bar above: doubt from the answers; open bar below: from the cases."
+    answers = "" if judgement.drawn.answers is None else "dark bar above: doubt from the answers; "
+    legend = f"Line: 90 % plausible; {answers}open bar below: doubt from the cases."
     legends = (Paragraph(legend, "legend"),) if drawn else ()
     remarks = (Paragraph(note, "quiet") for note in (" ".join(notes), *judgement.notes))
     return table, *legends, *remarks
@@ -230,7 +231,9 @@ def _doubts(judgement: Judgement) -> tuple[tuple[str, str], ...]:
             f"{capitalised(answers)} {leave} {head.rate.columns()[1]} {head.yardstick.mistake.many} for one "
             f"{head.rate.mistake.one}."
         )
-        if judgement.drawn.answers is not None and found.of_values <= 0.03 * max(found.expected_loss, 1e-12):
+        if judgement.drawn.answers is None:
+            first += " The ranges above do not include this doubt."
+        elif found.of_values <= 0.03 * max(found.expected_loss, 1e-12):
             first += " Nearly every value in it gives the same first choice."
     weighted = " and weighted to the stated prevalence" if judgement.stated else ""
     second = f"{judgement.n_cases:,} {words.cases} were counted{weighted}; others like them would give other counts."

@@ -159,7 +159,10 @@ def test_only_what_the_procedure_and_the_models_did_is_told(tmp_path):
         with Session.create(replace(study, models=tuple(models)), setting, path) as one:
             for _ in range(6):
                 one.answer("left")
-            report = said(report_of(one, result_view(one)))["markdown"]
+            reports = said(report_of(one, result_view(one)))
+        report = reports["markdown"]
+        assert (plain("do not include this doubt") in report) is told
+        assert (plain("dark bar above") in reports["html"]) is not told
         assert (plain("calls a case positive where") in report) is told
         assert plain("Nearly every value in it") not in report
         assert (plain("leave open if every answer is right") in report) is told
