@@ -354,7 +354,7 @@ def test_painted_plots_are_texts_to_a_screen_reader(qtbot, long_words, answered)
         assert len(seen.text(QAccessible.Text.Description)) > 50
     track = QAccessible.queryAccessibleInterface(page.prevalence.shares.track)
     assert track.role() == QAccessible.Role.Slider
-    assert "Best guess from" in track.text(QAccessible.Text.Description)
+    assert "Cheapest from" in track.text(QAccessible.Text.Description)
 
 
 def test_plots_say_what_they_show(qtbot, long_words, answered):

@@ -105,7 +105,7 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
 
     def _description(self) -> str:
         as_text = self._scale.as_text
-        parts = [f"Best guess from {as_text(s.low)} to {as_text(s.high)}: {s.name}." for s in self._segments]
+        parts = [f"Cheapest from {as_text(s.low)} to {as_text(s.high)}: {s.name}." for s in self._segments]
         note = self._note()
         return " ".join([*parts, f"{capitalised(note)}."])
 
@@ -149,14 +149,14 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
     def named(self) -> dict[Segment, tuple[str, QRectF]]:
         """Return the names of the cheapest policies with their boxes, each over its own part of the track.
 
-        The policy at the handle is always named, over the handle if its part is too short, and is called the best
-        guess if there is room. Other names without room are only in the description.
+        The policy at the handle is always named, over the handle if its part is too short, and is called the
+        cheapest if there is room. Other names without room are only in the description.
         """
         gap, found = em(10), dict[Segment, tuple[str, QRectF]]()
         metrics = QFontMetricsF(font(Role.LABEL, weight=600))
         for segment in sorted(self._segments, key=lambda one: not one.low <= self.number <= one.high):
             low, high = self._x(segment.low) + gap, self._x(segment.high) - gap
-            text = f"Best guess: {segment.name}" if not found else segment.name
+            text = f"Cheapest: {segment.name}" if not found else segment.name
             if metrics.horizontalAdvance(text) + 2 > high - low:
                 text = segment.name
             width = metrics.horizontalAdvance(text) + 2
