@@ -318,10 +318,11 @@ def rates_question(metric: ElicitedMetric) -> str:
 def headline(metric: ElicitedMetric) -> Headline:
     """Return the opening sentence of a result.
 
-    It names the mistake with the largest stated number: the estimate, or the bound of a ratio that is only bounded.
-    Ties go to the mistake that comes first in `exchange_rates`. The yardstick is never named, and an unknown ratio only
-    if all others are unknown. Wide ranges and bounds are stated as such. If the result is provisional, the reason
-    follows the sentence.
+    It names the mistake with the largest number that is known: the estimate, or a lower bound. An upper bound says
+    little of how bad a mistake is, so such a mistake is named only if nothing else counts for anything. Ties go to the
+    mistake that comes first in `exchange_rates`. The yardstick is never named, and an unknown ratio only if all others
+    are unknown. Wide ranges and bounds are stated as such. If the result is provisional, the reason follows the
+    sentence.
 
     >>> from metrics import ElicitedMetric
     >>> metric = ElicitedMetric.from_cost_matrix(["healthy", "ill"], [[0, 1], [8, 0]])
@@ -334,17 +335,17 @@ def headline(metric: ElicitedMetric) -> Headline:
 def headline_of(rates: Sequence[ExchangeRate], provisional: str | None = None) -> Headline:
     """Return the headline of exchange rates that are already computed; see `headline`."""
     yardstick = next(rate for rate in rates if rate.is_yardstick)
-    return Headline(
-        max((rate for rate in rates if not rate.is_yardstick), key=_headline_number), yardstick, provisional
-    )
+    return Headline(max((rate for rate in rates if not rate.is_yardstick), key=_headline_key), yardstick, provisional)
 
 
-def _headline_number(rate: ExchangeRate) -> float:
-    """Return the number stated for a rate; -1 if it is unknown."""
+def _headline_key(rate: ExchangeRate) -> tuple[int, float]:
+    """Return how much is known of a rate (its number, an upper bound, that it is 0, nothing), and the number."""
     if not rate.bounded or rate.range_90 is None:
-        return rate.ratio
+        return (3 if rate.ratio > 0 else 1), rate.ratio
     low, high = rate.range_90
-    return (low if low > 0 else -1.0) if math.isinf(high) else high
+    if low > 0:
+        return 3, low
+    return (0, 0.0) if math.isinf(high) else (2, high)
 
 
 def mistake_words(metric: ElicitedMetric, key: MistakeKey) -> Consequence:

@@ -153,6 +153,12 @@ def test_the_headline_goes_by_the_number_that_is_said():
     assert headline(metric).rate.key == (0, None), "at least 14 is more than 5"
 
 
+def test_what_is_only_bounded_above_is_named_after_what_is_known_and_before_what_costs_nothing():
+    at_most, known, nothing = rate(0.4, 0.0, 9.0), rate(2.0, 1.0, 3.0), rate(0.0, 0.0, 0.0)
+    assert headline_of((at_most, known, YARDSTICK)).rate is known
+    assert headline_of((rate(0.1, 0.0, 3.0), nothing, at_most, YARDSTICK)).rate is at_most
+
+
 def test_what_costs_nothing_is_named_before_what_is_not_known_at_all():
     unknown, nothing = rate(3.0, 0.0, math.inf), replace(rate(0.0, 0.0, 0.0), predicted=2)
     assert headline_of((unknown, nothing, YARDSTICK)).rate is nothing
