@@ -102,7 +102,14 @@ def _counts(judgement: Judgement, one: JudgedPolicy) -> tuple[int, ...]:
 
 
 def _two_lines(head: str) -> tuple[str, str]:
-    first, _, rest = head.partition(" ")
+    """Return a head in two lines, of which the longer one is as short as can be.
+
+    >>> _two_lines("ill cases called well")
+    ('Ill cases', 'called well')
+    """
+    words = head.split(" ")
+    splits = [(" ".join(words[:n]), " ".join(words[n:])) for n in range(1, len(words) + 1)]
+    first, rest = min(splits, key=lambda lines: max(map(len, lines)))
     return capitalised(first), rest
 
 
