@@ -38,7 +38,7 @@ _LOOKED_AT = 4_000_000  # numbers computed to find plausible pairs among the mod
 _DRAWN_TIMES = 8  # pairs of batches drawn for each pair in which both sides are better in something
 _POOLS = 8  # studies whose pairs are cached
 _REDRAWN = 20  # rounds in which mistakes drawn twice are drawn again
-_MOST, _NUMBERS = 2_400, 3e6  # pairs drawn for a question, and the numbers that they may take
+_MOST, _NUMBERS = 2_400, 1.5e6  # pairs drawn for a question, and the numbers that they may take
 
 
 class PlausiblePairs:

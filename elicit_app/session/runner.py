@@ -186,6 +186,7 @@ class SessionRunner:
             closed = self._closed.is_set()
             self._closed.set()
             self._request_came.set()
+            self._idle_tasks.clear()  # they refer to this runner, which would keep its beliefs in memory
             if not closed:
                 # Queued behind everything that is still to be written.
                 self._worker.submit(self._session.close)

@@ -1,6 +1,8 @@
+import gc
 import itertools
 import queue
 import threading
+import weakref
 from dataclasses import replace
 
 import pytest
@@ -49,6 +51,20 @@ def answered(window, replies):
         window.answer(view, reply, seconds=3.0)
         view = window.next((QuestionView, SittingOverView))
     return view
+
+
+def test_what_was_prepared_does_not_keep_a_closed_session_in_memory(session):
+    gc.disable()  # so that only what nothing refers to goes
+    try:
+        window = Window(session)
+        window.runner.start()
+        window.next()  # with a dozen consequences waiting to be prepared
+        window.runner.close()
+        runner = weakref.ref(window.runner)
+        del window
+        assert runner() is None
+    finally:
+        gc.enable()
 
 
 def test_questions_answers_undo_and_redo_as_a_window_sees_them(window):
