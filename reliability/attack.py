@@ -53,10 +53,11 @@ class Killed:
     def _new(self) -> None:
         self.path = self.folder / f"killed-{self.row.tried}.session.jsonl"
         self.sent: list[str] = []
+        self._is_over = False
 
     def once(self) -> None:
         """Start the command, answer for a while, kill it, and check the file."""
-        if len(self.sent) > 20:
+        if len(self.sent) > 20 or self._is_over:
             self._new()
         command = [*ELICIT, "ask", "traffic-light", "--session", str(self.path), "--questions", "60", "--seed", "5"]
         with subprocess.Popen(
@@ -77,6 +78,9 @@ class Killed:
         ends = None
         waiting = 0
         for line in iter(child.stderr.readline, b""):
+            self._is_over = b"the last answer, Enter" in line
+            if self._is_over:
+                return confirmed + waiting
             if not line.startswith(b"1 A   2 B"):
                 continue
             confirmed += waiting
