@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import stat
+import sys
 import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -388,7 +389,10 @@ class NpzTable(Table):
         with archive.open(member) as file:
             array = np.asarray(np.lib.format.read_array(file, allow_pickle=False))
         if dtype.kind == "U":
-            "".join(array.ravel().tolist()).encode()  # fails for invalid code points
+            codes = np.frombuffer(array.tobytes(), np.dtype(np.uint32).newbyteorder(dtype.byteorder))
+            if codes.max(initial=0) > sys.maxunicode:  # of which Python may make strings that nothing can encode
+                self._refuse(f"The array {name} is cut short or damaged")
+            "".join(array.ravel().tolist()).encode()  # fails for surrogates
         return array
 
     def _class_names(self, names: NDArray[Any] | None, n_classes: int) -> list[str]:
