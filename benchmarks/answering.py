@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import get_args
 
 from elicit_app.cli.main import ONE_THREAD
 
@@ -31,7 +32,7 @@ import numpy as np
 from PySide6.QtCore import QEventLoop, QObject, QTimer, Slot
 
 from elicit_app.elicitation.oracles import LogitOracle, Matching
-from elicit_app.elicitation.questions import Answer, Choice, Moved, Question
+from elicit_app.elicitation.questions import Answer, AnswersFor, Choice, Moved, Question
 from elicit_app.gui import theme
 from elicit_app.gui.app import application
 from elicit_app.gui.flow.background import MainThread
@@ -42,6 +43,7 @@ from elicit_app.gui.setup.asking import AskingSection
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.questions import to_reply
 from elicit_app.session.runner import SessionRunner
+from elicit_app.session.sentences import USUAL
 from elicit_app.session.session import Session
 from elicit_app.session.views import QuestionView, View
 from elicit_app.study import create_study, open_study
@@ -180,13 +182,15 @@ class Sitting(QObject):
         self._runner.prepare_count(request, moved)
 
 
-def answering(page: QuestionPage, study: Study, thought: float, answers: int, seed: int, folder: Path) -> Waits:
+def answering(
+    page: QuestionPage, study: Study, thought: float, answers: int, seed: int, folder: Path, purpose: AnswersFor
+) -> Waits:
     """Answer the questions of as many sittings as needed, each with another expert."""
     waits, asking = Waits(), AskingSection()
     while len(waits) < answers:
         seed += 1
         path = folder / f"{study.name}-{thought:g}-{seed}.session.jsonl"
-        sitting = Sitting(page, Session.create(study, asking.setting("lpm", seed), path))
+        sitting = Sitting(page, Session.create(study, asking.setting("lpm", seed, purpose), path))
         try:
             more = sitting.run(Expert(study.n_classes, seed), thought, answers - len(waits))
         finally:
@@ -234,6 +238,7 @@ def main() -> None:
     parser.add_argument("--classes", type=int, nargs="+", default=CLASSES)
     parser.add_argument("--thought", type=float, default=1.0, help="seconds of thought before an answer")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--purpose", choices=get_args(AnswersFor), default=USUAL, help="what the answers are for")
     options = parser.parse_args()
     app = application()
     theme.apply(app)
@@ -249,7 +254,7 @@ def main() -> None:
         for study in studies(folder, options.classes):
             k = study.n_classes
             for thought in (options.thought, 0.0):
-                waits = answering(page, study, thought, options.answers, options.seed, folder)
+                waits = answering(page, study, thought, options.answers, options.seed, folder, options.purpose)
                 late = share(waits.painted, 95) > within(k)
                 missed += late
                 figures = "".join(

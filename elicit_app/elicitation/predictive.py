@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.intervals import IntervalPosterior
-from elicit_app.elicitation.linearity import Linearity
+from elicit_app.elicitation.linearity import PRIOR_OF_LINEAR, Linearity
 from elicit_app.elicitation.prior import relative_weights
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Purpose, rounding_cell
 from elicit_app.elicitation.response import Evidence, end_of_scale, evidence
@@ -125,7 +125,22 @@ class EvidenceAgainstChance(NamedTuple):
     @property
     def is_inconclusive(self) -> bool:
         """Return whether a whole sitting is inconclusive, so that a few more answers may change the verdict."""
-        return self.answers >= SITTING and _OPEN_FROM < self.total < (_DISPELLED if self.n_extra_checks else _OPEN_TO)
+        return self.answers >= SITTING and _OPEN_FROM < self.total < self._open_to
+
+    @property
+    def may_be_inconclusive(self) -> bool:
+        """Return whether a whole sitting may be inconclusive once rivals of linear costs are considered."""
+        return self.answers >= SITTING and self.total + np.log2(PRIOR_OF_LINEAR) < self._open_to
+
+    @property
+    def _open_to(self) -> float:
+        return _DISPELLED if self.n_extra_checks else _OPEN_TO
+
+    def with_rivals(self, linearity: Linearity | None) -> EvidenceAgainstChance:
+        """Add the evidence for rivals of linear costs: any amount, but at least log2(PRIOR_OF_LINEAR)."""
+        if linearity is None:
+            return self
+        return self._replace(others=self.others + float(linearity.log_over_linear / np.log(2.0)))
 
 
 def evidence_against_chance(
@@ -134,14 +149,12 @@ def evidence_against_chance(
     prior_belief: Posterior,
     belief: Posterior,
     gains: Matrix | None,
-    linearity: Linearity | None,
 ) -> EvidenceAgainstChance | None:
-    """Compare all answers with chance; return None if nothing was said.
+    """Compare all answers with chance under linear costs; return None if nothing was said.
 
-    The evidence is the sum of three parts: how much better earlier answers than chance predicted each answer
+    The evidence is the sum of two parts: how much better earlier answers than chance predicted each answer
     (informative choices add little, whoever answers; counts, repeats and checks are predicted well unless nobody
-    looks); the evidence for rivals of linear costs; and the evidence that the person tells pairs apart, see
-    `_bits_of_competence`.
+    looks); and the evidence that the person tells pairs apart, see `_bits_of_competence`.
 
     Parameters
     ----------
@@ -153,8 +166,6 @@ def evidence_against_chance(
         Belief before the first answer, and the current belief.
     gains : ndarray of shape (n, weights) or None
         Gains of random pairs; without them competence is not judged.
-    linearity : Linearity or None
-        How well rivals of linear costs explain the answers.
     """
     if not expected.log_ratio_to_chance.any():
         return None
@@ -163,8 +174,6 @@ def evidence_against_chance(
     others = float(bits[~checks].sum())
     if gains is not None:
         others += _bits_of_competence(accuracies(belief, gains), accuracies(prior_belief, gains))
-    if linearity is not None:
-        others += linearity.log_over_linear / np.log(2.0)
     n_extra_checks = len(checks) - 1 - max(np.flatnonzero(~checks), default=-1)
     return EvidenceAgainstChance(
         float(bits[checks].sum()), float(others), int(np.count_nonzero(bits)), int(n_extra_checks)

@@ -248,14 +248,15 @@ class Bayes:
         return PredictiveScores(*found)
 
     def evidence_against_chance(self, history: Sequence[Asked]) -> EvidenceAgainstChance | None:
-        """Return the evidence that the answers depend on what was shown; see `predictive.evidence_against_chance`."""
+        """Return the evidence that the answers depend on what was shown, by linear costs or a rival of them."""
+        found = self._evidence_if_linear(history)
+        return None if found is None else found.with_rivals(self.linearity(history))
 
+    def _evidence_if_linear(self, history: Sequence[Asked]) -> EvidenceAgainstChance | None:
         def found() -> EvidenceAgainstChance | None:
             gains, _ = random_pairs(self.random_gains)
             before, now = self.belief([]), self.belief(history)
-            return evidence_against_chance(
-                history, self.predictive_scores(history), before, now, gains, self.linearity(history)
-            )
+            return evidence_against_chance(history, self.predictive_scores(history), before, now, gains)
 
         return self._evidence_against_chance.get_or_compute(history, found)
 
@@ -348,7 +349,7 @@ class Bayes:
         return self._ends.get_or_compute(history, judged)
 
     def _rivals_before(self, history: Sequence[Asked]) -> tuple[Linearity, Matrix] | None:
-        """Return the evidence for rivals from all answers but the last, which hardly changes it.
+        """Return the evidence for rivals from all answers but the last, which hardly changes it, and the options.
 
         Computing it takes longer than the next question; this way it is done once, while the person thinks.
         """
@@ -429,8 +430,11 @@ class Bayes:
         """Return whether one more check, after all questions, may settle whether the person looked."""
         if not self.checks or count_extra_checks(history, self.questions) >= MAX_EXTRA_CHECKS:
             return False
-        found = self.evidence_against_chance(history)
-        return found is not None and found.is_inconclusive
+        found = self._evidence_if_linear(history)
+        if found is None or not found.may_be_inconclusive:
+            return False
+        rivals = self._rivals_before(history)
+        return found.with_rivals(None if rivals is None else rivals[0]).is_inconclusive
 
     def _step(self, history: Sequence[Asked]) -> Step:
         belief = self.belief(history)
