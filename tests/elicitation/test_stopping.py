@@ -318,6 +318,20 @@ class TestPurpose:
         same = np.mean([chosen(weights) == chosen(outcome.weights) for weights in draws])
         assert same > 0.9  # another sample of the belief than the one that stopped it
 
+    @pytest.mark.parametrize("seed", range(3))
+    def test_a_choice_is_settled_among_all_that_is_judged_whether_or_not_a_purpose_is_stated(self, seed):
+        # A model with the better ranking whose probabilities are biased: as it decides now it is never the best.
+        rng, y_true, models = np.random.default_rng(seed), np.arange(400) % 3, []
+        for noise, bias in ((0.9, [0, 0, 0]), (0.8, [3, 0, -3])):
+            proba = np.exp(2 * (np.eye(3)[y_true] + noise * rng.standard_normal((400, 3))) + bias)
+            models.append(Cases.counted(y_true, proba / proba.sum(axis=1, keepdims=True)))
+        procedure = Bayes(models, family="lpm", seed=1, population=1000, questions=24, stop=True)
+        outcome, asked = run(procedure, LinearOracle(-COSTS))
+        policies = [one for model in models for one in model.policies(LPM.costs(outcome.weights))]
+        policies += [models[0].constant(label) for label in range(3)]
+        best = probability_best(procedure.belief(asked), np.unique(np.round(policies, 12), axis=0)).max()
+        assert outcome.stopped == "known" or best > 0.9
+
     def test_rivals_are_judged_on_what_can_be_chosen_from_the_first_time_it_may_stop(self, simulated_answers):
         procedure = Bayes(
             [counted(3)], family="lpm", seed=1, population=1000, questions=FEWEST_ANSWERS, stop=True, purpose="choose"

@@ -361,9 +361,9 @@ class Bayes:
     def _options(self, history: Sequence[Asked]) -> Matrix:
         """Return the matrices of the options, shape (n, k, k).
 
-        If the answers are for a choice, the options are each model as it decides now and at least expected cost, and
-        each class for every case; else the models as they are. Options that decide alike are one, because they would
-        share the probability of being the best.
+        The options are the policies judged at the end: each model as it decides now and at least expected cost, and
+        each class for every case. If the answers are for the costs alone, and before enough of them, they are the
+        models as they are. Options that decide alike are one, because they would share the probability of being best.
         """
         if not self._compares_policies(history):
             _, first = np.unique(np.round(self._models, 12), axis=0, return_index=True)
@@ -372,7 +372,7 @@ class Bayes:
 
     def _compares_policies(self, history: Sequence[Asked]) -> bool:
         """Return whether the options are policies; an answer early, as rivals are judged by all but the last."""
-        return self._purpose not in (None, "costs") and n_answered(history) >= FEWEST_ANSWERS - 1
+        return self._purpose != "costs" and n_answered(history) >= FEWEST_ANSWERS - 1
 
     def _policies(self, history: Sequence[Asked]) -> Matrix:
         """Return the matrices, shape (n, k, k), of the policies judged at the end: of models, and one class for all."""
@@ -393,7 +393,7 @@ class Bayes:
 
         Knowing them would move the thresholds of all policies, so that another model's policy might become the best.
         """
-        if self._purpose in (None, "costs"):
+        if self._purpose == "costs":
             return PolicyDoubt(1.0, np.inf)
         weights, draws = self._weights_now(history)
 
