@@ -9,7 +9,6 @@ A sitting may end earlier, once its purpose is met: the ratios are known, or the
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import accumulate
@@ -389,7 +388,7 @@ def early_stop_reason(
     answers: int,
     linearity: Callable[[], tuple[Linearity, Matrix] | None] = lambda: None,
     purpose: AnswersFor | None = None,
-    policy_doubt: Callable[[], PolicyDoubt] = lambda: PolicyDoubt(1.0, math.inf),
+    policy_doubt: Callable[[], PolicyDoubt] = lambda: PolicyDoubt(1.0, 0.0),
 ) -> Literal["known", "best-model"] | None:
     """Return why the answers are enough, or None if they are not.
 
@@ -426,7 +425,7 @@ def early_stop_reason(
     doubt = policy_doubt()
     if known and doubt.loss <= NEGLIGIBLE:
         return "known"
-    if not settled or doubt.same < BEST_PROBABILITY:
+    if not settled or doubt.same < BEST_PROBABILITY or doubt.loss > NEGLIGIBLE:
         return None
     judged = linearity()
     if judged is not None:

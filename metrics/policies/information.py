@@ -82,7 +82,7 @@ class Information:
 
 
 def information(
-    cost: float, both: Floats, values: Floats | None, cases: Floats, n_answers: int, n_cases: int, words: CaseWords
+    both: Floats, values: Floats | None, cases: Floats, n_answers: int, n_cases: int, words: CaseWords
 ) -> Information:
     """Return the value of information from paired draws, (draws, p), of the costs of p policies, the best first.
 
@@ -97,7 +97,7 @@ def information(
     if values is not None and n_answers:
         more = [*_more("answers", values, n_answers, of_values), *more]
     doubted = DOUBTED if values is not None else DOUBTED_CASES
-    kind, advice = _advice(loss, cost, of_values, of_cases, more, doubted, words)
+    kind, advice = _advice(loss, float(both[:, 0].mean()), of_values, of_cases, more, doubted, words)
     return Information(loss, of_values, of_cases, kind, advice, tuple(more), doubted)
 
 
@@ -129,7 +129,9 @@ def _advice(
     if loss <= NEGLIGIBLE * cost:
         return "decide", f"{now}: {doubted} hardly matters"
     kind: Literal["answers", "cases"] = "answers" if of_values > of_cases else "cases"
-    perfect = of_values if kind == "answers" else of_cases
+    perfect = max(of_values, of_cases)
+    if perfect <= NEGLIGIBLE * cost:
+        return "decide", f"{now}: neither more answers nor more {words.cases} alone would spare much"
     known = [one for one in more if one.of == kind]
     if not known:
         return kind, "Learn more about the costs first"

@@ -255,7 +255,7 @@ def _information(drawn: CostDraws, n_answers: int, n_cases: int, words: CaseWord
     """
     worth = drawn.worth[:, None]
     answers = None if drawn.answers is None else worth * drawn.answers
-    return information(float(drawn.estimate[0]), worth * drawn.both, answers, drawn.cases, n_answers, n_cases, words)
+    return information(worth * drawn.both, answers, drawn.cases, n_answers, n_cases, words)
 
 
 def _by_cost(estimate: Floats) -> list[int]:

@@ -259,7 +259,8 @@ class TestPurpose:
         tied = around(np.zeros(6), 0.05)
         clear = around(np.array([-1.0, 0, 0, 0, 0, 0]), 0.05)
         assert early_stop_reason(tied, self.MODELS, 20, purpose="costs") == "known"
-        assert early_stop_reason(tied, self.MODELS, 20, purpose="both") is None
+        doubt = PolicyDoubt(0.5, 1.0)
+        assert early_stop_reason(tied, self.MODELS, 20, purpose="both", policy_doubt=lambda: doubt) is None
         assert early_stop_reason(clear, self.MODELS, 20, purpose="both") == "known"
 
     def test_for_both_a_choice_that_hardly_depends_on_the_values_needs_no_more_answers(self):
@@ -272,8 +273,12 @@ class TestPurpose:
         logs = 2 * np.random.default_rng(1).standard_normal((1000, 6))
         logs[:, 0] = logs[:, 1] - 0.1
         clear = belief_of(logs)
-        for same, reason in ((BEST_PROBABILITY, "best-model"), (BEST_PROBABILITY - 0.01, None)):
-            doubt = PolicyDoubt(same, 0.0)
+        found = {
+            PolicyDoubt(BEST_PROBABILITY, 0.0): "best-model",
+            PolicyDoubt(BEST_PROBABILITY - 0.01, 0.0): None,
+            PolicyDoubt(BEST_PROBABILITY, 1.1 * NEGLIGIBLE): None,  # improbable, but dear
+        }
+        for doubt, reason in found.items():
             assert early_stop_reason(clear, self.MODELS, 20, purpose="choose", policy_doubt=lambda d=doubt: d) == reason
 
     @given(st.floats(0.01, 1), st.integers(0, 30), st.integers(1, 30))

@@ -393,8 +393,6 @@ class Bayes:
 
         Knowing them would move the thresholds of all policies, so that another model's policy might become the best.
         """
-        if self._purpose == "costs":
-            return PolicyDoubt(1.0, np.inf)
         weights, draws = self._weights_now(history)
 
         def costs_by(weights: Matrix) -> Matrix:

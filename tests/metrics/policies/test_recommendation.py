@@ -207,7 +207,7 @@ class TestInformation:
     def test_the_expected_loss_of_two_policies_has_a_closed_form(self):
         gap, spread = 5.0, 10.0
         drawn = self.draws(gap, spread)
-        found = information(100.0, drawn, None, drawn, 0, 400, PATIENTS)
+        found = information(drawn, None, drawn, 0, 400, PATIENTS)
         # the unit normal loss integral at gap / spread
         at = gap / spread
         density, tail = np.exp(-(at**2) / 2) / np.sqrt(2 * np.pi), 0.5 - 0.19146
@@ -218,7 +218,7 @@ class TestInformation:
 
     def test_more_cases_spare_what_the_shrunken_draws_say(self):
         drawn = self.draws(0.0, 10.0)
-        found = information(100.0, drawn, None, drawn, 0, 400, PATIENTS)
+        found = information(drawn, None, drawn, 0, 400, PATIENTS)
         assert [one.number for one in found.more] == sorted(one.number for one in found.more)
         for one in found.more:
             # at a gap of 0 the loss is proportional to the spread that is still to be seen
@@ -230,19 +230,26 @@ class TestInformation:
     def test_answers_are_advised_where_they_would_spare_more(self):
         drawn = self.draws(0.0, 10.0)
         none = np.tile([100.0, 101.0], (len(drawn), 1))
-        found = information(100.0, drawn, drawn, none, 12, 400, PATIENTS)
+        found = information(drawn, drawn, none, 12, 400, PATIENTS)
         assert (found.kind, found.advice) == ("answers", "Answer about 5 more questions")
         assert {one.of for one in found.more if one.spares > 0} == {"answers"}
 
     def test_the_number_advised_is_one_of_the_kind_advised(self):
         drawn = self.draws(0.0, 10.0)
         nearly = drawn.mean(axis=0) + 0.99 * (drawn - drawn.mean(axis=0))
-        found = information(100.0, drawn, nearly, drawn, 12, 400, PATIENTS)
+        found = information(drawn, nearly, drawn, 12, 400, PATIENTS)
         assert (found.kind, found.advice) == ("cases", "Collect about 150 more patients"), "5 answers would do as well"
+
+    def test_what_only_answers_and_cases_together_would_settle_is_decided_now(self):
+        drawn, hardly = self.draws(0.0, 10.0), self.draws(0.0, 5.0)
+        found = information(drawn, hardly, hardly, 12, 400, PATIENTS)
+        assert found.expected_loss > 0.025 * 100 > max(found.of_values, found.of_cases) > 0
+        assert found.kind == "decide"
+        assert found.advice == "Decide now: neither more answers nor more patients alone would spare much"
 
     def test_knowing_a_part_spares_no_more_than_knowing_all(self):
         narrow, wide = self.draws(0.0, 5.0), self.draws(0.0, 10.0)
-        found = information(100.0, narrow, wide, wide, 12, 400, PATIENTS)
+        found = information(narrow, wide, wide, 12, 400, PATIENTS)
         assert found.of_values == found.of_cases == found.expected_loss
 
     def test_more_answers_do_not_bring_pooled_experts_together(self):
@@ -254,7 +261,7 @@ class TestInformation:
 
     def test_what_hardly_matters_needs_no_more(self):
         drawn = self.draws(30.0, 10.0)
-        found = information(100.0, drawn, drawn, drawn, 12, 400, PATIENTS)
+        found = information(drawn, drawn, drawn, 12, 400, PATIENTS)
         assert found.kind == "decide"
         assert found.advice.startswith("Decide now")
 
