@@ -132,6 +132,11 @@ def test_rounded_draws_are_short_and_near(draws, sign):
     assert all(value == float(f"{value:.7g}") for value in rounded.ravel())
 
 
+@given(arrays(float, 4, elements=st.floats(1e-100, 1e-9)))
+def test_no_draw_is_rounded_to_nothing(draws):
+    np.testing.assert_allclose(rounded_draws(draws[None])[0], draws, rtol=5.1e-6)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
