@@ -85,6 +85,8 @@ def ask_in_terminal(options: AskOptions) -> ResultView | None:
     console = output.console(errors=True)
     study = open_study(options.study)
     if options.out is not None:
+        if not study.answered_elsewhere:
+            output.require_metric_name(options.out)
         require_new(answers_path(options.out) if study.answered_elsewhere else options.out, options.force)
     if options.simulate is None:
         return _run(options, study, _path(options, study, console), console, None)

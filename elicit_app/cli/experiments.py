@@ -178,6 +178,7 @@ def simulate(
         )
         setting = as_packed(opened, setting_of(procedure, **about_asking))
         if out is not None:
+            output.require_metric_name(out)
             check_has_costs(setting)
         require_all_new((out, transcript), force)
         experts = Experts.stated(**about_experts)

@@ -144,6 +144,7 @@ def pool(
     if len(metrics) < 2:
         raise typer.BadParameter("at least two metric files are needed.", param_hint="METRIC")
     if out is not None:
+        output.require_metric_name(out)
         require_new(out, force)
     for same in repeated(metrics).values():
         # Without answers, a second copy could not be distinguished from another expert's metric.

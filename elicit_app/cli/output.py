@@ -254,6 +254,17 @@ def require_new(path: Path, force: bool) -> None:
         raise write_problem(path, error) from error
 
 
+def require_metric_name(path: Path) -> None:
+    """Refuse the ending of a page, or of another tool's file, for a metric file."""
+    from metrics.exports import FORMATS
+
+    if path.suffix.lower() in map(str.lower, FORMATS.values()):
+        message = (
+            f"{path}: a name that ends in .metric.json was expected; elicit metric export makes other files of it."
+        )
+        raise typer.BadParameter(message, param_hint="--out")
+
+
 def require_picture(path: Path, force: bool) -> None:
     """Apply `require_new` and check the suffix of a picture, before anything is drawn."""
     from elicit_app.study.writing import PICTURES

@@ -18,6 +18,9 @@ from elicit_app.elicitation.questions import Matrix
 _TAUS = np.concatenate([np.arange(0.0, 1.0, 0.05), np.arange(1.0, 3.01, 0.2)])
 _TAU_SCALE = 0.5  # scale of the half-normal prior of tau
 _LEAST = 1e-6  # precision in directions that answers say nothing about
+# Standard deviation below which nothing is known: who finds all wrong answers for the same truth equally bad has draws
+# in which their costs do not differ at all.
+_CLOSEST = 0.03
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,8 +145,9 @@ def _width(tau: float) -> float:
 def _likelihood_moments(values: Matrix, prior_precision: Matrix) -> tuple[Matrix, Matrix]:
     """Return the precision, shape (d, d), and precision-weighted mean of the answers alone, from draws (n, d)."""
     n, d = values.shape
+    variances, directions = np.linalg.eigh(np.cov(values.T).reshape(d, d))
     # Wishart: the inverse covariance of n draws is too large by n / (n - d - 2).
-    posterior = np.linalg.inv(np.cov(values.T).reshape(d, d)) * max((n - d - 2) / n, 0.1)
+    posterior = (directions / np.maximum(variances, _CLOSEST**2)) @ directions.T * max((n - d - 2) / n, 0.1)
     sizes, axes = np.linalg.eigh(posterior - prior_precision)
     # Directions in which the answers changed nothing come out slightly below or above zero.
     kept = np.maximum(sizes, _LEAST)

@@ -342,12 +342,11 @@ def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
     expert nothing then costs the pooled metric nothing. Intervals describe how well the centre is known, not how far
     the experts are apart. Raises Problem as `aligned` does.
     """
-    told_apart_by_all = len({source.metric.family for source in sources}) == 1
     sources = aligned(sources)
     metrics = [source.metric for source in sources]
     first, family = metrics[0], metrics[0].family
     metric_family = family_of(family)
-    belief = one_belief(metrics) if told_apart_by_all else None
+    belief = one_belief(metrics)
     costs = _geometric_mean([metric.cost_matrix for metric in metrics]) if belief is None else belief.costs
     draws = None if belief is None else belief.draws
     experts = [source.who for source in sources]

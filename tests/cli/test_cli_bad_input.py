@@ -87,6 +87,16 @@ def test_a_file_that_cannot_be_written_is_left_as_it_was(elicit, desk, out, expe
     assert sorted(desk.iterdir()) == before
 
 
+@pytest.mark.parametrize(
+    "command", [("metric", "pool", "ok.metric.json", "ok.metric.json"), ("simulate", "wine"), ("ask", "good.csv")]
+)
+def test_a_metric_file_is_not_named_like_a_page(elicit, desk, command):
+    done = elicit(*command, "--out", "pooled.PDF", cwd=desk)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "a name that ends in .metric.json was expected" in " ".join(done.stderr.replace("│", " ").split())
+    assert not (desk / "pooled.PDF").exists()
+
+
 def test_the_ending_of_a_file_stands_for_the_format_in_any_case(elicit, desk):
     done = elicit("metric", "export", "ok.metric.json", "--out", "COSTS.CSV", cwd=desk)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "Wrote COSTS.CSV.\n")

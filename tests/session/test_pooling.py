@@ -97,6 +97,18 @@ def test_families_meet_where_mistakes_are_told_apart():
     assert same.weights[0] == pytest.approx(same.weights[2])
 
 
+def test_who_finds_wrong_answers_for_the_same_truth_equally_bad_is_pooled_with_who_does_not():
+    rng, rows = np.random.default_rng(3), np.array([1.0, 0.3, 0.1])
+    draws = rows * np.exp(0.2 * rng.standard_normal((400, 3)))
+    coarse = ElicitedMetric.from_weights(CLASSES, rows / rows.sum(), "dlpm", samples=draws)
+    experts = [metric(np.repeat(rows, 2), draws=400), Source("Ben", coarse)]
+    for sources in (experts, experts[::-1]):
+        made = pool(sources)
+        assert made.provenance.parameters["pooled_by"].startswith("one belief")
+        np.testing.assert_allclose(made.cost_matrix[OFF], np.repeat(rows, 2), rtol=0.25)
+        assert made.provenance.parameters["spread_between_experts"][0] <= 0.25
+
+
 def test_with_draws_experts_are_one_belief_and_what_all_leave_open_stays_open():
     sources = [metric(ONE, draws=400), metric(ONE, "Ben", draws=300)]
     made = pool(sources)
