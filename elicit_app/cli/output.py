@@ -260,7 +260,7 @@ def require_metric_name(path: Path) -> None:
 
     if path.suffix.lower() in map(str.lower, FORMATS.values()):
         message = (
-            f"{path}: a name that ends in .metric.json was expected; elicit metric export makes other files of it."
+            f"{path}: a name that ends in .metric.json was expected; elicit metric export makes others of it."
         )
         raise typer.BadParameter(message, param_hint="--out")
 
