@@ -259,9 +259,7 @@ def require_metric_name(path: Path) -> None:
     from metrics.exports import FORMATS
 
     if path.suffix.lower() in map(str.lower, FORMATS.values()):
-        message = (
-            f"{path}: a name that ends in .metric.json was expected; elicit metric export makes others of it."
-        )
+        message = f"{path}: a name that ends in .metric.json was expected; elicit metric export makes others of it."
         raise typer.BadParameter(message, param_hint="--out")
 
 

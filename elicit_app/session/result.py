@@ -17,11 +17,11 @@ import elicit_app
 from elicit_app.elicitation.agenda import n_answered
 from elicit_app.elicitation.belief import sorted_columns
 from elicit_app.elicitation.procedure import Outcome
-from elicit_app.elicitation.questions import Choice, Matrix
+from elicit_app.elicitation.questions import Answer, Choice, Matrix
 from elicit_app.problem import Problem
 from elicit_app.registry.entries import stated_orders
-from elicit_app.session.journal.events import Event
-from elicit_app.session.journal.state import SessionState, fold
+from elicit_app.session.journal.events import Answered, Event, Pair
+from elicit_app.session.journal.state import SessionState, StateBuilder
 from elicit_app.session.sentences import stated_words
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.trust_findings import reliance_on_prior, trust_of
@@ -232,20 +232,34 @@ def consequences(study: Study, any_mistake: bool) -> tuple[Consequence, ...]:
 _SIDES_BEFORE = {Choice.FIRST: "a", Choice.SECOND: "b"}  # names in sessions and metric files of version 1
 
 
+class _AnswersDigest:
+    """SHA-256 of the questions and answers that count, in order; one more answer continues it."""
+
+    def __init__(self, state: SessionState, before: bool) -> None:
+        self._sides = _SIDES_BEFORE if before else {}
+        self._hash, self._between = hashlib.sha256(b"["), ""
+        for index, (_, answer) in zip(state.used, state.history, strict=True):
+            self.add(state.entries[index].event.pair, answer)
+
+    def add(self, pair: Pair, answer: Answer) -> None:
+        parts = [pair.first, pair.second, self._sides.get(answer.choice, answer.choice.value)]
+        strength, moved = answer.strength and answer.strength.value, answer.moved
+        where = [] if moved is None else [[moved.side, moved.true, moved.predicted, moved.count]]
+        self._hash.update((self._between + json.dumps([*parts, strength, *where], separators=(",", ":"))).encode())
+        self._between = ","
+
+    def hexdigest(self) -> str:
+        whole = self._hash.copy()
+        whole.update(b"]")
+        return whole.hexdigest()
+
+
 def answers_digest(state: SessionState, *, before: bool = False) -> str:
     """Return the SHA-256 of the questions and answers that count, in order, ignoring their times.
 
     With `before`, sides have their names of version 1, as in metric files of that time.
     """
-    sides = _SIDES_BEFORE if before else {}
-    used = []
-    for index, (_, answer) in zip(state.used, state.history, strict=True):
-        pair, moved = state.entries[index].event.pair, answer.moved
-        parts = [pair.first, pair.second, sides.get(answer.choice, answer.choice.value)]
-        strength = answer.strength and answer.strength.value
-        where = [] if moved is None else [[moved.side, moved.true, moved.predicted, moved.count]]
-        used.append([*parts, strength, *where])
-    return hashlib.sha256(json.dumps(used, separators=(",", ":")).encode()).hexdigest()
+    return _AnswersDigest(state, before).hexdigest()
 
 
 def answers_behind(digest: str, events: Sequence[Event]) -> int | None:
@@ -253,14 +267,18 @@ def answers_behind(digest: str, events: Sequence[Event]) -> int | None:
 
     Return None if the metric comes from other answers.
     """
-    # A metric is exported from a session at rest: once it was stopped or finished, or at its end.
-    rests = [number for number, event in enumerate(events, start=1) if event.kind in ("stopped", "finished")]
-    rests += [number - 1 for number, event in enumerate(events, start=1) if event.kind in ("continued", "noted")]
-    for number in dict.fromkeys([len(events), *sorted(rests, reverse=True)]):
-        state = fold(events[:number])
-        if digest in (answers_digest(state), answers_digest(state, before=True)):
-            return number
-    return None
+    builder, found = StateBuilder(), None
+    digests: list[_AnswersDigest] = []
+    for number, event in enumerate(events, start=1):
+        builder.add(event)
+        if isinstance(event, Answered):
+            for one in digests:
+                one.add(event.pair, event.answer)
+        else:  # it may change any answer
+            digests = [_AnswersDigest(builder.state, before) for before in (False, True)]
+        if any(one.hexdigest() == digest for one in digests):
+            found = number
+    return found
 
 
 def export(view: ResultView, path: Path) -> Path:

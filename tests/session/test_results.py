@@ -86,9 +86,23 @@ def test_the_lines_behind_a_metric_are_the_last_whose_answers_fit(session):
     digest, lines = answers_digest(session.state), len(session.events)
     session.more()
     session.answer("left")
-    assert answers_behind(digest, session.events) == lines, "finished, not stopped one line before"
+    assert answers_behind(digest, session.events) == lines + 1, "asking for more questions answers none"
     assert answers_behind(digest, session.events[:lines]) == lines
     assert answers_behind("another", session.events) is None
+
+
+def test_a_metric_is_found_again_in_a_session_that_was_never_stopped(session):
+    digests = []
+    for act in (*["left"] * 4, "undo", "right", "take out", "left"):
+        if act == "undo":
+            session.undo()
+        elif act == "take out":
+            session.take_out(2)
+        else:
+            session.answer(act)
+        digests.append((answers_digest(session.state), len(session.events)))
+    assert [answers_behind(digest, session.events) for digest, _ in digests[4:]] == [lines for _, lines in digests[4:]]
+    assert answers_behind(digests[2][0], session.events) == digests[4][1], "undone: as they were before the fourth"
 
 
 def test_the_same_answers_give_the_same_file(answered, result, tmp_path, study):
