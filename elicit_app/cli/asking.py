@@ -5,8 +5,10 @@ from __future__ import annotations
 import secrets
 import sys
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -34,6 +36,7 @@ from elicit_app.session.packing import (
     ANSWERS_ENDING,
     INTRODUCTION,
     answers_path,
+    is_earlier_copy,
     pseudonym,
     save_answers,
     stated_opinions,
@@ -44,6 +47,7 @@ from elicit_app.session.views import QuestionView, ResultView
 from elicit_app.session.warm_up import keys_to_guess, ratio_typed, yardstick_key
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
+from elicit_app.study.writing import free_path
 from metrics.elicited.metric_parts import AnswersFor
 from metrics.files import real_path
 from metrics.text import counted, day, in_zone
@@ -146,7 +150,9 @@ def _write_result(options: AskOptions, session: Session, view: ResultView, path:
 
     if session.study.answered_elsewhere:
         pack = Path(options.study)
-        out = options.out or pack.with_name(f"{pack.stem}-{slug(session.state.begun.who or '')}{ANSWERS_ENDING}")
+        stem = f"{pack.stem}-{slug(session.state.begun.who or '')}"
+        own = partial(is_earlier_copy, session=session)
+        out = options.out or free_path(pack.parent, stem, ANSWERS_ENDING, replaceable=own)
         return f"Your answers: {save_answers(session, out)}"
     if not view.can_export:
         if options.out is not None:
@@ -250,6 +256,9 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
         seed=seed,
     )
     setting = as_packed(study, setting)
+    given = {name: (getattr(options, name), getattr(setting, name)) for name in ("procedure", "family", "purpose")}
+    if left_out := _different({f"--{name}": both for name, both in given.items() if name in fixed}):
+        output.line(console, f"The study was sent to be answered without {left_out}.")
     # Reject invalid options before the person is asked anything.
     orders = stated_orders(setting, study.classes)
     _print_stated_orders(stated_words(orders, study.wording, setting.family), console)
@@ -313,9 +322,15 @@ def _print_ignored_options(options: AskOptions, session: Session, console: Conso
         "--seed": (options.seed, begun.seed),
         "--never-worse": (read_orders(options.never_worse, session.study.classes), setting.orders or None),
     }
-    left_out = [f"{name} {_as_typed(wanted)}" for name, (wanted, had) in given.items() if wanted not in (None, had)]
+    left_out = _different(given)
     if left_out:
-        output.line(console, f"The session goes on as it was begun, without {', '.join(left_out)}.")
+        output.line(console, f"The session goes on as it was begun, without {left_out}.")
+
+
+def _different(given: Mapping[str, tuple[object, object]]) -> str:
+    """Return the options, as typed, whose values differ from those in use; each has both, None if it was not given."""
+    both = ((name, wanted) for name, (wanted, used) in given.items() if wanted not in (None, used))
+    return ", ".join(f"{name} {_as_typed(wanted)}" for name, wanted in both)
 
 
 def _as_typed(value: object) -> str:

@@ -232,7 +232,9 @@ def as_packed(study: Study, setting: Setting) -> Setting:
     if study.pack is None:
         return setting
     try:
-        return setting_from({**setting.model_dump(mode="json", exclude_none=True), **study.pack.setting})
+        fixed = type(setting_from(study.pack.setting)).model_fields
+        own = setting.model_dump(mode="json", exclude_none=True, exclude_unset=True, include=set(fixed))
+        return setting_from({**own, **study.pack.setting})
     except ValidationError as error:
         raise Problem(
             f"“{study.title}” asks in a way that this version does not know: update elicit, or ask for another file."

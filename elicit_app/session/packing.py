@@ -88,11 +88,15 @@ def save_answers(session: Session, path: Path) -> Path:
     """
     if not session.state.entries:
         raise Problem("There is no answer to send yet: answer at least one question first.")
-    path, content = answers_path(path), read_bytes(session.path)
-    if path.is_file() and content.startswith(path.read_bytes()):
-        # The file is an earlier copy of the same answers and holds nothing else.
+    path = answers_path(path)
+    if is_earlier_copy(path, session):
         path.unlink()
-    return write_whole(path, content)
+    return write_whole(path, read_bytes(session.path))
+
+
+def is_earlier_copy(path: Path, session: Session) -> bool:
+    """Return whether a file is an earlier copy of the same answers and holds nothing else."""
+    return path.is_file() and read_bytes(session.path).startswith(path.read_bytes())
 
 
 def answers_path(path: Path) -> Path:

@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,10 +51,13 @@ def metric_stem(metric: ElicitedMetric, otherwise: str = "metric") -> str:
     return file_name(metric.name, otherwise) + " (provisional)" * (metric.quality.provisional is not None)
 
 
-def free_path(folder: Path, stem: str, ending: str = "") -> Path:
-    """Return an unused path; if the name is taken, add a number, from 2, before its suffix."""
+def free_path(
+    folder: Path, stem: str, ending: str = "", *, replaceable: Callable[[Path], bool] = lambda path: False
+) -> Path:
+    """Return an unused or `replaceable` path; if the name is taken, add a number, from 2, before its suffix."""
     names = itertools.chain([stem], (f"{stem}-{number}" for number in itertools.count(2)))
-    return next(path for name in names if not (path := folder / f"{name}{ending}").exists())
+    paths = (folder / f"{name}{ending}" for name in names)
+    return next(path for path in paths if not path.exists() or replaceable(path))
 
 
 def json_lines(values: Iterable[object]) -> str:

@@ -13,9 +13,11 @@ from elicit_app.cli.asking import AskOptions, ask_guesses, ask_in_terminal
 from elicit_app.cli.terminal import Terminal, read_key
 from elicit_app.elicitation.questions import Strength
 from elicit_app.problem import Problem, WrongOption
+from elicit_app.registry import setting_of
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.journal import listing
 from elicit_app.session.journal.listing import finished_experts, list_sessions, summary
+from elicit_app.session.packing import packed, write_pack
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from metrics import ElicitedMetric
@@ -106,6 +108,26 @@ def test_what_a_session_was_begun_with_is_kept_and_said(typed, tmp_path, capsys)
     said = capsys.readouterr().err
     assert "goes on as it was begun" not in said
     assert "is not finished" not in said
+
+
+def test_how_a_study_that_was_sent_asks_is_not_up_to_the_expert(typed, tmp_path, capsys):
+    pack = write_pack(packed(open_study("wine"), setting_of("bayes", family="lpm")), tmp_path / "wine.elicit")
+    path = tmp_path / "mine.session.jsonl"
+    typed(["1", "2"], tmp_path, study=str(pack), session=path, procedure="dlpm", family="dlpm", purpose="both")
+    assert "sent to be answered without --procedure dlpm, --family dlpm." in capsys.readouterr().err
+    setting = Session.open_read_only(path).setting
+    assert (setting.procedure, setting.family, setting.purpose, setting.seed) == ("bayes", "lpm", "both", 4)
+
+
+def test_answers_to_a_study_that_was_sent_replace_their_own_and_no_others(typed, tmp_path):
+    pack = write_pack(packed(open_study("wine"), setting_of("bayes", family="lpm")), tmp_path / "wine.elicit")
+    for name in ("one", "other", "one"):
+        typed(["1", "2"], tmp_path, study=str(pack), session=tmp_path / f"{name}.session.jsonl", expert="Ada")
+    sent = {path.name: path.read_bytes() for path in tmp_path.glob("wine-*")}
+    assert sent == {
+        "wine-ada-answers.session.jsonl": (tmp_path / "one.session.jsonl").read_bytes(),
+        "wine-ada-2-answers.session.jsonl": (tmp_path / "other.session.jsonl").read_bytes(),
+    }
 
 
 @pytest.mark.parametrize("out", ["", "in the way/x.metric.json"])
