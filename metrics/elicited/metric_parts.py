@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-6
 _SIGNIFICANT, _DRAWS_AT_ONCE = 6, 50  # digits of the draws; rounded at a time, so that they stay in the cache
 _POWERS_OF_TEN = 10.0 ** np.arange(23)  # all that floating point represents exactly
-_SMALLEST_ROUNDED = 1e-16
 MOST_WEIGHTS_OF_ALL_DRAWS = 600
 """With more weights a metric keeps fewer of a belief's 1,000 draws, and its intervals state the ranges of all."""
 _MOST_NUMBERS = 1_000 * MOST_WEIGHTS_OF_ALL_DRAWS  # in the draws of a metric: its file takes 9 MB at most
@@ -421,19 +420,15 @@ def checked_samples(samples: ArrayLike, family: str, n_weights: int) -> Floats:
 
 
 def rounded_draws(draws: Floats) -> Floats:
-    """Return draws (n, weights) rounded to six significant digits, or as they are below 1e-16, read-only.
-
-    Chance moves them far more, and files of many classes become half as long.
-    """
+    """Return draws (n, weights) rounded to six digits, read-only: chance moves them far more, and files are shorter."""
     found = np.empty_like(draws)
-    for some in range(0, len(draws), _DRAWS_AT_ONCE):
-        own = draws[some : some + _DRAWS_AT_ONCE]
+    for at in range(0, len(draws), _DRAWS_AT_ONCE):
+        some = slice(at, at + _DRAWS_AT_ONCE)
+        own = draws[some]
         decade = np.floor(np.frexp(own)[1] * math.log10(2)).astype(np.intp)
         scale = _POWERS_OF_TEN.take(_SIGNIFICANT - decade, mode="clip")
         # Smaller draws would lose their digits, and in the end become 0, whose ratios are not finite.
-        found[some : some + _DRAWS_AT_ONCE] = np.where(
-            np.abs(own) < _SMALLEST_ROUNDED, own, np.rint(own * scale) / scale
-        )
+        found[some] = np.where(np.abs(own) < 1e-16, own, np.rint(own * scale) / scale)
     found.flags.writeable = False
     return found
 
