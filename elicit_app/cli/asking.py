@@ -89,9 +89,11 @@ def ask_in_terminal(options: AskOptions) -> ResultView | None:
     console = output.console(errors=True)
     study = open_study(options.study)
     if options.out is not None:
-        if not study.answered_elsewhere:
+        if study.answered_elsewhere:
+            require_new(answers_path(options.out), options.force)
+        else:
             output.require_metric_name(options.out)
-        require_new(answers_path(options.out) if study.answered_elsewhere else options.out, options.force)
+            require_new(options.out, options.force)
     if options.simulate is None:
         return _run(options, study, _path(options, study, console), console, None)
     with tempfile.TemporaryDirectory(prefix="elicit-") as folder:

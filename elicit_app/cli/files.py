@@ -89,8 +89,7 @@ def export(
     from metrics.exports import export as render
 
     if format is None:
-        endings = {ending.lower(): name for name, ending in FORMATS.items()}
-        format = endings.get(out.suffix.lower(), "") if out else "sklearn"
+        format = output.format_of(out) if out else "sklearn"
     if format not in FORMATS:
         raise typer.BadParameter(f"one of {', '.join(FORMATS)} is needed.", param_hint="--format")
     if out is not None:

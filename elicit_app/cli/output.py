@@ -254,11 +254,16 @@ def require_new(path: Path, force: bool) -> None:
         raise write_problem(path, error) from error
 
 
-def require_metric_name(path: Path) -> None:
-    """Refuse the ending of a page, or of another tool's file, for a metric file."""
+def format_of(path: Path) -> str:
+    """Return the format of `metric export` that the ending of a file stands for, in any case; "" for none."""
     from metrics.exports import FORMATS
 
-    if path.suffix.lower() in map(str.lower, FORMATS.values()):
+    return next((name for name, ending in FORMATS.items() if ending.lower() == path.suffix.lower()), "")
+
+
+def require_metric_name(path: Path) -> None:
+    """Refuse the ending of a page, or of another tool's file, for a metric file."""
+    if format_of(path):
         message = f"{path}: a name that ends in .metric.json was expected; elicit metric export makes others of it."
         raise typer.BadParameter(message, param_hint="--out")
 
