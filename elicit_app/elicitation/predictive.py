@@ -13,7 +13,17 @@ from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.intervals import IntervalPosterior
 from elicit_app.elicitation.linearity import PRIOR_OF_LINEAR, Linearity
 from elicit_app.elicitation.prior import relative_weights
-from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Purpose, rounding_cell
+from elicit_app.elicitation.questions import (
+    PREFERENCES,
+    Answer,
+    Asked,
+    Choice,
+    Matrix,
+    Purpose,
+    Question,
+    Strength,
+    rounding_cell,
+)
 from elicit_app.elicitation.response import Evidence, end_of_scale, evidence
 
 _RANDOM_PAIRS, _PAIRS_SEED = 200, 0x7505  # random pairs on which accuracy is judged
@@ -65,6 +75,16 @@ def predictive_scores(asked: Asked, belief: Posterior) -> tuple[float, float]:
     first, second, _ = belief.response.answer_probabilities(latent, belief.person)[:, :, 0].mean(axis=1)
     chosen = first if choice is Choice.FIRST else second
     return log_probability, float(np.log(2 * chosen / (first + second)))
+
+
+def likely_answers(belief: Posterior | None, question: Question) -> list[Answer]:
+    """Return the answers that name no count, the likeliest first if there is a belief; nothing predicts "cannot say"."""
+    answers = [Answer(choice, strength) for strength in (None, *Strength) for choice in PREFERENCES]
+    answers.append(Answer(Choice.EQUAL))
+    if belief is not None:
+        log_probability = [predictive_scores(Asked(question, answer), belief)[0] for answer in answers]
+        answers = [answers[n] for n in np.argsort(-np.round(log_probability, 9), kind="stable")]
+    return [*answers, Answer(Choice.UNSURE)]
 
 
 def _involved_weights(said: Evidence, belief: Posterior) -> tuple[Matrix, NDArray[np.intp]]:

@@ -10,12 +10,12 @@ import itertools
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from elicit_app.elicitation.questions import Moved, Strength
 from elicit_app.problem import Problem
@@ -50,16 +50,6 @@ if TYPE_CHECKING:
 Listener = Callable[[View], None]
 Task = Callable[[], None]
 
-_REPLIES: Final[tuple[tuple[Reply, Strength | None], ...]] = (
-    ("left", None),
-    ("right", None),
-    ("equal", None),
-    ("left", Strength.CLEARLY),
-    ("right", Strength.CLEARLY),
-    ("left", Strength.SLIGHTLY),
-    ("right", Strength.SLIGHTLY),
-    ("unsure", None),
-)
 _PAINTING = 0.05  # seconds
 _log = logging.getLogger(__name__)
 
@@ -376,7 +366,7 @@ class SessionRunner:
         if asking.pair.proposal is not None and asking.pair.proposal.at_once:
             self._queue_idle(partial(self._prepare_counts, asking))
         else:
-            self._prepare_choices(asking)
+            self._queue_idle(partial(self._prepare_choices, asking))
 
     def _wait_for_painting(self) -> None:
         """Wait until the question is painted, or answered, because doing both at once takes longer."""
@@ -384,14 +374,19 @@ class SessionRunner:
         self._request_came.wait(_PAINTING)
 
     def _prepare_choices(self, asking: CurrentQuestion) -> None:
-        for reply, strength in _REPLIES:
-            self._queue_idle(partial(self._prepare_part, self._session.look_ahead(asking, reply, strength)))
+        replies = self._session.likely_replies(asking)
+        self._look_ahead(self._session.look_ahead(asking, reply, strength) for reply, strength in replies)
 
     def _prepare_counts(self, asking: CurrentQuestion) -> None:
-        """Prepare the likely counts first; choices are what a person falls back to."""
-        for moved in self._session.likely_counts(asking):
-            self._queue_idle(partial(self._prepare_part, self._session.look_ahead(asking, "equal", moved=moved)))
+        """Prepare the likely counts before the choices, which are what a person falls back to."""
         self._prepare_choices(asking)
+        counts = self._session.likely_counts(asking)
+        self._look_ahead(self._session.look_ahead(asking, "equal", moved=moved) for moved in counts)
+
+    def _look_ahead(self, prepared: Iterable[Iterator[None]]) -> None:
+        """Queue what was given, in its order, before what is waiting already."""
+        for parts in reversed(list(prepared)):
+            self._queue_idle(partial(self._prepare_part, parts), first=True)
 
     def _prepare_part(self, parts: Iterator[None]) -> None:
         """Do one part; an answer that arrives meanwhile waits for no more than that."""

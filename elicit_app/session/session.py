@@ -14,6 +14,7 @@ from typing import Any, TypedDict, Unpack
 
 from elicit_app.elicitation.agenda import MOST_QUESTIONS, SITTING, n_informative
 from elicit_app.elicitation.choosing import likely_counts
+from elicit_app.elicitation.predictive import likely_answers
 from elicit_app.elicitation.procedure import Outcome, Procedure
 from elicit_app.elicitation.questions import PREFERENCES, Moved, Progress, Side, Step, Strength
 from elicit_app.problem import Problem
@@ -54,6 +55,7 @@ from elicit_app.session.questions import (
     predicted_winner,
     procedure_note,
     to_choice,
+    to_reply,
 )
 from elicit_app.session.views import Reply
 from elicit_app.study.model import Study
@@ -225,6 +227,11 @@ class Session:
     ) -> Iterator[None]:
         """Compute what follows a reply before it is given, so that the answer finds it ready; see `Steps.prepare`."""
         yield from self._steps.prepare(apply(self.state, self._answered(asking, reply, strength, {"moved": moved})))
+
+    def likely_replies(self, asking: CurrentQuestion) -> list[tuple[Reply, Strength | None]]:
+        """Return the replies that name no count, the likeliest first if the procedure predicts answers."""
+        answers = likely_answers(self.procedure().belief(self.state.history), asking.pair.question({}))
+        return [(to_reply(asking.left, answer.choice), answer.strength) for answer in answers]
 
     def likely_counts(self, asking: CurrentQuestion) -> tuple[Moved, ...]:
         """Return the counts that this person is likely to name, in the order of the screen, likeliest first."""

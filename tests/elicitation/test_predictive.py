@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from elicit_app.elicitation.belief import ParticlePosterior
-from elicit_app.elicitation.predictive import predictive_scores, random_count_probability
+from elicit_app.elicitation.predictive import likely_answers, predictive_scores, random_count_probability
 from elicit_app.elicitation.prior import WeightPrior
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Proposal, Question
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Proposal, Question, Strength
 from elicit_app.elicitation.response import ResponseModel
 
 PRIOR = WeightPrior.of("dlpm", 2)
@@ -58,3 +58,17 @@ def test_a_preference_at_a_count_within_the_scale_is_a_choice_of_what_was_shown(
     moved = named(60, better)
     plain = Asked(moved.shown, Answer(better))
     assert predictive_scores(moved, belief) == pytest.approx(predictive_scores(plain, belief))
+
+
+@pytest.mark.parametrize("better_first", [True, False])
+def test_answers_come_in_the_order_of_their_probability(belief, better_first):
+    sides = [PAIR.first, np.array([[50, 50], [30, 70]])]  # the first has fewer mistakes of both kinds
+    question = Question(*(sides if better_first else sides[::-1]), 200)
+    found = likely_answers(belief, question)
+    assert set(found) == set(likely_answers(None, question))
+    assert len(found) == 8
+    assert found[0] == Answer(Choice.FIRST if better_first else Choice.SECOND)
+    assert found[-1] == Answer(Choice.UNSURE)
+    log_probability = [predictive_scores(Asked(question, answer), belief)[0] for answer in found[:-1]]
+    assert log_probability == sorted(log_probability, reverse=True)
+    assert Answer(Choice.SECOND if better_first else Choice.FIRST, Strength.CLEARLY) in found[-3:-1]

@@ -426,12 +426,14 @@ class Bayes:
 
     def _needs_extra_check(self, history: Sequence[Asked]) -> bool:
         """Return whether one more check, after all questions, may settle whether the person looked."""
-        if not self.checks or count_extra_checks(history, self.questions) >= MAX_EXTRA_CHECKS:
+        extra = count_extra_checks(history, self.questions)
+        if not self.checks or extra >= MAX_EXTRA_CHECKS:
             return False
         found = self._evidence_if_linear(history)
         if found is None or not found.may_be_inconclusive:
             return False
-        rivals = self._rivals_before(history)
+        # Rivals answer pairs with one better side as linear costs do, so the checks need not be judged by them.
+        rivals = self._rivals_before(history[: len(history) - extra])
         return found.with_rivals(None if rivals is None else rivals[0]).is_inconclusive
 
     def _step(self, history: Sequence[Asked]) -> Step:
