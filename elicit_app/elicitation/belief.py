@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from elicit_app.elicitation.prior import WeightPrior, relative_weights
 from elicit_app.elicitation.questions import Asked, Belief, Matrix
 from elicit_app.elicitation.response import N_PARAMETERS, Evidence, Person, ResponseModel
-from elicit_app.elicitation.sampler import LogDensity, annealed, assimilated, gathered, moved
+from elicit_app.elicitation.sampler import InParts, LogDensity, annealing, assimilating, gathered, moved
 from metrics.elicited.family import family_of
 
 LEVEL = 0.9  # of all intervals
@@ -76,8 +76,8 @@ class Posterior(ABC):
         """Return the number of independent draws that would determine every ratio as well as these do."""
 
     @abstractmethod
-    def updated(self, answers: Evidence, newest: Evidence, rng: np.random.Generator) -> Posterior:
-        """Return the belief after one more answer.
+    def updating(self, answers: Evidence, newest: Evidence, rng: np.random.Generator) -> InParts[Posterior]:
+        """Return the belief after one more answer, in parts.
 
         Parameters
         ----------
@@ -258,14 +258,14 @@ class ParticlePosterior(Posterior):
         """Return what the draws are worth, measured by the autocorrelation of their moves."""
         return self.effective
 
-    def updated(self, answers: Evidence, newest: Evidence, rng: np.random.Generator) -> Self:
+    def updating(self, answers: Evidence, newest: Evidence, rng: np.random.Generator) -> InParts[Self]:
         """Resample by the newest answer, then move given all answers; after a startling choice, sample anew."""
         fit = self.response.log_likelihood(self.weights, self.person, newest).sum(axis=1)
         if self._may_be_stuck(fit, newest):
             # An earlier slip may have led all draws astray: start again from the prior.
-            _, draws = annealed(len(self.draws), self.draws.shape[1], self._log_likelihood(answers), rng)
+            _, draws = yield from annealing(len(self.draws), self.draws.shape[1], self._log_likelihood(answers), rng)
             return self._with(draws, _RENEWED * len(draws))
-        mixed = assimilated(
+        mixed = yield from assimilating(
             self.draws,
             self.effective,
             fit,

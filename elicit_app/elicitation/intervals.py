@@ -26,6 +26,7 @@ from elicit_app.elicitation.prior import WeightPrior, relative_weights
 from elicit_app.elicitation.propagation import FEWEST_SETS, LEAST, Intervals, Sites, product, propagated, quadratic_fit
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.elicitation.response import USUAL_ERROR, Evidence, Person, ResponseModel, point_lapse
+from elicit_app.elicitation.sampler import InParts
 from elicit_app.problem import Problem
 
 LOGISTIC = 1.702  # a logistic variable is about normal with this standard deviation
@@ -122,8 +123,9 @@ class IntervalPosterior(Posterior):
         known = self.means
         return known if isinstance(known, float) else known.effective(self.log_weights, self.prior)
 
-    def updated(self, answers: Evidence, newest: Evidence, rng: Generator) -> Self:
-        """Fit all answers again, starting from the fit before the newest."""
+    def updating(self, answers: Evidence, newest: Evidence, rng: Generator) -> InParts[Self]:
+        """Fit all answers again, starting from the fit before the newest, in one part."""
+        yield from ()
         n, effort = draws_while_asking(self.prior.size), _effort(self.prior.size)
         passes = _PASSES + min(max(newest.n_answers - 1, 0), effort.newest_passes)
         return self._fitted(answers, rng, effort.asking, n, self._start(answers, newest), passes)

@@ -30,7 +30,7 @@ from elicit_app.elicitation.response import (
     is_point,
     log_amounts,
 )
-from elicit_app.elicitation.sampler import LogDensity, annealed, bridged
+from elicit_app.elicitation.sampler import LogDensity, annealing, bridging, completed
 from metrics.elicited.family import family_of
 from metrics.measures.confusion import macro_f1
 
@@ -261,7 +261,7 @@ def check_linearity(
     found: dict[Rival, float] = {}
     best_probabilities: dict[Rival, Matrix] = {}
     felt = weighted.felt(answered, _felt_points(history, prior))
-    found["concave"], draws = bridged(belief.draws, weighted.straight(answered), felt, rng)
+    found["concave"], draws = completed(bridging(belief.draws, weighted.straight(answered), felt, rng))
     weights = relative_weights(POWER * prior.log_weights(draws[:, : prior.size]))
     best_probabilities["concave"] = shares_of_best(weights @ _gains_of_each(models, prior, POWER).T)
     limited = _Limited(prior, belief.response, usual)
@@ -409,7 +409,7 @@ class _Limited:
             fit = answered.log_likelihood(self.response, person, latent, exact)
             return np.asarray(np.where(self.prior.allowed(logs), fit, -1e9))
 
-        log_evidence, draws = annealed(_PARTICLES, m + N_PARAMETERS + 1, log_likelihood, rng)
+        log_evidence, draws = completed(annealing(_PARTICLES, m + N_PARAMETERS + 1, log_likelihood, rng))
         if len(self.prior.order):
             # The evidence for linear costs is conditional on the stated orders, so this one is too.
             within = self.prior.allowed(self.prior.log_weights(rng.standard_normal((_DRAWS, m)))).mean()

@@ -78,7 +78,7 @@ def predictive_scores(asked: Asked, belief: Posterior) -> tuple[float, float]:
 
 
 def likely_answers(belief: Posterior | None, question: Question) -> list[Answer]:
-    """Return the answers that name no count, the likeliest first if there is a belief; nothing predicts "cannot say"."""
+    """Return the answers that name no count, the likeliest first if there is a belief; "cannot say" is last."""
     answers = [Answer(choice, strength) for strength in (None, *Strength) for choice in PREFERENCES]
     answers.append(Answer(Choice.EQUAL))
     if belief is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -127,6 +127,10 @@ class Procedure(Protocol):
     def belief(self, history: Sequence[Asked]) -> Posterior | None:
         """Return the belief after `history`; None for a procedure without one."""
         return None
+
+    def prepare(self, history: Sequence[Asked]) -> Iterator[None]:
+        """Compute in parts what the belief and the next question after `history` take long for, and keep it."""
+        yield from ()
 
     def predictive_scores(self, history: Sequence[Asked]) -> PredictiveScores | None:
         """Return how each answer was predicted before it was given; None for a procedure without a belief."""

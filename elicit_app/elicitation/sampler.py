@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Generator
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from elicit_app.elicitation.questions import Matrix
 
 LogDensity = Callable[[Matrix], Matrix]
+Value = TypeVar("Value")
+InParts = Generator[None, None, Value]  # work that pauses after every few hundredths of a second
 
 _DEGREES = 6.0  # of the t distribution that approximates the posterior: its tails keep distant draws mobile
 _SHRINK = 0.05
@@ -100,7 +102,17 @@ class Mixed(NamedTuple):
     effective: float
 
 
-def assimilated(
+def completed(work: InParts[Value]) -> Value:
+    """Do all parts of the work, and return its value."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            value: Value = end.value
+            return value
+
+
+def assimilating(
     particles: Matrix,
     effective: float,
     newest: Matrix,
@@ -109,7 +121,7 @@ def assimilated(
     rng: np.random.Generator,
     sweeps: int,
     wanted: float,
-) -> Mixed:
+) -> InParts[Mixed]:
     """Resample particles by the newest answer, then move them given all answers until they are worth enough draws.
 
     Errors of means after resampling persist as far as the moves remember their start: with r the correlation of an
@@ -147,6 +159,7 @@ def assimilated(
         found = 1.0 / ((1.0 - kept) / n + kept / max(inherited, 1.0))
         if found >= wanted:
             break
+        yield
     return Mixed(now, found)
 
 
@@ -181,7 +194,7 @@ def gathered(
     return Mixed(np.concatenate(stages), total)
 
 
-def annealed(n: int, d: int, log_likelihood: LogDensity, rng: np.random.Generator) -> tuple[float, Matrix]:
+def annealing(n: int, d: int, log_likelihood: LogDensity, rng: np.random.Generator) -> InParts[tuple[float, Matrix]]:
     """Return the log-evidence of a likelihood under N(0, I), and draws of the posterior, by tempering.
 
     Parameters
@@ -193,10 +206,12 @@ def annealed(n: int, d: int, log_likelihood: LogDensity, rng: np.random.Generato
     rng : numpy.random.Generator
         Source of randomness.
     """
-    return bridged(rng.standard_normal((n, d)), lambda x: np.zeros(len(x)), log_likelihood, rng)
+    return bridging(rng.standard_normal((n, d)), lambda x: np.zeros(len(x)), log_likelihood, rng)
 
 
-def bridged(draws: Matrix, before: LogDensity, after: LogDensity, rng: np.random.Generator) -> tuple[float, Matrix]:
+def bridging(
+    draws: Matrix, before: LogDensity, after: LogDensity, rng: np.random.Generator
+) -> InParts[tuple[float, Matrix]]:
     """Return the log-ratio of the evidence of `after` to that of `before`, and draws of the posterior under `after`.
 
     Tempering moves from one likelihood to the other, in the largest steps that keep half of the particles effective
@@ -219,6 +234,7 @@ def bridged(draws: Matrix, before: LogDensity, after: LogDensity, rng: np.random
         share += step
         draws = resampled(draws, step * fit, rng)
         draws = moved(draws, _between(before, after, share), rng, _ANNEALING_SWEEPS)
+        yield
     return log_ratio, draws
 
 

@@ -198,7 +198,7 @@ class Steps:
     def prepare(self, state: SessionState) -> Iterator[None]:
         """Prepare the step after a state, in parts that take some hundredths of a second each."""
         procedure = self.procedure(state)
-        procedure.belief(state.history)
+        yield from procedure.prepare(state.history)
         yield
         procedure.stops(state.history)
         yield

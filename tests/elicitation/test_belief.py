@@ -12,7 +12,7 @@ from elicit_app.elicitation.oracles import LinearOracle
 from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Question, Strength
 from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel, evidence
-from elicit_app.elicitation.sampler import remembered
+from elicit_app.elicitation.sampler import completed, remembered
 from metrics.elicited.family import LPM, family_of
 
 SEEDS = st.integers(0, 2**20)
@@ -52,7 +52,7 @@ def after(belief: Posterior, history: list[Asked], seed: int = 0) -> Posterior:
     rng = np.random.default_rng(seed)
     for n in range(len(history)):
         answers, newest = evidence(history[: n + 1], belief.prior), evidence(history[n : n + 1], belief.prior)
-        belief = belief.updated(answers, newest, rng)
+        belief = completed(belief.updating(answers, newest, rng))
     return belief
 
 

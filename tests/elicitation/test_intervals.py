@@ -12,6 +12,7 @@ from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 from elicit_app.elicitation.propagation import propagated
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Question
 from elicit_app.elicitation.response import evidence
+from elicit_app.elicitation.sampler import completed
 from elicit_app.problem import Problem
 
 K, CASES = 6, 6_000
@@ -56,7 +57,7 @@ def beliefs(history: list[Asked], prior: WeightPrior = PRIOR, seed: int = 1) -> 
     yield belief
     for n in range(len(history)):
         answers, newest = evidence(history[: n + 1], prior), evidence(history[n : n + 1], prior)
-        belief = belief.updated(answers, newest, np.random.default_rng([seed, n]))
+        belief = completed(belief.updating(answers, newest, np.random.default_rng([seed, n])))
         yield belief
 
 

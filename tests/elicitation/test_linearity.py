@@ -11,7 +11,7 @@ from elicit_app.elicitation.oracles import UtilityOracle
 from elicit_app.elicitation.prior import WeightPrior, relative_weights
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Proposal, Question
 from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel, evidence
-from elicit_app.elicitation.sampler import annealed
+from elicit_app.elicitation.sampler import annealing, completed
 
 PRIOR = WeightPrior.of("lpm", 3)
 CASES = 900
@@ -115,7 +115,7 @@ def checked(history: list[Asked], seed: int = 1) -> Linearity:
         )
         return response.log_likelihood(weights, person, said).sum(axis=1)
 
-    log_evidence, draws = annealed(600, PRIOR.size + N_PARAMETERS, log_likelihood, rng)
+    log_evidence, draws = completed(annealing(600, PRIOR.size + N_PARAMETERS, log_likelihood, rng))
     belief = ParticlePosterior(PRIOR, response, draws, 400.0)
     return check_linearity(history, belief, log_evidence, typical, typical[:3], rng)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -50,6 +50,7 @@ from elicit_app.elicitation.questions import AnswersFor, Asked, Choice, Family, 
 from elicit_app.elicitation.reach import open_ends, reliance_on_prior, widest_rates
 from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.elicitation.response import ResponseModel, evidence
+from elicit_app.elicitation.sampler import InParts, completed
 from elicit_app.problem import Problem
 from metrics.elicited.family import family_of, is_fraction, linear_family
 from metrics.elicited.metric_parts import rounded_draws
@@ -206,6 +207,13 @@ class Bayes:
 
     def belief(self, history: Sequence[Asked]) -> Posterior:
         """Return the posterior after `history`, built from its longest cached prefix."""
+        return completed(self._update(history))
+
+    def prepare(self, history: Sequence[Asked]) -> Iterator[None]:
+        """Compute the posterior after `history` in parts, and keep it."""
+        yield from self._update(history)
+
+    def _update(self, history: Sequence[Asked]) -> InParts[Posterior]:
         keys, stages = prefix_digests(history), [len(history)]
         while (belief := self._beliefs.get(keys[stages[-1]])) is None and stages[-1]:
             stages.append(parent_length(stages[-1], self._stride))
@@ -220,7 +228,7 @@ class Bayes:
                 belief.forget()
             if any(one.answer.choice is not Choice.UNSURE for one in history[before:n]):
                 answers, newest = (evidence(history[first:n], self.prior) for first in (0, before))
-                belief = belief.updated(answers, newest, self._rng(n, _BELIEF))
+                belief = yield from belief.updating(answers, newest, self._rng(n, _BELIEF))
             self._beliefs.put(keys[n], belief)
         if self._newest is not None and self._newest is not belief:
             self._newest.forget()  # what is derived from thousands of weights takes more memory than they do
