@@ -116,12 +116,16 @@ def new(
     files = [*(predictions or []), *(more or [])]
     if not files:
         raise typer.BadParameter("name at least one predictions file.", param_hint="--predictions")
+    options = ColumnOptions(truth, columns, predicted, logits=logits)
     if is_of_amounts(files[0]):
-        _new_of_amounts(folder, files, name, labels, population, noun)
+        options.refuse("files of several labels, or of contexts, name their columns themselves.")
+        for option, given in (("--labels", labels), ("--purpose", purpose)):
+            if given is not None:
+                raise typer.BadParameter("it does not apply to several labels or contexts.", param_hint=option)
+        _new_of_amounts(folder, files, name, population, noun)
         return
     if noun is not None:
         raise typer.BadParameter("it applies to files of several labels.", param_hint="--noun")
-    options = ColumnOptions(truth, columns, predicted, logits=logits)
     made = create_study(
         folder,
         files,
@@ -143,6 +147,12 @@ class ColumnOptions(NamedTuple):
     columns: str | None = None
     predicted: str | None = None
     logits: bool = False
+
+    def refuse(self, reason: str) -> None:
+        """Refuse any of these options."""
+        for name, value in self._asdict().items():
+            if value:
+                raise typer.BadParameter(reason, param_hint=f"--{name}")
 
 
 def _columns_of(files: Sequence[Path], options: ColumnOptions) -> list[ColumnMap | None]:
@@ -213,10 +223,13 @@ def change(
 ) -> None:
     """Add models to a study, rename them or take them out; what was answered before still counts."""
     from elicit_app.study import open_study
-    from elicit_app.study.making import change_models
+    from elicit_app.study.making import change_models, own_folder
     from elicit_app.study.mapping import read_first_rows
 
     opened, options = open_study(study), ColumnOptions(truth, columns, predicted, logits=logits)
+    own_folder(opened)  # before anything is said about the files
+    if not add:
+        options.refuse("it is about files to add; name one with --add.")
     renamed = [one.partition("=") for one in rename or ()]
     if not all(old.strip() and new.strip() for old, _, new in renamed):
         raise typer.BadParameter("it takes OLD=NEW, the names of a model.", param_hint="--rename")
@@ -240,13 +253,11 @@ def change(
 
 
 def _new_of_amounts(
-    folder: Path, files: list[Path], name: str | None, labels: str | None, population: int | None, noun: str | None
+    folder: Path, files: list[Path], name: str | None, population: int | None, noun: str | None
 ) -> None:
     """Make a study of multi-label predictions, or of outcomes in contexts."""
     from elicit_app.study.making import create_amounts_study
 
-    if labels is not None:
-        raise typer.BadParameter("these files name their labels themselves.", param_hint="--labels")
     words = None if noun is None else [part.strip() for part in noun.split(",")]
     if words is not None and (len(words) != 2 or not all(words)):
         raise typer.BadParameter("two words with a comma were expected, such as mood,moods.", param_hint="--noun")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Problem, listed
 from elicit_app.study.measuring import CONTEXT, TRUE_LABEL, CaseColumns
-from elicit_app.study.model import Mistake, Pack, Study, TalliedModel, Wording
+from elicit_app.study.model import MOST_SHOWN, Mistake, Pack, Study, TalliedModel, Wording
 from elicit_app.study.packs import pack_bytes, pack_name, parse_pack
 from elicit_app.study.tables import PREDICTED, PROBABILITY, TRUTH
 from metrics import ElicitedMetric
@@ -144,6 +144,8 @@ def study_of_amounts(read: ReadAmounts, *, title: str, noun: tuple[str, str], po
     possible; by default 100, or more if the models require it.
     """
     kind = PRICED[read.kind]
+    if population is not None and population > (most := MOST_SHOWN // len(kind.amounts)):
+        raise Problem(f"At most {most:,} of each amount can be shown, not {population:,}.")
     tallied, possible = _tallied(read, np.array(kind.good), population)
     wording = _words(read, noun)
     setting: dict[str, object] = {"procedure": "bayes", "family": "dlpm", "purpose": "costs", **_ASKED}

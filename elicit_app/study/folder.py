@@ -23,6 +23,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from elicit_app.problem import Finding, Problem, shortened
 from elicit_app.study.model import (
     LONGEST_TEXT,
+    MOST_SHOWN,
     ColumnMap,
     Key,
     Mistake,
@@ -111,7 +112,7 @@ class StudyDescription(StrictPart):
     title: Text
     description: str = ""
     classes: Annotated[list[ClassName], Field(min_length=2)]
-    population: Annotated[int, Field(ge=10, le=1_000_000)]
+    population: Annotated[int, Field(ge=10, le=MOST_SHOWN)]
     stated_prevalence: list[Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]] | None = None
     yardstick: Pair = Field(description="true and predicted class of the mistake that others are compared with")
     wording: Words = Words()
@@ -334,8 +335,8 @@ def check_study(study: Study) -> None:
     true, predicted = study.yardstick
     if true == predicted or not (0 <= true < study.n_classes and 0 <= predicted < study.n_classes):
         raise Problem(f"The yardstick ({true}, {predicted}) is not a mistake among {study.n_classes} classes.")
-    if not 10 <= study.population <= 1_000_000:
-        raise Problem(f"The population must be 10 to 1,000,000, not {study.population:,}.")
+    if not 10 <= study.population <= MOST_SHOWN:
+        raise Problem(f"The population must be 10 to {MOST_SHOWN:,}, not {study.population:,}.")
     if study.stated_prevalence is not None:
         normalised_prevalence(study.stated_prevalence, study.n_classes)
     cases = study.case_counts

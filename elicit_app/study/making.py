@@ -258,7 +258,7 @@ def change_models(
     valid. The notes of the returned study are about the added files. Raises Problem if there is no such model, a name
     is used twice, no model is left, or the cases differ; nothing is changed.
     """
-    _folder_of(study)
+    own_folder(study)
     here = [model.name for model in study.models]
     for name in (*remove, *(rename or {})):
         if name not in here:
@@ -319,13 +319,14 @@ def save_study(study: Study) -> None:
 
     Raises Problem if the study has no folder of its own, or a value cannot be used.
     """
-    folder = _folder_of(study)
+    folder = own_folder(study)
     before = read_folder(folder).models
     places = [next((at for at, old in enumerate(before) if _same(old, one)), None) for one in study.models]
     rewrite_folder(folder, study, places)
 
 
-def _folder_of(study: Study) -> Path:
+def own_folder(study: Study) -> Path:
+    """Return the folder in which a study can be changed; raise Problem if it has none."""
     if study.kind != "folder" or study.folder is None:
         raise Problem(f"“{study.title}” has no folder of its own: make a new study from its predictions first.")
     return study.folder

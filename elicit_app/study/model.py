@@ -24,6 +24,7 @@ LONGEST_TEXT = 2_000
 """Characters of a title, a name or a word; laying out more would freeze the window."""
 
 MOST_CLASSES = 50
+MOST_SHOWN = 1_000_000  # cases a matrix
 """Largest number of classes: they have 2,450 mistakes, each with its own words, weight and uncertainty."""
 
 Key = tuple[int, int | None]

@@ -182,6 +182,7 @@ def test_files_are_written_whole_for_a_reader_that_goes_away(tmp_path):
             "There is no session file none.jsonl: check the name and the folder.",
         ),
         (("change", "breast-cancer", "--remove", "Cell outline"), "has no folder of its own"),
+        (("change", "breast-cancer", "--add", "none.csv", "--truth", "y"), "has no folder of its own"),
     ],
 )
 def test_a_bundled_name_is_a_study_to_every_command(elicit, tmp_path, arguments, says):
