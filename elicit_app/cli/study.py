@@ -330,9 +330,9 @@ def classifier(
     from elicit_app.study.measuring import read_practice
 
     opened = open_study(study)
-    shown = read_practice(matrix, opened.classes).rates
     require_new(out, force)
-    probabilities = feasible_sphere(opened, model).classifier(shown)
+    sphere = feasible_sphere(opened, model)
+    probabilities = sphere.classifier(read_practice(matrix, opened.classes).rates)
     write_probabilities(out, opened.classes, probabilities)
     print(f"Wrote {out}: {len(probabilities):,} cases in the order of the predictions.", file=sys.stderr)
 

@@ -312,6 +312,8 @@ def feasible_sphere(study: Study, model: str | None = None) -> FeasibleSphere:
     With several models the named one is used, else the first. Raises Problem if there is no such model, or no sphere
     fits.
     """
+    if study.pack is not None:
+        raise Problem(f"The sphere is computed from the cases, which “{study.title}” does not have.")
     chosen = models_asked(study, setting_of("lpm", model=model))[0]
     return FeasibleSphere(study, None if chosen is None else chosen.name, measured_sphere(study, chosen))
 

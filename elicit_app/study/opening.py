@@ -109,7 +109,14 @@ def open_study(ref: str | Path) -> Study:
             )
         hint = f"did you mean “{close[0]}”?" if close else f"those that come with elicit are {series(BUNDLED)}."
         raise Problem(f"There is no study “{ref}”, and no folder or file of that name: {hint}")
-    return study_of([path], kind="file", name=path.stem)
+    try:
+        return study_of([path], kind="file", name=path.stem)
+    except Problem:
+        from elicit_app.study.amounts import is_of_amounts
+
+        if is_of_amounts(path):
+            raise Problem(f"{path} is about several labels, or about contexts: make a study of it first.") from None
+        raise
 
 
 LISTED = ("paper-3", "paper-4", "softmax-3", "softmax-4")

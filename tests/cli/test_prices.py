@@ -221,6 +221,8 @@ def test_from_suggestions_to_alpha_and_beta(elicit, folder, tmp_path):
         ("study new d --predictions {folder}/cautious.csv --purpose choose", 2, "does not apply to several labels"),
         ("study new d --predictions {folder}/rules.csv --population 600000", 1, "At most 500,000 of each amount"),
         ("study new d --predictions {folder}/rules.csv --truth y_true", 2, "name their columns themselves"),
+        ("ask {folder}/rules.csv", 1, "make a study of it first"),
+        ("study radius {folder}/cautious.csv", 1, "make a study of it first"),
         ("measure multilabel {folder}/cautious.csv --metric none.metric.json", 1, "none.metric.json"),
     ],
 )
