@@ -198,7 +198,7 @@ class Asker:
         self, pairs: PairSet, at: int, proposal: Proposal, history: Sequence[Asked], rng: np.random.Generator
     ) -> Question:
         """Return a question that asks for a count, with a start well inside its scale and on alternating sides."""
-        question, least = self._pair(pairs, at), max(proposal.least, 1)
+        question, least = self._pair(pairs, at), proposal.least
         start = round(least * np.exp(rng.uniform(*_START) * np.log(proposal.most / least)))
         start = int(np.clip(start, least, proposal.most))
         question = question.moved(Moved(proposal.side, proposal.true, proposal.predicted, start, start))

@@ -116,7 +116,8 @@ class EqualCandidates:
     mistakes : ndarray of int, shape (2, n)
         True and predicted class of the mistake whose count is moved.
     scale : ndarray of int, shape (3, n)
-        Current count, which is the start; the mistake's count on the other side, which is the least; and the most.
+        Current count, which is the start; the least, one more than the other side's, where nothing would be traded; and
+        the most.
     far : ndarray of bool, shape (n,)
         Whether the pair is far from what the models do.
     points : EqualPoints
@@ -144,7 +145,7 @@ class EqualCandidates:
 
     def long_scales(self) -> tuple[NDArray[np.intp], Matrix]:
         """Return the indices of candidates whose scale is long enough, and the logarithms of the scale lengths."""
-        lengths = self.scale[2] - self.scale[1]
+        lengths = self.scale[2] - self.scale[1] + 1
         places = np.flatnonzero(lengths >= _LEAST_SCALE)
         return places, np.log(lengths[places])
 
@@ -205,7 +206,7 @@ def equal_candidates(
     rest[each, weights[each, still]] = np.abs(apart[each, true[each, still], predicted[each, still]]) / population
     unknown = np.full(len(two), np.nan)
     points = EqualPoints(weights[each, moved], rest, unknown, unknown, unknown)
-    scale = np.stack([count, base, most]).astype(np.intp)
+    scale = np.stack([count, base + 1, most]).astype(np.intp)
     return EqualCandidates(two, on_first, np.stack([i, j]), scale, pairs.far[two], points, population)
 
 

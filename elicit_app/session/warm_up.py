@@ -45,7 +45,7 @@ def practice_pair(study: Study) -> PracticePair:
 def practice_trade(study: Study) -> PracticePair:
     """Return a practice trade: A has more of the yardstick mistake, B more of another one, whose count may be moved.
 
-    The count starts as the pair shows it. Its scale runs from the other side's count to the point at which half of that
+    The count starts as the pair shows it. Its scale runs from one more than the other side has to where half of that
     class is wrong.
     """
     usual = _usual_result(study)
@@ -53,7 +53,7 @@ def practice_trade(study: Study) -> PracticePair:
     with_more, with_fewer = _apart(usual, first)
     right, left = _apart(with_fewer, second)[0], _apart(with_more, second)[1]
     true = second[0]
-    least = int(left[second])
+    least = int(left[second]) + 1
     most = max(least + 1, min(int(right[second] + right[true, true]), int(right[true].sum()) // 2))
     proposal = Proposal("second", true, second[1], min(most, max(least, int(right[second]))), least, most)
     return PracticePair(left, right, proposal)

@@ -262,6 +262,9 @@ class TestQuestions:
                 assert question.proposal.start == answer.moved.start
                 shown = question.moved(replace(answer.moved, count=question.proposal.start))
                 assert shown.same_as(question, 0.0)
+                least = question.moved(replace(answer.moved, count=question.proposal.least))
+                apart = np.sign(least.first - least.second)[~np.eye(3, dtype=bool)]
+                assert sorted(apart[apart != 0]) == [-1, 1], "each side has fewer of something at every count"
                 most = question.moved(replace(answer.moved, count=question.proposal.most))
                 assert procedure.source.region.contains(np.array([most.first, most.second])).all()
         sides = [question.proposal.side for question, _ in asked if question.asks_equal]

@@ -92,7 +92,7 @@ def test_a_comma_parts_thousands_only_where_a_number_could_begin_so(typed, ratio
 def test_the_scale_of_a_trade_ends_where_half_of_the_class_is_wrong(k, skill) -> None:
     left, right, proposal = practice_trade(study(k, skill=skill))
     cell, cases = (proposal.true, proposal.predicted), right[proposal.true].sum()
-    assert (proposal.least, proposal.start) == (left[cell], min(right[cell], proposal.most))
+    assert (proposal.least, proposal.start) == (left[cell] + 1, min(right[cell], proposal.most))
     assert proposal.least < proposal.most
     assert proposal.most <= max(proposal.least + 1, cases // 2) < cases
 
