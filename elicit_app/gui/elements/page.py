@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QRectF, QSize, Qt, QTimer, Signal, SignalInstance
-from PySide6.QtGui import QDropEvent, QKeySequence, QPainter, QPalette, QResizeEvent, QShortcut
+from PySide6.QtGui import QDropEvent, QKeyEvent, QKeySequence, QPainter, QPalette, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
@@ -205,6 +205,10 @@ class ScrolledPage(Page):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._keep_margins()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Scroll by the keys that nothing on the page takes, wherever the focus is."""
+        self.area.keyPressEvent(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and watched is self.area.viewport():

@@ -101,6 +101,15 @@ def results(qtbot, views, study):
     return page
 
 
+def test_the_page_scrolls_by_keys_wherever_the_focus_is(results, qtbot):
+    bar = results.area.verticalScrollBar()
+    for place in (results, results.tabs, results.header):
+        qtbot.keyClick(place, Qt.Key.Key_PageDown)
+        assert bar.value() > 0
+        qtbot.keyClick(place, Qt.Key.Key_PageUp)
+        assert bar.value() == 0
+
+
 def test_answers_stand_newest_first_in_words_without_sides(review):
     rows = review.table.answers.rows
     assert [row.number for row in rows] == list(range(len(rows), 0, -1))
