@@ -18,15 +18,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy
+from pydantic import ConfigDict, ValidationError, validate_call
 
 from elicit_app.experiments.simulated import SimulatedRun, settings_used
 from elicit_app.experiments.simulation import Experts, Laboratory, in_processes, split_options
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import setting_of
-from elicit_app.registry.entries import read_orders
+from elicit_app.registry.entries import read_orders, wrong_option
 from elicit_app.study.model import Study
 from elicit_app.study.opening import open_study
-from elicit_app.study.writing import append_lines, require_writable, whole_lines, write_whole
+from elicit_app.study.writing import append_lines, require_folder, require_writable, whole_lines, write_whole
 from metrics.drawing import line_style
 from metrics.errors import InputError
 from metrics.files import read_regular_file, real_path
@@ -62,14 +63,18 @@ class Combination:
         """
         study = _opened(self.study)
         about_asking, about_experts = split_options(dict(self.options))
+        try:
+            experts = _stated_experts(**about_experts)
+        except ValidationError as error:
+            raise wrong_option(error, str(error.errors()[0]["loc"][0])) from error
         if "never_worse" in about_asking:
             stated = about_asking["never_worse"]
-            about_asking["never_worse"] = read_orders((stated,) if isinstance(stated, str) else stated, study.classes)
+            texts = stated if isinstance(stated, tuple) else (stated,)
+            if not all(isinstance(text, str) for text in texts):
+                raise WrongOption("`never_worse`: it must be a text, or a list of texts.")
+            about_asking["never_worse"] = read_orders(texts, study.classes)
         setting = setting_of(self.procedure, **about_asking)
-        try:
-            return Laboratory(study, setting, Experts.stated(**about_experts))
-        except TypeError as error:
-            raise WrongOption(f"An option of {self} has a value of the wrong kind: {error}.") from error
+        return Laboratory(study, setting, experts)
 
     def __str__(self) -> str:
         """Return the combination as one line."""
@@ -78,6 +83,9 @@ class Combination:
     def as_dict(self) -> dict[str, Any]:
         """Return what identifies it among others, by name."""
         return {"study": self.study, "procedure": self.procedure, **dict(self.options)}
+
+
+_stated_experts = validate_call(config=ConfigDict(strict=True))(Experts.stated)
 
 
 @dataclass(frozen=True)
@@ -291,6 +299,7 @@ def run_sweep(
     be written, a study cannot provide what is asked for, or the workers are lost.
     """
     require_writable(out)
+    require_folder(out)
     runs = Runs(sweep, out)
     advance(len(runs.done))
     missing = runs.missing()

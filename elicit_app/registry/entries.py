@@ -196,7 +196,7 @@ def setting_of(procedure: str = "bayes", /, **options: object) -> Setting:
         if field in used and used[field] not in allowed:
             what = "elicits the family" if field == "family" else "asks on the"
             raise WrongOption(
-                f"The procedure {procedure} {what} {' or '.join(allowed)} only; omit or change `{field}`."
+                f"The procedure {procedure} {what} {series(allowed, 'or')} only; omit or change `{field}`."
             )
     for name in used:
         if not entry.offers(name):
@@ -206,10 +206,14 @@ def setting_of(procedure: str = "bayes", /, **options: object) -> Setting:
     try:
         return setting_from({"procedure": procedure, **used})
     except ValidationError as error:
-        first = error.errors()[0]
-        field = next((str(part) for part in first["loc"][1:]), "procedure")
-        own = first["type"] == "value_error"
-        raise WrongOption(f"`{field}`: {first['ctx']['error'] if own else f'it {finding_words(first)}'}.") from error
+        raise wrong_option(error, next((str(part) for part in error.errors()[0]["loc"][1:]), "procedure")) from error
+
+
+def wrong_option(error: ValidationError, option: str) -> WrongOption:
+    """Return the first finding about options as the problem of one of them."""
+    first = error.errors()[0]
+    own = first["type"] == "value_error"
+    return WrongOption(f"`{option}`: {first['ctx']['error'] if own else f'it {finding_words(first)}'}.")
 
 
 def setting_from(fields: dict[str, Any]) -> Setting:

@@ -111,10 +111,9 @@ def write_problem(path: Path, error: OSError) -> Problem:
     """Return the problem for a file or folder that could not be written, with what to do."""
     try:
         require_writable(path)
+        require_folder(path)
     except Problem as problem:
         return problem
-    if not path.parent.is_dir():
-        return Problem(f"{path} could not be written: there is no folder {path.parent}. Make it, or name another one.")
     if error.errno == errno.ENOSPC:
         return Problem(f"{path} could not be written: the disk is full. Free some space, or choose another place.")
     return Problem(f"{path} could not be written ({error.strerror or error}). Choose another place.")
@@ -132,6 +131,12 @@ def require_writable(path: Path) -> None:
             return
         if folder.exists():
             raise Problem(f"{path} cannot be written: {folder} is a file, not a folder. Choose another place.")
+
+
+def require_folder(path: Path) -> None:
+    """Check that the folder of a file to be written exists; raise Problem if not."""
+    if not path.parent.is_dir():
+        raise Problem(f"{path} could not be written: there is no folder {path.parent}. Make it, or name another one.")
 
 
 @contextmanager

@@ -115,7 +115,15 @@ def test_a_killed_sweep_goes_on_in_two_processes_and_loses_none(tmp_path):
         ('study = "wine"\nnoise = "loud"', "noise loud: none, weights:S"),
         ('study = "wine"\nseed = [1, 1]', "states one combination twice"),
         ('study = "wine"\nseed = []', "seed must be a value or a list"),
-        ('study = "wine"\nvotes = "three"', "votes"),
+        ('study = "wine"\nvotes = "three"', "votes: it must be a whole number, not 'three'"),
+        ('study = "wine"\nvotes = 2.5', "votes: it must be a whole number, not 2.5"),
+        ('study = "wine"\nnoise = 0.1', "noise: it must be a text, not 0.1"),
+        ('study = "wine"\ntruth = "dominated"', "truth: it must be 'iid' or 'structured', not 'dominated'"),
+        ('study = "wine"\nstrength = "yes"', "strength: it must be true or false, not 'yes'"),
+        ('study = "wine"\nstop = 3', "stop: it must be true or false, not 3"),
+        ('study = "wine"\nweights = 3', "weights: it must be a list, not 3"),
+        ('study = "wine"\ndenominator = "x"', "denominator: it must be a list, not 'x'"),
+        ('study = "wine"\nnever_worse = [[3]]', "never worse: it must be a text"),
         ('study = "wine"\n[sweep]\nseed = 1', r"headed \[\[sweep\]\]"),
     ],
 )
@@ -124,6 +132,13 @@ def test_a_wrong_specification_is_told_in_words(tmp_path, text, sentence):
     path.write_text(text)
     with pytest.raises(Problem, match=sentence):
         read_sweep(path)
+
+
+def test_a_missing_folder_is_noticed_before_anything_runs(specification, tmp_path):
+    done = []
+    with pytest.raises(Problem, match="there is no folder"):
+        run_sweep(read_sweep(specification), tmp_path / "none" / "runs.parquet", advance=done.append)
+    assert not done
 
 
 def test_a_table_is_named_as_what_it_is(specification, tmp_path):
