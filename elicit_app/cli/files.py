@@ -155,9 +155,10 @@ def pool(
     pooled = pooled_of(sources, name)
     experts = [Expert(source.who, source) for source in sources]
     view = compare(experts, pooled.name, pooled=pooled, notes=notes)
+    if out is not None:
+        write_whole(out, pooled.to_json())  # before anything is printed, whose reader may go away
     print_comparison(output.console(), view)
     if out is not None:
-        write_whole(out, pooled.to_json())
         print(f"Metric file: {out}")
 
 

@@ -438,8 +438,11 @@ def report(
     require_report_name(out)
     require_all_new((out, metric), force)
     view = compare_study(open_study(study), trusted_only=trusted_only)
-    print_comparison(output.console(), view)
     page = pooled_report(view, "" if metric is None else metric.name)
-    print(f"Report: {save_report(page, view.pooled, out)}")
+    # Before anything is printed, whose reader may go away.
+    saved = {"Report": save_report(page, view.pooled, out)}
     if metric is not None:
-        print(f"Metric file: {save_metric(view.pooled, metric)}")
+        saved["Metric file"] = save_metric(view.pooled, metric)
+    print_comparison(output.console(), view)
+    for kind, path in saved.items():
+        print(f"{kind}: {path}")
