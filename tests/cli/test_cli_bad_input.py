@@ -169,11 +169,8 @@ def test_a_reader_that_goes_away_is_no_error(desk):
 
 def test_files_are_written_whole_for_a_reader_that_goes_away(tmp_path):
     ask = "ask breast-cancer --simulate random --procedure dlpm"
-    for arguments in (
-        f"{ask} --out m.metric.json",
-        f"{ask} --seed 1 --out n.metric.json",
-        "metric pool *.json --out p.json",
-    ):
+    made = [f"{ask} --seed {number} --out {name}.metric.json" for number, name in enumerate("mn", 1)]
+    for arguments in (*made, "metric pool m.metric.json n.metric.json --out p.json"):
         command = f"{sys.executable} -c 'from elicit_app.cli.main import run; run()' {arguments} | true"
         subprocess.run(command, shell=True, capture_output=True, cwd=tmp_path, check=False)
     assert ElicitedMetric.load(tmp_path / "m.metric.json").provenance.questions >= 6

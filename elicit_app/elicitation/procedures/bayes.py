@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -71,7 +71,6 @@ _REMEMBERED_NUMBERS, _FEWEST_REMEMBERED = 6_000_000, 6
 _RESULTS_REMEMBERED = 12
 _ANSWERS_REMEMBERED = 1_000
 _BELIEF, _PAIR, _SCALE, _TARGET, _RESULT, _RIVALS, _WIDEST = range(7)  # separate random streams
-
 _STUDY_SEED = 21
 
 
@@ -130,23 +129,20 @@ class Bayes:
             )
         self._purpose, self._cases = purpose, cases
         self._models = argmax_confusions(cases, population)
-        self._goal: Goal
+        goal: Goal = "order" if self.prior.size > _FEW_WEIGHTS and space != "sphere" else "closeness"
         self.source: SpherePairs | FrontierPairs | PlausiblePairs | FractionPairs
         if space == "sphere":
             if sphere is None:
                 raise Problem("The space sphere needs a centre and a radius.")
-            self.source, self._goal = SpherePairs(*sphere, self.prior), "closeness"
+            self.source = SpherePairs(*sphere, self.prior)
         else:
             # A count tells as much of a small trade as of a large one; a choice may not.
             pairs = pairs_of_study(cases, population, linear, max_cells, worst_error, large=answers == "choice")
             self.source = FractionPairs(pairs, self.prior) if isinstance(self.prior, FractionPrior) else pairs
-            self._goal = "order" if self.prior.size > _FEW_WEIGHTS else "closeness"
         self._by_particles = space == "sphere" or linear.size <= MOST_WEIGHTS_OF_PARTICLES
         self._targets = self.source.random_gains(_TARGETS, _study_rng(_TARGET))
         labels = pile_labels(piles, family, cases[0].n_classes, self.prior.size) if piles else None
-        self.asker = Asker(
-            self.source, self.prior, self._models, self._goal, self._targets, answers, strength, piles=labels
-        )
+        self.asker = Asker(self.source, self.prior, self._models, goal, self._targets, answers, strength, piles=labels)
         self.response = self._response(space)
         self._stride = _STRIDE_OF_MANY if linear.size > FEW_ENOUGH else 1
         particles = PARTICLES * -(-min(linear.size, MOST_WEIGHTS_OF_PARTICLES) // _WEIGHTS_OF_THEM)
@@ -207,13 +203,10 @@ class Bayes:
 
     def belief(self, history: Sequence[Asked]) -> Posterior:
         """Return the posterior after `history`, built from its longest cached prefix."""
-        return completed(self._update(history))
+        return completed(self.prepare(history))
 
-    def prepare(self, history: Sequence[Asked]) -> Iterator[None]:
+    def prepare(self, history: Sequence[Asked]) -> InParts[Posterior]:
         """Compute the posterior after `history` in parts, and keep it."""
-        yield from self._update(history)
-
-    def _update(self, history: Sequence[Asked]) -> InParts[Posterior]:
         keys, stages = prefix_digests(history), [len(history)]
         while (belief := self._beliefs.get(keys[stages[-1]])) is None and stages[-1]:
             stages.append(parent_length(stages[-1], self._stride))
@@ -280,8 +273,7 @@ class Bayes:
         source = self.source
         if isinstance(source, SpherePairs | FractionPairs) or self._asks_prices or n_answered(history) < fewest:
             return None
-        belief = self.belief(history)
-        if not isinstance(belief, ParticlePosterior):
+        if not isinstance(belief := self.belief(history), ParticlePosterior):
             return None
 
         def checked() -> Linearity:
