@@ -375,17 +375,17 @@ class SessionRunner:
 
     def _prepare_choices(self, asking: CurrentQuestion) -> None:
         replies = self._session.likely_replies(asking)
-        self._look_ahead(self._session.look_ahead(asking, reply, strength) for reply, strength in replies)
+        self._queue_parts(self._session.look_ahead(asking, reply, strength) for reply, strength in replies)
 
     def _prepare_counts(self, asking: CurrentQuestion) -> None:
         """Prepare the likely counts before the choices, which are what a person falls back to."""
         self._prepare_choices(asking)
         counts = self._session.likely_counts(asking)
-        self._look_ahead(self._session.look_ahead(asking, "equal", moved=moved) for moved in counts)
+        self._queue_parts(self._session.look_ahead(asking, "equal", moved=moved) for moved in counts)
 
-    def _look_ahead(self, prepared: Iterable[Iterator[None]]) -> None:
-        """Queue what was given, in its order, before what is waiting already."""
-        for parts in reversed(list(prepared)):
+    def _queue_parts(self, works: Iterable[Iterator[None]]) -> None:
+        """Queue works that are done part by part, in their order, before what is waiting already."""
+        for parts in reversed(list(works)):
             self._queue_idle(partial(self._prepare_part, parts), first=True)
 
     def _prepare_part(self, parts: Iterator[None]) -> None:
