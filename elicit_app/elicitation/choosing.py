@@ -389,7 +389,7 @@ def likely_counts(belief: Posterior, question: Question) -> tuple[Moved, ...]:
     if proposal is None:
         return ()
     tens = 10 ** np.arange(len(str(proposal.most)))
-    scale = [int(one) for one in np.outer(tens, ROUND_STEPS).ravel() if max(proposal.least, 1) <= one <= proposal.most]
+    scale = [int(one) for one in np.outer(tens, ROUND_STEPS).ravel() if proposal.least <= one <= proposal.most]
     at = Moved(proposal.side, proposal.true, proposal.predicted, proposal.start, proposal.start)
     named = [replace(at, count=count) for count in scale]
     points = [evidence([Asked(question, Answer(Choice.EQUAL, moved=one))], belief.prior).points for one in named]

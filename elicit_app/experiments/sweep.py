@@ -27,7 +27,7 @@ from elicit_app.registry import setting_of
 from elicit_app.registry.entries import read_orders, wrong_option
 from elicit_app.study.model import Study
 from elicit_app.study.opening import open_study
-from elicit_app.study.writing import append_lines, require_folder, require_writable, whole_lines, write_whole
+from elicit_app.study.writing import append_lines, require_folder, whole_lines, write_whole
 from metrics.drawing import line_style
 from metrics.errors import InputError
 from metrics.files import read_regular_file, real_path
@@ -42,6 +42,7 @@ _MARKS = "os^Dv"  # five, so that with four hues they distinguish twenty searche
 _PORTION = 10  # runs that are computed and written together
 _MOST_COMBINATIONS = 10_000
 _MOST_BYTES = 1 << 20
+_stated_experts = validate_call(config=ConfigDict(strict=True))(Experts.stated)
 
 
 @dataclass(frozen=True)
@@ -83,9 +84,6 @@ class Combination:
     def as_dict(self) -> dict[str, Any]:
         """Return what identifies it among others, by name."""
         return {"study": self.study, "procedure": self.procedure, **dict(self.options)}
-
-
-_stated_experts = validate_call(config=ConfigDict(strict=True))(Experts.stated)
 
 
 @dataclass(frozen=True)
@@ -298,7 +296,6 @@ def run_sweep(
     called with the number of runs just finished, first with those of an earlier start. Raises Problem if `out` cannot
     be written, a study cannot provide what is asked for, or the workers are lost.
     """
-    require_writable(out)
     require_folder(out)
     runs = Runs(sweep, out)
     advance(len(runs.done))

@@ -110,7 +110,6 @@ def write_picture(figure: Figure, path: Path, dpi: int = 150) -> None:
 def write_problem(path: Path, error: OSError) -> Problem:
     """Return the problem for a file or folder that could not be written, with what to do."""
     try:
-        require_writable(path)
         require_folder(path)
     except Problem as problem:
         return problem
@@ -134,7 +133,8 @@ def require_writable(path: Path) -> None:
 
 
 def require_folder(path: Path) -> None:
-    """Check that the folder of a file to be written exists; raise Problem if not."""
+    """Check that a file could be written at a path, whose folder exists; see `require_writable`."""
+    require_writable(path)
     if not path.parent.is_dir():
         raise Problem(f"{path} could not be written: there is no folder {path.parent}. Make it, or name another one.")
 
