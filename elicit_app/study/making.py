@@ -208,10 +208,10 @@ def _swapped_column_notes(models: Sequence[Predictions], classes: Sequence[str])
         rows, columns = linear_sum_assignment(counts, maximize=True)
         now, exchanged = np.trace(counts) / counts.sum(), counts[rows, columns].sum() / counts.sum()
         if exchanged > now + 0.1 + 2 / np.sqrt(counts.sum()):  # a weak model improves a little by chance
-            pairs = [f"“{classes[j]}” for “{classes[i]}”" for i, j in enumerate(columns.tolist()) if i != j]
+            moved = [classes[i] for i, j in enumerate(columns.tolist()) if i != j]
             yield (
-                f"{model.name} is right in {100 * now:.0f} % of the cases; with columns exchanged, "
-                f"{listed(pairs, 3)}, in {100 * exchanged:.0f} %. Check which column belongs to which class."
+                f"{model.name} is right in {100 * now:.0f} % of the cases; with the columns of {listed(moved, 4)} "
+                f"exchanged, in {100 * exchanged:.0f} %. Check which column belongs to which class."
             )
 
 

@@ -258,6 +258,9 @@ def column_map(
         other = (
             tuple(name for name in first_rows.values.get(truth, ()) if name not in stated) if len(stated) == 1 else ()
         )
+        if len(other) > 1 and stated[0] not in first_rows.values[truth]:
+            fault = f"The column “{shortened(truth)}” holds no label “{shortened(stated[0])}”"
+            raise file_problem(first_rows.path, Finding(fault, f"It holds {listed([*other])}."))
         kind: Any = "logits" if logits else "probabilities"
         found = ColumnMap(truth, (*other, *stated), tuple(column for _, column in columns), kind)
     elif guess is None or guess.truth != truth:

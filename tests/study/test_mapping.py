@@ -103,8 +103,7 @@ def test_exchanged_columns_are_pointed_out(tmp_path):
     assert not create_study(tmp_path / "right", [path], columns=right).notes
     wrong = ColumnMap("label", ("cat", "dog", "bird"), ("b", "a", "c"), "logits")
     (note,) = create_study(tmp_path / "wrong", [path], columns=wrong).notes
-    assert "“dog” for “cat”" in note
-    assert "right in 50 % of the cases; with columns exchanged" in note
+    assert "right in 50 % of the cases; with the columns of “cat”, “dog” exchanged, in 83 %." in note
 
 
 @pytest.mark.parametrize(("right", "notes"), [(12, 0), (3, 1)])
@@ -132,6 +131,12 @@ def test_one_column_for_two_classes_is_that_of_the_second(tmp_path):
     stated = column_map(read_first_rows(path), columns=[("sick", "p_sick")])
     assert stated == read_first_rows(path).guess == ColumnMap("target", ("well", "sick"), ("p_sick",))
     np.testing.assert_allclose(read_predictions(path, columns=stated).predictions.y_proba[:, 1], [0.1, 0.8, 0.4, 0.9])
+
+
+def test_a_class_that_the_file_spells_otherwise_is_told(tmp_path):
+    path = write(tmp_path, table(["label", "p"], ["true", "false"], [0.9, 0.1]))
+    with pytest.raises(Problem, match="“label” holds no label “True” .It holds “false”, “true”"):
+        column_map(read_first_rows(path), truth="label", columns=[("True", "p")])
 
 
 def test_labels_only_can_be_judged_beside_models(tmp_path, logits):
