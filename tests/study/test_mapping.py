@@ -135,7 +135,7 @@ def test_one_column_for_two_classes_is_that_of_the_second(tmp_path):
 
 def test_a_class_that_the_file_spells_otherwise_is_told(tmp_path):
     path = write(tmp_path, table(["label", "p"], ["true", "false"], [0.9, 0.1]))
-    with pytest.raises(Problem, match="“label” holds no label “True” .It holds “false”, “true”"):
+    with pytest.raises(Problem, match=r"“label” holds no label “True” .It holds “false”, “true”"):
         column_map(read_first_rows(path), truth="label", columns=[("True", "p")])
 
 
