@@ -255,14 +255,9 @@ def column_map(
         found = ColumnMap(truth, _classes_of_labels(first_rows, truth, predicted), (predicted,), "labels")
     elif columns:
         stated = tuple(name for name, _ in columns)
-        other = (
-            tuple(name for name in first_rows.values.get(truth, ()) if name not in stated) if len(stated) == 1 else ()
-        )
-        if len(other) > 1 and stated[0] not in first_rows.values[truth]:
-            fault = f"The column “{shortened(truth)}” holds no label “{shortened(stated[0])}”"
-            raise file_problem(first_rows.path, Finding(fault, f"It holds {listed([*other])}."))
+        classes = stated if len(stated) > 1 else _with_others(first_rows, truth, stated[0])
         kind: Any = "logits" if logits else "probabilities"
-        found = ColumnMap(truth, (*other, *stated), tuple(column for _, column in columns), kind)
+        found = ColumnMap(truth, classes, tuple(column for _, column in columns), kind)
     elif guess is None or guess.truth != truth:
         remedy = "Name the column of each class, or that of the predicted labels."
         raise file_problem(first_rows.path, Finding("It is unclear what the model predicts", remedy))
@@ -285,6 +280,16 @@ def _classes_of_labels(first_rows: FirstRows, truth: str, predicted: str) -> tup
         found = f"The columns {truth} and {predicted} hold {held}"
         raise file_problem(first_rows.path, Finding(found, "Mistakes need two classes or more, and a row per case."))
     return names
+
+
+def _with_others(first_rows: FirstRows, truth: str, stated: str) -> tuple[str, ...]:
+    """Return the classes of a file, the stated one last, spelt as in the file. Raises Problem if no label means it."""
+    labels = first_rows.values.get(truth, ())
+    at = ClassIndex(labels).place(stated) if labels else -1
+    if at < 0 and len(labels) > 1:
+        fault = f"The column “{shortened(truth)}” holds no label “{shortened(stated)}”"
+        raise file_problem(first_rows.path, Finding(fault, f"It holds {listed([*labels])}."))
+    return (*labels[:at], *labels[at + 1 :], labels[at]) if at >= 0 else (*labels, stated)
 
 
 def parts_of(text: str) -> list[str]:

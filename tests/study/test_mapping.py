@@ -133,10 +133,21 @@ def test_one_column_for_two_classes_is_that_of_the_second(tmp_path):
     np.testing.assert_allclose(read_predictions(path, columns=stated).predictions.y_proba[:, 1], [0.1, 0.8, 0.4, 0.9])
 
 
-def test_a_class_that_the_file_spells_otherwise_is_told(tmp_path):
+@pytest.mark.parametrize("labels", [("false", "true"), ("0", "1")])
+@pytest.mark.parametrize("stated", ["True", "true", "1", "1.0"])
+def test_the_class_of_one_column_may_be_spelt_in_another_way(tmp_path, labels, stated):
+    path = write(tmp_path, table(["label", "p"], [labels[1], labels[0], labels[0]], [0.9, 0.1, 0.2]))
+    columns = column_map(read_first_rows(path), truth="label", columns=[(stated, "p")])
+    read = read_predictions(path, columns=columns)
+    assert read.classes == labels
+    assert read.predictions.y_true.tolist() == [1, 0, 0]
+    np.testing.assert_allclose(read.predictions.y_proba[:, 1], [0.9, 0.1, 0.2])
+
+
+def test_a_class_that_the_file_does_not_hold_is_told(tmp_path):
     path = write(tmp_path, table(["label", "p"], ["true", "false"], [0.9, 0.1]))
-    with pytest.raises(Problem, match=r"“label” holds no label “True” .It holds “false”, “true”"):
-        column_map(read_first_rows(path), truth="label", columns=[("True", "p")])
+    with pytest.raises(Problem, match=r"“label” holds no label “yes” .It holds “false”, “true”"):
+        column_map(read_first_rows(path), truth="label", columns=[("yes", "p")])
 
 
 def test_labels_only_can_be_judged_beside_models(tmp_path, logits):
