@@ -58,8 +58,8 @@ class Batch:
 class Faults:
     """Collects faults in the order of `Kind`, and true labels without a column."""
 
-    def __init__(self, in_array: bool = False) -> None:
-        self._in_array = in_array
+    def __init__(self, remedy_of_unknown: str = "") -> None:
+        self._remedy_of_unknown = remedy_of_unknown
         self._first: dict[Kind, str] = {}
         self._rows: Counter[Kind] = Counter()
         self._unknown: Counter[str] = Counter()
@@ -84,9 +84,8 @@ class Faults:
             has = counted(self._unknown.total(), "row has", "rows have")
             columns = " and ".join(PROBABILITY + shortened(label) for label in labels[:2])
             remedy = f"Add {'a column' if len(labels) == 1 else 'columns like'} {columns}, or leave these rows out."
-            if self._in_array:
-                remedy = "The array classes names the class of each column of y_proba; without it they are 0, 1, ..."
-            found.append(Finding(f"{has} a true label that has no column: {listed(labels)}", remedy))
+            what = f"{has} a true label that has no column: {listed(labels)}"
+            found.append(Finding(what, self._remedy_of_unknown or remedy))
         return tuple(found)
 
     def _message(self, kind: Kind) -> str:
@@ -106,7 +105,7 @@ class RowCheck:
         self._seen = first_row
         self._classes = classes
         self._index = ClassIndex(classes)
-        self._faults = Faults(in_array=table.in_array)
+        self._faults = Faults(table.remedy_of_unknown)
         self.rescaled = 0
 
     def batches(self, frames: Iterable[pl.DataFrame]) -> Iterator[Batch]:
@@ -149,7 +148,8 @@ class RowCheck:
         for name, column in zip(self._classes, written, strict=True):
             kind = column.dtype
             if not kind.is_numeric() and kind not in (pl.String, pl.Null):
-                message = f"Column {PROBABILITY}{name} holds {str(kind).split('(')[0].lower()} values, not numbers"
+                held = str(kind).split("(")[0].lower()
+                message = f"Column {self._table.written(PROBABILITY + name)} holds {held} values, not numbers"
                 raise file_problem(self._table.path, Finding(message, "Write one probability in every cell."))
 
     def _labels(self, column: pl.Series, rows: RowNumbers) -> NDArray[np.int64]:
@@ -165,7 +165,7 @@ class RowCheck:
         empty = truth == EMPTY
         if empty.any():
             row = int(rows[empty.argmax()])
-            self._faults.add("label", int(empty.sum()), self._empty_message(row, TRUTH))
+            self._faults.add("label", int(empty.sum()), self._empty_message(row, self._table.written(TRUTH)))
         for value, count in column.filter(pl.Series(truth == UNKNOWN)).value_counts().iter_rows():
             self._faults.add_unknown(label_text(value), count)
         return truth
@@ -194,7 +194,7 @@ class RowCheck:
             self._faults.add("sum", int(off.sum()), message)
 
     def _message(self, kind: Kind, row: int, column: int, value: object) -> str:
-        name = PROBABILITY + self._classes[column]
+        name = self._table.written(PROBABILITY + self._classes[column])
         if kind == "cell":
             return self._empty_message(row, name)
         if kind == "text":

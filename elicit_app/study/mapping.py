@@ -7,7 +7,7 @@ import io
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
-from elicit_app.study.checking import SUM_RANGE
+from elicit_app.study.guessing import PERCENT, classes_of_both, guess, guess_with, in_order, kind_of, numbers_of
 from elicit_app.study.model import MOST_CLASSES, ColumnMap
 from elicit_app.study.tables import EMPTY, LONGEST_CELL, PROBABILITY, TRUTH, UNKNOWN, Table, class_of_column, open_table
-from metrics.inputs.class_index import ClassIndex, joint_names
+from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import label_text
 from metrics.text import counted
 
@@ -28,19 +28,6 @@ if TYPE_CHECKING:
 NAMELESS = "seem to be values: write the names of the columns into a line above them."
 SHOWN_ROWS = 5
 _LOOKED_AT_ROWS, _LOOKED_AT_COLUMNS = 20_000, 200
-_TRUTHS = (
-    *("y_true", "true", "truth", "true_label", "true_class", "label", "labels", "target", "targets", "gold"),
-    *("ground_truth", "gt", "actual", "reference", "diagnosis", "class", "y"),
-)
-_DECIDED = (
-    *("y_pred", "pred", "prediction", "predictions", "predicted", "predicted_label", "predicted_class", "y_hat"),
-    *("decision", "output", "reader", "answer"),
-)
-_PREFIX = re.compile(
-    r"^(y_)?(proba?|probability|prob|p|score|scores|logits?|softmax|pred|class|conf|confidence)[ _.:\-]*", re.I
-)
-_SUFFIX = re.compile(r"[ _.:\-]*(proba?|probability|score|logits?|conf|confidence)$", re.I)
-_COUNTING = ("", "id", "index", "case", "row", "unnamed: 0", "image", "file", "filename", "patient_id", "fold")
 
 
 @dataclass(frozen=True)
@@ -59,7 +46,7 @@ class FirstRows:
 
     def guess_with(self, truth: str) -> ColumnMap | None:
         """Return the apparent meaning of the columns, given that `truth` is the true class."""
-        return _guess_with(truth, self.columns, self.filled, self.values) if truth in self.values else None
+        return guess_with(truth, self.columns, self.filled, self.values) if truth in self.values else None
 
     @property
     def nameless(self) -> bool:
@@ -86,9 +73,9 @@ def read_first_rows(path: Path) -> FirstRows:
     frames = [*table.frames(range(len(names)), 0, _LOOKED_AT_ROWS)]
     columns = {name: [row for frame in frames for row in frame[:, at].to_list()] for at, name in enumerate(names)}
     filled = {name: [value for value in values if _text(value)] for name, values in columns.items()}
-    labels = {name: tuple(map(str, ClassIndex(_sorted(own)).names)) for name, own in filled.items() if _few(own)}
+    labels = {name: tuple(map(str, ClassIndex(in_order(own)).names)) for name, own in filled.items() if _few(own)}
     rows = zip(*(map(_text, values[:SHOWN_ROWS]) for values in columns.values()), strict=True)
-    return FirstRows(path, names, tuple(rows), labels, _guess(names, filled, labels), _are_usual(names), filled)
+    return FirstRows(path, names, tuple(rows), labels, guess(names, filled, labels), _are_usual(names), filled)
 
 
 def has_usual_columns(path: Path) -> bool:
@@ -110,125 +97,6 @@ def _few(values: list[Any]) -> bool:
         if len(found) > MOST_CLASSES:
             return False  # most columns are numeric, and a few rows show it
     return len(found) >= 2 and max(map(len, found)) <= LONGEST_CELL
-
-
-def _sorted(values: list[Any]) -> list[str]:
-    """Return the different labels in order: numbers by size, then text alphabetically."""
-    found = {label_text(value) for value in values}
-    return sorted(found, key=lambda text: (0, int(text), "") if re.fullmatch(r"-?\d{1,9}", text) else (1, 0, text))
-
-
-def _guess(names: Sequence[str], filled: dict[str, list[Any]], labels: dict[str, tuple[str, ...]]) -> ColumnMap | None:
-    truth = _named(names, _TRUTHS, labels) or next((name for name in names if _holds_words(name, labels)), None)
-    if truth is not None:
-        return _guess_with(truth, names, filled, labels)
-    # If names give no hint and classes are numbers, choose the only label column for which the others can be scores.
-    found = [_guess_with(name, names, filled, labels) for name in names if _numbers_classes(name, labels)]
-    scored = [one for one in found if one is not None and one.kind != "labels"]
-    return scored[0] if len(scored) == 1 else None
-
-
-def _guess_with(
-    truth: str, names: Sequence[str], filled: dict[str, list[Any]], labels: dict[str, tuple[str, ...]]
-) -> ColumnMap | None:
-    classes = labels[truth]
-    numbers = {name: own for name in names if name != truth and (own := _numbers(name, filled[name])) is not None}
-    scored = _scores(classes, filled[truth], numbers)
-    if scored is not None:
-        if len(scored) == 1 and _is_of_first(scored[0], classes, filled[truth], numbers[scored[0]]):
-            # A single column of two classes holds the probability of the second.
-            classes = classes[::-1]
-        elif len(scored) == len(classes):
-            # In the order of the columns, which was chosen on purpose; sorted names would put 10 before 2.
-            pairs = sorted(zip(scored, classes, strict=True), key=lambda pair: names.index(pair[0]))
-            scored, classes = tuple(column for column, _ in pairs), tuple(name for _, name in pairs)
-        return ColumnMap(truth, classes, scored, _kind([numbers[name] for name in scored]))
-    decided = _named(names, _DECIDED, labels, other_than=truth)
-    decided = decided or next((n for n in names if n != truth and set(labels.get(n, ("",))) <= set(classes)), None)
-    if decided is None:
-        return None
-    return ColumnMap(truth, _of_both(classes, labels[decided]), (decided,), "labels")
-
-
-def _of_both(true: Iterable[object], predicted: Iterable[object]) -> tuple[str, ...]:
-    """Return the classes that true and predicted labels mean, in order."""
-    return tuple(_sorted([*joint_names(true, predicted).values()]))
-
-
-def _named(
-    names: Sequence[str], wanted: Sequence[str], labels: dict[str, tuple[str, ...]], other_than: str = ""
-) -> str | None:
-    plain = {re.sub(r"[ .\-]+", "_", name.lower()): name for name in names if name in labels and name != other_than}
-    return next((plain[name] for name in wanted if name in plain), None)
-
-
-def _numbers_classes(name: str, labels: dict[str, tuple[str, ...]]) -> bool:
-    return name in labels and all(re.fullmatch(r"\d{1,9}", value) for value in labels[name])
-
-
-def _holds_words(name: str, labels: dict[str, tuple[str, ...]]) -> bool:
-    return name in labels and not all(re.fullmatch(r"[-+.\deE]+", value) for value in labels[name])
-
-
-def _numbers(name: str, values: list[Any]) -> NDArray[np.float64] | None:
-    """Return the numbers of a column that may hold scores; None for text and for case numbers."""
-    if name.lower() in _COUNTING or not values:
-        return None
-    try:
-        numbers = np.array([float(value) for value in values])
-    except (TypeError, ValueError):
-        return None
-    return None if len(numbers) > 2 and (np.diff(numbers) == 1).all() else numbers
-
-
-def _scores(
-    classes: Sequence[str], truth: list[Any], numbers: dict[str, NDArray[np.float64]]
-) -> tuple[str, ...] | None:
-    """Return the score column of each class: by name, or by where scores are high if there is a column per class."""
-    found = [[name for name in numbers if text.casefold() in (name.casefold(), _plain(name))] for text in classes]
-    if all(len(own) == 1 for own in found):
-        return tuple(own[0] for own in found)
-    wide = [name for name, own in numbers.items() if len(np.unique(own)) > min(len(own), 2) or len(own) <= 2]
-    if len(wide) == len(classes):
-        return tuple(wide[at] for at in _highest(classes, truth, [numbers[name] for name in wide]))
-    return (wide[0],) if len(classes) == 2 and len(wide) == 1 else None
-
-
-def _highest(
-    classes: Sequence[str], truth: list[Any], columns: Sequence[NDArray[np.float64]]
-) -> NDArray[np.int64] | range:
-    """Return the column that is highest on the cases of each class; in column order if this is unclear."""
-    from scipy.optimize import linear_sum_assignment
-
-    if any(len(own) != len(truth) or not np.isfinite(own).all() for own in columns):
-        return range(len(columns))
-    of_case = np.array([label_text(value) for value in truth])
-    means = np.array([[own[of_case == name].mean() for own in columns] for name in classes])
-    spreads = np.array([own.std() for own in columns])
-    _, places = linear_sum_assignment((means - means.mean(axis=0)) / np.where(spreads > 0, spreads, 1), maximize=True)
-    return np.asarray(places)
-
-
-def _is_of_first(column: str, classes: Sequence[str], truth: list[Any], scores: NDArray[np.float64]) -> bool:
-    """Return whether the only column of two classes belongs to the first, by its name or by where it is high."""
-    if _plain(column) in (text.casefold() for text in classes):
-        return _plain(column) == classes[0].casefold()
-    return list(_highest(classes, truth, [scores, -scores])) == [0, 1] and len(scores) == len(truth)
-
-
-def _plain(column: str) -> str:
-    """Return a column's name without words for scores: "cat" for "score_cat" and "Cat logit"."""
-    return _SUFFIX.sub("", _PREFIX.sub("", column)).casefold()
-
-
-def _kind(scores: Sequence[NDArray[np.float64]]) -> Any:
-    """Return the kind of numbers: probabilities are in [0, 1] and, with one per class, sum to 1; others are scores."""
-    inside = all(((own >= 0) & (own <= 1)).all() for own in scores)
-    whole = len({len(own) for own in scores}) == 1
-    if inside and len(scores) > 1 and whole:
-        sums = np.sum(scores, axis=0)
-        inside = bool(((sums >= SUM_RANGE[0]) & (sums <= SUM_RANGE[1])).mean() > 0.5)
-    return "probabilities" if inside else "logits"
 
 
 def column_map(
@@ -263,18 +131,28 @@ def column_map(
         raise file_problem(first_rows.path, Finding("It is unclear what the model predicts", remedy))
     else:
         found = ColumnMap(truth, guess.classes, guess.columns, "logits" if logits else guess.kind)
-    require_usable(found)
-    scores = [_numbers(name, first_rows.filled.get(name, [])) for name in found.columns]
-    known = [own for own in scores if own is not None]
-    if found.kind == "logits" and len(scores) > 1 and len(known) == len(scores) and _kind(known) == "probabilities":
-        fault = "The columns are probabilities already, which add up to 1: they are not raw scores (logits)"
+    return settled(first_rows, found)
+
+
+def settled(first_rows: FirstRows, columns: ColumnMap) -> ColumnMap:
+    """Return a stated map of a file, with probabilities told from percentages by what they add up to.
+
+    Raises Problem if the map is inconsistent, or calls columns raw scores that are probabilities.
+    """
+    require_usable(columns)
+    numbers = [numbers_of(name, first_rows.filled.get(name, [])) for name in columns.columns]
+    known = [own for own in numbers if own is not None]
+    seen = kind_of(known) if len(known) == len(numbers) > 1 else columns.kind
+    if columns.kind == "logits" != seen:
+        whole = 100 if seen == "percentages" else 1
+        fault = f"The columns are {seen} already, which add up to {whole}: they are not raw scores (logits)"
         raise file_problem(first_rows.path, Finding(fault, "Take them as they are."))
-    return found
+    return replace(columns, kind=seen) if columns.kind == "probabilities" and seen == "percentages" else columns
 
 
 def _classes_of_labels(first_rows: FirstRows, truth: str, predicted: str) -> tuple[str, ...]:
     """Return the classes of a column of true and one of predicted labels. Raises Problem if there is only one."""
-    names = _of_both(first_rows.filled[truth], first_rows.filled.get(predicted, ()))
+    names = classes_of_both(first_rows.filled[truth], first_rows.filled.get(predicted, ()))
     if len(names) < 2 and predicted in first_rows.columns:
         held = f"only the label {listed([*names])}" if names else "no labels"
         found = f"The columns {truth} and {predicted} hold {held}"
@@ -343,14 +221,14 @@ def require_usable(columns: ColumnMap) -> None:
         raise Problem(f"{counted(len(columns.columns), 'column')} named where {what} is needed.")
 
 
-class MappedTable:
+class MappedTable(Table):
     """A table with the usual names, `y_true` and `proba_<class>`; see `tables.Table`.
 
     Raw scores become probabilities by softmax, a single score of two classes by the logistic function; a predicted
     label becomes probability 1.
     """
 
-    in_array = False
+    remedy_of_unknown = "Every true class needs a column: name that of each label, or leave these rows out."
 
     def __init__(self, table: Table, columns: ColumnMap) -> None:
         require_usable(columns)
@@ -378,6 +256,13 @@ class MappedTable:
         """Return the fault in the shape of a row; see `tables.Table`."""
         return self._table.row_fault(row)
 
+    def written(self, column: str) -> str:
+        """Return the column that was given for a usual one; see `tables.Table`."""
+        if column == TRUTH:
+            return self._map.truth
+        at = self.columns.index(column) - len(self.columns)
+        return self._map.columns[max(at, -len(self._map.columns))]
+
     def _one_hot(self, given: pl.Series, before: int) -> pl.DataFrame:
         """Return probability 1 for the predicted label; null if there is none."""
         import polars as pl
@@ -397,7 +282,7 @@ class MappedTable:
         """Return the probability of each class; missing numbers stay missing, and text is rejected."""
         import polars as pl
 
-        numbers = [column.cast(pl.Float64, strict=False) for column in given]
+        numbers = [_as_numbers(column) for column in given]
         for name, column, number in zip(self._map.columns, given, numbers, strict=True):
             text = number.is_null() & ~column.is_null()
             if text.any():
@@ -413,10 +298,23 @@ class MappedTable:
         return made.with_columns(pl.when(~pl.Series(gone[:, j])).then(pl.col(str(1 + j))) for j in range(len(proba.T)))
 
 
+def _as_numbers(given: pl.Series) -> pl.Series:
+    """Return the numbers in cells, null where there is none; with a percent sign, a hundredth of the number."""
+    import polars as pl
+
+    numbers = given.cast(pl.Float64, strict=False)
+    if given.dtype != pl.String or numbers.null_count() == given.null_count():
+        return numbers
+    shares = given.str.extract(PERCENT).cast(pl.Float64, strict=False) / 100
+    return numbers.fill_null(shares)
+
+
 def _as_probabilities(values: NDArray[np.float64], kind: str) -> NDArray[np.float64]:
     """Return probabilities (n, k) from the given columns; a single column belongs to the second of two classes."""
     from scipy.special import softmax
 
+    if kind == "percentages":
+        return values / 100
     if kind == "probabilities":
         return np.column_stack([1 - values, values]) if values.shape[1] == 1 else values
     scores = np.column_stack([np.zeros(len(values)), values]) if values.shape[1] == 1 else values

@@ -55,8 +55,8 @@ class ColumnMap:
     classes: tuple[str, ...]  # in order
     # one per class; for two classes possibly only that of the second; for labels the column of predicted labels
     columns: tuple[str, ...]
-    # their content: probabilities, raw scores for a softmax, or labels
-    kind: Literal["probabilities", "logits", "labels"] = "probabilities"
+    # their content: probabilities, the same times 100, raw scores for a softmax, or labels
+    kind: Literal["probabilities", "percentages", "logits", "labels"] = "probabilities"
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,7 +45,7 @@ MOST_TYPED_BYTES = 16 << 20
 _OTHERS = {".session.jsonl": "a session", ".metric.json": "a metric file"}
 _WHERE = "Choose a CSV, Parquet or NPZ file of predictions."
 SEPARATORS = ",;\t|"
-_DECIMAL_COMMA = r"^(\s*[-+]?\d*),(\d+(?:[eE][-+]?\d+)?\s*)$"
+_DECIMAL_COMMA = r"^(\s*[-+]?\d*),(\d+(?:[eE][-+]?\d+)?\s*%?\s*)$"
 _LONGEST_HEADER, _LONGEST_LINE = 1 << 20, 10 << 20  # bytes: 10,000 numbers of the largest allowed length
 LONGEST_CELL = 1_000
 OPEN_QUOTE = "Look for a quotation mark that is not closed."
@@ -68,7 +68,7 @@ class Table(Protocol):
     columns: tuple[str, ...]  # names as written, in order
     rows: int | None  # their number, if known without reading them all
     blank_lines: bool = False  # whether rows without any value are blank lines, which are skipped
-    in_array: bool = False  # whether the probabilities are one array, whose columns have no names of their own
+    remedy_of_unknown: str = ""  # what to do about a true label without a column, if it is not to add the column
 
     def frames(self, wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
         """Yield frames of the columns at the positions `wanted`, in that order, for the rows from `start` to `stop`.
@@ -80,6 +80,10 @@ class Table(Protocol):
     def row_fault(self, row: int) -> str | None:
         """Return the fault in the shape of a row (from 1) with an empty cell; None if only the cell is at fault."""
         return None
+
+    def written(self, column: str) -> str:
+        """Return the name by which the file itself calls one of `columns`."""
+        return column
 
 
 def open_table(path: Path, *, own: bool = False) -> Table:
@@ -323,8 +327,12 @@ class NpzTable(Table):
 
         self.path = path
         arrays = self._load()
-        self.in_array = _PROBABILITIES in arrays
-        named = self._of_classes(arrays) if self.in_array else (tuple(arrays), [*arrays.values()])
+        of_classes = _PROBABILITIES in arrays
+        if of_classes:
+            self.remedy_of_unknown = (
+                "The array classes names the class of each column of y_proba; without it they are 0, 1, ..."
+            )
+        named = self._of_classes(arrays) if of_classes else (tuple(arrays), [*arrays.values()])
         self.columns, columns = named
         self._frame = pl.DataFrame([_series(str(at), column) for at, column in enumerate(columns)])
         self.rows: int | None = self._frame.height

@@ -75,6 +75,80 @@ def test_a_column_that_counts_the_cases_is_no_score_whatever_its_name(tmp_path):
     assert set(read_first_rows(path).guess.columns) == {"x", "y", "z"}
 
 
+@pytest.mark.parametrize(
+    ("heads", "meant"),
+    [
+        (["P(bird) %", "P(cat) %", "P(dog) %"], [1, 2, 0]),
+        (["cnn p dog", "cnn p bird", "cnn p cat", "vit p cat", "vit p dog", "vit p bird"], [2, 0, 1]),
+        (["cnn_dog_v2", "cnn_bird_v2", "cnn_cat_v2", "age"], [2, 0, 1]),
+        (["ProbA cat", "other cat", "ProbA bird", "ProbA dog"], [0, 3, 2]),
+    ],
+)
+def test_names_that_differ_only_in_the_class_belong_to_it(tmp_path, heads, meant):
+    numbers = np.random.default_rng(5).normal(size=(len(heads), 6))
+    path = write(tmp_path, table(["label", *heads], TRUTH, *numbers))
+    guess = read_first_rows(path).guess
+    found = dict(zip(guess.classes, guess.columns, strict=True))
+    assert [found[name] for name in ("cat", "dog", "bird")] == [heads[at] for at in meant]
+
+
+def test_a_class_within_the_name_of_another_is_told_from_it(tmp_path):
+    labels = ["cancer", "no cancer"] * 3
+    path = write(tmp_path, table(["y", "p_no_cancer", "p_cancer"], labels, np.arange(6) ** 2, -(np.arange(6) ** 2)))
+    guess = read_first_rows(path).guess
+    assert (guess.classes, guess.columns) == (("no cancer", "cancer"), ("p_no_cancer", "p_cancer"))
+
+
+def test_other_numbers_than_scores_are_not_taken_for_them(tmp_path):
+    age, weight = [71, 62, 55, 43, 39, 80], [60.5, 71, 80, 91, 55, 62.5]
+    alike = write(tmp_path, table(["age", "label", "s a", "s b", "s c"], age, TRUTH, *SCORES.T))
+    assert set(read_first_rows(alike).guess.columns) == {"s a", "s b", "s c"}
+    proba = np.exp(SCORES) / np.exp(SCORES).sum(axis=1, keepdims=True)
+    whole = write(tmp_path, table(["age", "label", *"uvw", "weight"], age, TRUTH, *proba.T, weight))
+    assert (read_first_rows(whole).guess.kind, set(read_first_rows(whole).guess.columns)) == ("probabilities", {*"uvw"})
+    labels = ["well", "sick"] * 3
+    one = write(tmp_path, table(["age", "label", "risk score"], age, labels, [-1, 2, 0.5, 3, -2, 1.5]))
+    assert read_first_rows(one).guess.columns == ("risk score",)
+    none = write(tmp_path, table(["age", "label", "weight"], age, labels, weight))
+    assert read_first_rows(none).guess is None
+
+
+def test_the_truth_is_the_column_of_words_that_others_score(tmp_path):
+    heads = ["sex", "hospital", "final finding", "p_cat", "p_dog", "p_bird"]
+    path = write(tmp_path, table(heads, "fmfmfm", ["north", "south"] * 3, TRUTH, *SCORES.T))
+    assert read_first_rows(path).guess.truth == "final finding"
+    named = write(tmp_path, table(["predicted diagnosis", "Diagnosis (final)"], TRUTH, TRUTH))
+    assert read_first_rows(named).guess == ColumnMap(
+        "Diagnosis (final)", ("bird", "cat", "dog"), ("predicted diagnosis",), "labels"
+    )
+
+
+PERCENT = [[70, 20, 10], [10, 85, 5], [20, 20, 60], [50, 45, 5], [15, 80, 5], [20, 10, 70]]
+
+
+@pytest.mark.parametrize(
+    ("form", "separator"), [("{}", ","), ("{} %", ","), ("{}%", ";"), ("{},0 %", ";"), ("{},0", ";")]
+)
+def test_percentages_are_read_as_such(tmp_path, form, separator):
+    cells = [[form.format(cell) for cell in row] for row in PERCENT]
+    lines = [["label", "cat", "dog", "bird"], *([name, *row] for name, row in zip(TRUTH, cells, strict=True))]
+    path = write(tmp_path, "".join(separator.join(line) + "\n" for line in lines))
+    first_rows = read_first_rows(path)
+    assert first_rows.guess.kind != "logits"
+    stated = column_map(first_rows, truth="label", columns=[(name, name) for name in ("cat", "dog", "bird")])
+    for columns in (first_rows.guess, stated):
+        read = read_predictions(path, columns=columns)
+        np.testing.assert_allclose(read.predictions.y_proba, np.array(PERCENT) / 100, atol=1e-15)
+    with pytest.raises(Problem, match=r"(probabilities|percentages) already, which add up to 1"):
+        column_map(first_rows, logits=True)
+
+
+def test_one_column_in_per_cent_is_read_as_such(tmp_path):
+    path = write(tmp_path, table(["target", "p_sick"], ["well", "sick"] * 2, ["10 %", "80%", "2.5e1 %", " 90 % "]))
+    read = read_predictions(path, columns=read_first_rows(path).guess)
+    np.testing.assert_allclose(read.predictions.y_proba[:, 1], [0.1, 0.8, 0.25, 0.9])
+
+
 def test_usual_names_are_known_before_any_row_is_read(tmp_path):
     usual = tmp_path / "usual.csv"
     usual.write_bytes(b"y_true, proba_a,proba_b\na,0.5,0.5\n\xff,,\n")
@@ -165,8 +239,9 @@ def test_labels_only_can_be_judged_beside_models(tmp_path, logits):
     ("text", "said"),
     [
         ("label,cat,dog\ncat,1,x\ndog,0,2\n", "Row 1: dog is “x”, not a number"),
-        ("label,cat,dog\ncat,1,0.5\ndog,,2\n", "Row 2: proba_cat is empty"),
-        ("label,cat,dog\ncat,1,0.5\ncow,1,2\n", "no column: “cow”"),
+        ("label,cat,dog\ncat,1,0.5\ndog,,2\n", "Row 2: cat is empty"),
+        ("label,cat,dog\ncat,1,0.5\n,1,2\n", "Row 2: label is empty"),
+        ("label,cat,dog\ncat,1,0.5\ncow,1,2\n", "no column: “cow” .Every true class needs a column"),
     ],
 )
 def test_what_is_wrong_in_a_row_is_told_with_its_number(tmp_path, text, said):

@@ -82,9 +82,11 @@ class ListBox(Painted, IgnoresWheel, Sized, QComboBox):
         room = QRectF(self.rect())
         side = theme.em(14)
         _frame(painter, self, room, theme.BUTTON_RADIUS)
-        ink = colours.ink if self.isEnabled() else colours.ink3
+        chosen = self.currentIndex() >= 0
+        ink = colours.ink if self.isEnabled() and chosen else colours.ink3
         text, face = room.adjusted(10, 0, -side - 16, 0), theme.font(theme.Role.BODY)
-        fitting = QFontMetrics(face).elidedText(self.currentText(), Qt.TextElideMode.ElideRight, int(text.width()))
+        said = self.currentText() if chosen else self.placeholderText()
+        fitting = QFontMetrics(face).elidedText(said, Qt.TextElideMode.ElideRight, int(text.width()))
         write(painter, text, fitting, face, ink)
         chevron = QRectF(room.right() - side - 8, room.center().y() - side / 2, side, side)
         paint_glyph(painter, Glyph.OPEN, chevron, ink)

@@ -15,7 +15,7 @@ from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
 from elicit_app.gui.elements.painting import Label, Painted, annotate, write
 from elicit_app.gui.elements.surfaces import Block, Section, fill, in_grid, in_row
 from elicit_app.problem import Problem, shortened
-from elicit_app.study.mapping import NAMELESS, FirstRows, as_options, require_usable
+from elicit_app.study.mapping import NAMELESS, FirstRows, as_options, settled
 from elicit_app.study.model import ColumnMap
 
 Kind = Literal["probabilities", "logits", "labels"]
@@ -24,7 +24,10 @@ _MOST_SHOWN, _LONGEST_NAME = 8, 100
 _NARROWEST, _WIDEST = 48, 200  # pixels of a cell of the first rows, and most of a class's name, at the base font
 _THE_REST = "1 minus the other"
 _KINDS: dict[Kind, tuple[str, str]] = {
-    "probabilities": ("Probabilities", "Numbers from 0 to 1, one column per class; of two classes one is enough."),
+    "probabilities": (
+        "Probabilities",
+        "From 0 to 1 or in per cent, one column per class; of two classes one is enough.",
+    ),
     "logits": (
         "Raw scores (logits)",
         "Any numbers, larger for the likelier class. They become probabilities by softmax.",
@@ -102,9 +105,8 @@ class ColumnsPage(HeadedPage):
         if guess is not None:
             self.truth.setCurrentText(guess.truth)
         self._preview = preview
-        text = (
-            f"{preview.path.name} has {len(preview.columns)} columns. What they hold is a guess; change what is wrong."
-        )
+        what = "is a guess; change what is wrong" if guess else "is unclear: choose the column of each class"
+        text = f"{preview.path.name} has {len(preview.columns)} columns. What they hold {what}."
         self.header.say("Which column is what?", text)
         self.notice.say(f"The names of the columns {NAMELESS}" if preview.nameless else "")
         self.area.verticalScrollBar().setValue(0)
@@ -115,9 +117,9 @@ class ColumnsPage(HeadedPage):
             self._take(self._preview.guess_with(self.truth.currentText()))
 
     def _take(self, guess: ColumnMap | None) -> None:
-        """Show a guess; without one, every class starts with the first column."""
+        """Show a guess; without one, every column is still to be chosen."""
         self._guess = guess
-        kind: Kind = "probabilities" if guess is None else guess.kind
+        kind: Kind = "probabilities" if guess is None or guess.kind == "percentages" else guess.kind
         if self.kinds[kind].radio.isChecked():
             self._lay_rows()
         else:
@@ -137,6 +139,7 @@ class ColumnsPage(HeadedPage):
         self.boxes = []
         for row, name in enumerate(names):
             box = ListBox(f"Column of {name}")
+            box.setPlaceholderText("Choose a column")
             for other in others:
                 box.addItem(other, other)
             if len(names) == 2:
@@ -154,9 +157,9 @@ class ColumnsPage(HeadedPage):
 
     @staticmethod
     def _choose(box: ListBox, row: int, rows: int, guess: ColumnMap | None) -> None:
-        """Select the guessed column of a row; a single column for two classes belongs to the second."""
+        """Select the guessed column of a row, if any; a single column for two classes belongs to the second."""
         if guess is None:
-            box.setCurrentIndex(min(row, box.count() - 1))
+            box.setCurrentIndex(-1)
             return
         index = row - (rows - len(guess.columns))
         box.setCurrentIndex(box.findData(guess.columns[index]) if index >= 0 else box.count() - 1)
@@ -168,10 +171,9 @@ class ColumnsPage(HeadedPage):
             return
         meant = self.columns
         roles = {meant.truth: "true class"}
-        named = (
-            ("predicted class",) if meant.kind == "labels" else meant.classes[len(meant.classes) - len(meant.columns) :]
-        )
-        roles |= dict(zip(meant.columns, named, strict=True))
+        named = ("predicted class",) if meant.kind == "labels" else self._classes
+        chosen = (box.currentData() for box in self.boxes)
+        roles |= {column: name for name, column in zip(named, chosen, strict=True) if column is not None}
         shown = [name for name in preview.columns if name in roles] + [
             name for name in preview.columns if name not in roles
         ]
@@ -185,18 +187,24 @@ class ColumnsPage(HeadedPage):
         grid.setColumnStretch(min(len(shown), _MOST_SHOWN), 1)
         more = len(shown) - _MOST_SHOWN
         left = f"{more} more columns are not shown. " if more > 0 else ""
-        command = f"elicit study new DIR --predictions FILE {as_options(meant)}" if meant.columns else ""
+        whole = meant.columns and all(box.currentIndex() >= 0 for box in self.boxes)
+        command = f"elicit study new DIR --predictions FILE {as_options(meant)}" if whole else ""
         self._command.setText(f"{left}The same in a terminal: {command}" if command else left)
 
     def _proceed(self) -> None:
         if self._preview is None:
             return
+        open_box = next((box for box in self.boxes if box.currentIndex() < 0), None)
+        if open_box is not None:
+            self.notice.say(f"Choose the {open_box.accessibleName()[0].lower()}{open_box.accessibleName()[1:]}.")
+            open_box.setFocus()
+            return
         try:
-            require_usable(self.columns)
+            columns = settled(self._preview, self.columns)
         except Problem as problem:
             self.notice.say(problem.sentence)
             return
-        self.mapped.emit(self.columns)
+        self.mapped.emit(columns)
 
 
 class _Cell(Painted, Label):

@@ -129,6 +129,10 @@ def test_another_true_class_changes_what_is_guessed(window, reader, on):
     page.truth.setCurrentText("y_pred")
     assert page.columns.columns == ("y_true",)
     page.kinds["probabilities"].radio.setChecked(True)
+    assert [box.currentIndex() for box in page.boxes] == [-1, -1], "nothing is proposed that is no guess"
+    page.proceed.click()
+    assert page.notice.sentence == f"Choose the column of {page._classes[0]}."
+    assert "elicit study new" not in page._command.text()
     page.boxes[0].setCurrentText("y_true")
     page.boxes[1].setCurrentText("y_true")
     page.proceed.click()

@@ -1,0 +1,224 @@
+"""The apparent meaning of the columns of a predictions file with unusual names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elicit_app.study.checking import SUM_RANGE
+from elicit_app.study.model import ColumnMap
+from metrics.inputs.class_index import joint_names
+from metrics.inputs.labels import label_text
+
+_TRUTHS = (
+    *("y_true", "true", "truth", "true_label", "true_class", "label", "labels", "target", "targets", "gold"),
+    *("ground_truth", "gt", "actual", "reference", "diagnosis", "diagnose", "outcome", "class", "y"),
+)
+_DECIDED = (
+    *("y_pred", "pred", "prediction", "predictions", "predicted", "predicted_label", "predicted_class", "y_hat"),
+    *("decision", "output", "reader", "answer"),
+)
+_SCORES = (
+    *("p", "prob", "proba", "probs", "probability", "probabilities", "softmax", "score", "scores", "logit", "logits"),
+    *("conf", "confidence", "risk", "pred"),
+)
+_ID = ("", "id", "index", "case", "row", "unnamed: 0", "image", "file", "filename", "patient_id", "fold")
+PERCENT = r"^\s*(\S*)\s*%\s*$"
+
+Labels = dict[str, tuple[str, ...]]  # for each column that may hold labels, its different values, sorted
+Scores = dict[str, NDArray[np.float64]]
+
+
+def guess(names: Sequence[str], filled: dict[str, list[Any]], labels: Labels) -> ColumnMap | None:
+    """Return the apparent meaning of columns, from their names and the cells of each; None if it is unclear."""
+    named = _named(names, _TRUTHS, labels)
+    if named is not None:
+        return guess_with(named, names, filled, labels)
+    words = [name for name in names if _holds_words(name, labels)]
+    numbers = [name for name in names if _numbers_classes(name, labels)]
+    found = [one for name in words or numbers if (one := guess_with(name, names, filled, labels)) is not None]
+    scored = [one for one in found if one.kind != "labels"]
+    if words:
+        # A column of words that other columns score is the truth, and not the sex or the hospital before it.
+        return next(iter(scored or found), None)
+    return scored[0] if len(scored) == 1 else None
+
+
+def guess_with(truth: str, names: Sequence[str], filled: dict[str, list[Any]], labels: Labels) -> ColumnMap | None:
+    """Return the apparent meaning of columns if `truth` is the true class; None if it is unclear."""
+    classes = labels[truth]
+    numbers = {name: own for name in names if name != truth and (own := numbers_of(name, filled[name])) is not None}
+    scored = _score_columns(classes, filled[truth], numbers)
+    if scored is not None:
+        if len(scored) == 1 and _is_of_first(scored[0], classes, filled[truth], numbers[scored[0]]):
+            # A single column of two classes holds the probability of the second.
+            classes = classes[::-1]
+        elif len(scored) == len(classes):
+            # In the order of the columns, which was chosen on purpose; sorted names would put 10 before 2.
+            pairs = sorted(zip(scored, classes, strict=True), key=lambda pair: names.index(pair[0]))
+            scored, classes = tuple(column for column, _ in pairs), tuple(name for _, name in pairs)
+        return ColumnMap(truth, classes, scored, kind_of([numbers[name] for name in scored]))
+    decided = _named(names, _DECIDED, labels, other_than=truth)
+    decided = decided or next((n for n in names if n != truth and set(labels.get(n, ("",))) <= set(classes)), None)
+    if decided is None:
+        return None
+    return ColumnMap(truth, classes_of_both(classes, labels[decided]), (decided,), "labels")
+
+
+def numbers_of(name: str, values: Sequence[Any]) -> NDArray[np.float64] | None:
+    """Return the numbers of a column that may hold scores; None for text and for case numbers.
+
+    A cell with a percent sign is a hundredth of its number.
+    """
+    if name.lower() in _ID or not values:
+        return None
+    try:
+        numbers = np.array([_number(value) for value in values])
+    except (TypeError, ValueError):
+        return None
+    return None if len(numbers) > 2 and (np.diff(numbers) == 1).all() else numbers
+
+
+def kind_of(scores: Sequence[NDArray[np.float64]]) -> Literal["probabilities", "percentages", "logits"]:
+    """Return the kind of the numbers in columns, of which each belongs to a class.
+
+    Probabilities are in [0, 1] and, with one column per class, sum to 1; percentages sum to 100; others are scores.
+    """
+    inside = all(((own >= 0) & (own <= 1)).all() for own in scores)
+    if len(scores) == 1 or len({len(own) for own in scores}) > 1:
+        return "probabilities" if inside else "logits"
+    sums = np.sum(scores, axis=0)
+    if inside and _mostly_sum_to(1, sums):
+        return "probabilities"
+    return "percentages" if all((own >= 0).all() for own in scores) and _mostly_sum_to(100, sums) else "logits"
+
+
+def classes_of_both(true: Iterable[object], predicted: Iterable[object]) -> tuple[str, ...]:
+    """Return the classes that true and predicted labels mean, in order."""
+    return tuple(in_order([*joint_names(true, predicted).values()]))
+
+
+def in_order(values: Iterable[Any]) -> list[str]:
+    """Return the different labels in order: numbers by size, then text alphabetically."""
+    found = {label_text(value) for value in values}
+    return sorted(found, key=lambda text: (0, int(text), "") if re.fullmatch(r"-?\d{1,9}", text) else (1, 0, text))
+
+
+def _number(value: Any) -> float:
+    share = re.match(PERCENT, value) if isinstance(value, str) else None
+    return float(value) if share is None else float(share[1]) / 100
+
+
+def _mostly_sum_to(whole: float, sums: NDArray[np.float64]) -> bool:
+    return bool(((sums >= whole * SUM_RANGE[0]) & (sums <= whole * SUM_RANGE[1])).mean() > 0.5)
+
+
+def _named(names: Sequence[str], wanted: Sequence[str], labels: Labels, other_than: str = "") -> str | None:
+    """Return the first of the names that are wanted; if there is none, a column in whose name one is a word."""
+    words = {name: _words(name) for name in names if name in labels and name != other_than}
+    exact = {"_".join(own): name for name, own in reversed(words.items())}
+    found = next((exact[name] for name in wanted if name in exact), None)
+    if found is not None or wanted is not _TRUTHS:
+        return found
+    telling = {name for name in _TRUTHS if len(name) > 2} - {"class", "label", "labels"}
+    return next((name for name, own in words.items() if telling & {*own} and not {*_DECIDED} & {*own}), None)
+
+
+def _numbers_classes(name: str, labels: Labels) -> bool:
+    return name in labels and all(re.fullmatch(r"\d{1,9}", value) for value in labels[name])
+
+
+def _holds_words(name: str, labels: Labels) -> bool:
+    return name in labels and not all(re.fullmatch(r"[-+.\deE]+", value) for value in labels[name])
+
+
+def _words(name: str) -> tuple[str, ...]:
+    """Return the words and numbers in a name: "p", "cat", "2" for "P(cat)_2" and for "p cat2"."""
+    return tuple(re.findall(r"\d+|[^\W\d_]+", name.casefold()))
+
+
+def _score_columns(classes: Sequence[str], truth: list[Any], numbers: Scores) -> tuple[str, ...] | None:
+    """Return the score column of each class, by name or by where scores are high; of two classes perhaps only one."""
+    named = _named_by_class(classes, numbers) or _named_class_only(classes, numbers)
+    if named is not None:
+        return named
+    wide = [name for name, own in numbers.items() if len(np.unique(own)) > min(len(own), 2) or len(own) <= 2]
+    telling = [name for name in wide if {*_SCORES} & {*_words(name)}]
+    for few in (telling, wide):
+        if len(few) == 1 and len(classes) == 2:
+            return (few[0],)
+        if len(few) == len(classes) and (len(few) > 2 or _belong_together(few, numbers)):
+            break
+    else:
+        few = next(_groups_of(len(classes), wide, numbers), [])
+    return tuple(few[at] for at in _highest(classes, truth, [numbers[name] for name in few])) if few else None
+
+
+def _named_by_class(classes: Sequence[str], names: Iterable[str]) -> tuple[str, ...] | None:
+    """Return the first columns, one per class, whose names differ only in the class: "P(cat) %" and "P(dog) %"."""
+    groups: dict[tuple[str, ...], list[list[str]]] = {}
+    for name in names:
+        own = _words(name)
+        for at, text in enumerate(classes):
+            wanted = _words(text)
+            for start in range(len(own) - len(wanted) + 1 if wanted else 0):
+                if own[start : start + len(wanted)] == wanted:
+                    rest = (*own[:start], "*", *own[start + len(wanted) :])
+                    groups.setdefault(rest, [[] for _ in classes])[at].append(name)
+    whole = (tuple(own[0] for own in group) for group in groups.values() if all(len(own) == 1 for own in group))
+    return next((columns for columns in whole if len({*columns}) == len(classes)), None)
+
+
+def _named_class_only(classes: Sequence[str], names: Iterable[str]) -> tuple[str, ...] | None:
+    """Return the columns that are named by a class and at most words for scores: "score_cat" and "Dog logit"."""
+    found = [[name for name in names if _is_named(name, text)] for text in classes]
+    return tuple(own[0] for own in found) if all(len(own) == 1 for own in found) else None
+
+
+def _is_named(column: str, text: str) -> bool:
+    own, wanted = _words(column), _words(text)
+    without = tuple(word for word in own if word not in _SCORES and word != "y")
+    return text.casefold() == column.casefold() or (bool(wanted) and wanted in (own, without))
+
+
+def _groups_of(k: int, names: Sequence[str], numbers: Scores) -> Iterator[list[str]]:
+    """Yield groups of k columns that seem to belong together: differing in one word, or next to each other."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for name in names:
+        own = _words(name)
+        for at in range(len(own) if len(own) > 1 else 0):
+            alike.setdefault((*own[:at], "*", *own[at + 1 :]), []).append(name)
+    yield from (group for group in alike.values() if len(group) == k)
+    runs = (list(names[at : at + k]) for at in range(len(names) - k + 1))
+    yield from (run for run in runs if kind_of([numbers[name] for name in run]) != "logits")
+
+
+def _belong_together(names: Sequence[str], numbers: Scores) -> bool:
+    return next(_groups_of(len(names), names, numbers), None) is not None
+
+
+def _highest(
+    classes: Sequence[str], truth: list[Any], columns: Sequence[NDArray[np.float64]]
+) -> NDArray[np.int64] | range:
+    """Return the column that is highest on the cases of each class; in column order if this is unclear."""
+    from scipy.optimize import linear_sum_assignment
+
+    if any(len(own) != len(truth) or not np.isfinite(own).all() for own in columns):
+        return range(len(columns))
+    of_case = np.array([label_text(value) for value in truth])
+    means = np.array([[own[of_case == name].mean() for own in columns] for name in classes])
+    spreads = np.array([own.std() for own in columns])
+    _, places = linear_sum_assignment((means - means.mean(axis=0)) / np.where(spreads > 0, spreads, 1), maximize=True)
+    return np.asarray(places)
+
+
+def _is_of_first(column: str, classes: Sequence[str], truth: list[Any], scores: NDArray[np.float64]) -> bool:
+    """Return whether the only column of two classes belongs to the first, by its name or by where it is high."""
+    named = [_is_named(column, text) for text in classes]
+    if any(named):
+        return named[0]
+    return list(_highest(classes, truth, [scores, -scores])) == [0, 1] and len(scores) == len(truth)
