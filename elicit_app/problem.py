@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 _OPTION = re.compile(r"`(\w+)`")
 
@@ -66,10 +67,18 @@ def file_problem(path: Path, *findings: Finding) -> Problem:
     return Problem(f"{path.name} cannot be used: {'; '.join(parts)}.", findings, path)
 
 
+Item = TypeVar("Item")
+
+
 def listed(items: list[str], most: int = 5) -> str:
     """Return the first items in quotation marks, and the number of the others."""
-    shown = ", ".join(f"“{shortened(item)}”" for item in items[:most])
-    return shown + (f" and {len(items) - most:,} more" if len(items) > most else "")
+    shown = [f"“{shortened(item)}”" for item in first_of(items, most)]
+    return ", ".join(shown) + (f" and {len(items) - len(shown):,} more" if len(items) > len(shown) else "")
+
+
+def first_of(items: Sequence[Item], most: int) -> Sequence[Item]:
+    """Return the first `most` items; all of them if that leaves out only one, since "1 more" is no shorter."""
+    return items if len(items) <= most + 1 else items[:most]
 
 
 def differences_first(one: Sequence[str], other: Sequence[str], most: int = 6) -> tuple[str, str]:
@@ -84,8 +93,8 @@ def differences_first(one: Sequence[str], other: Sequence[str], most: int = 6) -
         order = [*enumerate(names)]
         if len(names) > most:
             order.sort(key=lambda item: (item[1] in places, places.get(item[1]) == item[0]))
-        shown = ", ".join(shortened(name) for _, name in order[:most])
-        return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")
+        shown = [shortened(name) for _, name in first_of(order, most)]
+        return ", ".join(shown) + (f" and {len(names) - len(shown):,} more" if len(names) > len(shown) else "")
 
     return in_words(one, other), in_words(other, one)
 

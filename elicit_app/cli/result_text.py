@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from elicit_app.cli import output
+from elicit_app.problem import first_of
 from elicit_app.session.policy_words import information_texts, policy_texts
 from elicit_app.session.views import ResultView
 from elicit_app.study.model import Study
@@ -98,15 +99,16 @@ def _policies(console: Console, judgement: Judgement) -> None:
     counts = (" ".join(two).strip() for two in texts.heads)
     doubts = ("Above the first, 90 %", "Best") if judgement.n_draws else ()
     table = output.table(("Rank", "What one can do", *counts, "Cost", *doubts), left=(1,))
-    for index, row in enumerate(texts.rows[:_MOST_ROWS]):
+    shown = first_of(texts.rows, _MOST_ROWS)
+    for index, row in enumerate(shown):
         one, doubt = row.judged, []
         if one.difference_interval is not None and one.probability_best is not None:
             doubt = [_above(one.difference_interval) if index else "", probability(one.probability_best)]
         cost = total_cost(one.cost_per_population)
         table.add_row(str(one.rank), f"{row.name}, {row.manner}", *row.counts, cost, *doubt)
     console.print(table)
-    if len(texts.rows) > _MOST_ROWS:
-        output.line(console, f"and {len(texts.rows) - _MOST_ROWS} more that cost more")
+    if len(texts.rows) > len(shown):
+        output.line(console, f"and {len(texts.rows) - len(shown)} more that cost more")
     for note in texts.notes:
         output.line(console, note)
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.problem import Problem
+from elicit_app.problem import Problem, first_of
 from elicit_app.session.header import study_of
 from elicit_app.session.journal.files import read
 from elicit_app.session.journal.listing import (
     SessionSummary,
     answered_before,
     finished_experts,
+    first_round_of,
     sessions_folder,
     sessions_of,
 )
@@ -86,7 +87,7 @@ def compare(
         how=_how(pooled, mistakes),
         agreement=agreement.sentence([one.mistake.many for one in mistakes], pooled.kind),
         untrusted=tuple(name for name, metric in zip(names, metrics, strict=True) if untrusted(metric)),
-        notes=(*notes, *doubts(metrics, names, pooled)),
+        notes=(*notes, *doubts(metrics, names, pooled, of=[one.mistake.many for one in mistakes])),
         judgement=judgement,
     )
 
@@ -164,7 +165,7 @@ def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str], *, oppo
     Experts who are `opposed` disagree even if every ratio to the yardstick could be the same.
     """
     yardstick = next(one for one in mistakes if one.is_yardstick).mistake
-    widest = max((one for one in mistakes if not one.is_yardstick), key=lambda one: one.apart)
+    widest = _widest(mistakes)
     if widest.factor < _SAME:
         return "They agree", "Nothing counts more for one of them than for another."
     text = _ends_in_words(widest, names, yardstick)
@@ -186,6 +187,10 @@ def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str], *, oppo
     if opposed:
         return "They disagree about the order", differ
     return "No clear disagreement", f"{differ} {ranges} meet, so more answers could bring them together."
+
+
+def _widest(mistakes: Sequence[MistakeRates]) -> MistakeRates:
+    return max((one for one in mistakes if not one.is_yardstick), key=lambda one: one.apart)
 
 
 def _ends_in_words(compared: MistakeRates, names: Sequence[str], yardstick: Mistake) -> str:
@@ -347,7 +352,25 @@ def compare_study(study: Study, folder: Path | None = None, *, trusted_only: boo
     notes += left_out
     if len(kept) < 2:
         raise Problem(" ".join(["Fewer than two of these experts can be compared.", *notes]))
-    return _compared([expert for expert in experts if expert.source in kept], study, tuple(notes))
+    compared = [expert for expert in experts if expert.source in kept]
+    view = _compared(compared, study, tuple(notes))
+    earlier = {one.path.name: first for one in found if (first := first_round_of(one, sessions)) is not None}
+    sources = [
+        _expert(earlier[name], study).source if (name := one.source.name) in earlier else one.source for one in compared
+    ]
+    closer = since_first_round(view, sources, study.wording) if earlier else ""
+    return replace(view, notes=(*view.notes, closer)) if closer else view
+
+
+def since_first_round(view: ComparisonView, sources: Sequence[Source], wording: Wording) -> str:
+    """Return how far apart experts were in the first round where they differed most, and how far they are now."""
+    then = _mistakes(aligned(sources), view.pooled, wording)
+    most = _widest(then)
+    now = view.mistakes[then.index(most)]
+    if not (most.times and now.times) or most.factor < _SAME:
+        return ""
+    are = f"are {now.times}" if now.factor >= _SAME else "agree"
+    return f"About {most.mistake.many} they were {most.times} in the first round, and {are} now."
 
 
 def _programs(sessions: Sequence[SessionSummary], found: Sequence[SessionSummary]) -> list[SessionSummary]:
@@ -435,7 +458,7 @@ class Agreement:
         number = f"Kendall's W {self.w:.2f}"
         if self.least is not None:
             number += f", with the doubt from the answers at least {min(self.least, self.w):.2f}"
-        shown = [names[index] for index in self.ranking[:_NAMED]]
+        shown = [names[index] for index in first_of(self.ranking, _NAMED)]
         rest = len(self.ranking) - len(shown)
         order = ", ".join(shown) + (f", and {rest} more" if rest else "")
         whose = "Shared" if self.w >= _FAIR else "Mean"

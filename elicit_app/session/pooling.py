@@ -115,11 +115,12 @@ def experts_agree(pooled: ElicitedMetric) -> bool:
 
 
 def doubts(
-    metrics: Sequence[ElicitedMetric], names: Sequence[str], pooled: ElicitedMetric | None = None
+    metrics: Sequence[ElicitedMetric], names: Sequence[str], pooled: ElicitedMetric | None = None, *, of: Sequence[str]
 ) -> tuple[str, ...]:
     """Return, in sentences, objections to pooling these experts, and who might be left out.
 
-    What the `pooled` metric already says of them is not computed again.
+    What the `pooled` metric already says of them is not computed again. `of` names the mistakes in many cases, in the
+    order of the weights.
     """
     found = [
         f"The answers of {name} do not hang together; they are pooled all the same."
@@ -134,22 +135,27 @@ def doubts(
             f"{opposed[0]} order the {thing_of(metrics[0].kind)}s in opposite ways{others}: the pooled costs lie in "
             "between and represent nobody's view."
         )
-    return (*found, *_matters_most(metrics, names))
+    return (*found, *_matters_most(metrics, names, of))
 
 
-def _matters_most(metrics: Sequence[ElicitedMetric], names: Sequence[str]) -> tuple[str, ...]:
-    """Name the expert whose omission changes the pooled ratios most, if that is much; needs three experts."""
+def _matters_most(metrics: Sequence[ElicitedMetric], names: Sequence[str], of: Sequence[str]) -> tuple[str, ...]:
+    """Name the expert whose omission changes a pooled ratio most, if that is much, and it; needs three experts."""
     experts, belief = _experts(metrics), one_belief(metrics)
     if experts is None or belief is None or len(experts) < 3:
         return ()
     covariance = _common_covariance(experts, metrics[0])
     others = leave_one_out(experts, covariance, np.random.default_rng(_SEED), _DRAWS)
-    factors = [_moved(belief.group, group) for group in others]
-    most = int(np.argmax(factors))
-    if factors[most] < _MOVED:
+    medians = np.median(belief.group.log_weights, axis=0)
+    apart = [medians - np.median(group.log_weights, axis=0) for group in others]
+    most = int(np.argmax([np.ptp(one) for one in apart]))
+    factor = float(np.exp(np.ptp(apart[most])))
+    if factor < _MOVED:
         return ()
-    times = two_digits(factors[most])
-    return (f"Without {names[most]} a pooled ratio would change by a factor of {times}, the most of all experts.",)
+    more, less = int(apart[most].argmax()), int(apart[most].argmin())
+    ratio = f"of {of[more]} to {of[less]}"
+    return (
+        f"Leaving out {names[most]} would change most: the pooled ratio {ratio}, by a factor of {two_digits(factor)}.",
+    )
 
 
 def untrusted(metric: ElicitedMetric) -> bool:
@@ -216,12 +222,6 @@ def _centred_logs(metric: ElicitedMetric) -> Matrix | None:
         return None
     logs = np.log(sizes)
     return np.asarray(logs - logs.mean(axis=1, keepdims=True))
-
-
-def _moved(group: Group, other: Group) -> float:
-    """Return the largest factor by which a median ratio of two costs differs between two groups."""
-    apart = np.median(group.log_weights, axis=0) - np.median(other.log_weights, axis=0)
-    return float(np.exp(apart.max() - apart.min()))
 
 
 GEOMETRIC_MEAN = "geometric mean of the cost ratios"

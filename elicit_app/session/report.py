@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import elicit_app
 from elicit_app.elicitation.questions import Purpose
+from elicit_app.problem import first_of
 from elicit_app.session.journal.events import NAMELESS_PROGRAM
 from elicit_app.session.policy_words import information_texts, policy_texts
 from elicit_app.session.sentences import preference_of
@@ -189,7 +190,7 @@ def _one_alone(experts: ComparisonView) -> tuple[str, str]:
 def _policies(judgement: Judgement) -> tuple[Block, ...]:
     """Return the table of policies, and what is needed to read it."""
     texts = policy_texts(judgement)
-    shown = texts.rows[:_MOST_POLICIES]
+    shown = first_of(texts.rows, _MOST_POLICIES)
     judged = [row.judged for row in shown]
     ends = ((one.difference_to_best, one.difference_interval) for one in judged)
     axis = LinearAxis.of_differences(ends, judged[0].cost_per_population)

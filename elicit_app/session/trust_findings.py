@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from elicit_app.elicitation.agenda import FEWEST_ANSWERS, KNOWN_FACTOR, n_answered, unasked_mistakes
 from elicit_app.elicitation.procedure import Outcome, Tolerance
 from elicit_app.elicitation.questions import PREFERENCES, Choice
+from elicit_app.problem import first_of
 from elicit_app.session.journal.state import SessionState, contradict, is_merged_repeat
 from elicit_app.session.session import Session
 from elicit_app.session.views import HeldOutView, TrustView
@@ -203,9 +204,10 @@ def _fits_found(explained: Tally, odd: Sequence[int], report: TrustReport) -> li
     # Beside "do not hang together" or "far apart" a good fit would seem to contradict; their details mention it.
     shown_there = good and (report.conflict is not None or report.flagged("random"))
     found = [] if shown_there else [TrustView(good, _fit(explained))]
-    found += [TrustView(False, f"Answer {number} does not fit the rest", question=number) for number in odd[:_NAMED]]
-    if len(odd) > _NAMED:
-        found.append(TrustView(False, f"Nor do {len(odd) - _NAMED} more: they are marked among the answers"))
+    named = first_of(odd, _NAMED)
+    found += [TrustView(False, f"Answer {number} does not fit the rest", question=number) for number in named]
+    if len(odd) > len(named):
+        found.append(TrustView(False, f"Nor do {len(odd) - len(named)} more: they are marked among the answers"))
     return found
 
 

@@ -26,6 +26,7 @@ from elicit_app.session.comparing import (
     furthest,
     kendall_w,
     numbered_names,
+    since_first_round,
     spread_words,
     wording_of,
 )
@@ -334,6 +335,33 @@ def test_files_bring_their_own_words():
     )
     assert wording_of(any_wrong).any_mistake[0].name == "Lost a"
     assert wording_of(any_wrong).any_mistake[1].name == "B called something else"
+
+
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [
+        ((0.25, 0.5), "About missed illnesses they were 5 times apart in the first round, and are 2 times apart now."),
+        ((0.5, 0.5), "About missed illnesses they were 5 times apart in the first round, and agree now."),
+    ],
+)
+def test_after_a_second_round_it_is_told_how_far_apart_the_experts_were(now, said):
+    words = (Consequence("sick", "well", "Missed illness", "missed illness", "missed illnesses"),)
+
+    def asked(needless):
+        return [
+            Source(
+                f"{at}.json",
+                ElicitedMetric.from_cost_matrix(
+                    ("sick", "well"), [[0, 1], [cost, 0]], consequences=words, yardstick=("well", "sick")
+                ),
+            )
+            for at, cost in enumerate(needless)
+        ]
+
+    view = compare([Expert(name, source) for name, source in zip(("Ada", "Ben"), asked(now), strict=True)], "files")
+    wording = wording_of(asked(now)[0].metric)
+    assert since_first_round(view, asked((0.1, 0.5)), wording) == said
+    assert since_first_round(view, asked((0.5, 0.5)), wording) == "", "they agreed before"
 
 
 def test_prices_are_of_amounts_and_none_of_these_is_called_a_mistake():

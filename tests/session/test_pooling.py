@@ -35,6 +35,7 @@ def metric(costs, name="Ada", *, classes=CLASSES, draws=0, **details):
     return Source(f"{name}.metric.json", made)
 
 
+SIX = ("red as yellow", "red as green", "yellow as red", "yellow as green", "green as red", "green as yellow")
 ONE, OTHER = (1.0, 0.8, 0.1, 0.2, 0.05, 0.02), (0.4, 1.0, 0.05, 0.4, 0.1, 0.1)
 
 
@@ -178,18 +179,19 @@ def test_who_is_known_more_exactly_counts_for_more():
 def test_who_contradicts_themselves_or_another_is_named():
     reverse = tuple(1 / np.array(ONE))
     people = [metric(ONE, draws=300), metric(reverse, "Ben", draws=300, quality=Quality(provisional=UNTRUSTED))]
-    said = doubts([one.metric for one in aligned(people)], ["Ada", "Ben"])
+    said = doubts([one.metric for one in aligned(people)], ["Ada", "Ben"], of=SIX)
     assert len(said) == 2
     assert "answers of Ben do not hang together" in said[0]
     assert "Ada and Ben order the mistakes in opposite ways" in said[1]
-    assert doubts([one.metric for one in aligned([people[0], metric(ONE, "Cleo", draws=300)])], ["Ada", "Cleo"]) == ()
+    alike = [one.metric for one in aligned([people[0], metric(ONE, "Cleo", draws=300)])]
+    assert doubts(alike, ["Ada", "Cleo"], of=SIX) == ()
 
 
 def test_a_pool_of_opposed_experts_says_so_wherever_it_goes():
     two = [metric(ONE, draws=300), metric(tuple(1 / np.array(ONE)), "Ben", draws=300)]
     opposed = pool(two)
-    said = doubts([one.metric for one in two], ["Ada", "Ben"], opposed)
-    assert said == doubts([one.metric for one in two], ["Ada", "Ben"])
+    said = doubts([one.metric for one in two], ["Ada", "Ben"], opposed, of=SIX)
+    assert said == doubts([one.metric for one in two], ["Ada", "Ben"], of=SIX)
     assert said[0].startswith("Ada and Ben order the mistakes in opposite ways")
     assert opposed.quality.caveat == "The costs are provisional: experts of opposed values are pooled in them."
     assert pool([metric(ONE, draws=300), metric(OTHER, "Ben", draws=300)]).quality.caveat == ""
@@ -212,8 +214,8 @@ def test_of_many_mistakes_only_those_that_both_tell_apart_make_experts_opposed()
 
 def test_who_matters_most_is_named():
     minds = [metric(ONE, name, draws=300) for name in ("Ada", "Ben")] + [metric(tuple(ONE[::-1]), "Cleo", draws=300)]
-    said = doubts([one.metric for one in aligned(minds)], ["Ada", "Ben", "Cleo"])
-    assert said[-1].startswith("Without Cleo a pooled ratio would change by a factor of")
+    said = doubts([one.metric for one in aligned(minds)], ["Ada", "Ben", "Cleo"], of=SIX)
+    assert f"Leaving out Cleo would change most: the pooled ratio of {SIX[5]} to {SIX[0]}, by a factor of" in said[-1]
 
 
 def test_the_yardstick_costs_something_to_everybody():

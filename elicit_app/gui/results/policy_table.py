@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
@@ -12,6 +13,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy
 from elicit_app.gui.elements.painting import Painted, annotate, show_tooltip, wrapped_height, write, write_wrapped
 from elicit_app.gui.results import plotting
 from elicit_app.gui.theme import CENTRE, LEFT, RIGHT, Role, Tokens, em, font
+from elicit_app.problem import first_of
 from elicit_app.session.policy_words import PolicyRow, PolicyTexts
 from metrics.drawing import LinearAxis
 from metrics.policies.judgement import JudgedPolicy, Range
@@ -83,11 +85,11 @@ class PolicyTable(Painted, QLabel):
 
     @property
     def folded(self) -> int:
-        return max(len(self._texts.rows) - _MOST_ROWS, 0)
+        return len(self._texts.rows) - len(first_of(self._texts.rows, _MOST_ROWS))
 
     @property
-    def rows(self) -> tuple[PolicyRow, ...]:
-        return self._texts.rows if self._all else self._texts.rows[:_MOST_ROWS]
+    def rows(self) -> Sequence[PolicyRow]:
+        return self._texts.rows if self._all else first_of(self._texts.rows, _MOST_ROWS)
 
     def hasHeightForWidth(self) -> bool:
         return True

@@ -14,7 +14,7 @@ from elicit_app.gui.elements.fields import ChoiceRow, ListBox
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
 from elicit_app.gui.elements.painting import Label, Painted, annotate, write
 from elicit_app.gui.elements.surfaces import Block, Section, fill, in_grid, in_row
-from elicit_app.problem import Problem, shortened
+from elicit_app.problem import Problem, first_of, shortened
 from elicit_app.study.mapping import NAMELESS, FirstRows, as_options, settled
 from elicit_app.study.model import ColumnMap
 
@@ -178,15 +178,15 @@ class ColumnsPage(HeadedPage):
             name for name in preview.columns if name not in roles
         ]
         grid = in_grid(on=self._first.renew(), across=theme.M)
-        for at, name in enumerate(shown[:_MOST_SHOWN]):
+        seen = first_of(shown, _MOST_SHOWN)
+        for at, name in enumerate(seen):
             ink, index = theme.INK if name in roles else theme.INK3, preview.columns.index(name)
             column = (name, roles.get(name, "not used"), *(row[index] for row in preview.rows))
             for number, text in enumerate(column):
                 role = theme.Role.NOTE if number else theme.Role.LABEL
                 grid.addWidget(_Cell(text, role, ink), number, at)
-        grid.setColumnStretch(min(len(shown), _MOST_SHOWN), 1)
-        more = len(shown) - _MOST_SHOWN
-        left = f"{more} more columns are not shown. " if more > 0 else ""
+        grid.setColumnStretch(len(seen), 1)
+        left = f"{len(shown) - len(seen)} more columns are not shown. " if len(shown) > len(seen) else ""
         whole = meant.columns and all(box.currentIndex() >= 0 for box in self.boxes)
         command = f"elicit study new DIR --predictions FILE {as_options(meant)}" if whole else ""
         self._command.setText(f"{left}The same in a terminal: {command}" if command else left)

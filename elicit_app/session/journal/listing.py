@@ -181,6 +181,15 @@ def answered_before(sessions: Iterable[SessionSummary], experts: Sequence[Sessio
     return tuple(one.expert for one in experts if one.expert and (_person(one), one.round, one.simulated) in before)
 
 
+def first_round_of(expert: SessionSummary, sessions: Iterable[SessionSummary]) -> SessionSummary | None:
+    """Return what one of `finished_experts` answered in the first round, if the expert answered again in a second."""
+    if expert.round == 1:
+        return None
+    who = (_person(expert), expert.simulated, 1)
+    first = [one for one in sessions if (_person(one), one.simulated, one.round) == who]
+    return next(iter(finished_experts(first)), None)
+
+
 def experts_in_words(experts: Sequence[SessionSummary]) -> str:
     """Return the number of experts from `finished_experts` in words: "2 experts", "3 simulated experts"."""
     kind = "simulated expert" if experts and experts[0].simulated else "expert"
