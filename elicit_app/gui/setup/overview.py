@@ -84,7 +84,7 @@ def continue_view(one: SessionSummary, now: datetime) -> ContinueView:
         still = f"about {fewest} to {most} more questions"
     else:
         still = f"{'about' if fewest else 'up to'} {counted(most, 'more question')}"
-    parts = [kept, still]
+    parts = [kept, still, *_kinds(one)]
     if one.last is not None:
         parts.append(f"last answer {moment_words(in_zone(one.last, now.tzinfo), now)}")
     middle = (fewest + most) / 2 if one.phase == "asking" else 0
@@ -107,7 +107,12 @@ def session_row(one: SessionSummary, now: datetime) -> RowView:
         line = f"Looking back, {answers}"
     else:
         line = f"Stopped at question {one.answers + 1}"
-    return RowView(session_title(one.title, one.expert), line, when, str(one.path))
+    return RowView(session_title(one.title, one.expert), ", ".join([line, *_kinds(one)]), when, str(one.path))
+
+
+def _kinds(one: SessionSummary) -> list[str]:
+    """Return what sets a session apart from another one of the same name."""
+    return ["second round"] * (one.round > 1) + ["by a program"] * one.simulated
 
 
 def compare_rows(sessions: Sequence[SessionSummary]) -> dict[tuple[Path, str], RowView]:

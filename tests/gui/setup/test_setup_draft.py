@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from elicit_app.gui.settings import Settings, load_settings, save_settings
-from elicit_app.gui.setup.overview import continue_view, day_words, moment_words, overview
+from elicit_app.gui.setup.overview import continue_view, day_words, moment_words, overview, session_row
 from elicit_app.gui.setup.words import flow, matches, with_nouns
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.journal.listing import SUFFIX, SessionSummary
@@ -141,6 +141,13 @@ def test_days_are_said_as_people_say_them():
 def test_what_is_left_of_a_sitting_is_said_in_whole_words(fewest, most, still):
     one = SessionSummary(Path("a"), "t", answers=18, fewest=fewest, most=most, phase="asking")
     assert continue_view(one, datetime.now(UTC)).line.split(" · ")[1] == still
+
+
+def test_sittings_of_one_name_are_told_apart():
+    one = SessionSummary(Path("a"), "t", answers=18, fewest=2, most=3, phase="asking", expert="Ada", round=2)
+    assert continue_view(one, datetime.now(UTC)).line == "18 answers kept · about 2 to 3 more questions · second round"
+    row = session_row(replace(one, phase="finished", simulated=True), datetime.now(UTC))
+    assert row.line == "Finished, 18 answers, second round, by a program"
 
 
 def test_a_study_that_was_answered_stays_in_reach_for_the_next_expert(tmp_path, wine):
