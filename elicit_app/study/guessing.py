@@ -61,7 +61,9 @@ def guess_with(truth: str, names: Sequence[str], filled: dict[str, list[Any]], l
             # In the order of the columns, which was chosen on purpose; sorted names would put 10 before 2.
             pairs = sorted(zip(scored, classes, strict=True), key=lambda pair: names.index(pair[0]))
             scored, classes = tuple(column for column, _ in pairs), tuple(name for _, name in pairs)
-        return ColumnMap(truth, classes, scored, kind_of([numbers[name] for name in scored]))
+        found = [numbers[name] for name in scored]
+        # What lies in [0, 1] is no raw score, even if it does not add up to 1; reading it says so.
+        return ColumnMap(truth, classes, scored, "probabilities" if _inside(found) else kind_of(found))
     decided = _named(names, _DECIDED, labels, other_than=truth)
     decided = decided or next((n for n in names if n != truth and set(labels.get(n, ("",))) <= set(classes)), None)
     if decided is None:
@@ -88,7 +90,7 @@ def kind_of(scores: Sequence[NDArray[np.float64]]) -> Literal["probabilities", "
 
     Probabilities are in [0, 1] and, with one column per class, sum to 1; percentages sum to 100; others are scores.
     """
-    inside = all(((own >= 0) & (own <= 1)).all() for own in scores)
+    inside = _inside(scores)
     if len(scores) == 1 or len({len(own) for own in scores}) > 1:
         return "probabilities" if inside else "logits"
     sums = np.sum(scores, axis=0)
@@ -106,6 +108,10 @@ def in_order(values: Iterable[Any]) -> list[str]:
     """Return the different labels in order: numbers by size, then text alphabetically."""
     found = {label_text(value) for value in values}
     return sorted(found, key=lambda text: (0, int(text), "") if re.fullmatch(r"-?\d{1,9}", text) else (1, 0, text))
+
+
+def _inside(scores: Sequence[NDArray[np.float64]]) -> bool:
+    return all(((own >= 0) & (own <= 1)).all() for own in scores)
 
 
 def _number(value: Any) -> float:
@@ -151,10 +157,12 @@ def _score_columns(classes: Sequence[str], truth: list[Any], numbers: Scores) ->
     for few in (telling, wide):
         if len(few) == 1 and len(classes) == 2:
             return (few[0],)
-        if len(few) == len(classes) and (len(few) > 2 or _belong_together(few, numbers)):
+        if len(few) == len(classes) and (len(few) > 2 or [*_groups_of(2, few, numbers)]):
             break
     else:
         few = next(_groups_of(len(classes), wide, numbers), [])
+    if few and len(classes) == 2 and _inside(own := [numbers[name] for name in few]) and kind_of(own) == "logits":
+        return (few[0],)  # probabilities of the same class by two models
     return tuple(few[at] for at in _highest(classes, truth, [numbers[name] for name in few])) if few else None
 
 
@@ -195,10 +203,6 @@ def _groups_of(k: int, names: Sequence[str], numbers: Scores) -> Iterator[list[s
     yield from (group for group in alike.values() if len(group) == k)
     runs = (list(names[at : at + k]) for at in range(len(names) - k + 1))
     yield from (run for run in runs if kind_of([numbers[name] for name in run]) != "logits")
-
-
-def _belong_together(names: Sequence[str], numbers: Scores) -> bool:
-    return next(_groups_of(len(names), names, numbers), None) is not None
 
 
 def _highest(

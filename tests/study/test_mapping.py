@@ -113,6 +113,23 @@ def test_other_numbers_than_scores_are_not_taken_for_them(tmp_path):
     assert read_first_rows(none).guess is None
 
 
+def test_probabilities_of_one_class_by_two_models_are_not_those_of_two_classes(tmp_path):
+    labels = ["well", "sick"] * 3
+    first, second = [0.1, 0.8, 0.3, 0.9, 0.2, 0.6], [0.4, 0.9, 0.2, 0.7, 0.3, 0.8]
+    path = write(tmp_path, table(["label", "model_a", "model_b"], labels, first, second))
+    assert read_first_rows(path).guess == ColumnMap("label", ("well", "sick"), ("model_a",))
+
+
+def test_numbers_of_single_labels_are_no_raw_scores(tmp_path):
+    sigmoids = 1 / (1 + np.exp(-SCORES))
+    path = write(tmp_path, table(["label", "cat", "dog", "bird"], TRUTH, *sigmoids.T))
+    guess = read_first_rows(path).guess
+    assert guess.kind == "probabilities"
+    with pytest.raises(Problem, match=r"Row 1: the probabilities add up to 1\.772, not 1"):
+        read_predictions(path, columns=guess)
+    assert column_map(read_first_rows(path), logits=True).kind == "logits", "if somebody says so"
+
+
 def test_the_truth_is_the_column_of_words_that_others_score(tmp_path):
     heads = ["sex", "hospital", "final finding", "p_cat", "p_dog", "p_bird"]
     path = write(tmp_path, table(heads, "fmfmfm", ["north", "south"] * 3, TRUTH, *SCORES.T))
