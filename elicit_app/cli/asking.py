@@ -24,7 +24,6 @@ from elicit_app.session.journal.events import Guess
 from elicit_app.session.journal.listing import (
     SUFFIX,
     can_resume,
-    latest_expert_name,
     list_sessions,
     matching_pack,
     new_session_path,
@@ -37,7 +36,8 @@ from elicit_app.session.packing import (
     INTRODUCTION,
     answers_path,
     is_earlier_copy,
-    pseudonym,
+    proposed_name,
+    require_name,
     save_answers,
     stated_opinions,
 )
@@ -269,11 +269,11 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
     elif options.denominator is not None:
         raise WrongOption("`denominator` applies to a simulated expert: it requires `simulate`.")
     _print_other_opinions(study, console)
-    guesses = ask_guesses(study, setting.family, console) if person else ()
     expert = options.expert or ("simulated expert" if options.simulate is not None else None)
-    if study.answered_elsewhere and expert is None:
-        expert = latest_expert_name(sessions_of(path.parent, study.digests)) or pseudonym()
+    if expert is None and (expert := proposed_name(study, sessions_of(path.parent, study.digests)) or None):
         output.line(console, f"Your answers are kept under the name “{expert}”; --expert sets another.")
+    require_name(study, expert or "")
+    guesses = ask_guesses(study, setting.family, console) if person else ()
     session = Session.create(
         study, setting, path, expert=expert, guesses=guesses, simulated=options.simulate is not None
     )

@@ -345,21 +345,29 @@ def compare_study(study: Study, folder: Path | None = None, *, trusted_only: boo
     notes += [
         f"Several sessions are named {name}: the one finished last counts." for name in answered_before(sessions, found)
     ]
-    again = sum(one.round > 1 for one in found)
-    if again:
-        notes.append(f"{again} of {len(found)} answered again after seeing the other experts' positions.")
+    earlier = {one.path.name: first for one in found if (first := first_round_of(one, sessions)) is not None}
+    if earlier:
+        notes.append(f"{len(earlier)} of {len(found)} answered again after seeing the other experts' positions.")
+    notes += [only_in_second_round(named(one)) for one in found if one.round > 1 and one.path.name not in earlier]
     kept, left_out = select_sources([expert.source for expert in experts], trusted_only=trusted_only)
     notes += left_out
     if len(kept) < 2:
         raise Problem(" ".join(["Fewer than two of these experts can be compared.", *notes]))
     compared = [expert for expert in experts if expert.source in kept]
     view = _compared(compared, study, tuple(notes))
-    earlier = {one.path.name: first for one in found if (first := first_round_of(one, sessions)) is not None}
     sources = [
         _expert(earlier[name], study).source if (name := one.source.name) in earlier else one.source for one in compared
     ]
     closer = since_first_round(view, sources, study.wording) if earlier else ""
     return replace(view, notes=(*view.notes, closer)) if closer else view
+
+
+def only_in_second_round(name: str) -> str:
+    """Return what to do if an expert of a second round is not known from the first."""
+    return (
+        f"{name} answered only in the second round: if this is an expert of the first under another name, who would "
+        "count twice, take the file of the first round out of the folder of sessions."
+    )
 
 
 def since_first_round(view: ComparisonView, sources: Sequence[Source], wording: Wording) -> str:

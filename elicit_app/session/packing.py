@@ -8,7 +8,7 @@ After Dalkey and Helmer, "An experimental application of the Delphi method to th
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import randbelow
@@ -17,14 +17,23 @@ from typing import NamedTuple
 import numpy as np
 
 from elicit_app.elicitation.pool import tallies_of
-from elicit_app.problem import Problem
+from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import Setting
 from elicit_app.registry.entries import cases_of
-from elicit_app.session.comparing import ComparisonView, MistakeRates, compare_study, furthest
+from elicit_app.session.comparing import ComparisonView, MistakeRates, compare_study, furthest, only_in_second_round
 from elicit_app.session.header import check_study, fold_events
 from elicit_app.session.journal.events import PROTECTED
 from elicit_app.session.journal.files import SUFFIX, Contents, examine, read, read_bytes, reason, write_new
-from elicit_app.session.journal.listing import finished_experts, new_session_path, sessions_folder, sessions_of
+from elicit_app.session.journal.listing import (
+    SessionSummary,
+    finished_experts,
+    first_round_of,
+    latest_expert_name,
+    new_session_path,
+    sessions_folder,
+    sessions_of,
+    summary,
+)
 from elicit_app.session.journal.state import Entry, SessionState, fold
 from elicit_app.session.result import answers_digest
 from elicit_app.session.session import Session
@@ -81,6 +90,28 @@ def pseudonym() -> str:
     return f"Expert {1000 + randbelow(9000)}"
 
 
+def proposed_name(study: Study, sessions: Iterable[SessionSummary]) -> str:
+    """Return the name under which somebody may answer a study that was sent: the earlier one, else a pseudonym.
+
+    It is empty where nothing is sent back, and in a second round of somebody who is not known on this computer: answers
+    under a new name would count as those of another person.
+    """
+    if not study.answered_elsewhere:
+        return ""
+    return latest_expert_name(sessions) or ("" if is_second_round(study) else pseudonym())
+
+
+def require_name(study: Study, expert: str) -> None:
+    """Raise WrongOption if answers in a second round would have no name, and so could not replace earlier ones."""
+    if is_second_round(study) and not expert:
+        raise WrongOption("Name the `expert` as in the first round: otherwise the same person would count twice.")
+
+
+def is_second_round(study: Study) -> bool:
+    """Return whether a study was sent to experts who have answered it before."""
+    return study.pack is not None and study.pack.round > 1
+
+
 def save_answers(session: Session, path: Path) -> Path:
     """Write a copy of a session, the only file that is sent back, and return its path.
 
@@ -120,7 +151,7 @@ def collect(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
     """
     if study.kind in ("synthetic", "pack"):
         raise Problem(f"Collect answers about “{study.title}” with the study that it was made from.")
-    found = [(file, _sound(study, file)) for file in files]
+    found = sorted(((file, _sound(study, file)) for file in files), key=lambda one: one[1].begun.study.round or 1)
     folder = sessions_folder(study)
     filed = []
     for file, contents in found:
@@ -179,7 +210,9 @@ def _file(study: Study, file: Path, contents: Contents, state: SessionState, bef
             write_new(path, data)
         except OSError as error:
             raise Problem(f"{path} could not be written ({reason(error)}).") from error
-        return Filed(file, f"Filed {answers}.", True)
+        now = summary(path)
+        alone = now.round > 1 and first_round_of(now, sessions_of(path.parent, study.digests)) is None
+        return Filed(file, f"Filed {answers}.{f' {only_in_second_round(who)}' if alone else ''}", True)
     kept = read_bytes(before)
     if kept.startswith(data):
         return Filed(file, f"Already filed: {answers}.", False)

@@ -11,14 +11,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elicit_app.problem import Problem
+from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import for_person, procedure_for, setting_of
 from elicit_app.registry.procedures import BayesSetting
-from elicit_app.session.comparing import compare_study
+from elicit_app.session.comparing import compare_study, only_in_second_round
 from elicit_app.session.header import study_of
 from elicit_app.session.journal.files import read
 from elicit_app.session.journal.listing import finished_experts, sessions_folder, sessions_of
-from elicit_app.session.packing import collect, opinions_of, packed, save_answers, stated_opinions, write_pack
+from elicit_app.session.packing import (
+    collect,
+    opinions_of,
+    packed,
+    proposed_name,
+    require_name,
+    save_answers,
+    stated_opinions,
+    write_pack,
+)
 from elicit_app.session.report import pooled_report, save_report
 from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
@@ -286,6 +295,26 @@ def test_in_a_second_round_experts_see_where_the_others_stand_and_both_rounds_ar
     assert sorted((one.expert, one.round) for one in found) == [("Ada", 1), ("Ada", 2), ("Ben", 1)]
     assert [(one.expert, one.round) for one in finished_experts(found) if one.expert == "Ada"] == [("Ada", 2)]
     assert "1 of 2 answered again after seeing the other experts' positions." in compare_study(folder).notes
+    path = answer(again, home / "other.session.jsonl", 0.5, expert="Benno", seed=8)
+    (filed,) = collect(folder, [save_answers(Session.open_read_only(path), home / "sent")])
+    assert "answers from Benno. Benno answered only in the second round: if this is " in filed.sentence
+    notes = compare_study(folder).notes
+    assert only_in_second_round("Benno") in notes
+    assert "1 of 3 answered again after seeing the other experts' positions." in notes
+
+
+def test_a_name_is_proposed_unless_it_would_make_another_person_of_an_expert(folder, wine, experts, tmp_path):
+    collect(folder, experts[:2])
+    found = sessions_of(sessions_folder(folder), folder.digests)
+    first, second = packed(folder, COSTS), packed(folder, COSTS, opinions_of(folder))
+    assert proposed_name(wine, found) == "", "nothing is sent back"
+    assert proposed_name(first, ()).startswith("Expert ")
+    assert proposed_name(second, ()) == ""
+    assert proposed_name(first, found) == proposed_name(second, found) == "Ben"
+    require_name(first, "")
+    require_name(second, "Ada")
+    with pytest.raises(WrongOption, match="Name the expert as in the first round"):
+        require_name(second, "")
 
 
 def test_where_somebody_stands_is_a_bound_where_the_answers_only_bound_it(folder, experts, tmp_path):

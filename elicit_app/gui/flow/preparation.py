@@ -259,13 +259,8 @@ class Preparation(QObject):
         self._background.run(lambda: _save_study(edited), self.saved.emit, self._words_page.show_problem)
 
     def show_begin_page(self, study: Study) -> None:
-        from elicit_app.session.journal.listing import (
-            finished_experts,
-            latest_expert_name,
-            matching_pack,
-            sessions_folder,
-            sessions_of,
-        )
+        from elicit_app.session.journal.listing import finished_experts, matching_pack, sessions_folder, sessions_of
+        from elicit_app.session.packing import proposed_name
 
         page, self._study = self._begin_page, study
         folder = sessions_folder(study, self._data)
@@ -273,7 +268,7 @@ class Preparation(QObject):
         self._experts = finished_experts(sessions)
         current = _resumable_view(matching_pack(sessions, study))
         page.show_study(study, str(folder.absolute()), self.draw_seed(), current, self._experts)
-        page.propose_name(latest_expert_name(sessions))
+        page.propose_name(proposed_name(study, sessions))
         self._pages.show(page)
 
     @cached_property

@@ -18,11 +18,12 @@ from elicit_app.gui.elements.painting import Arranged, Label, annotate
 from elicit_app.gui.elements.surfaces import Block, Card, Divider, FoldedCard, Section, fill, in_column, in_row
 from elicit_app.gui.setup.asking import AskingSection, FamilySection, GuessesSection, OrdersSection, PurposeSection
 from elicit_app.gui.setup.start_page import ContinueCard, ContinueView
+from elicit_app.problem import Problem
 from elicit_app.registry import Setting, entry_named
 from elicit_app.registry.entries import as_packed
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.journal.listing import SessionSummary, experts_in_words
-from elicit_app.session.packing import INTRODUCTION, pseudonym, stated_opinions
+from elicit_app.session.packing import INTRODUCTION, is_second_round, require_name, stated_opinions
 from elicit_app.session.sentences import USUAL, most_questions
 from elicit_app.study.model import Study
 from elicit_app.study.opening import minutes_for
@@ -30,6 +31,7 @@ from metrics.elicited.family import is_fraction, linear_family
 from metrics.text import counted
 
 _WIDTH = 344
+_ANY_NAME, _SAME_NAME = "A name, a pseudonym or a group (optional)", "The name of your first answers"
 
 
 class Briefing(Arranged, Card):
@@ -226,7 +228,7 @@ class BeginPage(HeadedPage):
         self._seed, self._folder = 0, ""
         self.current, self.begin = ContinueCard(), PrimaryButton("Begin", keys=("Ctrl+Enter",))
         self.begin_new = Button("Begin a new session", keys=("Ctrl+Enter",))
-        self.expert = Field(hint="A name, a pseudonym or a group (optional)")
+        self.expert = Field(hint=_ANY_NAME)
         self.purpose, self.guesses = PurposeSection(), GuessesSection()
         self.family, self.orders, self.asking = FamilySection(), OrdersSection(), AskingSection()
         self.settings = FoldedCard("Settings of the study", (self.family, self.orders, self.asking))
@@ -276,6 +278,7 @@ class BeginPage(HeadedPage):
         `finished_experts`, have finished, they can be compared.
         """
         before, self._study = self._study, study
+        self.expert.setPlaceholderText(_SAME_NAME if is_second_round(study) else _ANY_NAME)
         if before is None or (before.digest, before.purpose) != (study.digest, study.purpose):
             self.purpose.choose(study.purpose or USUAL)
             self.family.differ.radio.setChecked(True)
@@ -315,10 +318,10 @@ class BeginPage(HeadedPage):
         self.orders.forget()
         self.area.verticalScrollBar().setValue(0)
 
-    def propose_name(self, name: str | None) -> None:
-        """Propose an earlier name, or a pseudonym, if answers are sent back."""
-        if self._study is not None and self._study.answered_elsewhere and not self.expert.text():
-            self.expert.setText(name or pseudonym())
+    def propose_name(self, name: str) -> None:
+        """Propose a name, from `packing.proposed_name`, unless one was typed."""
+        if not self.expert.text():
+            self.expert.setText(name)
             self.expert.selectAll()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -415,9 +418,16 @@ class BeginPage(HeadedPage):
         except ValueError as error:
             self.show_problem(f"In your first guesses, {error}. Write a number like 20, 0.5 or 1/3, or leave it empty.")
             return
+        expert = self.expert.text().strip()
+        try:
+            require_name(self._study, expert)
+        except Problem as problem:
+            self.show_problem(problem.sentence)
+            self.expert.setFocus()
+            return
         setting = self._with_orders()
         if setting is not None:
-            self.begin_requested.emit(SessionRequest(self._study, setting, self.expert.text().strip(), guesses))
+            self.begin_requested.emit(SessionRequest(self._study, setting, expert, guesses))
 
     def _send(self) -> None:
         setting = self._with_orders()

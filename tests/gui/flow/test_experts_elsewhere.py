@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QLabel
 from elicit_app.gui.elements.painting import Glyph
 from elicit_app.registry import setting_of
 from elicit_app.registry.procedures import BayesSetting
-from elicit_app.session.packing import packed, save_answers, write_pack
+from elicit_app.session.packing import collect, opinions_of, packed, save_answers, write_pack
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from elicit_app.study.folder import write_folder
@@ -140,6 +140,23 @@ def test_a_pseudonym_for_a_study_that_was_sent_is_not_proposed_elsewhere(window,
     window.flow.show_start()
     window.flow.open(str(study.folder))
     assert on("begin").expert.text() == ""
+
+
+def test_a_second_round_is_answered_under_the_name_of_the_first(window, study, pack, tmp_path, on):
+    for seed, name in enumerate(("Ada", "Ben")):
+        home = tmp_path / name
+        home.mkdir()
+        collect(study, [answered(pack, home, name, seed)])
+    second = write_pack(packed(study, setting_of("bayes", purpose="costs"), opinions_of(study)), tmp_path / "second")
+    drop(window.pages.start, second)
+    page = on("begin")
+    assert (page.expert.text(), page.expert.placeholderText()) == ("", "The name of your first answers")
+    page.begin.click()
+    assert "Name the expert as in the first round" in page.notice.sentence
+    assert page.expert.hasFocus()
+    page.expert.setText("Ada")
+    page.begin.click()
+    on("practice")
 
 
 def test_who_leaves_while_a_file_is_written_is_told(qtbot, window, study, dialogs, tmp_path, monkeypatch, on):
