@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
@@ -31,11 +32,12 @@ ColumnsOption = Annotated[
     ),
 ]
 PredictedOption = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "--predicted",
         metavar="COLUMN",
-        help="The column of predicted labels, if there are no scores; files without it are read like the others.",
+        help="A column of predicted labels, as a human reader gives them; may be given several times. Files without "
+        "it are read like the others.",
     ),
 ]
 StudyRef = Annotated[str, typer.Argument(metavar="STUDY", help="Bundled study, study folder or predictions file.")]
@@ -116,7 +118,7 @@ def new(
     files = [*(predictions or []), *(more or [])]
     if not files:
         raise typer.BadParameter("name at least one predictions file.", param_hint="--predictions")
-    options = ColumnOptions(truth, columns, predicted, logits=logits)
+    options = ColumnOptions(truth, columns, tuple(predicted or ()), logits=logits)
     if is_of_amounts(files[0]):
         options.refuse("files of several labels, or of contexts, name their columns themselves.")
         for option, given in (("--labels", labels), ("--purpose", purpose)):
@@ -126,10 +128,11 @@ def new(
         return
     if noun is not None:
         raise typer.BadParameter("it applies to files of several labels.", param_hint="--noun")
+    each, column_maps = _models_in(files, options)
     made = create_study(
         folder,
-        files,
-        columns=_columns_of(files, options),
+        each,
+        columns=column_maps,
         name=name,
         labels=None if labels is None else _split(labels),
         population=population,
@@ -145,7 +148,7 @@ class ColumnOptions(NamedTuple):
 
     truth: str | None = None
     columns: str | None = None
-    predicted: str | None = None
+    predicted: tuple[str, ...] = ()
     logits: bool = False
 
     def refuse(self, reason: str) -> None:
@@ -155,28 +158,30 @@ class ColumnOptions(NamedTuple):
                 raise typer.BadParameter(reason, param_hint=f"--{name}")
 
 
-def _columns_of(files: Sequence[Path], options: ColumnOptions) -> list[ColumnMap | None]:
-    """Return the column map of each file according to the options; None if it has the usual names.
+def _models_in(files: Sequence[Path], options: ColumnOptions) -> tuple[list[Path], list[ColumnMap | None]]:
+    """Return the file and the column map of each model that the options name; None where columns have the usual names.
 
-    Predicted labels are taken from the files that have the column.
+    A file with columns of predicted labels holds a model for each of them, and one more if its scores are named too.
     """
     from elicit_app.study.mapping import column_map, read_first_rows
 
     if options == ColumnOptions():
-        return [_require_usual_columns(file) for file in files]
+        return [*files], [_require_usual_columns(file) for file in files]
     looks = [read_first_rows(file) for file in files]
-    of_labels = [options.predicted in first_rows.columns for first_rows in looks]
+    # if no file has a column, that is the fault to report
+    anywhere = {name for first_rows in looks for name in options.predicted if name in first_rows.columns}
     stated = () if options.columns is None else _pairs(options.columns)
-    found: list[ColumnMap | None] = []
-    for first_rows, decided in zip(looks, of_labels, strict=True):
-        # if no file has the column, that is the fault to report
-        own = options if decided or not any(of_labels) else options._replace(predicted=None)
-        found.append(
-            _require_usual_columns(first_rows.path, first_rows)
-            if own == ColumnOptions()
-            else column_map(first_rows, truth=own.truth, columns=stated, predicted=own.predicted, logits=own.logits)
-        )
-    return found
+    found: list[tuple[Path, ColumnMap | None]] = []
+    for first_rows in looks:
+        read = partial(column_map, first_rows, truth=options.truth)
+        decided = [name for name in options.predicted if name in first_rows.columns or name not in anywhere]
+        scored = stated and {column for _, column in stated} <= {*first_rows.columns}
+        if not decided and options._replace(predicted=()) == ColumnOptions():
+            found.append((first_rows.path, _require_usual_columns(first_rows.path, first_rows)))
+        elif not decided or scored:
+            found.append((first_rows.path, read(columns=stated, logits=options.logits)))
+        found += [(first_rows.path, read(predicted=name)) for name in decided]
+    return [path for path, _ in found], [one for _, one in found]
 
 
 def _require_usual_columns(file: Path, first_rows: FirstRows | None = None) -> ColumnMap | None:
@@ -226,24 +231,25 @@ def change(
     from elicit_app.study.making import change_models, own_folder
     from elicit_app.study.mapping import read_first_rows
 
-    opened, options = open_study(study), ColumnOptions(truth, columns, predicted, logits=logits)
+    opened, options = open_study(study), ColumnOptions(truth, columns, tuple(predicted or ()), logits=logits)
     own_folder(opened)  # before anything is said about the files
     if not add:
         options.refuse("it is about files to add; name one with --add.")
     renamed = [one.partition("=") for one in rename or ()]
     if not all(old.strip() and new.strip() for old, _, new in renamed):
         raise typer.BadParameter("it takes OLD=NEW, the names of a model.", param_hint="--rename")
-    known = opened.columns
+    known, files = opened.columns, [*(add or ())]
+    column_maps: list[ColumnMap | None]
     if known is None or options != ColumnOptions():
-        column_maps = _columns_of(add or (), options)
+        files, column_maps = _models_in(files, options)
     else:
         column_maps = [
             known if first_rows.holds(known) else _require_usual_columns(first_rows.path, first_rows)
-            for first_rows in map(read_first_rows, add or ())
+            for first_rows in map(read_first_rows, files)
         ]
     changed = change_models(
         opened,
-        add=add or (),
+        add=files,
         rename={old.strip(): new.strip() for old, _, new in renamed},
         remove=remove or (),
         columns=column_maps,

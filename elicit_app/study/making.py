@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -123,7 +123,7 @@ def study_of(
     column_maps = _maps(files, columns)
     reads = _read_models(files, labels, column_maps)
     classes = reads[0].classes
-    names = distinct_names(files)
+    names = distinct_names(files, column_maps)
     predictions = tuple(replace(read.predictions, name=called) for read, called in zip(reads, names, strict=True))
     study = with_defaults(
         classes,
@@ -215,9 +215,17 @@ def _swapped_column_notes(models: Sequence[Predictions], classes: Sequence[str])
             )
 
 
-def distinct_names(files: Sequence[Path]) -> list[str]:
-    """Return a unique name for each file: its stem if these differ, otherwise with more of the path or a number."""
+def distinct_names(
+    files: Sequence[Path], columns: Sequence[ColumnMap | None] = (), taken: Collection[str] = ()
+) -> list[str]:
+    """Return a unique name for each file: its stem if these differ, otherwise with more of the path or a number.
+
+    Predicted labels are called by their column if the file holds other models too, or its name is `taken`.
+    """
     names = [file.stem for file in files]
+    for at, (file, one) in enumerate(zip(files, columns, strict=False)):
+        if one is not None and one.kind == "labels" and (files.count(file) > 1 or file.stem in taken):
+            names[at] = one.columns[0]
     for more in ([file.name for file in files], [f"{real_path(file).parent.name}/{file.name}" for file in files]):
         if len(set(names)) == len(names):
             return names
@@ -279,7 +287,7 @@ def with_models(study: Study, models: Sequence[Predictions]) -> Study:
     if not models:
         raise Problem("A study needs at least one model: add another one before removing this one.")
     if len(set(called)) < len(called) or not all(name.strip() for name in called):
-        raise Problem(f"Every model needs a name of its own; these would be {', '.join(called)}.")
+        raise Problem(f"Every model needs a name of its own; these would be {', '.join(called)}: rename one.")
     digest = study_digest(study.classes, models)
     changed = replace(study, models=tuple(models), digest=digest)
     if digest == study.digest:
@@ -304,13 +312,14 @@ def _read_more(
 ) -> list[ReadPredictions]:
     if not files:
         return []
+    column_maps = _maps(files, columns or study.columns)
     reads = [
         read_predictions(file, labels=study.classes, columns=column_map)
-        for file, column_map in zip(files, _maps(files, columns or study.columns), strict=True)
+        for file, column_map in zip(files, column_maps, strict=True)
     ]
     for file, read in zip(files, reads, strict=True):
         _require_same_cases(f"“{study.title}”", study.models[0], file, read)
-    named = zip(reads, distinct_names(files), strict=True)
+    named = zip(reads, distinct_names(files, column_maps, study.model_names), strict=True)
     return [read._replace(predictions=replace(read.predictions, name=name)) for read, name in named]
 
 

@@ -48,6 +48,12 @@ class FirstRows:
         """Return the apparent meaning of the columns, given that `truth` is the true class."""
         return guess_with(truth, self.columns, self.filled, self.values) if truth in self.values else None
 
+    def readers(self, columns: ColumnMap) -> tuple[ColumnMap, ...]:
+        """Return a map for each further column of labels, which may be those of human readers."""
+        classes, used = set(columns.classes), {columns.truth, *columns.columns}
+        names = (name for name, values in self.values.items() if name not in used and set(values) <= classes)
+        return tuple(ColumnMap(columns.truth, columns.classes, (name,), "labels") for name in names)
+
     @property
     def nameless(self) -> bool:
         """Return whether the first line seems to be a case instead of column names."""
@@ -193,17 +199,20 @@ def as_option_value(pairs: Iterable[tuple[str, object]]) -> str:
     return shlex.quote(text.getvalue())
 
 
-def as_options(columns: ColumnMap) -> str:
-    """Return the options of `elicit study new` that express a map.
+def as_options(*models: ColumnMap) -> str:
+    """Return the options of `elicit study new` that express the maps of the models in a file, scores first.
 
     >>> as_options(ColumnMap("label", ("cat", "dog"), ("s cat", "s dog"), "logits"))
     "--truth label --columns 'cat=s cat,dog=s dog' --logits"
     """
-    if columns.kind == "labels":
-        return f"--truth {shlex.quote(columns.truth)} --predicted {shlex.quote(columns.columns[0])}"
-    named = zip(columns.classes[-len(columns.columns) :], columns.columns, strict=True)
-    options = f"--truth {shlex.quote(columns.truth)} --columns {as_option_value(named)}"
-    return f"{options} --logits" if columns.kind == "logits" else options
+    options = [f"--truth {shlex.quote(models[0].truth)}"]
+    for one in models:
+        if one.kind == "labels":
+            options.append(f"--predicted {shlex.quote(one.columns[0])}")
+        else:
+            named = zip(one.classes[-len(one.columns) :], one.columns, strict=True)
+            options += [f"--columns {as_option_value(named)}", *(["--logits"] if one.kind == "logits" else [])]
+    return " ".join(options)
 
 
 def require_usable(columns: ColumnMap) -> None:

@@ -166,7 +166,8 @@ def read_predictions(
     )
     notes = (*weight_notes(file.table.path, file.weights), *rescaling_notes(file.table.path, check.rescaled))
     if columns is not None and columns.kind == "labels":
-        notes += (f"{file.table.path.name} holds decided labels: it is judged as it decides, without probabilities.",)
+        what = f"{columns.columns[0]} of {file.table.path.name}"
+        notes += (f"{what} holds decided labels: it is judged as it decides, without probabilities.",)
     return ReadPredictions(predictions, names, notes)
 
 

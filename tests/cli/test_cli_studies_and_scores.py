@@ -106,6 +106,22 @@ def test_readers_and_models_make_one_study(elicit, tmp_path):
     assert decided == [[0, 1, 1], [0, 1, 1], [0, 0, 0]]
 
 
+def test_a_file_may_hold_a_model_and_several_readers(elicit, tmp_path):
+    rows = "x,x,x,0.9,0.1\nx,x,y,0.4,0.6\ny,x,y,0.2,0.8\n"
+    (tmp_path / "all.csv").write_text(f"truth,Dr. A,Dr. B,p x,p y\n{rows}")
+    given = ("--truth", "truth", "--columns", "x=p x,y=p y")
+    readers = [("--predicted", name) for name in ("Dr. A", "Dr. B")]
+    elicit("study", "new", "at once", "all.csv", *given, *readers[0], *readers[1])
+    assert "Dr. A of all.csv holds decided labels" in elicit.messages[-1]
+    elicit("study", "new", "in turn", "all.csv", *given)
+    for reader in readers:
+        elicit("study", "change", "in turn", "--add", "all.csv", *given[:2], *reader)
+    first, second = (open_study(tmp_path / name) for name in ("at once", "in turn"))
+    assert first.model_names == second.model_names == ("all", "Dr. A", "Dr. B")
+    assert first.digest == second.digest
+    assert [model.y_proba.argmax(axis=1).tolist() for model in first.models] == [[0, 1, 1], [0, 0, 0], [0, 1, 1]]
+
+
 def test_a_study_folder_stands_for_its_models(elicit, wine_metric, tmp_path):
     write_folder(tmp_path / "wine", open_study("wine"))
     found = json.loads(elicit("score", wine_metric, tmp_path / "wine", "--json", "--draws", "0"))

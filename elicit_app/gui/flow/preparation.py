@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -42,9 +42,10 @@ class ImportFlow(QObject):
         super().__init__(parent)
         self._pages, self._background, _ = services
         self._previews: tuple[FirstRows, ...] = ()
-        self._maps: dict[Path, ColumnMap] = {}
-        self._given: dict[Path, ColumnMap] = {}  # the last answer about each file, proposed when it is read again
-        self._read: Callable[[Maps], Study] = lambda maps: _study_of(self._files, maps)
+        self._maps: dict[Path, tuple[ColumnMap, ...]] = {}  # one for each model in a file
+        # the last answer about each file, proposed when it is read again
+        self._given: dict[Path, tuple[ColumnMap, ...]] = {}
+        self._read: Callable[[tuple[Path, ...], Maps], Study] = _study_of
         self._done: Callable[[Study], None] = lambda study: None
         self._failed: Callable[[Problem], None] = lambda problem: None
         self._files: tuple[Path, ...] = ()
@@ -57,32 +58,36 @@ class ImportFlow(QObject):
         failed: Callable[[Problem], None],
         *,
         known: ColumnMap | None = None,
-        read: Callable[[Maps], Study] | None = None,
+        taken: Collection[str] = (),
+        read: Callable[[tuple[Path, ...], Maps], Study] | None = None,
         to_words: Callable[[], None] | None = None,
     ) -> None:
         """Read predictions files of one study, and pass the study to `done` or a problem to `failed`.
 
-        Files with the columns of the earlier map `known` need no question. `read` makes the study, given the column
-        map of each file; by default a new study is made from the files. `to_words` leads back to the words of a study
-        that models are added to; by default the start is shown.
+        Files with the columns of the earlier map `known` need no question, unless their name is `taken` by a model.
+        `read` makes the study, given the file and the column map of each model; by default a new one. `to_words` leads
+        back to the words of a study that models are added to; by default the start is shown.
         """
         self._to_words = to_words
         self._files, self._done, self._failed = tuple(files), done, failed
-        self._read = read or (lambda maps: _study_of(self._files, maps))
+        self._read = read or _study_of
         self._maps = {}
         self.reading.emit(self._files[0].name)
         sources, new = self._files, read is None
         self._background.run(
-            lambda: _previews(sources, new=new), lambda previews: self._take_previews(previews, known), failed
+            lambda: _previews(sources, new=new), lambda previews: self._take_previews(previews, known, taken), failed
         )
 
-    def _take_previews(self, previews: tuple[FirstRows, ...] | Study, known: ColumnMap | None) -> None:
+    def _take_previews(
+        self, previews: tuple[FirstRows, ...] | Study, known: ColumnMap | None, taken: Collection[str]
+    ) -> None:
         if not isinstance(previews, tuple):
             self._done(previews)
             return
         self._previews = previews
         if known is not None:
-            self._maps = {preview.path: known for preview in previews if preview.holds(known)}
+            alike = (one.path for one in previews if one.holds(known) and one.path.stem not in taken)
+            self._maps = dict.fromkeys(alike, (known,))
         self._ask_or_read()
 
     def _ask_or_read(self) -> None:
@@ -94,24 +99,26 @@ class ImportFlow(QObject):
         ]
         if unknown:
             first, given = unknown[0], self._given.get(unknown[0].path)
-            if given is not None and not (
-                first.holds(given) and set(first.values.get(given.truth, ("",))) <= set(given.classes)
+            if given is not None and not all(
+                first.holds(one) and set(first.values.get(one.truth, ("",))) <= set(one.classes) for one in given
             ):
                 given = None
-            self._page.show_preview(first, given, back="Back to the start" if self._to_words is None else "Back")
+            self._page.show_preview(first, given or (), back="Back to the start" if self._to_words is None else "Back")
             self._pages.show(self._page)
             return
-        maps = tuple(self._maps.get(file) for file in self._files)
+        each = [(file, one) for file in self._files for one in self._maps.get(file, (None,))]
+        files, maps = tuple(file for file, _ in each), tuple(one for _, one in each)
         read = self._read
-        self.reading.emit(self._files[0].name)
-        self._background.run(lambda: read(maps), self._done, self._failed)
+        self.reading.emit(files[0].name)
+        self._background.run(lambda: read(files, maps), self._done, self._failed)
 
-    def _mapped(self, columns: ColumnMap) -> None:
+    def _mapped(self, columns: tuple[ColumnMap, ...]) -> None:
         """Apply an answer to the file in question and to all others with these columns."""
         asked = next(preview for preview in self._previews if not preview.fits and preview.path not in self._maps)
         self._given[asked.path] = columns
         for preview in self._previews:
-            if preview is asked or (not preview.fits and preview.path not in self._maps and preview.holds(columns)):
+            alike = not preview.fits and preview.path not in self._maps and all(map(preview.holds, columns))
+            if preview is asked or alike:
                 self._maps[preview.path] = columns
         self._ask_or_read()
 
@@ -226,7 +233,8 @@ class Preparation(QObject):
             added,
             back,
             known=study.columns,
-            read=lambda maps: with_models(study, (*study.models, *more_models(study, tuple(files), columns=maps))),
+            taken=study.model_names,
+            read=lambda files, maps: with_models(study, (*study.models, *more_models(study, files, columns=maps))),
             to_words=lambda: self._pages.show(page),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
@@ -10,17 +11,17 @@ from PySide6.QtWidgets import QButtonGroup
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import LinkButton, PrimaryButton
-from elicit_app.gui.elements.fields import ChoiceRow, ListBox
+from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, ListBox
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
 from elicit_app.gui.elements.painting import Label, Painted, annotate, write
-from elicit_app.gui.elements.surfaces import Block, Section, fill, in_grid, in_row
+from elicit_app.gui.elements.surfaces import Block, Section, fill, in_column, in_grid, in_row
 from elicit_app.problem import Problem, first_of, shortened
 from elicit_app.study.mapping import NAMELESS, FirstRows, as_options, settled
 from elicit_app.study.model import ColumnMap
 
 Kind = Literal["probabilities", "logits", "labels"]
 
-_MOST_SHOWN, _LONGEST_NAME = 8, 100
+_MOST_SHOWN, _MOST_READERS, _LONGEST_NAME = 8, 8, 100
 _NARROWEST, _WIDEST = 48, 200  # pixels of a cell of the first rows, and most of a class's name, at the base font
 _THE_REST = "1 minus the other"
 _KINDS: dict[Kind, tuple[str, str]] = {
@@ -37,7 +38,7 @@ _KINDS: dict[Kind, tuple[str, str]] = {
 
 
 class ColumnsPage(HeadedPage):
-    """Asks for the meaning of a file's columns, starting from a guess. Emits `mapped` with a `ColumnMap`."""
+    """Asks for the meaning of a file's columns, starting from a guess. Emits `mapped` with the map of each model."""
 
     mapped = Signal(object)
 
@@ -50,7 +51,8 @@ class ColumnsPage(HeadedPage):
         self.kinds: dict[Kind, ChoiceRow] = {kind: ChoiceRow(*words) for kind, words in _KINDS.items()}
         self.boxes: list[ListBox] = []
         self._group = QButtonGroup(self)
-        self._rows, self._first = Block(), Block()
+        self.readers: dict[ColumnMap, CheckRow] = {}  # further columns of labels that may be judged too
+        self._rows, self._also, self._first = Block(), Block(), Block()
         self._command = Label(role=theme.Role.NOTE, ink=theme.INK2)
         self.back = LinkButton("", self.back_requested)
         self._build()
@@ -66,7 +68,7 @@ class ColumnsPage(HeadedPage):
             self._group.addButton(row.radio)
             what.column.addWidget(row)
         which = Section("Which column belongs to which class?")
-        which.column.addWidget(self._rows)
+        fill(which.column, self._rows, self._also)
         top = Qt.AlignmentFlag.AlignTop
         self.body.addLayout(in_row((what, 1, top), (which, 1, top), spacing=theme.L, stacks="narrow"))
         first = Section("The first rows of the file")
@@ -93,15 +95,15 @@ class ColumnsPage(HeadedPage):
         return ColumnMap(self.truth.currentText(), classes, chosen, self.kind)
 
     def show_preview(
-        self, preview: FirstRows, given: ColumnMap | None = None, *, back: str = "Back to the start"
+        self, preview: FirstRows, given: Sequence[ColumnMap] = (), *, back: str = "Back to the start"
     ) -> None:
-        """Ask about a file, starting from the map that was `given` before or from a guess; `back` is the way back."""
+        """Ask about a file, starting from the maps that were `given` before or a guess; `back` is the way back."""
         self._preview = None
         self.back.setText(back)
         self.truth.clear()
         for name in preview.values:
             self.truth.addItem(name)
-        guess = given or preview.guess
+        guess = given[0] if given else preview.guess
         if guess is not None:
             self.truth.setCurrentText(guess.truth)
         self._preview = preview
@@ -111,6 +113,9 @@ class ColumnsPage(HeadedPage):
         self.notice.say(f"The names of the columns {NAMELESS}" if preview.nameless else "")
         self.area.verticalScrollBar().setValue(0)
         self._take(guess)
+        for one in given[1:]:
+            if one in self.readers:
+                self.readers[one].box.setChecked(True)
 
     def _truth_changed(self) -> None:
         if self._preview is not None:
@@ -145,7 +150,7 @@ class ColumnsPage(HeadedPage):
             if len(names) == 2:
                 box.addItem(_THE_REST, None)
             self._choose(box, row, len(names), guess if same else None)
-            box.currentIndexChanged.connect(self._show_first_rows)
+            box.currentIndexChanged.connect(self._lay_readers)
             self.boxes.append(box)
             label = Label(shortened(name, _LONGEST_NAME), theme.Role.LABEL)
             width = label.fontMetrics().horizontalAdvance(label.text())
@@ -153,7 +158,26 @@ class ColumnsPage(HeadedPage):
             label.setBuddy(box)
             grid.addWidget(label, row, 0)
             grid.addWidget(box, row, 1)
+        self._lay_readers()
+
+    def _lay_readers(self) -> None:
+        """Offer the other columns of labels, and show what all columns mean."""
+        ticked = {one.columns for one, row in self.readers.items() if row.box.isChecked()}
+        found = () if self._preview is None else self._preview.readers(self.columns)[:_MOST_READERS]
+        self.readers = {one: CheckRow(one.columns[0]) for one in found}
+        self._also.setVisible(bool(found))
+        column = in_column(on=self._also.renew(), spacing=theme.S)
+        column.addWidget(Label("More labels in this file, as of human readers: tick those to judge too."))
+        for one, row in self.readers.items():
+            row.box.setChecked(one.columns in ticked)
+            row.box.toggled.connect(self._show_first_rows)
+            column.addWidget(row)
         self._show_first_rows()
+
+    @property
+    def models(self) -> tuple[ColumnMap, ...]:
+        """Return the maps of all models in the file that are to be judged."""
+        return (self.columns, *(one for one, row in self.readers.items() if row.box.isChecked()))
 
     @staticmethod
     def _choose(box: ListBox, row: int, rows: int, guess: ColumnMap | None) -> None:
@@ -174,6 +198,7 @@ class ColumnsPage(HeadedPage):
         named = ("predicted class",) if meant.kind == "labels" else self._classes
         chosen = (box.currentData() for box in self.boxes)
         roles |= {column: name for name, column in zip(named, chosen, strict=True) if column is not None}
+        roles |= {one.columns[0]: "predicted class" for one in self.models[1:]}
         shown = [name for name in preview.columns if name in roles] + [
             name for name in preview.columns if name not in roles
         ]
@@ -188,7 +213,7 @@ class ColumnsPage(HeadedPage):
         grid.setColumnStretch(len(seen), 1)
         left = f"{len(shown) - len(seen)} more columns are not shown. " if len(shown) > len(seen) else ""
         whole = meant.columns and all(box.currentIndex() >= 0 for box in self.boxes)
-        command = f"elicit study new DIR --predictions FILE {as_options(meant)}" if whole else ""
+        command = f"elicit study new DIR --predictions FILE {as_options(*self.models)}" if whole else ""
         self._command.setText(f"{left}The same in a terminal: {command}" if command else left)
 
     def _proceed(self) -> None:
@@ -204,7 +229,7 @@ class ColumnsPage(HeadedPage):
         except Problem as problem:
             self.notice.say(problem.sentence)
             return
-        self.mapped.emit(columns)
+        self.mapped.emit((columns, *self.models[1:]))
 
 
 class _Cell(Painted, Label):

@@ -1,5 +1,7 @@
 """From a file with odd columns to the first question by keys alone, and further models."""
 
+import shlex
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
@@ -137,6 +139,54 @@ def test_another_true_class_changes_what_is_guessed(window, reader, on):
     page.boxes[1].setCurrentText("y_true")
     page.proceed.click()
     assert "is named twice" in page.notice.sentence
+
+
+@pytest.fixture
+def reader_study(tmp_path):
+    """A file with the scores of a model and the labels of two readers."""
+    rng = np.random.default_rng(4)
+    true = rng.integers(2, size=200)
+    said = [np.where(rng.random(200) < wrong, 1 - true, true) for wrong in (0.1, 0.3)]
+    lines = ["case,truth,Dr. A,Dr. B,p sick"]
+    score = np.clip(0.3 + 0.4 * true + rng.normal(0, 0.2, 200), 0, 1)
+    for at, (one, a, b, p) in enumerate(zip(true, *said, score, strict=True)):
+        lines.append(",".join([f"c{at}", *("sick" if of else "well" for of in (one, a, b)), f"{p:.4f}"]))
+    path = tmp_path / "readers.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_human_readers_in_the_file_of_a_model_are_judged_too(window, reader_study, on, elicit):
+    window.flow.open_files((reader_study,))
+    page = on("columns")
+    assert page.columns.columns == ("p sick",)
+    assert [one.columns[0] for one in page.readers] == ["Dr. A", "Dr. B"]
+    command = page._command.text()
+    assert "--predicted" not in command
+    for row in page.readers.values():
+        row.box.click()
+    assert page._command.text() == f"{command} --predicted 'Dr. A' --predicted 'Dr. B'"
+    options = shlex.split(page._command.text().partition("FILE ")[2])
+    page.proceed.click()
+    words = on("study")
+    assert words.study.model_names == ("readers", "Dr. A", "Dr. B")
+    folder = reader_study.parent / "as told"
+    done = elicit("study", "new", folder, "--predictions", reader_study, *options)
+    assert done.returncode == 0
+    assert open_study(str(folder)).digest == words.study.digest
+
+
+def test_a_reader_is_added_from_the_file_that_the_study_was_made_of(window, dialogs, reader_study, on):
+    window.flow.open_files((reader_study,))
+    on("columns").proceed.click()
+    words = on("study")
+    dialogs.files = (reader_study,)
+    words.models.add.click()
+    page = on("columns")
+    page.kinds["labels"].radio.click()
+    page.boxes[0].setCurrentText("Dr. B")
+    page.proceed.click()
+    assert on("study").study.model_names == ("readers", "Dr. B")
 
 
 def test_files_of_several_labels_become_a_study_that_is_asked_at_once(window, tmp_path, on):
