@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from elicit_app.problem import Problem, first_of
+from elicit_app.problem import Problem
+from elicit_app.session.agreement import agreement_of
 from elicit_app.session.header import study_of
 from elicit_app.session.journal.files import read
 from elicit_app.session.journal.listing import (
@@ -36,8 +36,7 @@ from elicit_app.session.session import Session
 from elicit_app.study.model import Key, Mistake, Study, Wording, default_wording
 from metrics import ElicitedMetric, exchange_rates
 from metrics.elicited.exchange import ExchangeRate
-from metrics.elicited.kinds import thing_of
-from metrics.elicited.metric_parts import OPPOSED, range_of_draws
+from metrics.elicited.metric_parts import OPPOSED
 from metrics.policies.judgement import Judgement
 from metrics.policies.recommendation import short_recommendation
 from metrics.text import NOT_KNOWN, counted, day, in_zone, series, two_digits
@@ -418,85 +417,3 @@ def _compared(experts: list[Expert], study: Study, notes: tuple[str, ...]) -> Co
     scenarios = scenarios_of(study, pooled)
     judgement = None if scenarios is None else scenarios.judgement()
     return compare(experts, study.title, wording=study.wording, pooled=pooled, judgement=judgement, notes=notes)
-
-
-_SEED = 20_250_102  # the same metrics give the same range
-_DRAWS, _RANKED = 1_000, 250_000  # draws of W, and ranks in all of them: W of many mistakes varies little
-_NAMED = 5  # mistakes of the shared ranking that are named
-_STRONG, _FAIR = 0.9, 0.6  # of W: thresholds for the words that interpret it
-
-
-def kendall_w(scores: NDArray[np.float64]) -> float:
-    """Return Kendall's coefficient of concordance of several rankings, with average ranks for ties.
-
-    `scores`, shape (m, n), say how bad each of m judges finds each of n things; only the ranks matter. The result is 0
-    (no agreement beyond chance) to 1 (the same order); NaN if every judge ties everything. Sources: Kendall and
-    Babington Smith, "The problem of m rankings", Annals of Mathematical Statistics 10, 1939; Siegel and Castellan,
-    Nonparametric Statistics, 1988, section 9.4, for ties.
-
-    >>> kendall_w(np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [2.0, 1.0, 3.0]])).__round__(3)
-    0.778
-    """
-    ranks = _ranks(scores)
-    m, n = ranks.shape
-    spread = float(((ranks.sum(axis=0) - m * (n + 1) / 2) ** 2).sum())
-    ties = sum(float((np.unique(row, return_counts=True)[1] ** 3.0).sum()) - n for row in ranks)
-    most = (m**2 * (n**3 - n) - m * ties) / 12
-    return spread / most if most > 0 else float("nan")
-
-
-def _ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the ranks of each row, from 1; what is equal shares the mean of its ranks."""
-    ranks = np.empty(scores.shape)
-    for own, row in zip(ranks, scores, strict=True):
-        _, places, counts = np.unique(row, return_inverse=True, return_counts=True)
-        own[:] = (np.cumsum(counts) - (counts - 1) / 2)[places]
-    return ranks
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """How far experts agree on the order of the mistakes."""
-
-    w: float  # Kendall's W of the estimated costs
-    # W is at least this in 95 % of the draws of all experts; None where one of them has none. There is no upper end,
-    # because draws that scatter rank the mistakes less alike than estimates do.
-    least: float | None
-    # indices of the mistakes, in the order of the family's weights, sorted by mean rank from the worst
-    ranking: tuple[int, ...]
-
-    def sentence(self, names: Sequence[str], kind: str = "confusion") -> str:
-        """Return the agreement as a sentence; `names` are the mistakes or amounts in the order of the weights."""
-        if len(self.ranking) == 2 or math.isnan(self.w):
-            return ""
-        word = "alike" if self.w >= _STRONG else "much alike" if self.w >= _FAIR else "differently"
-        number = f"Kendall's W {self.w:.2f}"
-        if self.least is not None:
-            number += f", with the doubt from the answers at least {min(self.least, self.w):.2f}"
-        shown = [names[index] for index in first_of(self.ranking, _NAMED)]
-        rest = len(self.ranking) - len(shown)
-        order = ", ".join(shown) + (f", and {rest} more" if rest else "")
-        whose = "Shared" if self.w >= _FAIR else "Mean"
-        first = "the worst" if kind == "confusion" else "what counts most"
-        alike = f"Their estimates rank the {thing_of(kind)}s {word} ({number}; 1 is the same order)."
-        return f"{alike} {whose} order, {first} first: {order}."
-
-
-def agreement_of(metrics: Sequence[ElicitedMetric]) -> Agreement:
-    """Return how far experts agree, given at least two metrics with the same family and order of classes."""
-    scores = np.abs(np.stack([metric.weights for metric in metrics]))
-    mean = _ranks(scores).mean(axis=0)
-    ranking = tuple(int(index) for index in np.argsort(-mean, kind="stable"))
-    return Agreement(kendall_w(scores), _least_w(metrics), ranking)
-
-
-def _least_w(metrics: Sequence[ElicitedMetric]) -> float | None:
-    """Return the lower end of the 90 % range of W over independent draws of every expert's costs."""
-    draws = [metric.samples for metric in metrics if metric.samples is not None]
-    if len(draws) < len(metrics):
-        return None
-    rng = np.random.default_rng(_SEED)
-    n = min(_DRAWS, max(100, _RANKED // draws[0].shape[1]))
-    places = np.array([rng.integers(len(own), size=n) for own in draws])
-    found = [kendall_w(np.abs([own[place] for own, place in zip(draws, each, strict=True)])) for each in places.T]
-    return range_of_draws(found)[0]

@@ -15,16 +15,15 @@ from scipy.stats import rankdata
 
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting
+from elicit_app.session.agreement import agreement_of, kendall_w
 from elicit_app.session.comparing import (
     Expert,
     MistakeRates,
-    agreement_of,
     choice,
     compare,
     compare_experts,
     disagreement,
     furthest,
-    kendall_w,
     numbered_names,
     since_first_round,
     spread_words,
