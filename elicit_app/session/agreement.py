@@ -20,32 +20,39 @@ _NAMED = 5  # mistakes of the shared ranking that are named
 _STRONG, _FAIR = 0.9, 0.6  # of W: thresholds for the words that interpret it
 
 
-def kendall_w(scores: NDArray[np.float64]) -> float:
+def kendall_w(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return Kendall's coefficient of concordance of several rankings, with average ranks for ties.
 
-    `scores`, shape (m, n), say how bad each of m judges finds each of n things; only the ranks matter. The result is 0
-    (no agreement beyond chance) to 1 (the same order); NaN if every judge ties everything. Sources: Kendall and
-    Babington Smith, "The problem of m rankings", Annals of Mathematical Statistics 10, 1939; Siegel and Castellan,
-    Nonparametric Statistics, 1988, section 9.4, for ties.
+    `scores`, shape (..., m, n), say how bad each of m judges finds each of n things; only the ranks matter. The result,
+    shape (...), is 0 (no agreement beyond chance) to 1 (the same order); NaN if every judge ties everything. Sources:
+    Kendall and Babington Smith, "The problem of m rankings", Annals of Mathematical Statistics 10, 1939; Siegel and
+    Castellan, Nonparametric Statistics, 1988, section 9.4, for ties.
 
-    >>> kendall_w(np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [2.0, 1.0, 3.0]])).__round__(3)
+    >>> print(kendall_w(np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [2.0, 1.0, 3.0]])).round(3))
     0.778
     """
-    ranks = _ranks(scores)
-    m, n = ranks.shape
-    spread = float(((ranks.sum(axis=0) - m * (n + 1) / 2) ** 2).sum())
-    ties = sum(float((np.unique(row, return_counts=True)[1] ** 3.0).sum()) - n for row in ranks)
-    most = (m**2 * (n**3 - n) - m * ties) / 12
-    return spread / most if most > 0 else float("nan")
+    m, n = scores.shape[-2:]
+    centred = _ranks(scores) - (n + 1) / 2
+    spread = (centred.sum(axis=-2) ** 2).sum(axis=-1)
+    most = np.asarray(m * (centred**2).sum(axis=(-2, -1)))  # what it is if all rank alike, each with its own ties
+    return np.asarray(np.divide(spread, most, out=np.full(most.shape, np.nan), where=most > 0))
 
 
 def _ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the ranks of each row, from 1; what is equal shares the mean of its ranks."""
-    ranks = np.empty(scores.shape)
-    for own, row in zip(ranks, scores, strict=True):
-        _, places, counts = np.unique(row, return_inverse=True, return_counts=True)
-        own[:] = (np.cumsum(counts) - (counts - 1) / 2)[places]
-    return ranks
+    n = scores.shape[-1]
+    rows = scores.reshape(-1, n)
+    order = rows.argsort(axis=1, kind="stable")
+    ordered = np.take_along_axis(rows, order, axis=1)
+    first = np.ones(rows.shape, dtype=bool)
+    first[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    counts = np.diff(np.flatnonzero(np.append(first, True)))  # of what is equal
+    shared = (
+        np.repeat(counts.cumsum() - (counts - 1) / 2, counts).reshape(rows.shape) - n * np.arange(len(rows))[:, None]
+    )
+    ranks = np.empty(rows.shape)
+    np.put_along_axis(ranks, order, shared, axis=1)
+    return ranks.reshape(scores.shape)
 
 
 @dataclass(frozen=True)
@@ -81,7 +88,7 @@ def agreement_of(metrics: Sequence[ElicitedMetric]) -> Agreement:
     scores = np.abs(np.stack([metric.weights for metric in metrics]))
     mean = _ranks(scores).mean(axis=0)
     ranking = tuple(int(index) for index in np.argsort(-mean, kind="stable"))
-    return Agreement(kendall_w(scores), _least_w(metrics), ranking)
+    return Agreement(float(kendall_w(scores)), _least_w(metrics), ranking)
 
 
 def _least_w(metrics: Sequence[ElicitedMetric]) -> float | None:
@@ -91,6 +98,5 @@ def _least_w(metrics: Sequence[ElicitedMetric]) -> float | None:
         return None
     rng = np.random.default_rng(_SEED)
     n = min(_DRAWS, max(100, _RANKED // draws[0].shape[1]))
-    places = np.array([rng.integers(len(own), size=n) for own in draws])
-    found = [kendall_w(np.abs([own[place] for own, place in zip(draws, each, strict=True)])) for each in places.T]
-    return range_of_draws(found)[0]
+    chosen = [np.abs(own[rng.integers(len(own), size=n)]) for own in draws]
+    return range_of_draws(kendall_w(np.stack(chosen, axis=1)))[0]
