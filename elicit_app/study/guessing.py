@@ -82,7 +82,7 @@ def numbers_of(name: str, values: Sequence[Any]) -> NDArray[np.float64] | None:
         numbers = np.array([_number(value) for value in values])
     except (TypeError, ValueError):
         return None
-    return None if len(numbers) > 2 and (np.diff(numbers) == 1).all() else numbers
+    return None if len(numbers) > 2 and (numbers[1:] == numbers[:-1] + 1).all() else numbers
 
 
 def kind_of(scores: Sequence[NDArray[np.float64]]) -> Literal["probabilities", "percentages", "logits"]:

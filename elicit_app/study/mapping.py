@@ -327,7 +327,8 @@ def _as_probabilities(values: NDArray[np.float64], kind: str) -> NDArray[np.floa
     if kind == "probabilities":
         return np.column_stack([1 - values, values]) if values.shape[1] == 1 else values
     scores = np.column_stack([np.zeros(len(values)), values]) if values.shape[1] == 1 else values
-    return np.asarray(softmax(scores, axis=1))
+    with np.errstate(invalid="ignore"):  # of what is infinite nothing follows, and the check of the rows says so
+        return np.asarray(softmax(scores, axis=1))
 
 
 def _text(value: object) -> str:

@@ -258,6 +258,8 @@ def test_labels_only_can_be_judged_beside_models(tmp_path, logits):
         ("label,cat,dog\ncat,1,x\ndog,0,2\n", "Row 1: dog is “x”, not a number"),
         ("label,cat,dog\ncat,1,0.5\ndog,,2\n", "Row 2: cat is empty"),
         ("label,cat,dog\ncat,1,0.5\n,1,2\n", "Row 2: label is empty"),
+        ("label,cat,dog\ncat,1,0.5\ndog,inf,2\n", "Row 2: cat is NaN, not a finite number"),
+        ("label,cat,dog\ncat,1,-inf\ndog,-inf,-inf\n", "Row 2: cat is NaN, not a finite number"),
         ("label,cat,dog\ncat,1,0.5\ncow,1,2\n", "no column: “cow” .Every true class needs a column"),
     ],
 )
