@@ -30,7 +30,8 @@ from elicit_app.session.packing import packed
 from elicit_app.session.session import Session
 from elicit_app.study import create_study, open_study
 from elicit_app.study.folder import read_folder
-from elicit_app.study.making import read_words, words_csv
+from elicit_app.study.making import read_words, study_of, words_csv
+from elicit_app.study.mapping import read_first_rows, settled
 from elicit_app.study.measuring import read_practice
 from elicit_app.study.packs import pack_bytes, read_pack
 from elicit_app.study.reading import read_predictions
@@ -229,8 +230,28 @@ def _practice(_: Path) -> list[bytes]:
     return [b",a,b,c\na,5,1,0\nb,1,0.5,0\nc,0,0,7\n"]
 
 
+def _odd_columns(_: Path) -> list[bytes]:
+    return [
+        b"id,sex,Diagnosis,P(a) %,P(b) %,Dr. A\n1,f,a,70 %,30 %,a\n2,m,b,20 %,80 %,a\n3,f,a,55%,45%,b\n",
+        b"label;s1;s2;s3\na;0,5;-1;2\nb;1e2;inf;0\nc;nan;3;1\n",
+        b"y,pred,score\ntrue,1,0.9\nfalse,0,-inf\ntrue,,0.2\n",
+    ]
+
+
+def _read_odd_columns(path: Path) -> None:
+    """Read a file by what its columns seem to be; also guess that for every column that may be the true class."""
+    first_rows = read_first_rows(path)
+    for truth in first_rows.values:
+        first_rows.guess_with(truth)
+    if first_rows.guess is not None:
+        columns = settled(first_rows, first_rows.guess)
+        models = (columns, *first_rows.readers(columns)[:2])
+        study_of([path] * len(models), kind="file", name=path.stem, columns=models)
+
+
 READERS = {
     "predictions-csv": Reader(".csv", read_predictions, _csv),
+    "odd-columns": Reader(".csv", _read_odd_columns, _odd_columns),
     "predictions-npz": Reader(".npz", read_predictions, _archive),
     "npz-probabilities": Reader(
         ".npz", read_predictions, _members, lambda data: _npz(y_true=_npy(np.arange(_ROWS) % 3), y_proba=data)

@@ -16,6 +16,7 @@ if sys.platform == "win32":
 FOLDER = Path(__file__).parents[1] / "reliability"
 READER_NAMES = (
     "predictions-csv",
+    "odd-columns",
     "predictions-npz",
     "npz-probabilities",
     "npz-labels",
