@@ -29,18 +29,19 @@ _SCORES = (
 _ID = ("", "id", "index", "case", "row", "unnamed: 0", "image", "file", "filename", "patient_id", "fold")
 PERCENT = r"^\s*(\S*)\s*%\s*$"
 
+Cells = dict[str, list[Any]]  # of each column, in order, without empty ones
 Labels = dict[str, tuple[str, ...]]  # for each column that may hold labels, its different values, sorted
 Scores = dict[str, NDArray[np.float64]]
 
 
-def guess(names: Sequence[str], filled: dict[str, list[Any]], labels: Labels) -> ColumnMap | None:
-    """Return the apparent meaning of columns, from their names and the cells of each; None if it is unclear."""
-    named = _named(names, _TRUTHS, labels)
+def guess(cells: Cells, labels: Labels, numbers: Scores) -> ColumnMap | None:
+    """Return the apparent meaning of columns, from the cells of each; None if it is unclear."""
+    named = _named(_TRUTHS, labels) or _with_word_for_truth(labels)
     if named is not None:
-        return guess_with(named, names, filled, labels)
-    words = [name for name in names if _holds_words(name, labels)]
-    numbers = [name for name in names if _numbers_classes(name, labels)]
-    found = [one for name in words or numbers if (one := guess_with(name, names, filled, labels)) is not None]
+        return guess_with(named, cells, labels, numbers)
+    words = [name for name in cells if _holds_words(name, labels)]
+    counted = [name for name in cells if _numbers_classes(name, labels)]
+    found = [one for name in words or counted if (one := guess_with(name, cells, labels, numbers)) is not None]
     scored = [one for one in found if one.kind != "labels"]
     if words:
         # A column of words that other columns score is the truth, and not the sex or the hospital before it.
@@ -48,13 +49,12 @@ def guess(names: Sequence[str], filled: dict[str, list[Any]], labels: Labels) ->
     return scored[0] if len(scored) == 1 else None
 
 
-def guess_with(truth: str, names: Sequence[str], filled: dict[str, list[Any]], labels: Labels) -> ColumnMap | None:
+def guess_with(truth: str, cells: Cells, labels: Labels, numbers: Scores) -> ColumnMap | None:
     """Return the apparent meaning of columns if `truth` is the true class; None if it is unclear."""
-    classes = labels[truth]
-    numbers = {name: own for name in names if name != truth and (own := numbers_of(name, filled[name])) is not None}
-    scored = _score_columns(classes, filled[truth], numbers)
+    classes, names = labels[truth], [*cells]
+    scored = _score_columns(classes, cells[truth], {name: own for name, own in numbers.items() if name != truth})
     if scored is not None:
-        if len(scored) == 1 and _is_of_first(scored[0], classes, filled[truth], numbers[scored[0]]):
+        if len(scored) == 1 and _is_of_first(scored[0], classes, cells[truth], numbers[scored[0]]):
             # A single column of two classes holds the probability of the second.
             classes = classes[::-1]
         elif len(scored) == len(classes):
@@ -64,18 +64,23 @@ def guess_with(truth: str, names: Sequence[str], filled: dict[str, list[Any]], l
         found = [numbers[name] for name in scored]
         # What lies in [0, 1] is no raw score, even if it does not add up to 1; reading it says so.
         return ColumnMap(truth, classes, scored, "probabilities" if _inside(found) else kind_of(found))
-    decided = _named(names, _DECIDED, labels, other_than=truth)
+    decided = _named(_DECIDED, labels, other_than=truth)
     decided = decided or next((n for n in names if n != truth and set(labels.get(n, ("",))) <= set(classes)), None)
     if decided is None:
         return None
     return ColumnMap(truth, classes_of_both(classes, labels[decided]), (decided,), "labels")
 
 
-def numbers_of(name: str, values: Sequence[Any]) -> NDArray[np.float64] | None:
-    """Return the numbers of a column that may hold scores; None for text and for case numbers.
+def numbers_in(cells: Cells) -> Scores:
+    """Return the numbers of the columns that may hold scores, which are neither text nor numbers of the cases.
 
     A cell with a percent sign is a hundredth of its number.
     """
+    found = ((name, _numbers(name, values)) for name, values in cells.items())
+    return {name: numbers for name, numbers in found if numbers is not None}
+
+
+def _numbers(name: str, values: Sequence[Any]) -> NDArray[np.float64] | None:
     if name.lower() in _ID or not values:
         return None
     try:
@@ -115,23 +120,30 @@ def _inside(scores: Sequence[NDArray[np.float64]]) -> bool:
 
 
 def _number(value: Any) -> float:
-    share = re.match(PERCENT, value) if isinstance(value, str) else None
-    return float(value) if share is None else float(share[1]) / 100
+    try:
+        return float(value)
+    except ValueError:
+        share = re.match(PERCENT, str(value))
+        if share is None:
+            raise
+        return float(share[1]) / 100
 
 
 def _mostly_sum_to(whole: float, sums: NDArray[np.float64]) -> bool:
     return bool(((sums >= whole * SUM_RANGE[0]) & (sums <= whole * SUM_RANGE[1])).mean() > 0.5)
 
 
-def _named(names: Sequence[str], wanted: Sequence[str], labels: Labels, other_than: str = "") -> str | None:
-    """Return the first of the names that are wanted; if there is none, a column in whose name one is a word."""
-    words = {name: _words(name) for name in names if name in labels and name != other_than}
-    exact = {"_".join(own): name for name, own in reversed(words.items())}
-    found = next((exact[name] for name in wanted if name in exact), None)
-    if found is not None or wanted is not _TRUTHS:
-        return found
+def _named(wanted: Sequence[str], labels: Labels, other_than: str = "") -> str | None:
+    """Return the column of labels with the first of the names that are wanted."""
+    plain = {"_".join(_words(name)): name for name in reversed(labels) if name != other_than}
+    return next((plain[name] for name in wanted if name in plain), None)
+
+
+def _with_word_for_truth(labels: Labels) -> str | None:
+    """Return the first column in whose name a word for the truth stands, and none for decisions."""
     telling = {name for name in _TRUTHS if len(name) > 2} - {"class", "label", "labels"}
-    return next((name for name, own in words.items() if telling & {*own} and not {*_DECIDED} & {*own}), None)
+    words = {name: {*_words(name)} for name in labels}
+    return next((name for name, own in words.items() if telling & own and not own & {*_DECIDED}), None)
 
 
 def _numbers_classes(name: str, labels: Labels) -> bool:

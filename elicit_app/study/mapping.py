@@ -15,7 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
-from elicit_app.study.guessing import PERCENT, classes_of_both, guess, guess_with, in_order, kind_of, numbers_of
+from elicit_app.study.guessing import (
+    PERCENT,
+    Cells,
+    Scores,
+    classes_of_both,
+    guess,
+    guess_with,
+    in_order,
+    kind_of,
+    numbers_in,
+)
 from elicit_app.study.model import MOST_CLASSES, ColumnMap
 from elicit_app.study.tables import EMPTY, LONGEST_CELL, PROBABILITY, TRUTH, UNKNOWN, Table, class_of_column, open_table
 from metrics.inputs.class_index import ClassIndex
@@ -42,11 +52,12 @@ class FirstRows:
     guess: ColumnMap | None  # the apparent meaning of the columns; None if unclear
     fits: bool  # whether the columns have the usual names, `y_true` and `proba_<class>`, and need no map
     # the cells of each column that were read
-    filled: dict[str, list[Any]] = field(default_factory=dict, repr=False, compare=False)
+    filled: Cells = field(repr=False, compare=False)
+    numbers: Scores = field(repr=False, compare=False)  # of the columns that may hold scores
 
     def guess_with(self, truth: str) -> ColumnMap | None:
         """Return the apparent meaning of the columns, given that `truth` is the true class."""
-        return guess_with(truth, self.columns, self.filled, self.values) if truth in self.values else None
+        return guess_with(truth, self.filled, self.values, self.numbers) if truth in self.values else None
 
     def readers(self, columns: ColumnMap) -> tuple[ColumnMap, ...]:
         """Return a map for each further column of labels, which may be those of human readers."""
@@ -81,7 +92,9 @@ def read_first_rows(path: Path) -> FirstRows:
     filled = {name: [value for value in values if _text(value)] for name, values in columns.items()}
     labels = {name: tuple(map(str, ClassIndex(in_order(own)).names)) for name, own in filled.items() if _few(own)}
     rows = zip(*(map(_text, values[:SHOWN_ROWS]) for values in columns.values()), strict=True)
-    return FirstRows(path, names, tuple(rows), labels, guess(names, filled, labels), _are_usual(names), filled)
+    numbers = numbers_in(filled)
+    found = guess(filled, labels, numbers)
+    return FirstRows(path, names, tuple(rows), labels, found, _are_usual(names), filled, numbers)
 
 
 def has_usual_columns(path: Path) -> bool:
@@ -146,9 +159,8 @@ def settled(first_rows: FirstRows, columns: ColumnMap) -> ColumnMap:
     Raises Problem if the map is inconsistent, or calls columns raw scores that are probabilities.
     """
     require_usable(columns)
-    numbers = [numbers_of(name, first_rows.filled.get(name, [])) for name in columns.columns]
-    known = [own for own in numbers if own is not None]
-    seen = kind_of(known) if len(known) == len(numbers) > 1 else columns.kind
+    known = [first_rows.numbers[name] for name in columns.columns if name in first_rows.numbers]
+    seen = kind_of(known) if len(known) == len(columns.columns) > 1 else columns.kind
     if columns.kind == "logits" != seen:
         whole = 100 if seen == "percentages" else 1
         fault = f"The columns are {seen} already, which add up to {whole}: they are not raw scores (logits)"
