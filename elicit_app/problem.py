@@ -72,8 +72,12 @@ Item = TypeVar("Item")
 
 def listed(items: list[str], most: int = 5) -> str:
     """Return the first items in quotation marks, and the number of the others."""
-    shown = [f"“{shortened(item)}”" for item in first_of(items, most)]
-    return ", ".join(shown) + (f" and {len(items) - len(shown):,} more" if len(items) > len(shown) else "")
+    return _joined([f"“{shortened(item)}”" for item in items], most)
+
+
+def _joined(texts: Sequence[str], most: int) -> str:
+    shown = first_of(texts, most)
+    return ", ".join(shown) + (f" and {len(texts) - len(shown):,} more" if len(texts) > len(shown) else "")
 
 
 def first_of(items: Sequence[Item], most: int) -> Sequence[Item]:
@@ -93,8 +97,7 @@ def differences_first(one: Sequence[str], other: Sequence[str], most: int = 6) -
         order = [*enumerate(names)]
         if len(names) > most:
             order.sort(key=lambda item: (item[1] in places, places.get(item[1]) == item[0]))
-        shown = [shortened(name) for _, name in first_of(order, most)]
-        return ", ".join(shown) + (f" and {len(names) - len(shown):,} more" if len(names) > len(shown) else "")
+        return _joined([shortened(name) for _, name in order], most)
 
     return in_words(one, other), in_words(other, one)
 

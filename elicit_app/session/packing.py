@@ -210,8 +210,8 @@ def _file(study: Study, file: Path, contents: Contents, state: SessionState, bef
             write_new(path, data)
         except OSError as error:
             raise Problem(f"{path} could not be written ({reason(error)}).") from error
-        now = summary(path)
-        alone = now.round > 1 and first_round_of(now, sessions_of(path.parent, study.digests)) is None
+        again = (begun.study.round or 1) > 1
+        alone = again and first_round_of(summary(path), sessions_of(path.parent, study.digests)) is None
         return Filed(file, f"Filed {answers}.{f' {only_in_second_round(who)}' if alone else ''}", True)
     kept = read_bytes(before)
     if kept.startswith(data):
