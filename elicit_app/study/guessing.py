@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
@@ -27,6 +28,7 @@ _SCORES = (
     *("conf", "confidence", "risk", "pred"),
 )
 _ID = ("", "id", "index", "case", "row", "unnamed: 0", "image", "file", "filename", "patient_id", "fold")
+_MOST_WORDS = 50  # of a name; those of a damaged file may have thousands, and each would be compared without each
 PERCENT = r"^\s*(\S*)\s*%\s*$"
 
 Cells = dict[str, list[Any]]  # of each column, in order, without empty ones
@@ -155,8 +157,9 @@ def _holds_words(name: str, labels: Labels) -> bool:
 
 
 def _words(name: str) -> tuple[str, ...]:
-    """Return the words and numbers in a name: "p", "cat", "2" for "P(cat)_2" and for "p cat2"."""
-    return tuple(re.findall(r"\d+|[^\W\d_]+", name.casefold()))
+    """Return the first words and numbers in a name: "p", "cat", "2" for "P(cat)_2" and for "p cat2"."""
+    found = re.finditer(r"\d+|[^\W\d_]+", name.casefold())
+    return tuple(word[0] for word in islice(found, _MOST_WORDS))
 
 
 def _score_columns(classes: Sequence[str], truth: list[Any], numbers: Scores) -> tuple[str, ...] | None:

@@ -1,6 +1,7 @@
 """Predictions as people have them: what columns seem to be, and what is read of them."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -164,6 +165,17 @@ def test_one_column_in_per_cent_is_read_as_such(tmp_path):
     path = write(tmp_path, table(["target", "p_sick"], ["well", "sick"] * 2, ["10 %", "80%", "2.5e1 %", " 90 % "]))
     read = read_predictions(path, columns=read_first_rows(path).guess)
     np.testing.assert_allclose(read.predictions.y_proba[:, 1], [0.1, 0.8, 0.25, 0.9])
+
+
+def test_a_name_of_thousands_of_words_takes_no_more_than_its_length(tmp_path):
+    heads = [" ".join(["p 1"] * 3_000 + [name]) for name in ("a", "b")]
+    path = write(tmp_path, table(["label", *heads], ["cat", "dog", "cat"], [0.9, 0.2, 0.5], [3, -1, 0.5]))
+    tracemalloc.start()
+    try:
+        assert read_first_rows(path).guess.truth == "label"
+        assert tracemalloc.get_traced_memory()[1] < 10 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_usual_names_are_known_before_any_row_is_read(tmp_path):
