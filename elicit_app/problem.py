@@ -54,12 +54,11 @@ _ROW = re.compile(r"\b[Rr]ow \d")
 
 
 def file_problem(path: Path, *findings: Finding) -> Problem:
-    """Return a problem with a file as one sentence, about the first three findings; it keeps all of them."""
-    parts = [
-        f"{found.what} ({_clause(found.remedy)})" if found.remedy else found.what for found in findings[:_MOST_FINDINGS]
-    ]
-    if len(findings) > _MOST_FINDINGS:
-        parts.append(f"and {len(findings) - _MOST_FINDINGS} more")
+    """Return a problem with a file as one sentence, about its first findings; it keeps all of them."""
+    told = first_of(findings, _MOST_FINDINGS)
+    parts = [f"{found.what} ({_clause(found.remedy)})" if found.remedy else found.what for found in told]
+    if len(findings) > len(told):
+        parts.append(f"and {len(findings) - len(told)} more")
     if any(_ROW.search(found.what) for found in findings):
         parts.append(
             "row 1 is the first below the header" if path.suffix.lower() == ".csv" else "the first row is row 1"

@@ -125,7 +125,7 @@ def _print_except_size_hints(kind: QtMsgType, context: QMessageLogContext, messa
         print(message, file=sys.stderr)
 
 
-PAGES = 37  # that the script shows
+PAGES = 38  # that the script shows
 
 
 class Script:
@@ -170,6 +170,10 @@ class Script:
         self._flow.open_files((self._faulty_file(),))
         self._until(lambda: pages.shown is pages.error)
         yield "02-error"
+        self._flow.open_files((self._reader_file(),))
+        self._until(lambda: pages.shown is pages.columns)
+        next(iter(pages.columns.readers.values())).box.setChecked(True)
+        yield "02b-columns"
         study = write_folder(self._scratch / "traffic-light", open_study("traffic-light"))
         self._flow.open(str(study.folder))
         self._until(lambda: pages.shown is pages.begin)
@@ -403,6 +407,21 @@ class Script:
             truth = "SCC" if row % 41 == 0 else names[row % 3]
             lines.append(truth + "," + ",".join(f"{share:.4f}" for share in shares))
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return path
+
+    def _reader_file(self) -> Path:
+        """Write a table as a hospital keeps it, with two readers beside the model, and return its path."""
+        path = self._scratch / "biopsies.csv"
+        rng = np.random.default_rng(6)
+        names = ("melanoma", "naevus", "keratosis")
+        truth = rng.integers(3, size=300)
+        shares = np.array([rng.dirichlet(1.0 + 4.0 * np.eye(3)[true]) for true in truth])
+        readers = [np.where(rng.random(300) < right, truth, rng.integers(3, size=300)) for right in (0.8, 0.7)]
+        table = {"patient": [f"D-{number:04}" for number in range(1, 301)], "age": rng.integers(24, 91, size=300)}
+        table |= {"biopsy": [names[true] for true in truth]}
+        table |= {f"P({name}) %": (100 * shares[:, at]).round(1) for at, name in enumerate(names)}
+        table |= {f"reader {number}": [names[at] for at in given] for number, given in enumerate(readers, 1)}
+        pl.DataFrame(table).write_csv(path)
         return path
 
     def _until(self, condition: Callable[[], bool]) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, Literal, Self, TypeVar, Union, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, TypeAdapter, ValidationError, model_validator
 
 from elicit_app.elicitation.agenda import MOST_QUESTIONS
 from elicit_app.elicitation.cases import Cases, Decider, Tally
@@ -37,10 +37,10 @@ class Setting(BaseModel):
     family: Family
     space: Space
     # number of questions to ask; None if the procedure decides
-    questions: int | None = Field(default=None, ge=1, le=MOST_QUESTIONS)
-    radius: float | None = None  # on the sphere: a radius below the largest one
+    questions: StrictInt | None = Field(default=None, ge=1, le=MOST_QUESTIONS)
+    radius: StrictFloat | None = None  # on the sphere: a radius below the largest one
     model: str | None = None  # ask about this model of the study only
-    seed: int = Field(default=0, ge=0)  # of all random choices
+    seed: StrictInt = Field(default=0, ge=0)  # of all random choices
     # purpose of the answers, which decides when a procedure stops early; None if not stated
     purpose: AnswersFor | None = None
     person: bool = False  # whether a person answers: whole cases of the study's population, counted from true labels

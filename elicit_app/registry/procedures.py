@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, StrictFloat, StrictInt, field_validator, model_validator
 
 from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.orders import StatedOrder, StatedPile, piles_of
@@ -39,11 +39,11 @@ class BayesSetting(Setting):
     space: Literal["frontier", "sphere"] = "frontier"
     stop: bool = False  # whether it may stop before `questions` (default 20) informative questions
     checks: bool = False  # whether repeats and checks are added
-    max_cells: int | None = Field(default=None, ge=2)  # on the frontier: most differing cells of a question
+    max_cells: StrictInt | None = Field(default=None, ge=2)  # on the frontier: most differing cells of a question
     strength: bool = False  # whether answers may say slightly or clearly
     # on the frontier: every class is wrong less often than this on both sides; 1 asks about anything achievable or
     # imagined. None is 0.5: every class is right more often than not.
-    worst_error: float | None = Field(default=None, gt=0, le=1)
+    worst_error: StrictFloat | None = Field(default=None, gt=0, le=1)
     # choice: which side is better; equal: the count at which both are equally bad; mixed, and None: whichever reveals
     # more for the time it takes. Counts are asked for on the frontier only.
     answers: Literal["choice", "equal", "mixed"] | None = None
@@ -160,7 +160,7 @@ _FINEST = 1e-12  # double precision can still halve an interval of this width
 class SearchSetting(Setting):
     """Settings that all searches share; `questions` is a cap."""
 
-    epsilon: float = DEFAULT_EPSILON  # tolerance, on m in [0, 1] or on an angle
+    epsilon: StrictFloat = DEFAULT_EPSILON  # tolerance, on m in [0, 1] or on an angle
     # all: the published questions; needed: only those that can still change the outcome; bisect: one per halving, about
     # two matrices beside the middle, with a finer result from as many questions; for experts who do not err
     ask: Ask = "needed"
@@ -194,7 +194,7 @@ class SphereSetting(SearchSetting):
 
     space: Literal["sphere"] = "sphere"
     # passes over the angles; auto: until none moves by more than epsilon. Default 2 with ``ask="all"``, else auto.
-    cycles: int | Literal["auto"] | None = None
+    cycles: StrictInt | Literal["auto"] | None = None
 
     @model_validator(mode="after")
     def _check_cycles(self) -> Self:

@@ -141,6 +141,14 @@ def test_another_true_class_changes_what_is_guessed(window, reader, on):
     assert "is named twice" in page.notice.sentence
 
 
+def test_labels_without_a_column_are_asked_for_in_plain_words(window, odd, on):
+    window.flow.open_files((odd,))
+    page = on("columns")
+    page.kinds["labels"].radio.setChecked(True)
+    page.proceed.click()
+    assert page.notice.sentence == "Choose the column of the predicted class."
+
+
 @pytest.fixture
 def reader_study(tmp_path):
     """A file with the scores of a model and the labels of two readers."""
