@@ -40,19 +40,9 @@ def kendall_w(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the ranks of each row, from 1; what is equal shares the mean of its ranks."""
-    n = scores.shape[-1]
-    rows = scores.reshape(-1, n)
-    order = rows.argsort(axis=1, kind="stable")
-    ordered = np.take_along_axis(rows, order, axis=1)
-    first = np.ones(rows.shape, dtype=bool)
-    first[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    counts = np.diff(np.flatnonzero(np.append(first, True)))  # of what is equal
-    shared = (
-        np.repeat(counts.cumsum() - (counts - 1) / 2, counts).reshape(rows.shape) - n * np.arange(len(rows))[:, None]
-    )
-    ranks = np.empty(rows.shape)
-    np.put_along_axis(ranks, order, shared, axis=1)
-    return ranks.reshape(scores.shape)
+    from scipy.stats import rankdata
+
+    return np.asarray(rankdata(scores, axis=-1))
 
 
 @dataclass(frozen=True)
