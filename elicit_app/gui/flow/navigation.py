@@ -81,8 +81,12 @@ class Flow(QObject):
     def _leave_session(self) -> None:
         """Close what runs, so that nothing computed for it takes the place of the page shown next."""
         self.laboratory.stop()
-        if self._session_flow is not None:
-            self._session_flow.close()
+        if self._session_flow is not None and self._session_flow.path is not None:
+            # In the background, because a running computation has to end first; what is opened next waits for it there.
+            notice = self._pages.start.notice
+            self.background.save(
+                self._session_flow.detach(), lambda _: None, lambda problem: notice.say(problem.sentence)
+            )
 
     def restore(self) -> None:
         """Reopen the session that was open when the window was closed, otherwise show the start page."""
@@ -113,7 +117,7 @@ class Flow(QObject):
 
         False means that a computation is still running after most of a second. Nobody needs its result, so the caller
         need not wait to end the program. All answers are in the session file in either case; for the disk alone, and
-        for files being saved, this method waits as long as it takes.
+        for files being saved and a session just left, this method waits as long as it takes.
         """
         session = self._session_flow
         unwritten = session.unwritten() if session is not None else lambda: False

@@ -1,5 +1,7 @@
 """Starting again: the session that was open comes back, on the page where it stood."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -79,6 +81,21 @@ def test_after_a_crash_no_earlier_session_comes_back(qtbot, begin, places, finis
     second.flow.open(str(finished))
     on_of(second, "results")
     assert load_settings(places.settings).session == str(finished)
+
+
+def test_leaving_does_not_wait_for_a_computation_and_what_is_opened_next_does(begin, on_of, finished):
+    window = begin()
+    window.flow.open(str(finished))
+    on_of(window, "results")
+    go_on = threading.Event()
+    computed = window.flow._sessions()._runner._worker.submit(go_on.wait, 60)
+    window.flow.show_start()
+    assert window.pages.shown is window.pages.start
+    assert not computed.done()
+    window.flow.open(str(finished))
+    go_on.set()
+    on_of(window, "results")  # and no sentence that the session is open elsewhere
+    assert computed.done()
 
 
 def test_who_left_during_the_practice_comes_back_to_it(begin, on_of):
