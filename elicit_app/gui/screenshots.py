@@ -54,6 +54,8 @@ _NAMES = {
 }
 """Classes of studies invented for their names: long, right to left, without spaces, and many."""
 
+_LESIONS = ("melanoma", "naevus", "keratosis")
+
 _TABS = (
     "12-result-what-to-do",
     "12b-result-what-you-told-us",
@@ -398,13 +400,12 @@ class Script:
         """Write a predictions file with two faults, and return its path."""
         path = self._scratch / "lesions.csv"
         rng = np.random.default_rng(5)
-        names = ("melanoma", "naevus", "keratosis")
-        lines = ["y_true," + ",".join(f"proba_{name}" for name in names)]
+        lines = ["y_true," + ",".join(f"proba_{name}" for name in _LESIONS)]
         for row in range(1, 301):
             shares = rng.dirichlet(np.ones(3))
             if row == 214:
                 shares[0] -= 0.13
-            truth = "SCC" if row % 41 == 0 else names[row % 3]
+            truth = "SCC" if row % 41 == 0 else _LESIONS[row % 3]
             lines.append(truth + "," + ",".join(f"{share:.4f}" for share in shares))
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         return path
@@ -413,14 +414,16 @@ class Script:
         """Write a table as a hospital keeps it, with two readers beside the model, and return its path."""
         path = self._scratch / "biopsies.csv"
         rng = np.random.default_rng(6)
-        names = ("melanoma", "naevus", "keratosis")
         truth = rng.integers(3, size=300)
         shares = np.array([rng.dirichlet(1.0 + 4.0 * np.eye(3)[true]) for true in truth])
         readers = [np.where(rng.random(300) < right, truth, rng.integers(3, size=300)) for right in (0.8, 0.7)]
-        table = {"patient": [f"D-{number:04}" for number in range(1, 301)], "age": rng.integers(24, 91, size=300)}
-        table |= {"biopsy": [names[true] for true in truth]}
-        table |= {f"P({name}) %": (100 * shares[:, at]).round(1) for at, name in enumerate(names)}
-        table |= {f"reader {number}": [names[at] for at in given] for number, given in enumerate(readers, 1)}
+        table = {
+            "patient": [f"D-{number:04}" for number in range(1, 301)],
+            "age": rng.integers(24, 91, size=300),
+            "biopsy": [_LESIONS[true] for true in truth],
+            **{f"P({name}) %": (100 * shares[:, at]).round(1) for at, name in enumerate(_LESIONS)},
+            **{f"reader {number}": [_LESIONS[at] for at in given] for number, given in enumerate(readers, 1)},
+        }
         pl.DataFrame(table).write_csv(path)
         return path
 

@@ -83,9 +83,10 @@ class Flow(QObject):
         self.laboratory.stop()
         if self._session_flow is not None and self._session_flow.path is not None:
             # In the background, because a running computation has to end first; what is opened next waits for it there.
-            notice = self._pages.start.notice
             self.background.save(
-                self._session_flow.detach(), lambda _: None, lambda problem: notice.say(problem.sentence)
+                self._session_flow.detach(),
+                lambda _: None,
+                lambda problem: self._pages.start.notice.say(problem.sentence),
             )
 
     def restore(self) -> None:

@@ -23,7 +23,7 @@ Kind = Literal["probabilities", "logits", "labels"]
 
 _MOST_SHOWN, _MOST_READERS, _LONGEST_NAME = 8, 8, 100
 _NARROWEST, _WIDEST = 48, 200  # pixels of a cell of the first rows, and most of a class's name, at the base font
-_THE_REST, _PREDICTED = "1 minus the other", "The predicted class"
+_THE_REST = "1 minus the other"
 _KINDS: dict[Kind, tuple[str, str]] = {
     "probabilities": (
         "Probabilities",
@@ -137,7 +137,7 @@ class ColumnsPage(HeadedPage):
         truth, kind = self.truth.currentText(), self.kind
         same = guess is not None and (guess.kind == "labels") == (kind == "labels")
         self._classes = guess.classes if guess is not None and same else preview.values.get(truth, ())
-        names = (_PREDICTED,) if kind == "labels" else self._classes
+        names = ("The predicted class",) if kind == "labels" else self._classes
         others = [name for name in preview.columns if name != truth]
         grid = in_grid(on=self._rows.renew())
         grid.setColumnStretch(1, 1)
