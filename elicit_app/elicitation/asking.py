@@ -8,6 +8,7 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
+from scipy.special import expit
 
 from elicit_app.elicitation.agenda import (
     PLAIN_REPEATS,
@@ -39,7 +40,6 @@ from elicit_app.elicitation.pool import SAME
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Asked, Choice, Counts, Matrix, Moved, Proposal, Purpose, Question, Side
 from elicit_app.elicitation.region import Region
-from elicit_app.elicitation.response import sigmoid
 from metrics.elicited.family import is_fraction
 
 Answers = Literal["choice", "equal", "mixed"]
@@ -230,7 +230,7 @@ class Asker:
         first, second = belief.answer_probabilities(pairs.gains[[n]])[:2].mean(axis=1)[:, 0]
         won = [asked.answer.choice for asked in history if asked.question.purpose is Purpose.INFORMATIVE]
         lead = won.count(Choice.FIRST) - won.count(Choice.SECOND)
-        winner_first = bool(rng.random() < sigmoid(np.array(-float(lead))))
+        winner_first = bool(rng.random() < expit(-float(lead)))
         return question if bool(first >= second) == winner_first else question.swapped()
 
     def _pair(self, pairs: PairSet, n: int) -> Question:

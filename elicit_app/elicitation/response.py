@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import expit, ndtr
 
 from elicit_app.elicitation.prior import WeightPrior, relative_weights
 from elicit_app.elicitation.questions import Asked, Choice, Matrix, Moved, Question, Strength, rounding_cell
@@ -348,11 +348,11 @@ class ResponseModel:
             np.exp(np.minimum(log_sensitivity, 30.0)),
             np.exp(self.log_tie + self.tie_spread * z[:, 1]),
             np.exp(self.log_gap + self.gap_spread * z[:, 2]),
-            sigmoid(odds) if self.lapse is None else np.full(len(z), self.lapse),
+            expit(odds) if self.lapse is None else np.full(len(z), self.lapse),
             ndtr(1.5 * z[:, 4] - 0.5) if self.rho is None else np.full(len(z), self.rho),
             np.exp(-0.1 + 0.15 * z[:, 5]),
             np.exp(np.log(USUAL_ERROR) + 0.3 * z[:, 6]),
-            sigmoid(-3.0 + z[:, 7]),
+            expit(-3.0 + z[:, 7]),
         )
 
     def latent(self, weights: Matrix, person: Person, gains: Matrix) -> Matrix:
@@ -422,10 +422,10 @@ class ResponseModel:
             False: first, second, equal; True: slightly first, clearly first, slightly second, clearly second, equal.
         """
         tie, clear, lapse = person.tie[:, None], (person.tie + person.gap)[:, None], person.lapse[:, None]
-        first, second = sigmoid(latent - tie), sigmoid(-latent - tie)
+        first, second = expit(latent - tie), expit(-latent - tie)
         parts = [first, second, 1 - first - second]
         if graded:
-            clear_first, clear_second = sigmoid(latent - clear), sigmoid(-latent - clear)
+            clear_first, clear_second = expit(latent - clear), expit(-latent - clear)
             parts = [first - clear_first, clear_first, second - clear_second, clear_second, parts[-1]]
         answer_probabilities = np.empty((len(parts), *latent.shape))
         for chance, part, kind in zip(answer_probabilities, parts, _GRADED if graded else _PLAIN, strict=True):
@@ -440,10 +440,10 @@ class ResponseModel:
     def choice_log_likelihood(self, latent: Matrix, person: Person, choices: Choices) -> Matrix:
         """Return log P(choice), shape (draws, choices), from latent preferences with the sign of the answers."""
         cuts = np.stack([person.tie, person.gap], axis=1)
-        chance = sigmoid(latent - cuts @ choices.near.T)
+        chance = expit(latent - cuts @ choices.near.T)
         closed = np.flatnonzero(~choices.open_)
         if len(closed):
-            chance[:, closed] -= sigmoid(latent[:, closed] - cuts @ choices.far[closed].T)
+            chance[:, closed] -= expit(latent[:, closed] - cuts @ choices.far[closed].T)
         chance += person.lapse[:, None] * (choices.lapse - chance)
         return np.asarray(np.log(np.maximum(chance, _TINY)))
 
@@ -488,12 +488,3 @@ def _cached_units(weights_bytes: bytes, gains_bytes: bytes, m: int, rhos: tuple[
     found = np.array(units)
     found.setflags(write=False)
     return found
-
-
-def sigmoid(x: Matrix) -> Matrix:
-    """Return 1 / (1 + exp(-x)) without overflow."""
-    y = np.asarray(0.5 * x)
-    np.tanh(y, out=y)  # in place: allocating memory for every step costs more than the steps
-    y *= 0.5
-    y += 0.5
-    return y

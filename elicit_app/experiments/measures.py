@@ -14,10 +14,10 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from elicit_app.elicitation.cases import Cases, Tally
 from elicit_app.elicitation.questions import Matrix
-from elicit_app.elicitation.response import sigmoid
 from elicit_app.elicitation.sphere import MeasuredSphere, Sphere
 from elicit_app.experiments.truths import Values
 from elicit_app.problem import Problem
@@ -84,7 +84,7 @@ class JudgedPairs:
         low, high = -60.0, 60.0  # log2 of s times the typical difference
         for _ in range(100):
             middle = (low + high) / 2
-            right = sigmoid(2.0**middle * sizes / self.typical_difference)
+            right = expit(2.0**middle * sizes / self.typical_difference)
             low, high = (middle, high) if right.mean() < accuracy else (low, middle)
         return float(2.0 ** ((low + high) / 2) / self.typical_difference)
 

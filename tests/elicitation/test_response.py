@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Proposal, Purpose, Question, Strength
-from elicit_app.elicitation.response import N_PARAMETERS, Person, ResponseModel, evidence, rounding_cell, sigmoid
+from elicit_app.elicitation.response import N_PARAMETERS, Person, ResponseModel, evidence, rounding_cell
 
 SEEDS = st.integers(0, 2**20)
 PLAIN = (Answer(Choice.FIRST), Answer(Choice.SECOND), Answer(Choice.EQUAL))
@@ -364,10 +364,3 @@ class TestRounding:
             assert high - low == pytest.approx(wide)
         low, high = rounding_cell(30, 10_000)
         assert (low, high) == pytest.approx((np.sqrt(600), np.sqrt(1500)))
-
-
-@settings(deadline=None, max_examples=40)
-@given(st.floats(-800, 800))
-def test_sigmoid_is_the_logistic_function(x):
-    assert sigmoid(np.array(x)) == pytest.approx(np.exp(-np.logaddexp(0, -x)), rel=1e-9, abs=1e-15)
-    assert sigmoid(np.array(x)) + sigmoid(np.array(-x)) == pytest.approx(1)
