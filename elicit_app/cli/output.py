@@ -153,20 +153,22 @@ _PATIENCE = 1.0
 
 
 @contextmanager
-def progress(task: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Provide a function to report progress on a task ("Scoring"), in steps out of `total`, if known.
+def progress(task: str, total: int | None = None) -> Iterator[Callable[..., None]]:
+    """Provide a function to report progress on a task ("Scoring"): a number of steps, out of `total`, if known.
+
+    A total that is only found on the way is the function's second argument.
 
     The bar appears after a second, and only if standard error is a terminal.
     """
     bar: Progress | None = None
     started, done = time.monotonic(), 0
 
-    def advance(amount: int) -> None:
+    def advance(amount: int, of: int | None = total) -> None:
         nonlocal bar, done
         done += amount
         if bar is None and sys.stderr.isatty() and time.monotonic() - started > _PATIENCE:
             begun = _bar()
-            begun.add_task(task, total=total, completed=done)
+            begun.add_task(task, total=of, completed=done)
             try:
                 begun.start()
             except KeyboardInterrupt:

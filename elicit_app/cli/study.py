@@ -380,7 +380,9 @@ def pack(
     require_new(pack_path(out), force)
     opened = open_study(study)
     setting = _setting(opened, purpose or opened.purpose, family, questions, tuple(never_worse or ()))
-    path = write_pack(packed(opened, setting, opinions_of(opened) if round == 2 else ()), out)
+    with output.progress("Reading answers") as advance:
+        opinions = opinions_of(opened, lambda done, of: advance(1, of)) if round == 2 else ()
+    path = write_pack(packed(opened, setting, opinions), out)
     others = ", and the experts' opinions, without their names" if round == 2 else ""
     print(f"Wrote {path}: the words of “{opened.title}” and counts of decisions, no cases{others}.")
     print("Send it. Each expert opens it with elicit (or: elicit ask), answers, and sends the saved answers back.")
@@ -436,14 +438,16 @@ def report(
     parquet.start()  # most studies are in such files; the child is ready once the imports are done
     from elicit_app.cli.files import require_report_name
     from elicit_app.cli.result_text import print_comparison
-    from elicit_app.session.comparing import compare_study
+    from elicit_app.session.comparing import experts_of
     from elicit_app.session.report import pooled_report, save_report
     from elicit_app.session.result import save_metric
     from elicit_app.study import open_study
 
     require_report_name(out)
     require_all_new((out, metric), force)
-    view = compare_study(open_study(study), trusted_only=trusted_only)
+    with output.progress("Reading answers") as advance:
+        experts = experts_of(open_study(study), advance=lambda done, of: advance(1, of))
+    view = experts.comparison(trusted_only=trusted_only)
     page = pooled_report(view, "" if metric is None else metric.name)
     # Before anything is printed, whose reader may go away.
     saved = {"Report": save_report(page, view.pooled, out)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -317,17 +317,58 @@ class ComparisonView:
         return next(one for one in self.mistakes if one.is_yardstick)
 
 
-def compare_experts(path: Path, *, trusted_only: bool = False) -> ComparisonView:
-    """Compare all experts who have finished the study of a session; their sessions are in the same folder.
+@dataclass(frozen=True)
+class FinishedExperts:
+    """The experts who have finished a study, with their results, which take seconds; comparing them takes less.
 
-    With `trusted_only`, experts whose answers are inconsistent are left out. Raises Problem if fewer than two experts
-    have a result.
+    Parameters
+    ----------
+    study : Study
+        What they were asked about.
+    experts : tuple of Expert
+        Those who have a result.
+    first_round : dict of str to Source
+        What was learned in the first round from experts who answered again, by the file of their second round.
+    notes : tuple of str
+        Who was left out and why, and which answers count.
     """
-    return compare_study(study_of(read(path).begun.study, path), path.parent, trusted_only=trusted_only)
+
+    study: Study
+    experts: tuple[Expert, ...]
+    first_round: dict[str, Source]
+    notes: tuple[str, ...]
+
+    def comparison(self, *, trusted_only: bool = False) -> ComparisonView:
+        """Compare and pool the experts; with `trusted_only`, those whose answers are inconsistent are left out.
+
+        Raises Problem if fewer than two can be compared.
+        """
+        kept, left_out = select_sources([expert.source for expert in self.experts], trusted_only=trusted_only)
+        notes = (*self.notes, *left_out)
+        if len(kept) < 2:
+            raise Problem(" ".join(["Fewer than two of these experts can be compared.", *notes]))
+        compared = [expert for expert in self.experts if expert.source in kept]
+        view = _compared(compared, self.study, notes)
+        if not self.first_round:
+            return view
+        before = [self.first_round.get(one.source.name, one.source) for one in compared]
+        closer = since_first_round(view, before, self.study.wording)
+        return replace(view, notes=(*notes, closer)) if closer else view
 
 
-def compare_study(study: Study, folder: Path | None = None, *, trusted_only: bool = False) -> ComparisonView:
-    """Compare all experts who have finished a study and whose sessions are in `folder`; see `compare_experts`."""
+def experts_beside(session: Path, advance: Callable[[int, int], object] = lambda done, of: None) -> FinishedExperts:
+    """Return the experts who have finished the study of a session; theirs are in the same folder. See `experts_of`."""
+    return experts_of(study_of(read(session).begun.study, session), session.parent, advance)
+
+
+def experts_of(
+    study: Study, folder: Path | None = None, advance: Callable[[int, int], object] = lambda done, of: None
+) -> FinishedExperts:
+    """Return the experts who have finished a study, by the sessions in `folder` or, by default, in the study's own.
+
+    `advance` is called with the number of experts just read and the number of all. Raises Problem if fewer than two
+    have finished.
+    """
     sessions = sessions_of(folder or sessions_folder(study), study.digests)
     found = finished_experts(sessions)
     if len(found) < 2:
@@ -335,31 +376,25 @@ def compare_study(study: Study, folder: Path | None = None, *, trusted_only: boo
             f"Comparing needs two experts who have finished “{study.title}”; there is {'one' if found else 'none'}. "
             "Let another person answer, then compare."
         )
-    experts, notes = ([], [f"Left out: {named(one)}, answered by a program." for one in _programs(sessions, found)])
-    for one in found:
+    experts, first_round = list[Expert](), dict[str, Source]()
+    notes = [f"Left out: {named(one)}, answered by a program." for one in _programs(sessions, found)]
+    earlier = {one.path: before for one in found if (before := first_round_of(one, sessions)) is not None}
+    for done, one in enumerate(found, start=1):
         try:
             experts.append(_expert(one, study))
         except Problem as problem:
             notes.append(f"Left out: {problem.sentence}")
+        else:
+            if one.path in earlier:
+                first_round[one.path.name] = _first_source(earlier[one.path].path, study)
+        advance(done, len(found))
     notes += [
         f"Several sessions are named {name}: the one finished last counts." for name in answered_before(sessions, found)
     ]
-    earlier = {one.path.name: first for one in found if (first := first_round_of(one, sessions)) is not None}
     if earlier:
         notes.append(f"{len(earlier)} of {len(found)} answered again after seeing the other experts' positions.")
-    notes += [only_in_second_round(named(one)) for one in found if one.round > 1 and one.path.name not in earlier]
-    kept, left_out = select_sources([expert.source for expert in experts], trusted_only=trusted_only)
-    notes += left_out
-    if len(kept) < 2:
-        raise Problem(" ".join(["Fewer than two of these experts can be compared.", *notes]))
-    compared = [expert for expert in experts if expert.source in kept]
-    view = _compared(compared, study, tuple(notes))
-    sources = [
-        _first_source(earlier[name].path, study) if (name := one.source.name) in earlier else one.source
-        for one in compared
-    ]
-    closer = since_first_round(view, sources, study.wording) if earlier else ""
-    return replace(view, notes=(*view.notes, closer)) if closer else view
+    notes += [only_in_second_round(named(one)) for one in found if one.round > 1 and one.path not in earlier]
+    return FinishedExperts(study, tuple(experts), first_round, tuple(notes))
 
 
 def _first_source(path: Path, study: Study) -> Source:

@@ -8,7 +8,7 @@ After Dalkey and Helmer, "An experimental application of the Delphi method to th
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import randbelow
@@ -20,7 +20,7 @@ from elicit_app.elicitation.pool import tallies_of
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import Setting
 from elicit_app.registry.entries import cases_of
-from elicit_app.session.comparing import ComparisonView, MistakeRates, compare_study, furthest, only_in_second_round
+from elicit_app.session.comparing import ComparisonView, MistakeRates, experts_of, furthest, only_in_second_round
 from elicit_app.session.header import check_study, fold_events
 from elicit_app.session.journal.events import PROTECTED
 from elicit_app.session.journal.files import SUFFIX, Contents, examine, read, read_bytes, reason, write_new
@@ -245,12 +245,14 @@ class StatedOpinions(NamedTuple):
     reasons: tuple[str, ...]
 
 
-def opinions_of(study: Study) -> tuple[Opinions, ...]:
+def opinions_of(
+    study: Study, advance: Callable[[int, int], object] = lambda done, of: None
+) -> tuple[Opinions, ...]:
     """Return the positions of the experts who finished a study, for the mistakes on which they differ most.
 
-    Raises Problem if fewer than two experts have a result.
+    `advance` is called as by `experts_of`. Raises Problem if fewer than two experts have a result.
     """
-    view = compare_study(study)
+    view = experts_of(study, advance=advance).comparison()
     others = [one for one in view.mistakes if not _is(one, study.yardstick)]
     found = finished_experts(sessions_of(sessions_folder(study), study.digests))
     answers = [entry for one in found for entry in fold(read(one.path).events).entries]

@@ -129,6 +129,10 @@ with output.progress("Scoring", 3) as advance:
     for _ in range(3):
         time.sleep(0.05)
         advance(1)
+with output.progress("Reading") as advance:
+    for _ in range(3):
+        time.sleep(0.11)
+        advance(1, 4)
 """
 
 
@@ -145,3 +149,5 @@ def test_a_progress_bar_appears_after_a_second_and_only_on_a_terminal():
             written += some
     os.close(terminal)
     assert b"Scoring" in written
+    assert b"Reading" in written
+    assert b"25 %" in written  # out of a total that was found on the way

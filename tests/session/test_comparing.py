@@ -21,8 +21,8 @@ from elicit_app.session.comparing import (
     MistakeRates,
     choice,
     compare,
-    compare_experts,
     disagreement,
+    experts_beside,
     furthest,
     numbered_names,
     since_first_round,
@@ -277,7 +277,10 @@ def beside(folder, lumps):
     """Return what the comparison says while one session is open, and the bytes of that session before and after."""
     with Session.open(folder / "1.session.jsonl", lumps) as open_one:
         before = open_one.path.read_bytes()
-        view = compare_experts(folder / "2.session.jsonl")
+        told = []
+        experts = experts_beside(folder / "2.session.jsonl", lambda done, of: told.append((done, of)))
+        assert told == [(1, 2), (2, 2)]
+        view = experts.comparison()
         return view, before, open_one.path.read_bytes()
 
 
@@ -309,12 +312,12 @@ def test_a_session_that_is_open_can_be_compared(beside):
 def test_what_cannot_be_compared_is_left_out_and_said(folder, lumps, tmp_path):
     ada = shutil.copy(folder / "1.session.jsonl", tmp_path)
     with pytest.raises(Problem, match=r"two experts who have finished “.*”; there is one"):
-        compare_experts(Path(ada))
+        experts_beside(Path(ada)).comparison()
     finished(lumps, tmp_path / "3.session.jsonl", "Cleo", 3.0, answers=2)
     with pytest.raises(Problem, match=r"Fewer than two .* Left out: Cleo has too few answers\."):
-        compare_experts(Path(ada))
+        experts_beside(Path(ada)).comparison()
     shutil.copy(folder / "2.session.jsonl", tmp_path)
-    assert "Left out: Cleo has too few answers." in compare_experts(Path(ada)).notes
+    assert "Left out: Cleo has too few answers." in experts_beside(Path(ada)).comparison().notes
 
 
 def test_files_bring_their_own_words():

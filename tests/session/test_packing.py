@@ -14,7 +14,7 @@ import pytest
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import for_person, procedure_for, setting_of
 from elicit_app.registry.procedures import BayesSetting
-from elicit_app.session.comparing import compare_study, only_in_second_round
+from elicit_app.session.comparing import experts_of, only_in_second_round
 from elicit_app.session.header import study_of
 from elicit_app.session.journal.files import read
 from elicit_app.session.journal.listing import finished_experts, sessions_folder, sessions_of
@@ -89,7 +89,7 @@ def collected(wine, experts, tmp_path_factory):
     """Return the study with the answers of all, and the comparison of those that count."""
     study = write_folder(tmp_path_factory.mktemp("collected") / "wine", wine)
     collect(study, experts)
-    return study, compare_study(study)
+    return study, experts_of(study).comparison()
 
 
 def test_the_questions_are_those_that_the_cases_give(wine, pack):
@@ -282,7 +282,7 @@ def test_in_a_second_round_experts_see_where_the_others_stand_and_both_rounds_ar
     words = folder.wording.mistakes[one.mistake]
     assert first.mistake == words.name
     assert first.sentence.startswith(f"One {words.one} counts as ")
-    (said,) = [row for row in compare_study(folder).mistakes if row.mistake.name == words.name]
+    (said,) = [row for row in experts_of(folder).comparison().mistakes if row.mistake.name == words.name]
     for rate in said.rates:
         assert all(
             text in first.sentence for text in (rate.in_words(), rate.range_in_words().removeprefix("90 % plausible"))
@@ -294,11 +294,11 @@ def test_in_a_second_round_experts_see_where_the_others_stand_and_both_rounds_ar
     found = sessions_of(sessions_folder(folder), folder.digests)
     assert sorted((one.expert, one.round) for one in found) == [("Ada", 1), ("Ada", 2), ("Ben", 1)]
     assert [(one.expert, one.round) for one in finished_experts(found) if one.expert == "Ada"] == [("Ada", 2)]
-    assert "1 of 2 answered again after seeing the other experts' positions." in compare_study(folder).notes
+    assert "1 of 2 answered again after seeing the other experts' positions." in experts_of(folder).comparison().notes
     path = answer(again, home / "other.session.jsonl", 0.5, expert="Benno", seed=8)
     (filed,) = collect(folder, [save_answers(Session.open_read_only(path), home / "sent")])
     assert "answers from Benno. Benno answered only in the second round: if this is " in filed.sentence
-    notes = compare_study(folder).notes
+    notes = experts_of(folder).comparison().notes
     assert only_in_second_round("Benno") in notes
     assert "1 of 3 answered again after seeing the other experts' positions." in notes
 

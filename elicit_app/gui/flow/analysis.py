@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from elicit_app.experiments.watching import LabSettings, SimulatedPerson
     from elicit_app.gui.pages.compare import ComparePage
     from elicit_app.gui.pages.laboratory import LaboratoryPage
-    from elicit_app.session.comparing import ComparisonView
+    from elicit_app.session.comparing import ComparisonView, FinishedExperts
 
 
 class LaboratoryFlow(QObject):
@@ -111,36 +111,54 @@ def _in_turn(people: Sequence[Iterable[SimulatedPerson]]) -> Iterable[SimulatedP
 
 
 class ComparisonFlow(QObject):
-    """Emits `reading` before the sessions are read, and `failed` with a `Problem` if they cannot be compared."""
+    """Compares experts. Emits `failed` with a `Problem` if they cannot be compared.
 
-    reading = Signal()
+    `reading` says in words how far the sessions are read: first before the first, then after each.
+    """
+
+    reading = Signal(str)
     failed = Signal(object)
 
     def __init__(self, services: Services, parent: QObject) -> None:
         super().__init__(parent)
         self._services, self._pages, self._background = services, services.pages, services.background
+        self._main = MainThread(self)
         self._before: Page | None = None
-        self._session: Path | None = None
+        self._experts: FinishedExperts | None = None
         self._view: ComparisonView | None = None
 
     def compare(self, path: Path) -> None:
         """Compare all experts who finished the study of a session; "Back" leads to the current page."""
-        self._before, self._session = self._pages.shown, path
-        self._read(trusted_only=False)
+        self._before = self._pages.shown
+        self.reading.emit("Their answers are read.")
+        self._background.run(lambda: self._read(path), lambda found: self._show(*found), self.failed.emit)
 
-    def _read(self, *, trusted_only: bool) -> None:
-        path = self._session
-        if path is None:
-            return
-        self.reading.emit()
-        self._background.run(
-            lambda: _read_comparison(path, trusted_only=trusted_only),
-            lambda view: self._show(view, trusted_only=trusted_only),
-            self.failed.emit,
-        )
+    def _read(self, path: Path) -> tuple[FinishedExperts, ComparisonView]:
+        """On the worker's thread, return the experts and what they say together."""
+        from elicit_app.session.comparing import experts_beside
 
-    def _show(self, view: ComparisonView, *, trusted_only: bool) -> None:
-        self._view = view
+        experts = experts_beside(path, self._advance)
+        return experts, experts.comparison()
+
+    def _advance(self, done: int, of: int) -> None:
+        if not self._background.is_waited_for:
+            raise InterruptedError  # the person went elsewhere, where something else may have to be read
+        self._main.post(partial(self._tell, f"The answers of {done} of {of} experts are read."))
+
+    def _tell(self, how_far: str) -> None:
+        if self._background.is_waited_for:
+            self.reading.emit(how_far)
+
+    def _pool(self, *, trusted_only: bool) -> None:
+        if (experts := self._experts) is not None:
+            self._background.run(
+                lambda: experts.comparison(trusted_only=trusted_only),
+                lambda view: self._show(experts, view, trusted_only=trusted_only),
+                self.failed.emit,
+            )
+
+    def _show(self, experts: FinishedExperts, view: ComparisonView, *, trusted_only: bool = False) -> None:
+        self._experts, self._view = experts, view
         self._page.show_view(view, trusted_only=trusted_only)
         self._pages.show(self._page)
 
@@ -150,7 +168,7 @@ class ComparisonFlow(QObject):
         page.back_requested.connect(self._back)
         page.save.clicked.connect(lambda: self._save(METRIC_ENDING, _save_metric))
         page.report.clicked.connect(lambda: self._save(".pdf", _save_report))
-        page.trusted_only_requested.connect(lambda only: self._read(trusted_only=only))
+        page.trusted_only_requested.connect(lambda only: self._pool(trusted_only=only))
         return page
 
     def _back(self) -> None:
@@ -163,12 +181,6 @@ class ComparisonFlow(QObject):
         if (view := self._view) is not None:
             name, title = proposal(view.pooled, ending)
             save_as(self._services, self._page, name, ending, lambda path: write(view, path), title=title)
-
-
-def _read_comparison(path: Path, *, trusted_only: bool) -> ComparisonView:
-    from elicit_app.session.comparing import compare_experts
-
-    return compare_experts(path, trusted_only=trusted_only)
 
 
 def _save_report(view: ComparisonView, path: Path) -> Path:

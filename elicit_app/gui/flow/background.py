@@ -62,7 +62,7 @@ class Background(QObject):
         super().__init__(parent)
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="window")
         self._main = MainThread(self)
-        self._newest = 0
+        self._newest = self._running = 0
         self._saving = set[Future[Any]]()
         self._open = True
 
@@ -91,7 +91,16 @@ class Background(QObject):
             elif not future.cancelled():
                 answer(future)
 
-        self._worker.submit(work).add_done_callback(finished)
+        def started() -> Any:
+            self._running = request
+            return work()
+
+        self._worker.submit(started).add_done_callback(finished)
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Return whether the job of `run` that was started last is also the newest request."""
+        return self._running == self._newest
 
     def save(self, work: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[Problem], None]) -> None:
         """Run `work`, which writes a file: it is finished and answered whatever is requested next."""

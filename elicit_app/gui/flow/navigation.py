@@ -162,7 +162,7 @@ class Flow(QObject):
         preparation.began.connect(self._practise)
         preparation.resumed.connect(self.open)
         preparation.compare_requested.connect(comparing.compare)
-        comparing.reading.connect(lambda: self._show_opening("Comparing experts", "Their answers are read."))
+        comparing.reading.connect(lambda how_far: self._show_opening("Comparing experts", how_far))
         comparing.failed.connect(lambda problem: self._show_failure("These experts cannot be compared", problem))
         self._pages.start.compare_requested.connect(lambda path: comparing.compare(Path(path)))
 

@@ -49,6 +49,23 @@ def test_only_the_newest_request_is_answered(qtbot, background):
     assert came == ["new"]
 
 
+def test_a_job_can_see_that_nobody_waits_for_it_any_more(qtbot, background):
+    gate, seen = threading.Event(), []
+
+    def work():
+        seen.append(background.is_waited_for)
+        gate.wait(10)
+        seen.append(background.is_waited_for)
+        raise InterruptedError
+
+    background.run(work, seen.append, seen.append)
+    qtbot.waitUntil(lambda: seen == [True])
+    background.forget()
+    gate.set()
+    background.run(lambda: "new", seen.append, seen.append)
+    qtbot.waitUntil(lambda: seen == [True, False, "new"])
+
+
 def test_a_problem_comes_as_it_is_and_a_fault_in_one_sentence(qtbot, background, caplog):
     failed = []
 

@@ -1,6 +1,7 @@
 """Experts compared in the window: ways to the page, what it says and paints, and the pooled metric file."""
 
 import shutil
+import threading
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.flow.background import documents
 from elicit_app.gui.pages.compare import MOST, ComparePage, apart_words
 from elicit_app.registry.procedures import BayesSetting
+from elicit_app.session import comparing
 from elicit_app.session.comparing import Expert, compare
 from elicit_app.session.pooling import Source
 from elicit_app.session.session import Session
@@ -155,6 +157,41 @@ def test_what_cannot_be_compared_is_said(window, finished, on):
     error = on("error")
     assert error.title.text() == "These experts cannot be compared"
     assert "there is one" in error.sentence.text()
+
+
+def test_it_is_said_how_far_the_sessions_are_read_and_who_leaves_ends_it(qtbot, window, finished, on, monkeypatch):
+    read, go_on, begun = comparing._expert, threading.Semaphore(0), []
+
+    def slowly(one, study):
+        begun.append(one.expert)
+        go_on.acquire()
+        return read(one, study)
+
+    monkeypatch.setattr(comparing, "_expert", slowly)
+    window.flow.comparing.compare(finished / "1.session.jsonl")
+    opening = on("opening")
+    assert opening.sentence.text() == "Their answers are read."
+    go_on.release()
+    qtbot.waitUntil(lambda: opening.sentence.text() == "The answers of 1 of 2 experts are read.")
+    go_on.release()
+    on("compare")
+    window.flow.comparing.compare(finished / "1.session.jsonl")
+    qtbot.waitUntil(lambda: len(begun) == 3)
+    window.flow.show_start()
+    on("start")
+    go_on.release()
+    window.flow.open("breast-cancer")
+    on("begin")
+    assert len(begun) == 3
+
+
+def test_sessions_are_not_read_again_to_leave_somebody_out(qtbot, window, finished, on):
+    window.flow.comparing.compare(finished / "1.session.jsonl")
+    page = on("compare")
+    shutil.rmtree(finished)
+    page.trusted_only_requested.emit(True)
+    qtbot.waitUntil(lambda: page.trusted.text() == "Pool everybody")
+    assert window.pages.shown is page
 
 
 def test_one_expert_alone_is_offered_no_comparison(qtbot, window, finished, on):
