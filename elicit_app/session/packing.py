@@ -245,9 +245,7 @@ class StatedOpinions(NamedTuple):
     reasons: tuple[str, ...]
 
 
-def opinions_of(
-    study: Study, advance: Callable[[int, int], object] = lambda done, of: None
-) -> tuple[Opinions, ...]:
+def opinions_of(study: Study, advance: Callable[[int, int], object] = lambda done, of: None) -> tuple[Opinions, ...]:
     """Return the positions of the experts who finished a study, for the mistakes on which they differ most.
 
     `advance` is called as by `experts_of`. Raises Problem if fewer than two experts have a result.
