@@ -26,7 +26,7 @@ from elicit_app.session.pair_words import (
 from elicit_app.session.views import AnsweredView, Fit, QuestionView, Reply, Side
 from elicit_app.study.model import Study, Wording
 from metrics.elicited.family import linear_family
-from metrics.text import amount, capitalised, counted, series, two_digits
+from metrics.text import amount, capitalised, counted, series
 
 USUAL: AnswersFor = "choose"
 """The purpose of the answers if neither the study nor the person states one."""
@@ -187,8 +187,14 @@ def equal_point(left: Counts, right: Counts, wording: Wording, family: Family) -
     are = "is" if len(fewer) == 1 and fewer[0].surplus == 1 else "are"
     counts = ""
     if len(fewer) == len(more) == 1:
-        counts = f": one counts as {two_digits(more[0].surplus / fewer[0].surplus)}"
+        counts = f": one counts as {_ratio(fewer[0], more[0])}"
     return f"{first} {are} as bad as {second}{counts}"
+
+
+def _ratio(rarer: Row, other: Row) -> str:
+    """Return what one of the rarer mistakes counts as, from ten in whole numbers: "8.6", "218"."""
+    value = other.surplus / rarer.surplus
+    return amount(round(value, 1) if value < 10 else round(value))
 
 
 def undo_words(previous: AnsweredView | None, wording: Wording, family: Family) -> str:
@@ -302,10 +308,7 @@ def balance_of(rows: tuple[Row, ...]) -> Balance:
     sides.sort(key=lambda side: sum(row.surplus for row in side[1]))
     excesses = [", ".join(row.excess for row in more) for _, more in sides]
     (first, few), (second, many) = sides
-    ratio = None
-    if len(few) == len(many) == 1:
-        value = many[0].surplus / few[0].surplus
-        ratio = amount(round(value, 1) if value < 10 else round(value))
+    ratio = _ratio(few[0], many[0]) if len(few) == len(many) == 1 else None
     return Balance((first, second), (excesses[0], excesses[1]), ratio)
 
 

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from elicit_app.elicitation.questions import Moved, Progress
 from elicit_app.session.pair_words import all_rows
@@ -133,3 +135,11 @@ def test_an_equal_point_says_what_one_mistake_counts_as():
     bound = preference(left, right, "right", WORDING, "lpm", moved=moved)
     assert bound.sentence == f"you preferred 14 fewer {missed.many}"
     assert bound.rather_than == f"120 fewer {needless.many}"
+
+
+@given(st.integers(1, 30), st.integers(1, 900))
+def test_a_trade_counts_the_same_while_it_is_made_and_in_the_list_of_answers(missed, needless):
+    left, right = np.array([[100, 31], [0, 1000]]), np.array([[100 + missed, 31 - missed], [needless, 1000 - needless]])
+    now = balance_of(all_rows(left, right, WORDING, "lpm"))
+    moved = Moved("second", 1, 0, needless, 0)
+    assert preference(left, right, "equal", WORDING, "lpm", moved=moved).sentence.endswith(f"one counts as {now.ratio}")
