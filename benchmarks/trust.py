@@ -440,7 +440,7 @@ def calibration(laboratory: Laboratory, name: str, chosen: argparse.Namespace) -
         agreement = np.median([run.agreement for run in runs])
         ps = [uniform(ranks) for ranks in np.array([run.ranks for run in runs]).T] if person is None else []
         told = " ".join(f"{p:.2f}" for p in ps)
-        others = np.mean([run.covered.mean() for run in runs if not run.warned] or [np.nan])
+        others = np.mean([float(run.covered.mean()) for run in runs if not run.warned] or [np.nan])
         print(
             f"| {name} | {kind} | {len(runs)} | {agreement:.3f} | **{covered:.3f}** | {told} "
             f"| {with_error([run.warned for run in runs])}; {others:.3f} | {flags(runs)}",

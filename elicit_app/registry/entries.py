@@ -8,7 +8,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, Literal, Self, TypeVar, Union, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, TypeAdapter, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from elicit_app.elicitation.agenda import MOST_QUESTIONS
 from elicit_app.elicitation.cases import Cases, Decider, Tally
@@ -43,7 +53,8 @@ class Setting(BaseModel):
     seed: StrictInt = Field(default=0, ge=0)  # of all random choices
     # purpose of the answers, which decides when a procedure stops early; None if not stated
     purpose: AnswersFor | None = None
-    person: bool = False  # whether a person answers: whole cases of the study's population, counted from true labels
+    # whether a person answers: whole cases of the study's population, counted from true labels
+    person: StrictBool = False
 
     @model_validator(mode="before")
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import Field, StrictFloat, StrictInt, field_validator, model_validator
+from pydantic import Field, StrictBool, StrictFloat, StrictInt, field_validator, model_validator
 
 from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.orders import StatedOrder, StatedPile, piles_of
@@ -37,10 +37,10 @@ class BayesSetting(Setting):
     procedure: Literal["bayes"] = "bayes"
     family: Literal["lpm", "dlpm", "lfpm", "dlfpm"] = "lpm"
     space: Literal["frontier", "sphere"] = "frontier"
-    stop: bool = False  # whether it may stop before `questions` (default 20) informative questions
-    checks: bool = False  # whether repeats and checks are added
+    stop: StrictBool = False  # whether it may stop before `questions` (default 20) informative questions
+    checks: StrictBool = False  # whether repeats and checks are added
     max_cells: StrictInt | None = Field(default=None, ge=2)  # on the frontier: most differing cells of a question
-    strength: bool = False  # whether answers may say slightly or clearly
+    strength: StrictBool = False  # whether answers may say slightly or clearly
     # on the frontier: every class is wrong less often than this on both sides; 1 asks about anything achievable or
     # imagined. None is 0.5: every class is right more often than not.
     worst_error: StrictFloat | None = Field(default=None, gt=0, le=1)
@@ -164,7 +164,7 @@ class SearchSetting(Setting):
     # all: the published questions; needed: only those that can still change the outcome; bisect: one per halving, about
     # two matrices beside the middle, with a finer result from as many questions; for experts who do not err
     ask: Ask = "needed"
-    repair: bool = False  # read a claimed descent followed by an ascent as an ascent
+    repair: StrictBool = False  # read a claimed descent followed by an ascent as an ascent
 
     @model_validator(mode="after")
     def _check(self) -> Self:
