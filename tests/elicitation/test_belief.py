@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from elicit_app.elicitation.belief import ParticlePosterior, Posterior
@@ -190,6 +190,9 @@ class TestWhatIsReadOffIt:
     @given(FAMILIES, st.integers(2, 4), SEEDS)
     def test_the_estimate_is_made_of_medians_of_ratios(self, family, k, seed):
         belief = any_belief(family, k, seed)
+        logs = belief.log_weights
+        largest = [np.median(logs - logs[:, [unit]], axis=0).max() <= 0 for unit in range(logs.shape[1])]
+        assume(any(largest))  # as of three things each may exceed the next in most of the draws
         sizes = np.abs(belief.estimate)
         ratios = np.exp(np.median(belief.log_ratios, axis=0))
         np.testing.assert_allclose(sizes / sizes[belief.yardstick], ratios, rtol=1e-6)
