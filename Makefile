@@ -1,5 +1,5 @@
 # `make run` opens the app on a bundled study; `make test` checks everything. Both install what is missing.
-.PHONY: run test lint types imports tests learning docs notebooks bundle reproduced screenshots bench dist sbom audit attack fuzz soak prepared clean
+.PHONY: run test lint types imports tests learning oldest docs notebooks bundle reproduced screenshots bench dist sbom audit attack fuzz soak prepared clean
 
 UV := $(shell command -v uv || echo .tools/bin/uv)
 
@@ -31,6 +31,13 @@ tests: # with bytecode kept, also where Python was told to write none: each of m
 learning: # what needs PyTorch, XGBoost and MLflow too, installed beside and for this run alone: some gigabytes
 	@tools/prepare.sh tools
 	$(UV) run --isolated --locked --all-extras --with xgboost --with mlflow pytest tests/metrics/models
+
+oldest: # the tests with the oldest versions that pyproject.toml allows, whose own warnings do not count
+	@tools/prepare.sh tools
+	QT_QPA_PLATFORM=offscreen $(UV) run --no-project --isolated --resolution lowest-direct --with ".[app,cluster]" \
+		--with "pytest>=8.2" --with "pytest-qt>=4.4" --with "pytest-xdist>=3.6" --with "hypothesis>=6.100" --with "pandas>=2.2" \
+		python -m pytest -n 2 -o filterwarnings=default tests/*/ tests/test_old_files.py tests/test_surfaces.py \
+		--ignore tests/metrics/models/test_drop_in.py --deselect tests/metrics/elicited/test_metric_file.py::test_the_published_schema_is_current
 
 docs:
 	@tools/prepare.sh docs
