@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -145,4 +146,9 @@ def finding_words(finding: ErrorDetails) -> str:
         return str(finding["msg"][:1].lower() + finding["msg"][1:])
     words = _FINDINGS[kind].format(**finding.get("ctx", {}))
     short = isinstance(value, str | float | int | None) and len(repr(value)) < 60
-    return f"{words}, not {value!r}" if short and kind not in _WITHOUT_VALUE else words
+    return f"{words}, not {as_in_file(value)}" if short and kind not in _WITHOUT_VALUE else words
+
+
+def as_in_file(value: object) -> str:
+    """Return a value as a file has it: with null, true and false instead of Python's words."""
+    return json.dumps(value) if value is None or isinstance(value, bool) else repr(value)

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
 
-from metrics.errors import InputError
+from metrics.errors import InputError, as_in_file
 
 _LONGEST_INTEGER = 400
 _BEGINNING = 1_000  # characters of a file that identify its format
@@ -147,7 +147,7 @@ def version_of(
     """
     version = document.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise error(invalid.format(version=repr(version), newest=newest))
+        raise error(invalid.format(version=as_in_file(version), newest=newest))
     if version > newest:
         raise error(newer.format(version=version, newest=newest))
     return version

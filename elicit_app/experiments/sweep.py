@@ -29,7 +29,7 @@ from elicit_app.study.model import Study
 from elicit_app.study.opening import open_study
 from elicit_app.study.writing import append_lines, require_folder, whole_lines, write_whole
 from metrics.drawing import line_style
-from metrics.errors import InputError
+from metrics.errors import InputError, as_in_file
 from metrics.files import read_regular_file, real_path
 
 if TYPE_CHECKING:
@@ -79,7 +79,8 @@ class Combination:
 
     def __str__(self) -> str:
         """Return the combination as one line."""
-        return ", ".join(f"{name} = {value}" for name, value in self.as_dict().items())
+        values = {name: as_in_file(it) if isinstance(it, bool) else it for name, it in self.as_dict().items()}
+        return ", ".join(f"{name} = {value}" for name, value in values.items())
 
     def as_dict(self) -> dict[str, Any]:
         """Return what identifies it among others, by name."""
@@ -139,9 +140,9 @@ def _combinations(path: Path, table: Mapping[str, Any]) -> Iterator[Combination]
     rest = dict(table)
     runs, judged = rest.pop("runs", 1), rest.pop("judge", True)
     if not isinstance(runs, int) or isinstance(runs, bool) or runs < 1:
-        raise Problem(f"{path}: runs is {runs!r}; a whole number of at least 1 was expected.")
+        raise Problem(f"{path}: runs is {as_in_file(runs)}; a whole number of at least 1 was expected.")
     if not isinstance(judged, bool):
-        raise Problem(f"{path}: judge is {judged!r}; true or false was expected.")
+        raise Problem(f"{path}: judge is {as_in_file(judged)}; true or false was expected.")
     if "study" not in rest:
         raise Problem(f'{path} names no study: write, say, study = "paper-3".')
     for name, value in rest.items():

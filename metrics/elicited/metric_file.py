@@ -17,7 +17,7 @@ from metrics.elicited.family import error_cells
 from metrics.elicited.kinds import KindName
 from metrics.elicited.metric_parts import TOLERANCE, CaseWords, Consequence, MetricDetails, Provenance, Quality, frozen
 from metrics.elicited.scoring import CostsOfCases
-from metrics.errors import InputError, finding_words
+from metrics.errors import InputError, as_in_file, finding_words
 from metrics.files import (
     canonical_pieces,
     canonical_text,
@@ -315,7 +315,7 @@ def _checked_document(raw: Any, text: str) -> MetricDocument:
         raise InputError(f"a JSON object was expected, found {_KINDS.get(type(raw), 'a number')}")
     if raw.get("format") != FORMAT:
         raise InputError(
-            f"field format holds {raw.get('format')!r}, {FORMAT!r} was expected; this is another kind of file"
+            f"field format holds {as_in_file(raw.get('format'))}, {FORMAT!r} was expected; this is another kind of file"
         )
     current = migrate(raw)
     return MetricDocument.model_validate_json(text if current is raw else json.dumps(current))

@@ -122,7 +122,7 @@ def test_a_killed_sweep_goes_on_in_two_processes_and_loses_none(tmp_path):
         ('study = "wine"\nstrength = "yes"', "strength: it must be true or false, not 'yes'"),
         ('study = "wine"\nstop = 3', "stop: it must be true or false, not 3"),
         ('study = "wine"\nchecks = 1', "checks: it must be true or false, not 1"),
-        ('study = "wine"\nquestions = true', "questions: it must be a whole number"),
+        ('study = "wine"\nquestions = true', "questions: it must be a whole number, not true"),
         ('study = "wine"\nweights = 3', "weights: it must be a list, not 3"),
         ('study = "wine"\ndenominator = "x"', "denominator: it must be a list, not 'x'"),
         ('study = "wine"\nnever_worse = [[3]]', "never worse: it must be a text"),

@@ -173,9 +173,9 @@ def test_the_published_schema_is_current():
 
 CORRUPTIONS = {
     "newer version": (lambda d: d.update(version=2), "version 2, this program reads versions up to 1; update"),
-    "no version": (lambda d: d.pop("version"), "field version holds None"),
+    "no version": (lambda d: d.pop("version"), "field version holds null"),
     "version as text": (lambda d: d.update(version="1"), "field version holds '1'"),
-    "version as truth": (lambda d: d.update(version=True), "field version holds True"),
+    "version as truth": (lambda d: d.update(version=True), "field version holds true"),
     "version zero": (lambda d: d.update(version=0), "field version holds 0"),
     "other format": (lambda d: d.update(format="session"), "field format holds 'session'"),
     "missing field": (lambda d: d.pop("cost_matrix"), "field cost_matrix is missing"),
