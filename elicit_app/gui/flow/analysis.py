@@ -172,6 +172,7 @@ class ComparisonFlow(QObject):
         return page
 
     def _back(self) -> None:
+        self._background.forget()  # a pool that is still being made
         if self._before is None or self._before is self._pages.start:
             self._pages.to_start()
         else:

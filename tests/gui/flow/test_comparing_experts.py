@@ -186,12 +186,20 @@ def test_it_is_said_how_far_the_sessions_are_read_and_who_leaves_ends_it(qtbot, 
 
 
 def test_sessions_are_not_read_again_to_leave_somebody_out(qtbot, window, finished, on):
-    window.flow.comparing.compare(finished / "1.session.jsonl")
+    window.flow.open("breast-cancer")
+    begin = on("begin")
+    begin.compare.click()
     page = on("compare")
     shutil.rmtree(finished)
     page.trusted_only_requested.emit(True)
     qtbot.waitUntil(lambda: page.trusted.text() == "Pool everybody")
     assert window.pages.shown is page
+    page.trusted_only_requested.emit(False)
+    page.back.click()
+    after = []
+    window.flow.background.save(lambda: None, after.append, after.append)
+    qtbot.waitUntil(lambda: after == [None])
+    assert window.pages.shown is begin
 
 
 def test_one_expert_alone_is_offered_no_comparison(qtbot, window, finished, on):
