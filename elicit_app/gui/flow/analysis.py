@@ -130,7 +130,7 @@ class ComparisonFlow(QObject):
     def compare(self, path: Path) -> None:
         """Compare all experts who finished the study of a session; "Back" leads to the current page."""
         self._before = self._pages.shown
-        self.reading.emit("Their answers are read.")
+        self.reading.emit("Reading their answers.")
         self._background.run(lambda: self._read(path), lambda found: self._show(*found), self.failed.emit)
 
     def _read(self, path: Path) -> tuple[FinishedExperts, ComparisonView]:
@@ -143,7 +143,7 @@ class ComparisonFlow(QObject):
     def _advance(self, done: int, of: int) -> None:
         if not self._background.is_waited_for:
             raise InterruptedError  # the person went elsewhere, where something else may have to be read
-        self._main.post(partial(self._tell, f"The answers of {done} of {of} experts are read."))
+        self._main.post(partial(self._tell, f"Reading their answers: {done} of {of} done."))
 
     def _tell(self, how_far: str) -> None:
         if self._background.is_waited_for:

@@ -170,9 +170,9 @@ def test_it_is_said_how_far_the_sessions_are_read_and_who_leaves_ends_it(qtbot, 
     monkeypatch.setattr(comparing, "_expert", slowly)
     window.flow.comparing.compare(finished / "1.session.jsonl")
     opening = on("opening")
-    assert opening.sentence.text() == "Their answers are read."
+    assert opening.sentence.text() == "Reading their answers."
     go_on.release()
-    qtbot.waitUntil(lambda: opening.sentence.text() == "The answers of 1 of 2 experts are read.")
+    qtbot.waitUntil(lambda: opening.sentence.text() == "Reading their answers: 1 of 2 done.")
     go_on.release()
     on("compare")
     window.flow.comparing.compare(finished / "1.session.jsonl")
