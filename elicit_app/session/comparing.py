@@ -353,7 +353,7 @@ class FinishedExperts:
             return view
         before = [self.first_round.get(one.source.name, one.source) for one in compared]
         closer = since_first_round(view, before, self.study.wording)
-        return replace(view, notes=(*notes, closer)) if closer else view
+        return replace(view, notes=(*view.notes, closer)) if closer else view
 
 
 def experts_beside(session: Path, advance: Callable[[int, int], object] = lambda done, of: None) -> FinishedExperts:

@@ -320,6 +320,16 @@ def test_what_cannot_be_compared_is_left_out_and_said(folder, lumps, tmp_path):
     assert "Left out: Cleo has too few answers." in experts_beside(Path(ada)).comparison().notes
 
 
+def test_after_a_second_round_what_speaks_against_the_pool_is_still_said(folder):
+    experts = experts_beside(folder / "1.session.jsonl")
+    plain = experts.comparison().notes
+    assert any("in opposite ways" in note for note in plain)
+    before = experts.experts[0].source
+    *notes, closer = replace(experts, first_round={before.name: before}).comparison().notes
+    assert tuple(notes) == plain
+    assert "in the first round" in closer
+
+
 def test_files_bring_their_own_words():
     words = (Consequence("sick", "well", "Missed illness", "missed illness", "missed illnesses"),)
     made = [
