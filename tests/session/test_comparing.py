@@ -18,6 +18,7 @@ from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.agreement import agreement_of, kendall_w
 from elicit_app.session.comparing import (
     Expert,
+    FinishedExperts,
     MistakeRates,
     choice,
     compare,
@@ -320,12 +321,22 @@ def test_what_cannot_be_compared_is_left_out_and_said(folder, lumps, tmp_path):
     assert "Left out: Cleo has too few answers." in experts_beside(Path(ada)).comparison().notes
 
 
-def test_after_a_second_round_what_speaks_against_the_pool_is_still_said(folder):
-    experts = experts_beside(folder / "1.session.jsonl")
-    plain = experts.comparison().notes
+def test_after_a_second_round_what_speaks_against_the_pool_is_still_said(lumps):
+    true, predicted = lumps.yardstick
+
+    def asked(name, cost):
+        costs = np.zeros((2, 2))
+        costs[true, predicted], costs[predicted, true] = 1.0, cost
+        provenance = Provenance(expert=name, answers_digest=f"{name}{cost}")
+        yardstick = (lumps.classes[true], lumps.classes[predicted])
+        return Source(
+            name, ElicitedMetric.from_cost_matrix(lumps.classes, costs, yardstick=yardstick, provenance=provenance)
+        )
+
+    experts = tuple(Expert(name, asked(name, cost)) for name, cost in (("Ada", 9.0), ("Ben", 1 / 9)))
+    plain = FinishedExperts(lumps, experts, {}, ()).comparison().notes
     assert any("in opposite ways" in note for note in plain)
-    before = experts.experts[0].source
-    *notes, closer = replace(experts, first_round={before.name: before}).comparison().notes
+    *notes, closer = FinishedExperts(lumps, experts, {"Ada": asked("Ada", 20.0)}, ()).comparison().notes
     assert tuple(notes) == plain
     assert "in the first round" in closer
 
