@@ -32,7 +32,8 @@ def test_what_is_computed_is_not_waited_for(qtbot, appearance, tmp_path, monkeyp
     assert not window.at_rest
 
 
-def test_the_window_is_gone_while_a_file_is_still_written(qtbot, appearance, tmp_path) -> None:
+def test_the_window_is_gone_while_a_file_is_still_written(qtbot, appearance, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("elicit_app.gui.flow.navigation.PATIENCE", 0.1)
     window, seen = window_of(appearance, tmp_path), []
     window.show()
     go_on = threading.Event()
@@ -45,10 +46,10 @@ def test_the_window_is_gone_while_a_file_is_still_written(qtbot, appearance, tmp
     threading.Timer(1.0, go_on.set).start()
     window.close()
     assert seen == [False]
-    assert window.at_rest
 
 
-def test_a_window_at_rest_ends_in_order(qtbot, appearance, tmp_path) -> None:
+def test_a_window_at_rest_ends_in_order(qtbot, appearance, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("elicit_app.gui.flow.navigation.PATIENCE", 60.0)
     window = window_of(appearance, tmp_path)
     window.show()
     window.close()
