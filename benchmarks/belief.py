@@ -24,6 +24,7 @@ from elicit_app.elicitation.belief import ENDS, Posterior, ends_of_ratios
 from elicit_app.elicitation.oracles import Matching
 from elicit_app.elicitation.orders import StatedMistake, StatedPile
 from elicit_app.elicitation.pooling import Expert, pooled
+from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.experiments.people import Noise
@@ -237,7 +238,7 @@ def _centre(study: Study, number: int, seed: int) -> Matrix:
     return np.asarray(1.2 * np.random.default_rng([seed, number]).standard_normal(k * (k - 1)))
 
 
-def _group(study: Study, tau: float, number: int, seed: int) -> tuple[list[Expert], Matrix]:
+def _group(study: Study, tau: float, number: int, seed: int) -> tuple[list[Expert], WeightPrior]:
     rng = np.random.default_rng([seed, number, 1])
     centre, experts = _centre(study, number, seed), []
     for member in range(4):
@@ -246,9 +247,9 @@ def _group(study: Study, tau: float, number: int, seed: int) -> tuple[list[Exper
         lab = laboratory(study, seed, people_of("weights:0.6", weights=weights), questions=18)
         outcome = lab.run(4 * number + member).outcome
         assert outcome.samples is not None
-        covariance = _bayes(lab, 0).prior.covariance
-        experts.append(Expert(np.log(np.abs(outcome.samples)), covariance))
-    return experts, covariance
+        prior = _bayes(lab, 0).prior
+        experts.append(Expert(np.log(np.abs(outcome.samples)), prior))
+    return experts, prior
 
 
 PARTS = {part.__name__: part for part in (coverage, many, piles, extremes, sphere, seeds, pooling)}

@@ -61,6 +61,11 @@ class Posterior(ABC):
     method: ClassVar[str]  # how the draws follow from the answers, with the source: sentences for a report
 
     @property
+    def deviations(self) -> Matrix | None:
+        """Return standard deviations of the parts of the log-weights, (parts,), if learned with them; else None."""
+        return None
+
+    @property
     @abstractmethod
     def log_weights(self) -> Matrix:
         """Return the draws of the logarithms of the positive weights, shape (n, m); their common shift is arbitrary."""

@@ -80,6 +80,8 @@ class IntervalPosterior(Posterior):
         Log-evidence of the answers under each set.
     site : ndarray of shape (2, answers)
         Mean precision and precision-weighted mean of the answers' sites: the start of the next fit.
+    spreads : ndarray of shape (parts,)
+        Standard deviations of the parts of the log-weights, over all draws.
     """
 
     method = (
@@ -93,6 +95,7 @@ class IntervalPosterior(Posterior):
     hyper: Matrix
     evidence: Matrix
     site: Matrix
+    spreads: Matrix
 
     @classmethod
     def from_prior(cls, prior: WeightPrior, rng: Generator, n: int) -> Self:
@@ -102,6 +105,11 @@ class IntervalPosterior(Posterior):
         nothing = Sites(np.zeros((h, 0)), np.zeros((h, 0)), np.zeros(h), np.zeros((h, 0, 0)))
         randomness = _Randomness.of(prior, 0, n, rng)
         return cls._of(prior, np.zeros((0, prior.size)), hyper, np.full(h, 1.0 / h), nothing, randomness)
+
+    @property
+    def deviations(self) -> Matrix:
+        """Return the learned standard deviations of the parts of the log-weights, shape (parts,)."""
+        return self.spreads
 
     @property
     def log_weights(self) -> Matrix:
@@ -222,7 +230,8 @@ class IntervalPosterior(Posterior):
         chosen, drawn, means = _conditional_draws(prior, projection, spreads, sites, shares, randomness)
         site = np.stack([(shares[:, None] * one).sum(axis=0) for one in (sites.precision, sites.weighted)])
         people = _people(hyper[chosen, len(prior.parts) :])
-        return cls(prior, ResponseModel.of_ratios(), drawn, people, means, hyper, sites.evidence, site)
+        over_all = np.sqrt((spreads[chosen] ** 2).mean(axis=0))
+        return cls(prior, ResponseModel.of_ratios(), drawn, people, means, hyper, sites.evidence, site, over_all)
 
 
 class _Normals:
@@ -253,7 +262,7 @@ class _Randomness(NamedTuple):
     @classmethod
     def of(cls, prior: WeightPrior, n_answers: int, n: int, rng: Generator) -> _Randomness:
         tick = rng.random()
-        shared = [rng.standard_normal((n, int(part.labels.max()) + 1)) for part in prior.parts[:-1]]
+        shared = [rng.standard_normal((n, part.n_labels)) for part in prior.parts[:-1]]
         return cls(tick, shared, _Normals(n, rng), rng.standard_normal((n, n_answers)))
 
 

@@ -3,6 +3,10 @@
 Each expert's answers contribute a Gaussian, the posterior divided by the prior, so that the prior counts once rather
 than once per expert. A more precisely known expert counts for more, but never for more than the spread between experts
 allows (DerSimonian and Laird 1986; Gelman, Bayesian Data Analysis, chapter 5).
+
+A covariance of many weights cannot be divided so: a few answers tell little of most directions, and small errors of
+both covariances look like answers on which all experts agree. Many weights are therefore pooled one by one, each from
+the experts who were asked about it.
 """
 
 from __future__ import annotations
@@ -12,7 +16,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
 
 _TAUS = np.concatenate([np.arange(0.0, 1.0, 0.05), np.arange(1.0, 3.01, 0.2)])
@@ -21,6 +27,7 @@ _LEAST = 1e-6  # precision in directions that answers say nothing about
 # Standard deviation below which nothing is known: who finds all wrong answers for the same truth equally bad has draws
 # in which their costs do not differ at all.
 _CLOSEST = 0.03
+_MOST_TOGETHER = 20  # weights pooled with their correlations
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,23 +59,26 @@ class Expert(NamedTuple):
     ----------
     log_weights : ndarray of shape (draws, m)
         Posterior draws of the log-weights, whose common shift is arbitrary.
-    prior_covariance : ndarray of shape (m, m)
-        Covariance of the log-weights before the answers; mistakes that the expert sorted into one pile share a part.
+    prior : WeightPrior
+        The prior before the answers; mistakes that the expert sorted into one pile share a part.
+    asked : ndarray of bool, shape (m,), or None
+        Which weights some answer is about; None if that is not known.
     """
 
     log_weights: Matrix
-    prior_covariance: Matrix
+    prior: WeightPrior
+    asked: NDArray[np.bool_] | None = None
 
 
-def pooled(experts: Sequence[Expert], prior_covariance: Matrix, rng: np.random.Generator, n: int = 2_000) -> Group:
+def pooled(experts: Sequence[Expert], prior: WeightPrior, rng: np.random.Generator, n: int = 2_000) -> Group:
     """Pool experts around a common centre.
 
     Parameters
     ----------
     experts : sequence of Expert
         At least one, all with the same m weights.
-    prior_covariance : ndarray of shape (m, m)
-        Prior covariance of the group's log-weights.
+    prior : WeightPrior
+        Prior of the group's log-weights, of which the covariance counts. Many weights have the experts' own on average.
     rng : numpy.random.Generator
         Source of the draws.
     n : int
@@ -81,17 +91,22 @@ def pooled(experts: Sequence[Expert], prior_covariance: Matrix, rng: np.random.G
     """
     if not experts or len({expert.log_weights.shape[1] for expert in experts}) != 1:
         raise ValueError("pooling needs at least one expert, all with the same weights")
+    return _one_by_one(experts, rng, n) if prior.size > _MOST_TOGETHER else _together(experts, prior, rng, n)
+
+
+def _together(experts: Sequence[Expert], prior: WeightPrior, rng: np.random.Generator, n: int) -> Group:
+    """Pool few weights with their correlations."""
     from scipy.linalg import helmert  # takes 0.1 s, and many mistakes are pooled without it
 
-    m = len(prior_covariance)
+    m = prior.size
     contrasts = np.asarray(helmert(m), dtype=np.float64)  # (m - 1, m): removes the common shift
 
     def precision_of(covariance: Matrix) -> Matrix:
         return np.asarray(np.linalg.inv(contrasts @ covariance @ contrasts.T), dtype=np.float64)
 
-    prior_precision = precision_of(prior_covariance)
+    prior_precision = precision_of(prior.covariance)
     estimates = [
-        _likelihood_moments(expert.log_weights @ contrasts.T, precision_of(expert.prior_covariance))
+        _likelihood_moments(expert.log_weights @ contrasts.T, precision_of(expert.prior.covariance))
         for expert in experts
     ]
     logs, centres, spreads, counted = [], [], [], []
@@ -112,27 +127,111 @@ def pooled(experts: Sequence[Expert], prior_covariance: Matrix, rng: np.random.G
         centres.append(centre)
         spreads.append(spread)
         counted.append(np.array(counts) / sum(counts))
-    share = np.exp(np.array(logs) - max(logs))
-    share /= share.sum()
-    chosen = np.searchsorted(np.cumsum(share), (rng.random() + np.arange(n)) / n).clip(max=len(share) - 1)
+    share = _shares(logs)
+    chosen = _chosen(share, rng, n)
     draws = np.concatenate(
         [
             rng.multivariate_normal(centres[place], spreads[place], int((chosen == place).sum()), method="cholesky")
             for place in np.unique(chosen)
         ]
     )
+    return Group(draws @ contrasts, *_tau_of(share), share @ np.array(counted))
+
+
+def _one_by_one(experts: Sequence[Expert], rng: np.random.Generator, n: int) -> Group:
+    """Pool many weights, each from the experts who were asked about it; their draws give the correlations.
+
+    Only experts compared with each other tell of their spread (restricted maximum likelihood: Patterson and Thompson
+    1971), because how much costs differ altogether was learned from the same answers. A weight that nobody was asked
+    about is as unsure as the experts' beliefs about it together.
+    """
+    means, variances, before, told = _of_each_weight(experts)
+    weighted = np.where(told > 0, means / variances, 0.0)
+    several = (told > 0).sum(axis=0) > 1
+    centres, spreads, evidence, counted = [], [], [], []
+    for tau in _TAUS:
+        shrunk = 1.0 / (1.0 + tau**2 * told)
+        precision = (told * shrunk).sum(axis=0)
+        log_evidence = _compared(told[:, several], weighted[:, several], tau)
+        evidence.append(-0.5 * (tau / _TAU_SCALE) ** 2 + np.log(_width(tau)) + log_evidence)
+        spreads.append(1.0 / (precision + 1.0 / before.mean(axis=0)))
+        centres.append(spreads[-1] * (shrunk * weighted).sum(axis=0))
+        counted.append((told * shrunk).sum(axis=1) + _LEAST)
+    unknown = ~told.any(axis=0)
+    centre, spread = np.array(centres), np.array(spreads)
+    centre[:, unknown] = means[:, unknown].mean(axis=0)
+    spread[:, unknown] = variances[:, unknown].mean(axis=0) + means[:, unknown].var(axis=0)
+    share = _shares(evidence)
+    chosen = _chosen(share, rng, n)
+    around = np.concatenate([_centred(expert) - mean for expert, mean in zip(experts, means, strict=True)])
+    around = around[rng.integers(len(around), size=n)] / around.std(axis=0)
+    found = centre[chosen] + np.sqrt(spread[chosen]) * around
+    influence = share @ np.array(counted)
+    return Group(found - found.mean(axis=1, keepdims=True), *_tau_of(share), influence / influence.sum())
+
+
+def log_odds_of_opposition(one: Expert, other: Expert) -> float:
+    """Return how much better two experts' answers fit values in opposite order than the same values, as log-odds.
+
+    Each weight on which the answers of both bear counts, for little if it is hardly known. Experts of the same values
+    may differ as those of a usual group do.
+    """
+    means, variances, before, told = _of_each_weight((one, other))
+    both = (told > 0).all(axis=0)
+    values = means[:, both] / variances[:, both] / told[:, both]
+    prior = np.sqrt(before[:, both].prod(axis=0))
+    scales = np.sqrt(prior + 1.0 / told[:, both] + _TAU_SCALE**2)
+    likeness = prior / scales.prod(axis=0)
+    return float(-(2.0 * likeness / (1.0 - likeness**2) * (values / scales).prod(axis=0)).sum())
+
+
+def _of_each_weight(experts: Sequence[Expert]) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+    """Return means, variances, prior variances and precisions from the answers of centred log-weights, (experts, m)."""
+    logs = [_centred(expert) for expert in experts]
+    means = np.array([own.mean(axis=0) for own in logs])
+    variances = np.maximum([own.var(axis=0) for own in logs], _CLOSEST**2)
+    before = np.array([expert.prior.centred_variances for expert in experts])
+    known = [np.broadcast_to(True if expert.asked is None else expert.asked, means[0].shape) for expert in experts]
+    return means, variances, before, np.where(known, np.maximum(1.0 / variances - 1.0 / before, 0.0), 0.0)
+
+
+def _centred(expert: Expert) -> Matrix:
+    return np.asarray(expert.log_weights - expert.log_weights.mean(axis=1, keepdims=True))
+
+
+def _compared(told: Matrix, weighted: Matrix, tau: float) -> float:
+    """Return the log-evidence of a spread in the differences between experts, each known with precision `told`."""
+    own = told > 0
+    weights = told / (1.0 + tau**2 * told)
+    values = weighted / np.where(own, told, 1.0)
+    total = weights.sum(axis=0)
+    apart = weights * (values - (weights * values).sum(axis=0) / total) ** 2
+    return float(0.5 * (np.log(weights[own]).sum() - np.log(total).sum() - apart.sum()))
+
+
+def _shares(log_evidence: Sequence[float]) -> Matrix:
+    """Return the posterior of tau."""
+    share = np.exp(np.array(log_evidence) - max(log_evidence))
+    return np.asarray(share / share.sum())
+
+
+def _chosen(share: Matrix, rng: np.random.Generator, n: int) -> NDArray[np.intp]:
+    """Draw n places on the grid of tau, in order."""
+    return np.searchsorted(np.cumsum(share), (rng.random() + np.arange(n)) / n).clip(max=len(share) - 1)
+
+
+def _tau_of(share: Matrix) -> tuple[float, tuple[float, float]]:
+    """Return the median and the 90 % interval of tau."""
     below = np.cumsum(share) - share / 2
     low, middle, high = (float(np.interp(q, below, _TAUS)) for q in (0.05, 0.5, 0.95))
-    return Group(draws @ contrasts, middle, (low, high), share @ np.array(counted))
+    return middle, (low, high)
 
 
 def leave_one_out(
-    experts: Sequence[Expert], prior_covariance: Matrix, rng: np.random.Generator, n: int = 2_000
+    experts: Sequence[Expert], prior: WeightPrior, rng: np.random.Generator, n: int = 2_000
 ) -> tuple[Group, ...]:
     """Return the group without each expert in turn; needs at least two experts."""
-    return tuple(
-        pooled([*experts[:place], *experts[place + 1 :]], prior_covariance, rng, n) for place in range(len(experts))
-    )
+    return tuple(pooled([*experts[:place], *experts[place + 1 :]], prior, rng, n) for place in range(len(experts)))
 
 
 def _width(tau: float) -> float:

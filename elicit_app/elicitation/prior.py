@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -22,6 +22,7 @@ PILE_SPREAD = 1.0  # of the part that the mistakes of one pile share
 STRUCTURED_ABOVE = 5  # classes: with more than this, "auto" lets the errors of a row or column share a part
 
 DEGREES = 4.0  # of the Student t distribution of a log-weight
+_VARIANCE = DEGREES / (DEGREES - 2)  # of a score of that distribution
 _FARTHEST = 30.0  # squared normal score beyond which scores are constant: no person is there, and nothing overflows
 _BEND = (DEGREES - 5 / 6) / (DEGREES - 2 / 3 + 0.1 / DEGREES) ** 2
 
@@ -76,8 +77,12 @@ class SharedPart(NamedTuple):
         """Sum values of the weights, shape (n, m), over the weights of each label, shape (n, labels)."""
         if self._is_own():
             return values
-        labels = int(self.labels.max()) + 1
-        return np.array([np.bincount(self.labels, row, labels) for row in values]).reshape(-1, labels)
+        return np.array([np.bincount(self.labels, row, self.n_labels) for row in values]).reshape(-1, self.n_labels)
+
+    @property
+    def n_labels(self) -> int:
+        """Return the number of labels."""
+        return int(self.labels.max()) + 1
 
     def _is_own(self) -> bool:
         """Return whether every weight has a label of its own, in order."""
@@ -181,7 +186,28 @@ class WeightPrior:
     @cached_property
     def covariance(self) -> Matrix:
         """Return the covariance of the log-weights, shape (m, m): that of a Student t with 4 degrees of freedom."""
-        return np.asarray(DEGREES / (DEGREES - 2) * self.factor @ self.factor.T)
+        same = sum(part.spread**2 * (part.labels[:, None] == part.labels) for part in self.parts)
+        return np.asarray(_VARIANCE * same)
+
+    @cached_property
+    def centred_variances(self) -> Matrix:
+        """Return the variances of the log-weights minus the mean of all, shape (m,)."""
+        shared = sum(part.spread**2 * np.bincount(part.labels)[part.labels] / self.size for part in self.parts)
+        total = sum(part.spread**2 for part in self.parts)
+        return np.asarray(_VARIANCE * (total - 2 * shared + np.mean(shared)))
+
+    def with_deviations(self, deviations: Sequence[float] | Matrix) -> WeightPrior:
+        """Return the prior with other standard deviations of the parts."""
+        parts = zip(self.parts, deviations, strict=True)
+        return replace(
+            self, parts=tuple(SharedPart(part.labels, float(own / np.sqrt(_VARIANCE))) for part, own in parts)
+        )
+
+    def shares_parts_with(self, other: WeightPrior) -> bool:
+        """Return whether the same log-weights share parts in both."""
+        return len(self.parts) == len(other.parts) and all(
+            np.array_equal(one.labels, its.labels) for one, its in zip(self.parts, other.parts, strict=True)
+        )
 
     def log_weights(self, x: Matrix) -> Matrix:
         """Return the log-weights, shape (..., m), at standard normal coordinates x, shape (..., m)."""

@@ -75,6 +75,8 @@ class Outcome:
     reliance_on_prior : float or None
         The largest factor by which an end of an interval would move if log-costs were expected to vary 1.5 times as
         much; None without a belief, or with many weights.
+    deviations : ndarray of shape (parts,) or None
+        Standard deviations of the parts of the log-weights, if they are learned with the weights.
     """
 
     family: Family
@@ -94,6 +96,7 @@ class Outcome:
     linear: bool | str | None = None
     method: str = ""
     reliance_on_prior: float | None = None
+    deviations: Matrix | None = None
 
 
 Elicitation = Generator[Step, Answer, Outcome]

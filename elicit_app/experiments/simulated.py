@@ -16,6 +16,7 @@ from elicit_app.elicitation.questions import Asked, Matrix, Purpose
 from elicit_app.problem import WrongOption
 from elicit_app.registry import Setting, entry_named
 from elicit_app.session.result import elicited
+from elicit_app.session.trust_findings import never_asked
 from elicit_app.study.model import Study
 from metrics import ElicitedMetric, Provenance, Quality
 from metrics.elicited.family import is_fraction
@@ -212,4 +213,5 @@ def metric_of(simulation: Simulation) -> ElicitedMetric:
         answers_digest=prefix_digests(run.asked)[-1].hex(),
         expert="simulated",
     )
-    return elicited(study, run.outcome, f"{study.title}, simulated expert", provenance, Quality(simulated=True))
+    quality = Quality(simulated=True, never_asked=never_asked(study, run.outcome.family, run.asked))
+    return elicited(study, run.outcome, f"{study.title}, simulated expert", provenance, quality)

@@ -13,28 +13,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 import elicit_app
 from elicit_app.elicitation.belief import median_weights
 from elicit_app.elicitation.orders import StatedPile, piles_of
-from elicit_app.elicitation.pooling import Expert, Group, leave_one_out, pooled
+from elicit_app.elicitation.pooling import Expert, Group, leave_one_out, log_odds_of_opposition, pooled
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem, differences_first
 from elicit_app.session.journal.listing import people_if_any
 from metrics import ElicitedMetric, Provenance, Quality, Tally
+from metrics.elicited.exchange import yardstick_of
 from metrics.elicited.family import DLPM, LPM, family_of
 from metrics.elicited.kinds import thing_of
 from metrics.elicited.metric_parts import (
+    DEVIATIONS,
+    MOST_WEIGHTS_OF_ALL_DRAWS,
     OPPOSED,
     UNTRUSTED,
     UNTRUSTED_AMONG,
     intervals_around,
+    kept_draws,
     ranges_of_draws,
     rounded_draws,
 )
@@ -42,17 +46,19 @@ from metrics.text import two_digits
 
 _SEED = 20_250_101  # the same metrics give the same pooled metric
 _DRAWS = 1_000
-_DRAWS_A_WEIGHT = 4  # required per weight: the covariance of a Gaussian has to be inverted
+# Draws needed for each weight, because a covariance has to be inverted; many weights are pooled one by one.
+_DRAWS_A_WEIGHT, _DRAWS_OF_MANY = 4, 100
 _OF_ONE_MIND = 0.15  # a negligible spread of log-costs
 _SURE = 0.9  # probability from which an expert finds one mistake worse than another
 _OPPOSED = 2 / 3  # share of the pairs ordered by both experts above which their orders are opposed
 _COMPARED = 2e8  # comparisons made between draws of two mistakes: above 20 classes not every draw is compared
-_APART = float(np.log(2.0))  # typical difference of a log-cost below which nobody is opposed
+_LOG_ODDS_OF_OPPOSED = float(np.log(20.0))  # from which values are called opposed rather than the same
 _MOVED = 1.5  # factor from which the effect of leaving one expert out is mentioned
 
 _Order = NDArray[np.int8]
 Piles = Sequence[Sequence[tuple[int, int]]]
 _PILES = TypeAdapter(tuple[StatedPile, ...])
+_LEARNED = TypeAdapter(tuple[Annotated[float, Field(gt=0, le=100)], ...])
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +71,11 @@ class OneBelief:
 
 
 def one_belief(metrics: Sequence[ElicitedMetric]) -> OneBelief | None:
-    """Return the pooled belief of experts with the same classes and family; None if one of them has no draws."""
+    """Return the pooled belief of experts with the same classes and family; None if one of them has too few draws."""
     experts = _experts(metrics)
     if experts is None:
         return None
-    group = pooled(experts, _common_covariance(experts, metrics[0]), np.random.default_rng(_SEED), _DRAWS)
+    group = pooled(experts, _common_prior(experts, metrics[0]), np.random.default_rng(_SEED), _DRAWS)
     metric_family, logs = family_of(metrics[0].family), group.log_weights
     return OneBelief(
         group,
@@ -79,17 +85,44 @@ def one_belief(metrics: Sequence[ElicitedMetric]) -> OneBelief | None:
 
 
 def _experts(metrics: Sequence[ElicitedMetric]) -> list[Expert] | None:
-    experts = []
-    for metric in metrics:
-        sizes = None if metric.samples is None else np.abs(metric.samples)
-        if sizes is None or len(sizes) < _DRAWS_A_WEIGHT * sizes.shape[1] or not (sizes > 0).all():
-            return None
-        experts.append(Expert(np.log(sizes), _covariance(metric, _stated_piles(metric))))
-    return experts
+    known = [expert for metric in metrics if _has_enough_draws(metric) and (expert := _expert(metric)) is not None]
+    return known if len(known) == len(metrics) else None
 
 
-def _covariance(metric: ElicitedMetric, piles: Piles = ()) -> Matrix:
-    return WeightPrior.of(family_of(metric.family).name, len(metric.classes), piles=piles).covariance
+def _has_enough_draws(metric: ElicitedMetric) -> bool:
+    needed = min(_DRAWS_A_WEIGHT * len(metric.weights), _DRAWS_OF_MANY)
+    return metric.samples is not None and len(metric.samples) >= needed
+
+
+def _expert(metric: ElicitedMetric) -> Expert | None:
+    """Return what is known of the expert behind a metric, by its draws or its one estimate; None if a cost is 0."""
+    sizes = np.abs(np.atleast_2d(metric.weights if metric.samples is None else metric.samples))
+    return Expert(np.log(sizes), _prior(metric), _asked(metric)) if (sizes > 0).all() else None
+
+
+def _prior(metric: ElicitedMetric) -> WeightPrior:
+    """Return the prior behind a metric, with the standard deviations that were learned, if any."""
+    prior = _usual_prior(metric, _stated_piles(metric))
+    learned = metric.provenance.parameters.get(DEVIATIONS)
+    try:
+        return prior if learned is None else prior.with_deviations(_LEARNED.validate_python(learned))
+    except ValueError:
+        return prior
+
+
+def _usual_prior(metric: ElicitedMetric, piles: Piles = ()) -> WeightPrior:
+    return WeightPrior.of(family_of(metric.family).name, len(metric.classes), piles=piles)
+
+
+def _asked(metric: ElicitedMetric) -> NDArray[np.bool_]:
+    """Return which weights some answer is about, shape (m,)."""
+    never, names = set(metric.quality.never_asked), metric.classes
+    return np.array(
+        [
+            (names[true], None) not in never and (None if to is None else (names[true], names[to])) not in never
+            for true, to in family_of(metric.family).mistakes(len(names))
+        ]
+    )
 
 
 def _stated_piles(metric: ElicitedMetric) -> Piles:
@@ -101,11 +134,10 @@ def _stated_piles(metric: ElicitedMetric) -> Piles:
         return ()
 
 
-def _common_covariance(experts: Sequence[Expert], metric: ElicitedMetric) -> Matrix:
-    """Return the prior covariance that all experts had or, if they sorted the mistakes differently, the usual one."""
-    first = experts[0].prior_covariance
-    alike = all(np.array_equal(one.prior_covariance, first) for one in experts)
-    return first if alike else _covariance(metric)
+def _common_prior(experts: Sequence[Expert], metric: ElicitedMetric) -> WeightPrior:
+    """Return the prior that all experts had or, if they sorted the mistakes differently, the usual one."""
+    first = experts[0].prior
+    return first if all(one.prior.shares_parts_with(first) for one in experts) else _usual_prior(metric)
 
 
 def experts_agree(pooled: ElicitedMetric) -> bool:
@@ -139,19 +171,23 @@ def doubts(
 
 
 def _matters_most(metrics: Sequence[ElicitedMetric], names: Sequence[str], of: Sequence[str]) -> tuple[str, ...]:
-    """Name the expert whose omission changes a pooled ratio most, if that is much, and it; needs three experts."""
+    """Name the expert whose omission changes a pooled ratio most, if that is much, and it; needs three experts.
+
+    Only ratios of mistakes count about which somebody else was asked too.
+    """
     experts, belief = _experts(metrics), one_belief(metrics)
-    if experts is None or belief is None or len(experts) < 3:
+    shared = np.flatnonzero(np.sum([_asked(metric) for metric in metrics], axis=0) > 1)
+    if experts is None or belief is None or len(experts) < 3 or len(shared) < 2:
         return ()
-    covariance = _common_covariance(experts, metrics[0])
-    others = leave_one_out(experts, covariance, np.random.default_rng(_SEED), _DRAWS)
-    medians = np.median(belief.group.log_weights, axis=0)
-    apart = [medians - np.median(group.log_weights, axis=0) for group in others]
+    prior = _common_prior(experts, metrics[0])
+    others = leave_one_out(experts, prior, np.random.default_rng(_SEED), _DRAWS)
+    medians = np.median(belief.group.log_weights[:, shared], axis=0)
+    apart = [medians - np.median(group.log_weights[:, shared], axis=0) for group in others]
     most = int(np.argmax([np.ptp(one) for one in apart]))
     factor = float(np.exp(np.ptp(apart[most])))
     if factor < _MOVED:
         return ()
-    more, less = int(apart[most].argmax()), int(apart[most].argmin())
+    more, less = int(shared[apart[most].argmax()]), int(shared[apart[most].argmin()])
     ratio = f"of {of[more]} to {of[less]}"
     return (
         f"Leaving out {names[most]} would change most: the pooled ratio {ratio}, by a factor of {two_digits(factor)}.",
@@ -181,27 +217,22 @@ def opposed_pairs(metrics: Sequence[ElicitedMetric]) -> tuple[tuple[int, int], .
 
 @lru_cache(maxsize=1)  # a pool asks whether there are any, and a comparison of the same experts who they are
 def _opposed_pairs(metrics: tuple[ElicitedMetric, ...]) -> tuple[tuple[int, int], ...]:
-    logs = {place: known for place, metric in enumerate(metrics) if (known := _centred_logs(metric)) is not None}
-    orders = {place: _order(draws) for place, draws in logs.items()}
+    known = {place: expert for place, metric in enumerate(metrics) if (expert := _expert(metric)) is not None}
+    orders = {place: _order(expert.log_weights) for place, expert in known.items()}
     return tuple(
         (one, other)
-        for one, other in combinations(logs, 2)
-        if _opposed((logs[one], orders[one]), (logs[other], orders[other]))
+        for one, other in combinations(known, 2)
+        if _mostly_reversed(orders[one], orders[other])
+        and log_odds_of_opposition(known[one], known[other]) > _LOG_ODDS_OF_OPPOSED
     )
 
 
-def _opposed(one: tuple[Matrix, _Order], other: tuple[Matrix, _Order]) -> bool:
-    """Return whether two experts order most of the mistakes that both distinguish in opposite ways.
+def _mostly_reversed(one: _Order, other: _Order) -> bool:
+    """Return whether most of the mistakes that both experts distinguish are in opposite order.
 
-    Each expert is given by draws and their order. With many mistakes a few answers leave most comparisons open; those
-    do not count.
+    With many mistakes a few answers leave most comparisons open; those do not count.
     """
-    (first, ours), (second, theirs) = one, other
-    n = min(len(first), len(second))
-    shuffled = np.random.default_rng(_SEED).permutation(second)
-    apart = np.sqrt(((first[:n] - shuffled[:n]) ** 2).mean(axis=1))
-    told, reverse = np.count_nonzero(ours * theirs), np.count_nonzero(ours * theirs < 0)
-    return bool(reverse > _OPPOSED * told and (apart > _APART).mean() >= _SURE)
+    return bool(np.count_nonzero(one * other < 0) > _OPPOSED * np.count_nonzero(one * other))
 
 
 def _order(logs: Matrix) -> _Order:
@@ -213,15 +244,6 @@ def _order(logs: Matrix) -> _Order:
     worse = np.stack([(own[:, None] > places).sum(axis=0, dtype=few) / len(logs) >= _SURE for own in places.T])
     order: _Order = worse.astype(np.int8) - worse.T
     return order
-
-
-def _centred_logs(metric: ElicitedMetric) -> Matrix | None:
-    """Return draws of log-costs, or the one estimate, each minus its mean; None if something costs nothing."""
-    sizes = np.abs(np.atleast_2d(metric.weights if metric.samples is None else metric.samples))
-    if not (sizes > 0).all():
-        return None
-    logs = np.log(sizes)
-    return np.asarray(logs - logs.mean(axis=1, keepdims=True))
 
 
 GEOMETRIC_MEAN = "geometric mean of the cost ratios"
@@ -358,7 +380,9 @@ def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
         name=name or f"Pooled: {', '.join(experts)}",
         created=max(metric.created for metric in metrics),
         intervals=None if draws is None else _intervals(draws, costs, metrics),
-        samples=None if draws is None else rounded_draws(metric_family.sign * metric_family.of_errors(draws)),
+        samples=None
+        if draws is None
+        else rounded_draws(kept_draws(metric_family.sign * metric_family.of_errors(draws))),
         prevalence=_common_prevalence(metrics),
         population=first.population if len({metric.population for metric in metrics}) == 1 else None,
         consequences=next((metric.consequences for metric in metrics if metric.consequences), ()),
@@ -370,7 +394,19 @@ def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
             repeats_agreed=_sum([metric.quality.repeats_agreed for metric in metrics]),
             simulated=any(metric.quality.simulated for metric in metrics),
             provisional=_why_provisional(metrics),
+            never_asked=_never_asked(metrics),
         ),
+    )
+
+
+def _never_asked(metrics: Sequence[ElicitedMetric]) -> tuple[tuple[str, str | None], ...]:
+    """Return the mistakes that nobody was asked about."""
+    names, asked = metrics[0].classes, np.any([_asked(metric) for metric in metrics], axis=0)
+    mistakes = family_of(metrics[0].family).mistakes(len(names))
+    return tuple(
+        (names[true], None if to is None else names[to])
+        for (true, to), known in zip(mistakes, asked.tolist(), strict=True)
+        if not known
     )
 
 
@@ -381,9 +417,15 @@ def _geometric_mean(costs: Sequence[Matrix]) -> Matrix:
 
 
 def _intervals(draws: Matrix, costs: Matrix, metrics: Sequence[ElicitedMetric]) -> Matrix:
-    """Return 90 % intervals relative to the largest pooled cost; an end that every expert leaves open stays open."""
-    true, predicted = divmod(int(costs.argmax()), len(costs))
-    unit = draws[:, true, predicted]
+    """Return 90 % intervals relative to the largest pooled cost; an end that every expert leaves open stays open.
+
+    Many of them are on the scale on which the cost of the yardstick is exact, because the metric keeps too few draws to
+    compute ranges from.
+    """
+    place, first = divmod(int(costs.argmax()), len(costs)), metrics[0]
+    if len(first.weights) > MOST_WEIGHTS_OF_ALL_DRAWS:
+        place = family_of(first.family).cell(yardstick_of(first))
+    unit = draws[:, *place] * (costs.max() / costs[place])
     relative = draws / np.where(unit > 0, unit, np.inf)[:, None, None]
     intervals = ranges_of_draws(relative)
     if all(metric.intervals is not None for metric in metrics):

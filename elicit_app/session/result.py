@@ -31,7 +31,7 @@ from elicit_app.study.writing import write_problem
 from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates
 from metrics.elicited.exchange import headline_of, with_quality
 from metrics.elicited.family import MistakeKey, family_of, is_fraction, linear_family
-from metrics.elicited.metric_parts import intervals_around, kept_draws, ranges_of_draws
+from metrics.elicited.metric_parts import DEVIATIONS, intervals_around, kept_draws, ranges_of_draws
 from metrics.measures.concern import ConcernScore
 from metrics.policies.cases import Practice
 from metrics.policies.judging import Judge, ModelPolicies
@@ -185,6 +185,8 @@ def elicited(
     """
     true, predicted = study.yardstick
     when = {} if created is None else {"created": created}
+    deviations = outcome.deviations
+    learned = {} if deviations is None else {DEVIATIONS: [round(float(one), 3) for one in deviations]}
     return ElicitedMetric.from_weights(
         study.classes,
         outcome.weights,
@@ -198,7 +200,10 @@ def elicited(
         words=study.wording.of_cases,
         yardstick=(study.classes[true], study.classes[predicted]),
         provenance=replace(
-            provenance, version=elicit_app.__version__, study_digest=study.digest.removeprefix("sha256:") or None
+            provenance,
+            version=elicit_app.__version__,
+            study_digest=study.digest.removeprefix("sha256:") or None,
+            parameters={**provenance.parameters, **learned},
         ),
         quality=quality,
         kind=study.wording.priced or "confusion",

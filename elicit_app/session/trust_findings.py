@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from elicit_app.elicitation.agenda import FEWEST_ANSWERS, KNOWN_FACTOR, n_answered, unasked_mistakes
 from elicit_app.elicitation.procedure import Outcome, Tolerance
-from elicit_app.elicitation.questions import PREFERENCES, Choice
+from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Family
 from elicit_app.problem import first_of
 from elicit_app.session.journal.state import SessionState, contradict, is_merged_repeat
 from elicit_app.session.session import Session
@@ -91,7 +91,7 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
             provisional=why_provisional(
                 outcome, ratios, n_answered(state.history), untrusted=report.verdict == "untrusted"
             ),
-            never_asked=_never_asked(session.study, outcome, state),
+            never_asked=never_asked(session.study, outcome.family, state.history),
             linear=outcome.linear,
             simulated=bool(state.begun.simulated),
         ),
@@ -140,11 +140,12 @@ def _known(rate: ExchangeRate) -> bool:
     return low > 0 and high <= KNOWN_FACTOR**2 * low
 
 
-def _never_asked(study: Study, outcome: Outcome, state: SessionState) -> tuple[tuple[str, str | None], ...]:
+def never_asked(study: Study, family: Family, history: Sequence[Asked]) -> tuple[tuple[str, str | None], ...]:
+    """Return the mistakes that no question covered, as names of classes; None stands for any wrong answer."""
     names = study.classes
     return tuple(
         (names[true], None if predicted is None else names[predicted])
-        for true, predicted in unasked_mistakes(state.history, outcome.family, study.n_classes)
+        for true, predicted in unasked_mistakes(history, family, study.n_classes)
     )
 
 

@@ -44,6 +44,9 @@ UNTRUSTED_AMONG = "answers that do not hang together are pooled in them"
 """Reasons why a metric is provisional: its questions stopped at the choice, or its answers contradict each other."""
 NOT_TO_DECIDE_BY = (UNTRUSTED, OPPOSED, UNTRUSTED_AMONG)
 """The reasons for which a metric should not be used for any decision."""
+DEVIATIONS = "deviations_of_log_costs"
+"""Name of the parameter with the standard deviations, as far as they were learned with the costs, of what log-costs
+share: by true class, by predicted class, by pile, and of the rest."""
 
 OTHER_VALUES: Mapping[str, str] = {
     "concave": "Each further mistake of a kind seems to count less than the one before",

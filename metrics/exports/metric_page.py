@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from metrics.elicited.exchange import ExchangeRate, beside_name, called, exchange_rates, headline, rates_question
 from metrics.elicited.family import family_of
 from metrics.elicited.kinds import thing_of
-from metrics.elicited.metric_parts import ANSWERS_FOR, ranges_of_draws
+from metrics.elicited.metric_parts import ANSWERS_FOR, DEVIATIONS, ranges_of_draws
 from metrics.elicited.release import factor_ranges
 from metrics.exports.page import Cells, Facts, Matrix, Page, Paragraph, RatePlot, Section, one_line
 from metrics.inputs.arguments import Floats
@@ -17,8 +17,8 @@ from metrics.text import BOUNDED, NOT_KNOWN, capitalised, cost_cells, counted, d
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
 
-# Parameters with a line of their own.
-_SAID = ("of", "never_worse", "piles", "procedure", "seed")
+# Parameters with a line of their own, and one that is no setting.
+_SAID = ("of", "never_worse", "piles", "procedure", "seed", DEVIATIONS)
 
 
 def metric_page(metric: ElicitedMetric) -> Page:

@@ -12,8 +12,9 @@ from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.problem import Problem
 from elicit_app.session import pooling
 from elicit_app.session.pooling import Source, aligned, doubts, opposed_pairs, pool
-from metrics import ElicitedMetric, Provenance, Quality, Tally
-from metrics.elicited.metric_parts import UNTRUSTED
+from metrics import ElicitedMetric, Provenance, Quality, Tally, exchange_rates
+from metrics.elicited.family import family_of
+from metrics.elicited.metric_parts import DEVIATIONS, UNTRUSTED
 
 CLASSES = ("red", "yellow", "green")
 OFF = ~np.eye(3, dtype=bool)
@@ -269,8 +270,8 @@ def test_an_experts_own_piles_are_what_was_believed_before_the_answers(both):
     mistakes = [{"true": "red", "predicted": "yellow"}, {"true": "red", "predicted": "green"}]
     stated, usual, own = (
         {"piles": [{"name": "mild", "mistakes": mistakes}]},
-        WeightPrior.of("lpm", 3).covariance,
-        WeightPrior.of("lpm", 3, piles=[[(0, 1), (0, 2)]]).covariance,
+        WeightPrior.of("lpm", 3),
+        WeightPrior.of("lpm", 3, piles=[[(0, 1), (0, 2)]]),
     )
     metrics = [
         metric(ONE, name, draws=60, provenance=Provenance(procedure="bayes", parameters=said)).metric
@@ -278,6 +279,75 @@ def test_an_experts_own_piles_are_what_was_believed_before_the_answers(both):
     ]
     experts = pooling._experts(metrics)
     for expert, expected in zip(experts, (own, own if both else usual), strict=True):
-        np.testing.assert_array_equal(expert.prior_covariance, expected)
-    common = pooling._common_covariance(experts, metrics[0])
-    np.testing.assert_array_equal(common, own if both else usual, "what all of them said counts once")
+        np.testing.assert_array_equal(expert.prior.covariance, expected.covariance)
+    common, expected = pooling._common_prior(experts, metrics[0]), own if both else usual
+    np.testing.assert_array_equal(common.covariance, expected.covariance, "what all of them said counts once")
+
+
+EIGHTEEN = tuple(f"class {number:02d}" for number in range(18))
+
+
+def of_many_classes(name, seed, *, never=(), **parameters):
+    """Return a metric of 306 mistakes with 300 draws, of which an expert knows all that are not in `never`."""
+    rng, m = np.random.default_rng(seed), 18 * 17
+    mistakes = [(true, predicted) for true in EIGHTEEN for predicted in EIGHTEEN if true != predicted]
+    spread = np.where([mistake in never for mistake in mistakes], 1.2, 0.3)
+    truth = 1.2 * np.random.default_rng(0).standard_normal(m)
+    logs = truth * (spread < 1) + spread * rng.standard_normal((300, m))
+    family = family_of("lpm")
+    samples = family.normalise(-np.exp(logs))
+    costs = family.costs(-np.exp(np.median(logs, axis=0)))
+    relative = np.exp(logs - logs[:, [int(costs[~np.eye(18, dtype=bool)].argmax())]])
+    ends = np.quantile(relative, (0.05, 0.95), axis=0)
+    ends[:, spread > 1] = np.array([[0.0], [np.inf]])
+    intervals = np.zeros((18, 18, 2))
+    intervals[~np.eye(18, dtype=bool)] = ends.T
+    return Source(
+        f"{name}.metric.json",
+        ElicitedMetric.from_weights(
+            EIGHTEEN,
+            family.of_errors(-costs),
+            "lpm",
+            name=name,
+            samples=samples,
+            intervals=np.stack([np.minimum(intervals[..., 0], costs), np.maximum(intervals[..., 1], costs)], axis=-1),
+            yardstick=(EIGHTEEN[0], EIGHTEEN[1]),
+            provenance=Provenance(procedure="bayes", expert=name, answers_digest=name.lower(), parameters=parameters),
+            quality=Quality(never_asked=tuple(never)),
+        ),
+    )
+
+
+class TestManyClasses:
+    UNASKED = tuple((EIGHTEEN[true], EIGHTEEN[predicted]) for true in (3, 4) for predicted in range(9, 18))
+
+    def pooled(self):
+        more = (*self.UNASKED, (EIGHTEEN[5], EIGHTEEN[6]))
+        return pool([of_many_classes("Ada", 1, never=self.UNASKED), of_many_classes("Ben", 2, never=more)])
+
+    def test_they_are_pooled_in_one_belief_with_its_doubt(self):
+        found = self.pooled()
+        assert found.provenance.parameters["pooled_by"] == "one belief: log-costs of experts around those of the group"
+        assert found.samples is not None
+        rates = {rate.key: rate for rate in exchange_rates(found)}
+        known = rates[family_of("lpm").mistake_at(5, 6)].range_90
+        assert known is not None
+        assert known[0] > 0
+        assert np.isfinite(known[1])
+
+    def test_what_nobody_was_asked_about_is_marked_and_not_known(self):
+        found = self.pooled()
+        assert found.quality.never_asked == self.UNASKED
+        rates = {rate.key: rate for rate in exchange_rates(found)}
+        assert rates[family_of("lpm").mistake_at(3, 12)].range_90 == (0.0, np.inf)
+
+    def test_the_deviations_that_were_learned_are_the_prior_of_an_expert(self):
+        learned, usual, odd = (
+            pooling._prior(of_many_classes("Ada", 1, **said).metric)
+            for said in ({DEVIATIONS: [0.5, 0.4, 0.6]}, {}, {DEVIATIONS: ["much"]})
+        )
+        expected = 0.5**2 + 0.4**2 + 0.6**2
+        assert learned.covariance[0, 0] == pytest.approx(expected)
+        np.testing.assert_array_equal(odd.covariance, usual.covariance)
+        few = pooling._prior(of_many_classes("Ada", 1, **{DEVIATIONS: [0.5]}).metric)
+        np.testing.assert_array_equal(few.covariance, usual.covariance, "one for each part was expected")

@@ -176,8 +176,7 @@ class Bayes:
             return fraction.outcome(reason, len(history), self._cases[0].prevalence)
         # Pairs of fifty classes briefly take 100 MiB, so they are examined before thousands of draws are in memory.
         widest = self._widest(history)
-        belief = self.shown_belief(history)
-        linearity = self.linearity(history)
+        belief, linearity = self.shown_belief(history), self.linearity(history)
         ends, bounded = open_ends(belief, widest)
         outcome = Outcome(
             family=self.family,
@@ -193,6 +192,7 @@ class Bayes:
             lapse=float(belief.person.lapse.mean()),
             method=belief.method,
             reliance_on_prior=reliance_on_prior(belief, ends) if self._by_particles else None,
+            deviations=belief.deviations,
         )
         belief.forget()
         return outcome
