@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # Parameters with a line of their own, and one that is no setting.
 _SAID = ("of", "never_worse", "piles", "procedure", "seed", DEVIATIONS)
+_MOST_NAMED = 20
 
 
 def metric_page(metric: ElicitedMetric) -> Page:
@@ -158,7 +159,7 @@ def _provenance(metric: ElicitedMetric) -> list[tuple[str, str]]:
         ("For", "" if quality.purpose is None else ANSWERS_FOR[quality.purpose]),
         ("Costs may not add up", quality.other_values),
         ("Provisional", quality.provisional),
-        ("Never asked about", "; ".join(f"{true} called {to or 'something else'}" for true, to in quality.never_asked)),
+        ("Never asked about", _never_asked(metric)),
         ("Prevalence", _shares(metric)),
         ("Population", _population(metric)),
         ("Program", f"elicit {source.version}" if source.version else None),
@@ -177,6 +178,14 @@ def _setting(name: str, value: object) -> str:
     """Return a setting in plain text: "spread between experts 0.64, 0.28, 1.1"."""
     shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
     return f"{name.replace('_', ' ')} {shown}"
+
+
+def _never_asked(metric: ElicitedMetric) -> str:
+    """Return the mistakes that no question covered, of very many some."""
+    names = [f"{true} called {to or 'something else'}" for true, to in metric.quality.never_asked]
+    if len(names) <= _MOST_NAMED:
+        return "; ".join(names)
+    return f"{len(names):,} of {len(metric.weights):,} mistakes, among them {'; '.join(names[: _MOST_NAMED // 2])}"
 
 
 def _stated_orders(orders: object) -> str:

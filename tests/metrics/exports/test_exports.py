@@ -442,3 +442,19 @@ def test_a_price_that_is_only_bounded_is_not_said_as_a_number_alone():
     )
     said = page_as_markdown(metric_page(metric))
     assert "a false label costs 0.5 (at most 0.5) and a missed one 3." in said
+
+
+def test_of_very_many_mistakes_that_no_question_covered_some_are_named():
+    classes = [f"class {number}" for number in range(6)]
+    pairs = tuple((true, predicted) for true in classes for predicted in classes if true != predicted)
+    costs = np.ones((6, 6)) - np.eye(6)
+
+    def said(never):
+        metric = ElicitedMetric.from_cost_matrix(classes, costs, quality=Quality(never_asked=never))
+        page = export(metric, "markdown")
+        return next(line for line in page.splitlines() if line.startswith("| Never asked about"))
+
+    assert "class 0 called class 1; class 0 called class 2 |" in said(pairs[:2])
+    many = said(pairs[:25])
+    assert "25 of 30 mistakes, among them class 0 called class 1;" in many
+    assert many.count(" called ") == 10
