@@ -40,7 +40,6 @@ _NEWEST = 6  # answers that may be added to sites that nearly fit
 _DEGREES = 8.0  # of the proposal, a t distribution
 _WIDENED = 1.15  # covariance of the proposal, relative to that of the fit
 _FIT_DECIMALS = 6
-_SPREAD_OF_SPREADS = 0.5
 # Prior of the logarithms (logit for the lapse) of: error of a choice, error of an equal point, power of a ratio, lapse.
 _CENTRES = np.array([np.log(0.5), np.log(USUAL_ERROR), -0.1, -4.5])
 _WIDTHS = np.array([0.7, 0.4, 0.2, 1.2])
@@ -198,7 +197,7 @@ class IntervalPosterior(Posterior):
             start = np.repeat([[LEAST], [0.0]], len(answered.share), axis=1)
         squares = prior_covariances(answered.projection, self.prior)
         randomness = _Randomness.of(self.prior, len(answered.share), n, rng)
-        sites = propagated(answered, spreads_of(self.prior, hyper), squares, start, passes)
+        sites = propagated(answered, self.prior.spreads_at(hyper), squares, start, passes)
         logs = np.round(sites.evidence - 0.5 * (hyper**2).sum(axis=1) - log_proposal, 9)
         shares = np.exp(logs - logs.max())
         return self._of(self.prior, answered.projection, hyper, shares / shares.sum(), sites, randomness)
@@ -226,7 +225,7 @@ class IntervalPosterior(Posterior):
         randomness: _Randomness,
     ) -> Self:
         """Draw from the mixture over sets of hyperparameters that the sites define."""
-        spreads = spreads_of(prior, hyper)
+        spreads = prior.spreads_at(hyper)
         chosen, drawn, means = _conditional_draws(prior, projection, spreads, sites, shares, randomness)
         site = np.stack([(shares[:, None] * one).sum(axis=0) for one in (sites.precision, sites.weighted)])
         people = _people(hyper[chosen, len(prior.parts) :])
@@ -379,12 +378,6 @@ def _effort(size: int) -> _Effort:
 
 def _scaled_draws(fewest: int, most: int, size: int) -> int:
     return max(fewest, most * FEW_ENOUGH // max(size, FEW_ENOUGH))
-
-
-def spreads_of(prior: WeightPrior, hyper: Matrix) -> Matrix:
-    """Return the spread of each part of the log-weights, shape (h, parts)."""
-    centres = np.log([part.spread for part in prior.parts])
-    return np.exp(centres + _SPREAD_OF_SPREADS * hyper[:, : len(prior.parts)])
 
 
 def _people(hyper: Matrix) -> Person:

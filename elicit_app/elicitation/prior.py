@@ -19,6 +19,7 @@ Structure = Literal["iid", "structured", "auto"]
 SPREAD = 0.95  # scale of an independent log-weight
 ROW_SPREAD, COLUMN_SPREAD, OWN_SPREAD = 0.7, 0.5, 0.7
 PILE_SPREAD = 1.0  # of the part that the mistakes of one pile share
+_SPREAD_OF_SPREADS = 0.5  # of their logarithms, where they are learned
 STRUCTURED_ABOVE = 5  # classes: with more than this, "auto" lets the errors of a row or column share a part
 
 DEGREES = 4.0  # of the Student t distribution of a log-weight
@@ -195,6 +196,11 @@ class WeightPrior:
         shared = sum(part.spread**2 * np.bincount(part.labels)[part.labels] / self.size for part in self.parts)
         total = sum(part.spread**2 for part in self.parts)
         return np.asarray(_VARIANCE * (total - 2 * shared + np.mean(shared)))
+
+    def spreads_at(self, scores: Matrix) -> Matrix:
+        """Return spreads of the parts, shape (h, parts), with logarithms at the first of some normal scores (h, c)."""
+        centres = np.log([part.spread for part in self.parts])
+        return np.exp(centres + _SPREAD_OF_SPREADS * scores[:, : len(centres)])
 
     def with_deviations(self, deviations: Sequence[float] | Matrix) -> WeightPrior:
         """Return the prior with other standard deviations of the parts."""

@@ -20,7 +20,6 @@ from metrics.inputs.arguments import Floats
 if TYPE_CHECKING:
     from pydantic import ConfigDict
 
-
 # Redundant numbers in a file may differ by this much, because people round what they write.
 TOLERANCE = 1e-6
 _SIGNIFICANT, _DRAWS_AT_ONCE = 6, 50  # digits of the draws; rounded at a time, so that they stay in the cache
@@ -45,8 +44,7 @@ UNTRUSTED_AMONG = "answers that do not hang together are pooled in them"
 NOT_TO_DECIDE_BY = (UNTRUSTED, OPPOSED, UNTRUSTED_AMONG)
 """The reasons for which a metric should not be used for any decision."""
 DEVIATIONS = "deviations_of_log_costs"
-"""Name of the parameter with the standard deviations, as far as they were learned with the costs, of what log-costs
-share: by true class, by predicted class, by pile, and of the rest."""
+"""Parameter with learned standard deviations of parts of log-costs: by true class, predicted class and pile, and own."""
 
 OTHER_VALUES: Mapping[str, str] = {
     "concave": "Each further mistake of a kind seems to count less than the one before",

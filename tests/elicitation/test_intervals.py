@@ -7,7 +7,7 @@ import pytest
 
 from elicit_app.elicitation import intervals, propagation
 from elicit_app.elicitation.belief import Posterior
-from elicit_app.elicitation.intervals import IntervalPosterior, as_intervals, prior_covariances, spreads_of
+from elicit_app.elicitation.intervals import IntervalPosterior, as_intervals, prior_covariances
 from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 from elicit_app.elicitation.propagation import propagated
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Question
@@ -160,7 +160,7 @@ class TestEvidence:
         intervals = as_intervals(answers, PRIOR, hyper, belief.log_weights.mean(axis=0))
         squares = prior_covariances(intervals.projection, PRIOR)
         few, many = (
-            propagated(intervals, spreads_of(PRIOR, hyper), squares, belief.site, passes).evidence for passes in (3, 10)
+            propagated(intervals, PRIOR.spreads_at(hyper), squares, belief.site, passes).evidence for passes in (3, 10)
         )
         assert few.max() <= min(many.max() + 0.5, 0.0)
 
@@ -173,7 +173,7 @@ class TestEvidence:
         nothing = np.repeat([[1e-10], [0.0]], len(history), axis=1)
         squares = prior_covariances(intervals.projection, PRIOR)
         few, many = (
-            propagated(intervals, spreads_of(PRIOR, hyper), squares, nothing, passes).evidence for passes in (12, 40)
+            propagated(intervals, PRIOR.spreads_at(hyper), squares, nothing, passes).evidence for passes in (12, 40)
         )
         assert few.max() == pytest.approx(many.max(), abs=3.0)
 
