@@ -44,7 +44,7 @@ UNTRUSTED_AMONG = "answers that do not hang together are pooled in them"
 NOT_TO_DECIDE_BY = (UNTRUSTED, OPPOSED, UNTRUSTED_AMONG)
 """The reasons for which a metric should not be used for any decision."""
 DEVIATIONS = "deviations_of_log_costs"
-"""Parameter with learned standard deviations of parts of log-costs: by true class, predicted class and pile, and own."""
+"""Parameter with learned standard deviations of parts of log-costs: by true class, predicted class, pile, and own."""
 
 OTHER_VALUES: Mapping[str, str] = {
     "concave": "Each further mistake of a kind seems to count less than the one before",
