@@ -164,7 +164,7 @@ def _one_by_one(experts: Sequence[Expert], rng: np.random.Generator, n: int) -> 
     share = _shares(evidence)
     chosen = _chosen(share, rng, n)
     around = np.concatenate([_centred(expert) - mean for expert, mean in zip(experts, means, strict=True)])
-    around = around[rng.integers(len(around), size=n)] / around.std(axis=0)
+    around = around[rng.integers(len(around), size=n)] / np.maximum(around.std(axis=0), _LEAST)
     found = centre[chosen] + np.sqrt(spread[chosen]) * around
     influence = share @ np.array(counted)
     return Group(found - found.mean(axis=1, keepdims=True), *_tau_of(share), influence / influence.sum())

@@ -85,6 +85,13 @@ class TestPrior:
         assert abs(np.corrcoef(one, none)[0, 1]) < 0.08
         assert belief.log_weights.shape == (4000, 30)
 
+    def test_its_deviations_are_those_of_its_draws(self):
+        belief = IntervalPosterior.from_prior(PRIOR, np.random.default_rng(1), 4000)
+        prior = PRIOR.with_deviations(belief.deviations)
+        assert centred(belief.log_weights).var(axis=0).mean() == pytest.approx(prior.centred_variances.mean(), rel=0.1)
+        contrasts = np.eye(30) - 1 / 30
+        np.testing.assert_allclose(prior.centred_variances, np.diag(contrasts @ prior.covariance @ contrasts.T))
+
 
 class TestAnswers:
     @pytest.mark.parametrize("kind", ["choice", "equal"])

@@ -17,6 +17,7 @@ from elicit_app.registry.procedures import BayesSetting, DlfpmSetting, DlpmSetti
 from elicit_app.session.result import save_metric
 from elicit_app.study.opening import open_study
 from metrics import ElicitedMetric
+from metrics.elicited.metric_parts import DEVIATIONS
 
 SOFTMAX, PAPER, WINE = open_study("softmax-3"), open_study("paper-3"), open_study("wine")
 DLPM = DlpmSetting(seed=4)
@@ -162,8 +163,12 @@ def test_the_metric_file_says_where_it_comes_from(tmp_path):
     assert metric.provenance.questions == simulation.runs[0].questions
     assert metric.intervals is not None  # what is only bounded is not told as a number
     assert not math.isinf(metric.intervals[..., 0].max())
-    with_samples = simulate(WINE, BayesSetting(questions=3))
-    assert metric_of(with_samples).samples is not None
+    with_samples = metric_of(simulate(WINE, BayesSetting(questions=3)))
+    assert with_samples.samples is not None
+    assert 0 < len(with_samples.quality.never_asked) < 6
+    assert DEVIATIONS not in with_samples.provenance.parameters, "with few mistakes they are no matter of learning"
+    digits = metric_of(simulate(open_study("digits"), BayesSetting(questions=3)))
+    assert len(digits.provenance.parameters[DEVIATIONS]) == 3
 
 
 def test_options_that_do_not_go_together_are_refused_before_any_run():
