@@ -28,6 +28,7 @@ _LEAST = 1e-6  # precision in directions that answers say nothing about
 # in which their costs do not differ at all.
 _CLOSEST = 0.03
 _MOST_TOGETHER = 20  # weights pooled with their correlations
+_MISTAKES_OF_AN_ANSWER = 2  # so that what it tells of two weights counts once
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +153,7 @@ def _one_by_one(experts: Sequence[Expert], rng: np.random.Generator, n: int) -> 
     for tau in _TAUS:
         shrunk = 1.0 / (1.0 + tau**2 * told)
         precision = (told * shrunk).sum(axis=0)
-        log_evidence = _compared(told[:, several], weighted[:, several], tau)
+        log_evidence = _compared(told[:, several], weighted[:, several], tau) / _MISTAKES_OF_AN_ANSWER
         evidence.append(-0.5 * (tau / _TAU_SCALE) ** 2 + np.log(_width(tau)) + log_evidence)
         spreads.append(1.0 / (precision + 1.0 / before.mean(axis=0)))
         centres.append(spreads[-1] * (shrunk * weighted).sum(axis=0))
