@@ -25,7 +25,7 @@ from elicit_app.elicitation.agenda import unasked_mistakes
 from elicit_app.elicitation.belief import ENDS, Posterior, ends_of_ratios
 from elicit_app.elicitation.oracles import Matching
 from elicit_app.elicitation.orders import StatedMistake, StatedPile
-from elicit_app.elicitation.pooling import Expert, Group, pooled, probability_of_opposition
+from elicit_app.elicitation.pooling import Expert, Group, log_odds_of_opposition, pooled
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.experiments.people import Noise
@@ -262,7 +262,7 @@ def _opposition_rows(study: Study, options: argparse.Namespace, questions: int) 
                 _expert(study, logs, 2 * number + place, options.seed, questions)
                 for place, logs in enumerate((centre, sign * centre))
             ]
-            found.append(float(probability_of_opposition(*pair) > 0.75))
+            found.append(float(log_odds_of_opposition(*pair) > np.log(20.0)))
         values = "the same values" if sign > 0 else "reversed values"
         print_row(f"{study.n_classes} classes, two experts of {values}: called opposed", "weights:0.6", found, wanted)
 

@@ -171,26 +171,19 @@ def _one_by_one(experts: Sequence[Expert], rng: np.random.Generator, n: int) -> 
     return Group(found - found.mean(axis=1, keepdims=True), *_tau_of(share), influence / influence.sum())
 
 
-def probability_of_opposition(one: Expert, other: Expert) -> float:
-    """Return how likely two experts' values are in opposite order, rather than those of one group or unrelated.
+def log_odds_of_opposition(one: Expert, other: Expert) -> float:
+    """Return how much better two experts' answers fit values in opposite order than the same values, as log-odds.
 
-    All three are equally likely beforehand. Each weight on which the answers of both bear counts, for little if it is
-    hardly known. Experts of one group may differ as those of a usual group do.
+    Each weight on which the answers of both bear counts, for little if it is hardly known. Experts of the same values
+    may differ as those of a usual group do.
     """
     means, variances, before, told = _of_each_weight((one, other))
     both = (told > 0).all(axis=0)
     values = means[:, both] / variances[:, both] / told[:, both]
     prior = np.sqrt(before[:, both].prod(axis=0))
     scales = np.sqrt(prior + 1.0 / told[:, both] + _TAU_SCALE**2)
-    likeness, (mine, theirs) = prior / scales.prod(axis=0), values / scales
-
-    def against_unrelated(likeness: Matrix) -> float:
-        """Return the log-odds of correlated normal values against independent ones."""
-        left = 1.0 - likeness**2
-        squares = likeness**2 * (mine**2 + theirs**2) - 2.0 * likeness * mine * theirs
-        return float(-0.5 * (np.log(left) + squares / left).sum())
-
-    return float(_shares([against_unrelated(-likeness), against_unrelated(likeness), 0.0])[0])
+    likeness = prior / scales.prod(axis=0)
+    return float(-(2.0 * likeness / (1.0 - likeness**2) * (values / scales).prod(axis=0)).sum())
 
 
 def _of_each_weight(experts: Sequence[Expert]) -> tuple[Matrix, Matrix, Matrix, Matrix]:
@@ -218,7 +211,7 @@ def _compared(told: Matrix, weighted: Matrix, tau: float) -> float:
 
 
 def _shares(log_evidence: Sequence[float]) -> Matrix:
-    """Return probabilities in proportion to evidence."""
+    """Return the posterior of tau."""
     share = np.exp(np.array(log_evidence) - max(log_evidence))
     return np.asarray(share / share.sum())
 

@@ -22,7 +22,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 import elicit_app
 from elicit_app.elicitation.belief import median_weights
 from elicit_app.elicitation.orders import StatedPile, piles_of
-from elicit_app.elicitation.pooling import Expert, Group, leave_one_out, pooled, probability_of_opposition
+from elicit_app.elicitation.pooling import Expert, Group, leave_one_out, log_odds_of_opposition, pooled
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem, differences_first
@@ -52,7 +52,7 @@ _OF_ONE_MIND = 0.15  # a negligible spread of log-costs
 _SURE = 0.9  # probability from which an expert finds one mistake worse than another
 _OPPOSED = 2 / 3  # share of the pairs ordered by both experts above which their orders are opposed
 _COMPARED = 2e8  # comparisons made between draws of two mistakes: above 20 classes not every draw is compared
-_LIKELY_OPPOSED = 0.75  # probability from which values are called opposed
+_LOG_ODDS_OF_OPPOSED = float(np.log(20.0))  # from which values are called opposed rather than the same
 _MOVED = 1.5  # factor from which the effect of leaving one expert out is mentioned
 
 _Order = NDArray[np.int8]
@@ -223,7 +223,7 @@ def _opposed_pairs(metrics: tuple[ElicitedMetric, ...]) -> tuple[tuple[int, int]
         (one, other)
         for one, other in combinations(known, 2)
         if _mostly_reversed(orders[one], orders[other])
-        and probability_of_opposition(known[one], known[other]) > _LIKELY_OPPOSED
+        and log_odds_of_opposition(known[one], known[other]) > _LOG_ODDS_OF_OPPOSED
     )
 
 

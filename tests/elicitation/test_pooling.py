@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from elicit_app.elicitation.pooling import Expert, leave_one_out, pooled, probability_of_opposition
+from elicit_app.elicitation.pooling import Expert, leave_one_out, log_odds_of_opposition, pooled
 from elicit_app.elicitation.prior import WeightPrior
 
 PRIOR = WeightPrior.of("lpm", 3)
@@ -178,21 +178,19 @@ class TestManyWeights:
 
 
 class TestOpposition:
-    def test_reversed_values_are_likelier_opposed_than_the_same_or_unrelated_ones(self):
-        found = {"same": [], "unrelated": [], "reversed": []}
+    def test_the_same_values_are_not_called_opposed_and_reversed_ones_are(self):
+        same, opposed = [], []
         for seed in range(30):
             rng = np.random.default_rng(seed)
             centre = values(rng)
             one = asked_about_some(centre, rng, 40)
-            for name, truth in (("same", centre), ("unrelated", values(rng)), ("reversed", -centre)):
-                found[name].append(probability_of_opposition(one, asked_about_some(truth, rng, 40)))
-        likely = {name: np.mean(np.array(chances) > 0.75) for name, chances in found.items()}
-        assert likely["same"] == 0.0
-        assert likely["unrelated"] <= 0.1
-        assert likely["reversed"] > 0.5
+            same.append(log_odds_of_opposition(one, asked_about_some(centre, rng, 40)))
+            opposed.append(log_odds_of_opposition(one, asked_about_some(-centre, rng, 40)))
+        assert np.mean(np.array(same) > np.log(20)) <= 0.04
+        assert np.mean(np.array(opposed) > np.log(20)) > 0.6
 
     def test_it_does_not_matter_who_is_first_and_who_was_asked_nothing_tells_nothing(self):
         _, (one, other) = sitting(1.0, 7, experts=2)
-        assert probability_of_opposition(one, other) == pytest.approx(probability_of_opposition(other, one))
+        assert log_odds_of_opposition(one, other) == pytest.approx(log_odds_of_opposition(other, one))
         silent = other._replace(asked=np.zeros(MANY.size, dtype=bool))
-        assert probability_of_opposition(one, silent) == pytest.approx(1 / 3)
+        assert log_odds_of_opposition(one, silent) == 0.0
