@@ -233,9 +233,11 @@ def _pooled_rows(name: str, tau: float, groups: Sequence[tuple[Matrix, list[Expe
     inside, taus, held = [], [], []
     for number, (truth, experts) in enumerate(groups):
         group = pooled(experts, experts[0].prior, np.random.default_rng(number), 1_000)
-        asked = np.flatnonzero(sum(np.asarray(one.asked, dtype=int) for one in experts))
-        units = asked[::4].tolist() if len(truth) > FEW_WEIGHTS else [int(truth.argmax())]
-        inside.append(float(np.mean([_covered(group, truth, asked, unit) for unit in units])))
+        told, units = np.arange(len(truth)), [int(truth.argmax())]
+        if len(truth) > FEW_WEIGHTS:
+            told = np.flatnonzero(sum(np.asarray(one.asked, dtype=int) for one in experts))
+            units = told[::4].tolist()
+        inside.append(float(np.mean([_covered(group, truth, told, unit) for unit in units])))
         taus.append(group.tau)
         held.append(float(group.tau_interval[0] <= max(tau, 0.05) <= group.tau_interval[1]))
     print_row(f"{name}, tau {tau:g}: pooled range of 4 experts covers", "weights:0.6", inside, ".84 to .95")
