@@ -23,7 +23,6 @@ from metrics.elicited.kinds import PRICED
 from metrics.text import counted
 
 Letter = Literal["A", "B"]
-ARROW = "\N{RIGHTWARDS ARROW}"
 SOMETHING_ELSE = "something else"
 _MOST_ROWS = 4  # for what differs; the rest is folded into one line
 
@@ -85,10 +84,15 @@ class Row:
 
     @property
     def flow(self) -> str:
-        """Return truth and prediction, "of 120 melanomas", arrow, "called naevus"; for an amount, its totals."""
+        """Return the line below the name, see `flow_words`; for an amount, its totals."""
         if self.amount:
             return "" if self.totals is None else f"of {self.totals[0]:,} in A, of {self.totals[1]:,} in B"
-        return f"of {self.total:,} {self.truths} {ARROW} called {self.called}"
+        return flow_words(self.total, self.truths, self.answer)
+
+    @property
+    def answer(self) -> str:
+        """Return the model's answer, or nothing if the name of the mistake says it."""
+        return unsaid_answer(self.mistake.name, self.called)
 
     @property
     def rates(self) -> tuple[str, str]:
@@ -121,6 +125,16 @@ class Row:
             f"Truth {self.truth}, model says {self.called}: {self.count(side):,} of {self.total:,} "
             f"in {letter_of(side)}, {self.surplus:,} {more} than {other}."
         )
+
+
+def flow_words(total: int, truths: str, answer: str) -> str:
+    """Return truth and answer: "of 120 melanomas", then an arrow and "called naevus" unless the answer is empty."""
+    return f"of {total:,} {truths}{f' → called {answer}' if answer else ''}"
+
+
+def unsaid_answer(name: str, called: str) -> str:
+    """Return the model's answer, or nothing for a mistake whose name, like "Melanoma called naevus", says it."""
+    return "" if name.casefold().endswith(f" called {called}".casefold()) else called
 
 
 class Rest(NamedTuple):

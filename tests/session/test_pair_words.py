@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from elicit_app.elicitation.questions import Counts, Family
 from elicit_app.problem import Problem
 from elicit_app.session.pair_words import all_rows, compare_pair, rate_words
-from elicit_app.study.model import Mistake, Wording
+from elicit_app.study.model import Mistake, Wording, default_wording
 
 FAMILIES = st.sampled_from(["dlpm", "lpm"])
 
@@ -152,6 +152,14 @@ def test_the_words_of_the_specification() -> None:
     )
     assert melanoma.spoken("left") == "Truth melanoma, model says naevus: 31 of 120 in A, 12 more than B."
     assert melanoma.spoken("right") == "Truth melanoma, model says naevus: 19 of 120 in B, 12 fewer than A."
+
+
+def test_a_name_that_says_the_answer_is_not_followed_by_it_again() -> None:
+    view = compare_pair(A, B, default_wording(("Melanoma", "Naevus", "Other")), 1000, "lpm")
+    assert [(row.mistake.name, row.flow) for row in view.rows] == [
+        ("Melanoma called Naevus", "of 120 Melanoma cases"),
+        ("Naevus called Melanoma", "of 660 Naevus cases"),
+    ]
 
 
 def test_the_sentence_can_be_about_the_left_side() -> None:

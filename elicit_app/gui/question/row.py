@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -28,7 +28,7 @@ from elicit_app.gui.elements.painting import (
 from elicit_app.gui.question.answers import MoveState
 from elicit_app.gui.question.layout import OUTLINE, Bar, Plan, Scale, Sizes, plan
 from elicit_app.gui.theme import Role, em, font
-from elicit_app.session.pair_words import Row, letter_of
+from elicit_app.session.pair_words import Row, flow_words, letter_of
 from elicit_app.session.views import Side
 
 BESIDE_NUMBER = 18  # distance between the digits and the squares
@@ -352,17 +352,14 @@ class ComparisonRow(QWidget):
             self.name.setText(fitted(row.mistake.name, self.name.font(), width, _MOST_LINES))
             self._is_short = True
         most = size.most_lines
-        if _lines(self.flow, width) > most:
+        if not row.amount and _lines(self.flow, width) > most:
             self.flow.set_role(theme.Role.NOTE, compact=size.compact)
             whole = QFontMetricsF(self.flow.font())
-            room = (
-                width * most
-                - whole.horizontalAdvance(replace(row, truths="", called="").flow)
-                - em(30 if most > 1 else 4)
-            )
-            truths, called = (elided(name, whole, room / 2) for name in (row.truths, row.called))
-            short = replace(row, truths=truths, called=called).flow
-            self.flow.setText(fitted(short, self.flow.font(), width, most))
+            names = [row.truths, *filter(None, [row.answer])]
+            fixed = whole.horizontalAdvance(row.flow) - sum(map(whole.horizontalAdvance, names))
+            room = (width * most - fixed - em(30 if most > 1 else 4)) / len(names)
+            truths, called = (elided(name, whole, room) for name in (row.truths, row.answer))
+            self.flow.setText(fitted(flow_words(row.total, truths, called), self.flow.font(), width, most))
             self._is_short = True
 
     def show_bars(self, row: Row, scale: Scale | None, digits: float) -> None:

@@ -45,6 +45,7 @@ from elicit_app.gui.setup.grid import Index
 from elicit_app.gui.setup.words import shown_cases
 from elicit_app.gui.theme import LEFT
 from elicit_app.session.journal.events import Guess
+from elicit_app.session.pair_words import flow_words, unsaid_answer
 from elicit_app.study.model import Study
 from metrics.text import capitalised, counted
 
@@ -85,7 +86,7 @@ def cards_of(study: Study) -> tuple[PileCard, ...]:
             first = wording.mistakes[own[0]]
             called = wording.class_one[own[0][1]] if len(own) == 1 else _listed(study, own)
             title = first.name if len(own) == 1 else f"{wording.class_one[true]} called {called}"
-            detail = f"of {shown[true]:,} {wording.class_many[true]} → called {called}"
+            detail = flow_words(shown[true], wording.class_many[true], unsaid_answer(title, called))
             shown_as = title
             for at in sorted({true, *(predicted for _, predicted in own)}):
                 if brief[at] != wording.class_one[at]:

@@ -15,7 +15,7 @@ from elicit_app.gui.elements.painting import Arranged, Label, StressedLabel, ann
 from elicit_app.gui.elements.surfaces import Divider, Section, fill, in_row
 from elicit_app.gui.setup.grid import Column, Grid, GridView, Steps
 from elicit_app.gui.theme import RIGHT
-from elicit_app.session.pair_words import ARROW
+from elicit_app.session.pair_words import flow_words, unsaid_answer
 from elicit_app.study.making import keys_of, with_mistakes
 from elicit_app.study.model import LONGEST_CONSEQUENCE, Key, Mistake, Study, Wording, default_wording
 from metrics.measures.confusion import natural_cases
@@ -86,7 +86,7 @@ class Preview(Section):
         mistake = wording.mistake(key)
         called = "something else" if predicted is None else wording.class_one[predicted]
         self._name.setText(mistake.name or "…")
-        self._flow.setText(f"of {cases[true]:,} {wording.class_many[true]} {ARROW} called {called}")
+        self._flow.setText(flow_words(cases[true], wording.class_many[true], unsaid_answer(mistake.name, called)))
         self._consequence.setText(mistake.consequence)
         self._change.say("“… ", f"12 fewer {mistake.many}", " than A”")
         long = max(len(mistake.name), len(wording.class_many[true]), len(called)) > LONG_NAME
