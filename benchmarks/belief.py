@@ -28,6 +28,7 @@ from elicit_app.elicitation.orders import StatedMistake, StatedPile
 from elicit_app.elicitation.pooling import Expert, Group, log_odds_of_opposition, pooled
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Matrix
+from elicit_app.elicitation.trust import held_out
 from elicit_app.experiments.people import Noise
 from elicit_app.experiments.simulated import SimulatedRun
 from elicit_app.experiments.simulation import Experts, Laboratory
@@ -115,9 +116,16 @@ def _told_runs(name: str, people: str, lab: Laboratory, runs: Sequence[Simulated
     print_row(f"{name}: agreement expected", people, [_expected(lab, run) for run in runs])
     print_row(f"{name}: range factor", people, [run.range_factor or 0.0 for run in runs], form=".2f")
     print_row(f"{name}: range factor to the best known", people, [_to_best_known(run) for run in runs], form=".2f")
+    print_row(f"{name}: held-out answers predicted, less those expected", people, _unexpected(lab, runs), "0", ".2f")
     print_row(
         f"{name}: effective draws", people, [run.outcome.effective_draws or 0.0 for run in runs], ">= 1000", ".0f"
     )
+
+
+def _unexpected(lab: Laboratory, runs: Sequence[SimulatedRun]) -> list[float]:
+    procedure, rng = _bayes(lab, 0), np.random.default_rng(0)
+    found = [held_out(procedure.belief(run.asked), run.asked, rng) for run in runs]
+    return [one.learned - one.expected for one in found if one is not None]
 
 
 def _to_best_known(run: SimulatedRun) -> float:

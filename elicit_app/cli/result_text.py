@@ -40,7 +40,7 @@ def print_result(console: Console, view: ResultView, study: Study) -> None:
         detail = f" {finding.detail}" if finding.detail and not finding.detail.endswith(":") else ""
         output.line(console, f"  {'+' if finding.good else '!'} {finding.headline}.{detail}")
     if view.held_out:
-        text = ", ".join(f"{one.name} {one.right} of {one.total}" for one in view.held_out)
+        text = "; ".join(f"{one.name} {one.count_words}" for one in view.held_out)
         output.line(console, f"    Answers held out and predicted: {text}.")
     _models(console, view)
     for note in view.notes:

@@ -183,7 +183,7 @@ def repeatable_answers(history: Sequence[Asked]) -> list[int]:
     If there are none, return those of equal points instead.
     """
     once = tradable_answers(history)
-    preferences = [n for n in once if history[n].answer.choice in PREFERENCES and history[n].answer.moved is None]
+    preferences = [n for n in once if history[n].answer.picks_a_side]
     possible = preferences or [n for n in once if history[n].answer.moved is not None]
     return not_just_asked(possible, history)
 

@@ -114,6 +114,11 @@ class Answer:
         if self.strength is not None and self.choice not in PREFERENCES:
             raise ValueError(f"strength goes with first or second, not with {self.choice.value!r}")
 
+    @property
+    def picks_a_side(self) -> bool:
+        """Return whether a side was preferred as it was shown. A preference at a moved count is a bound, no choice."""
+        return self.choice in PREFERENCES and self.moved is None
+
     def swapped(self) -> Answer:
         """Return the same answer with the two sides of the question exchanged."""
         moved = None if self.moved is None else self.moved.swapped()

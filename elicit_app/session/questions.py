@@ -10,7 +10,6 @@ import numpy as np
 
 from elicit_app.elicitation.procedure import Outcome, Procedure
 from elicit_app.elicitation.questions import (
-    PREFERENCES,
     Asked,
     Choice,
     Family,
@@ -112,7 +111,7 @@ def _lead_of_left(state: SessionState, *, counts: bool) -> int:
         event, proposal = entry.event, entry.event.pair.proposal
         if proposal is not None and proposal.at_once:
             lead += (1 if proposal.side == event.left else -1) if counts else 0
-        elif not counts and entry.answer.choice in PREFERENCES:
+        elif not counts and entry.answer.picks_a_side:
             lead += 1 if to_reply(event.left, entry.answer.choice) == "left" else -1
     return lead
 

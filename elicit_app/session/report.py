@@ -364,7 +364,7 @@ def _asked(session: Session, view: ResultView) -> SessionFacts:
     answers = answered_views(session, contradictions(session.state))
     findings = [Finding(found.good, found.headline, found.detail) for found in view.trust]
     if view.held_out:
-        text = ", ".join(f"{one.name} {one.right} of {one.total}" for one in view.held_out)
+        text = "; ".join(f"{one.name} {one.count_words}" for one in view.held_out)
         findings = [
             replace(one, detail=f"{one.detail} {text}.") if one.detail.endswith(":") else one for one in findings
         ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from elicit_app.elicitation.agenda import FEWEST_ANSWERS, KNOWN_FACTOR, n_answered, unasked_mistakes
 from elicit_app.elicitation.procedure import Outcome, Tolerance
-from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Family
+from elicit_app.elicitation.questions import Asked, Choice, Family
 from elicit_app.problem import first_of
 from elicit_app.session.journal.state import SessionState, contradict, is_merged_repeat
 from elicit_app.session.session import Session
@@ -72,7 +72,7 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
         *_repeats_found(report, failed, session.study),
         *_fits_found(explained, [number for number in odd if number not in failed], report),
         *_apart_found(report, state, ratios, explained),
-        *_held_out_found(report),
+        *_held_out_found(report, held_out),
         *_suspicions_found(state, report, ratios, explained),
         *_other_values_found(outcome, session.study),
         *_bounded_found(session.study, ratios, outcome.tolerance),
@@ -249,14 +249,21 @@ def _held_out(report: TrustReport, study: Study) -> tuple[HeldOutView, ...]:
     kept = report.held_out
     if kept is None:
         return ()
-    rules = [("this result", kept.learned), ("F1 score", kept.f1), ("accuracy", kept.accuracy)]
+    this = HeldOutView("this result", kept.learned, kept.total, round(kept.expected))
+    others = [("F1 score", kept.f1), ("accuracy", kept.accuracy)]
     if study.wording.priced is not None:
         # The diagonal of amounts holds what is good of each. Its sum prices all alike, and F1 has no meaning here.
-        rules = [("this result", kept.learned), ("equal prices", kept.accuracy)]
-    return tuple(HeldOutView(name, right, kept.total) for name, right in rules)
+        others = [("equal prices", kept.accuracy)]
+    return (this, *(HeldOutView(name, right, kept.total) for name, right in others))
 
 
-def _held_out_found(report: TrustReport) -> list[TrustView]:
+def held_out_caption(table: Sequence[HeldOutView]) -> str:
+    """Return the line above the held-out answers that each rule predicts."""
+    this = table[0]
+    return f"Agreement on {this.total} answers, each held out once; about {this.expected} expected of this result:"
+
+
+def _held_out_found(report: TrustReport, table: Sequence[HeldOutView]) -> list[TrustView]:
     """Return how well held-out answers are predicted; nothing if that is no evidence for or against the result.
 
     Questions are near ties, so that even an honest person's next answers may be as open as a coin toss.
@@ -266,7 +273,7 @@ def _held_out_found(report: TrustReport) -> list[TrustView]:
         return []
     kept, headline = report.held_out, "It predicts answers it was not shown"
     lead = kept.learned - max(kept.accuracy, kept.f1)
-    detail = f"Agreement on {kept.total} answers, each held out once:"
+    detail = held_out_caption(table)
     if poor.flagged:
         return [TrustView(False, f"{headline} no better than a plain score", detail)]
     if 2 * kept.learned <= kept.total or lead < -1:
@@ -312,11 +319,7 @@ def _how_to_read(rates: tuple[ExchangeRate, ...]) -> str:
 def _side_found(state: SessionState) -> TrustView:
     """Return the side that nearly all preferences went to."""
     asked = zip(state.used, state.history, strict=True)
-    left = [
-        answer.choice == state.entries[index].event.left
-        for index, (_, answer) in asked
-        if answer.choice in PREFERENCES and answer.moved is None
-    ]
+    left = [answer.choice == state.entries[index].event.left for index, (_, answer) in asked if answer.picks_a_side]
     side, most = ("A", sum(left)) if 2 * sum(left) > len(left) else ("B", len(left) - sum(left))
     detail = "Sides are random, so about half of them would be expected."
     return TrustView(False, f"{most} of {counted(len(left), 'preference')} went to side {side}", detail)

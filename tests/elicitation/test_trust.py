@@ -69,8 +69,10 @@ class TestPeople:
         assert report.accuracy > 0.85
         assert report.held_out.total == 18
         assert report.held_out.learned > max(report.held_out.accuracy, report.held_out.f1)
+        assert report.held_out.learned - report.held_out.expected == pytest.approx(0, abs=2 * np.sqrt(18 / 4))
 
-    def test_a_preference_after_moving_a_count_is_held_out_as_it_was_shown(self, honest):
+    def test_a_preference_after_moving_a_count_is_a_bound_and_not_held_out(self, honest):
+        """It is only given where a count was expected, so a result that predicts honest answers would fail on it."""
         procedure, asked = honest
         person = LinearOracle(-COSTS)
 
@@ -85,9 +87,10 @@ class TestPeople:
             ends = [moved(before.question, count) for count in (at.least, at.most - 1)] if at else []
             return next((one for one in ends if one.answer.choice is before.answer.choice.swapped()), before)
 
-        history = [turned(one) for one in asked]
-        assert sum(one.answer.moved is not None for one in history) > 5
-        assert trust_report(procedure, history).held_out.learned > 10
+        history = [turned(one) if n < 9 else one for n, one in enumerate(asked)]
+        bounds = sum(q.purpose is Purpose.INFORMATIVE and a.moved is not None for q, a in history)
+        assert bounds > 3
+        assert trust_report(procedure, history).held_out.total == 18 - bounds
 
     @pytest.mark.parametrize("seed", [2, 4])
     def test_who_minds_all_mistakes_equally_is(self, seed, simulated_answers):

@@ -107,6 +107,8 @@ def test_honest_answers_are_trusted_in_words_and_numbers(honest_result):
     assert view.trust[0].detail == "The plainly better side, shown once, was chosen."
     assert [held.name for held in view.held_out] == ["this result", "F1 score", "accuracy"]
     assert {held.total for held in view.held_out} == {18}
+    this, f1, _ = view.held_out
+    assert (this.count_words, f1.count_words) == (f"{this.right} of 18, {this.expected} expected", f"{f1.right} of 18")
     quality = view.metric.quality
     assert (quality.repeats_agreed.agreed, quality.repeats_agreed.of) == (1, 1)
     assert (quality.answers_explained.agreed, quality.answers_explained.of) == (22, 22)
@@ -114,7 +116,7 @@ def test_honest_answers_are_trusted_in_words_and_numbers(honest_result):
 
 
 def test_half_of_the_repeats_or_as_many_as_a_plain_score_is_no_good_sign(honestly, monkeypatch):
-    report_of, few = trust.trust_report, trust.HeldOut(learned=6, accuracy=5, f1=5, total=10)
+    report_of, few = trust.trust_report, trust.HeldOut(learned=6, accuracy=5, f1=5, total=10, expected=6.0)
     monkeypatch.setattr(
         trust,
         "trust_report",
@@ -134,7 +136,7 @@ def test_what_no_plain_score_does_better_is_no_good_sign_where_a_coin_does_as_we
 ):
     """Questions are about near ties: this speaks neither for the result nor against it."""
     report_of = trust.trust_report
-    held = trust.HeldOut(learned=learned, accuracy=accuracy, f1=f1, total=8 if learned < 5 else 10)
+    held = trust.HeldOut(learned=learned, accuracy=accuracy, f1=f1, total=8 if learned < 5 else 10, expected=5.4)
     monkeypatch.setattr(trust, "trust_report", lambda *about: replace(report_of(*about), held_out=held))
     view = result_view(honestly)
     assert view.held_out[0].right == learned

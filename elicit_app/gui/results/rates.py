@@ -30,6 +30,7 @@ from elicit_app.gui.elements.surfaces import Block, Card, Divider, FoldedCard, i
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogPlot, PlotColumns, Sign
 from elicit_app.gui.theme import LEFT, Role, Tokens, em, font
+from elicit_app.session.trust_findings import held_out_caption
 from elicit_app.session.views import HeldOutView, ResultView, TrustView
 from elicit_app.study.model import Study, Wording
 from metrics.drawing import LogAxis
@@ -230,8 +231,7 @@ class TrustCard(Card):
             column.addWidget(self._finding(finding, table if introduces else None))
             table = None if introduces else table
         if table is not None:
-            caption = f"Agreement on {view.held_out[0].total} answers held out:"
-            column.addWidget(Label(caption, theme.Role.NOTE, theme.INK2))
+            column.addWidget(Label(held_out_caption(view.held_out), theme.Role.NOTE, theme.INK2))
             column.addWidget(table)
         if bad and (good or view.held_out):
             column.addWidget(Divider())
