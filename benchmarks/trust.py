@@ -272,7 +272,9 @@ def valuing(study: Study, chosen: argparse.Namespace) -> None:
             continue
         matching = Matching(0.6 if noise.startswith("logit") else None, rounded=True)
         experts = Experts(noise=Noise.parse(noise), person=Valuing.parse(kind), matching=matching)
-        laboratory = Laboratory(study, BayesSetting(questions=QUESTIONS, checks=True, seed=chosen.seed), experts)
+        # For the costs alone, so that the options are the models as they are.
+        setting = BayesSetting(questions=QUESTIONS, checks=True, purpose="costs", seed=chosen.seed)
+        laboratory = Laboratory(study, setting, experts)
         found = several(partial(judged, laboratory, name == COIN), chosen.runs, chosen.jobs)
         called = [one.rival is not None for one in found]
         right = sum(one.rival == kind.partition(":")[0] for one in found)

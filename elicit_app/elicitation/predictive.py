@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betaln
 
 from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.belief import Posterior
@@ -36,7 +37,8 @@ _RANDOM, _RANDOM_SO_FAR = -0.5, -2.5
 _OPEN_FROM, _OPEN_TO = -4.0, 3.0
 _DOUBTED, _DISPELLED = 1.0, 4.5
 _COMPETENT = 0.65  # share of random pairs answered correctly by the people who are compared with chance
-_NO_COUNT = 0.25  # probability, by chance, of the answer that no count of the scale makes both sides equal
+# Beta prior of how often, by chance, no count of the scale makes both sides equal: honest people differ, too, by study.
+_NO_COUNT = (1.0, 3.0)
 
 
 class PredictiveScores(NamedTuple):
@@ -48,8 +50,8 @@ class PredictiveScores(NamedTuple):
         Natural logarithm of the probability that the belief before each answer gave it; 0 where nothing was said. The
         sum is the log-evidence of that belief's model (the statistic of a prequential test, Dawid 1984).
     log_ratio_to_chance : ndarray of shape (n,)
-        Excess over the log-probability by chance, under which either side, and any place on the log scale of a count,
-        is equally likely. Ties are as likely by chance as the belief expects, and score 0.
+        Excess over the log-probability by chance, under which either side, either end of a scale, and any place on the
+        log scale of a count is equally likely. Ties are as likely by chance as the belief expects, and score 0.
     """
 
     log_probability: Matrix
@@ -64,8 +66,8 @@ def predictive_scores(asked: Asked, belief: Posterior) -> tuple[float, float]:
     weights, involved = _involved_weights(said, belief)
     likely = belief.response.log_likelihood(weights, belief.person, said.restricted_to(involved))
     log_probability = float(np.log(np.exp(likely).mean()))
-    if choice in PREFERENCES and _at_an_end(asked):
-        return log_probability, log_probability - float(np.log(_NO_COUNT))
+    if _finds_no_count(asked):
+        return log_probability, log_probability - float(np.log(0.5))
     if len(said.points.cell):
         return log_probability, log_probability - float(np.log(random_count_probability(asked)))
     if choice not in PREFERENCES:
@@ -94,11 +96,13 @@ def _involved_weights(said: Evidence, belief: Posterior) -> tuple[Matrix, NDArra
     return relative_weights(belief.log_weights_of(said.involved)), said.involved
 
 
-def _at_an_end(asked: Asked) -> bool:
-    """Return whether a count was moved to an end of its scale."""
+def _finds_no_count(asked: Asked) -> bool:
+    """Return whether a side is preferred even at an end of the scale."""
     question, moved = asked.question, asked.answer.moved
+    if moved is None or asked.answer.choice not in PREFERENCES:
+        return False
     least = 0 if question.proposal is None else question.proposal.least
-    return moved is not None and moved.count in (least, end_of_scale(question, moved))
+    return moved.count in (least, end_of_scale(question, moved))
 
 
 def random_count_probability(asked: Asked) -> float:
@@ -191,7 +195,7 @@ def evidence_against_chance(
         return None
     bits = expected.log_ratio_to_chance / np.log(2.0)
     checks = np.array([asked.question.purpose is Purpose.CHECK for asked in history])
-    others = float(bits[~checks].sum())
+    others = float(bits[~checks].sum()) + _bits_of_no_counts(history)
     if gains is not None:
         others += _bits_of_competence(accuracies(belief, gains), accuracies(prior_belief, gains))
     n_extra_checks = len(checks) - 1 - max(np.flatnonzero(~checks), default=-1)
@@ -218,6 +222,14 @@ def accuracies(belief: Posterior, gains: Matrix) -> Matrix:
     """Return the probability of choosing the better side of a random pair, shape (draws,)."""
     a, b, _ = belief.answer_probabilities(gains)
     return np.asarray((np.maximum(a, b) / (a + b)).mean(axis=1))
+
+
+def _bits_of_no_counts(history: Sequence[Asked]) -> float:
+    """Return minus the log-probability, in bits, of when a count was named and when none, at an unknown rate."""
+    none = sum(_finds_no_count(asked) for asked in history)
+    named = sum(asked.answer.moved is not None for asked in history) - none
+    often, seldom = _NO_COUNT
+    return float((betaln(often, seldom) - betaln(often + none, seldom + named)) / np.log(2.0))
 
 
 def _bits_of_competence(right: Matrix, prior_belief: Matrix) -> float:

@@ -1,10 +1,18 @@
 """How well answers were foretold, set against who clicks without looking."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from elicit_app.elicitation.belief import ParticlePosterior
-from elicit_app.elicitation.predictive import likely_answers, predictive_scores, random_count_probability
+from elicit_app.elicitation.predictive import (
+    PredictiveScores,
+    evidence_against_chance,
+    likely_answers,
+    predictive_scores,
+    random_count_probability,
+)
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Proposal, Question, Strength
 from elicit_app.elicitation.response import ResponseModel
@@ -47,10 +55,29 @@ def test_a_count_is_set_against_any_place_of_its_scale(belief):
     assert log_ratio_to_chance == pytest.approx(log_probability - np.log(random_count_probability(named(30))))
 
 
-@pytest.mark.parametrize(("end", "better"), [(90, Choice.SECOND), (10, Choice.FIRST)])
-def test_that_no_count_makes_both_equal_is_one_blind_answer_in_four(belief, end, better):
-    log_probability, log_ratio_to_chance = predictive_scores(named(end, better), belief)
-    assert log_ratio_to_chance == pytest.approx(log_probability - np.log(0.25))
+NO_COUNTS = (named(90, Choice.SECOND), named(10, Choice.FIRST))
+
+
+@pytest.mark.parametrize("asked", NO_COUNTS)
+def test_no_count_is_said_at_either_end_alike_by_chance(belief, asked):
+    log_probability, log_ratio_to_chance = predictive_scores(asked, belief)
+    assert log_ratio_to_chance == pytest.approx(log_probability - np.log(0.5))
+
+
+def test_the_probabilities_of_all_replies_by_chance_sum_to_one(belief):
+    """Else people are suspected, or trusted, for being asked for counts."""
+
+    def by_chance(history: list[Asked]) -> float:
+        scores = np.array([predictive_scores(asked, belief) for asked in history])
+        found = evidence_against_chance(history, PredictiveScores(*scores.T), belief, belief, None)
+        return float(np.exp(scores[:, 0].sum() - found.total * np.log(2.0)))
+
+    # Rounded counts that cover the scale nearly without gaps: 50 stands for 39 to 70, 80 for 75 to 85.
+    replies = [*NO_COUNTS, *(named(count) for count in (10, 20, 30, 50, 71, 72, 73, 74, 80, 90))]
+    assert sum(by_chance([reply]) for reply in replies) == pytest.approx(1, abs=0.005)
+    assert sum(by_chance(list(two)) for two in product(replies, repeat=2)) == pytest.approx(1, abs=0.01)
+    # Who never finds a count, or always does, clicks by chance as well as who does so one time in four.
+    assert by_chance([NO_COUNTS[0]] * 3) > (1 / 4 / 2) ** 3
 
 
 @pytest.mark.parametrize("better", [Choice.FIRST, Choice.SECOND])
