@@ -26,6 +26,7 @@ from elicit_app.elicitation.belief import ENDS, Posterior, ends_of_ratios
 from elicit_app.elicitation.oracles import Matching
 from elicit_app.elicitation.orders import StatedMistake, StatedPile
 from elicit_app.elicitation.pooling import Expert, Group, log_odds_of_opposition, pooled
+from elicit_app.elicitation.prior import MOST_JOINTLY
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.elicitation.trust import held_out
@@ -40,7 +41,6 @@ PEOPLE = ("weights:0.6", "logit:0.8")
 COUNTS = Matching(0.6, rounded=True)  # standard deviation .6 on the log scale
 FEW = {"breast-cancer": 2, "wine": 3, "emotions": 4, "news": 4}
 ANSWERS = 20
-FEW_WEIGHTS = 20
 
 
 def people_of(noise: str, **more: Any) -> Experts:
@@ -242,7 +242,7 @@ def _pooled_rows(name: str, tau: float, groups: Sequence[tuple[Matrix, list[Expe
     for number, (truth, experts) in enumerate(groups):
         group = pooled(experts, experts[0].prior, np.random.default_rng(number), 1_000)
         told, units = np.arange(len(truth)), [int(truth.argmax())]
-        if len(truth) > FEW_WEIGHTS:
+        if len(truth) > MOST_JOINTLY:
             told = np.flatnonzero(sum(np.asarray(one.asked, dtype=int) for one in experts))
             units = told[::4].tolist()
         inside.append(float(np.mean([_covered(group, truth, told, unit) for unit in units])))

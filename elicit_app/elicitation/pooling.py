@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.prior import WeightPrior
+from elicit_app.elicitation.prior import MOST_JOINTLY, WeightPrior
 from elicit_app.elicitation.questions import Matrix
 
 _TAUS = np.concatenate([np.arange(0.0, 1.0, 0.05), np.arange(1.0, 3.01, 0.2)])
@@ -27,7 +27,6 @@ _LEAST = 1e-6  # precision in directions that answers say nothing about
 # Standard deviation below which nothing is known: who finds all wrong answers for the same truth equally bad has draws
 # in which their costs do not differ at all.
 _CLOSEST = 0.03
-_MOST_TOGETHER = 20  # weights pooled with their correlations
 _MISTAKES_OF_AN_ANSWER = 2  # so that what it tells of two weights counts once
 
 
@@ -92,7 +91,7 @@ def pooled(experts: Sequence[Expert], prior: WeightPrior, rng: np.random.Generat
     """
     if not experts or len({expert.log_weights.shape[1] for expert in experts}) != 1:
         raise ValueError("pooling needs at least one expert, all with the same weights")
-    return _one_by_one(experts, rng, n) if prior.size > _MOST_TOGETHER else _together(experts, prior, rng, n)
+    return _one_by_one(experts, rng, n) if prior.size > MOST_JOINTLY else _together(experts, prior, rng, n)
 
 
 def _together(experts: Sequence[Expert], prior: WeightPrior, rng: np.random.Generator, n: int) -> Group:

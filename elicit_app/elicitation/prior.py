@@ -21,6 +21,7 @@ ROW_SPREAD, COLUMN_SPREAD, OWN_SPREAD = 0.7, 0.5, 0.7
 PILE_SPREAD = 1.0  # of the part that the mistakes of one pile share
 _SPREAD_OF_SPREADS = 0.5  # of their logarithms, where they are learned
 STRUCTURED_ABOVE = 5  # classes: with more than this, "auto" lets the errors of a row or column share a part
+MOST_JOINTLY = 20  # weights, as with five classes: draws of all of them are moved, and experts pooled, together
 
 DEGREES = 4.0  # of the Student t distribution of a log-weight
 _VARIANCE = DEGREES / (DEGREES - 2)  # of a score of that distribution

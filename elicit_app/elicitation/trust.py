@@ -13,6 +13,7 @@ from elicit_app.elicitation.agenda import better_side
 from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.conflicting_counts import ConflictingCounts, conflicting_counts
 from elicit_app.elicitation.predictive import EvidenceAgainstChance, accuracies, random_pairs
+from elicit_app.elicitation.prior import MOST_JOINTLY
 from elicit_app.elicitation.procedure import Outcome, Procedure
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Purpose, Side
 from elicit_app.elicitation.response import evidence
@@ -31,7 +32,6 @@ _EDGE = 0.5  # probability of a lead that the prior hardly allows
 _NO_BETTER = -5  # fewer correct predictions by this many cannot be the luck of near ties
 
 
-_FEW_WEIGHTS = 20  # whose prior is drawn from quickly
 _FOLDS, _FEWEST = 5, 8  # parts held out in turn; preferences that this requires
 # For a search: an answer does not fit if the other side is better by more than this share of all that is at stake.
 _MARGIN = 0.05
@@ -372,7 +372,7 @@ def _at_the_edge(belief: Posterior, prior_belief: Posterior, rng: np.random.Gene
         return np.asarray(top[:, -1] - top[:, -2])
 
     m = belief.prior.size
-    few = m <= _FEW_WEIGHTS
+    few = m <= MOST_JOINTLY
     beforehand = belief.prior.log_weights(rng.standard_normal((2000, m))) if few else prior_belief.log_weights
     usual = np.quantile(lead(beforehand), 0.95)
     return float((lead(np.log(belief.weights)) > usual).mean())

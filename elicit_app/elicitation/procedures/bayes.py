@@ -44,7 +44,7 @@ from elicit_app.elicitation.predictive import (
     predictive_scores,
     random_pairs,
 )
-from elicit_app.elicitation.prior import NeverWorse, Structure, WeightPrior, pile_labels, relative_weights
+from elicit_app.elicitation.prior import MOST_JOINTLY, NeverWorse, Structure, WeightPrior, pile_labels, relative_weights
 from elicit_app.elicitation.procedure import Elicitation, Outcome
 from elicit_app.elicitation.questions import AnswersFor, Asked, Choice, Family, Matrix, Progress, Step, StopReason
 from elicit_app.elicitation.reach import open_ends, reliance_on_prior, widest_rates
@@ -57,7 +57,6 @@ from metrics.elicited.metric_parts import rounded_draws
 
 PARTICLES, _WEIGHTS_OF_THEM = 500, 7  # more weights have wider ranges, which need more draws for the same precision
 SWEEPS = 4  # moves of every particle, before checking whether more are needed
-MOST_WEIGHTS_OF_PARTICLES = 20  # the mistakes among five classes; the sphere always uses particles
 _STRIDE_OF_MANY = 5  # answers between beliefs that later ones are built from, for more than FEW_ENOUGH weights
 
 _FEW_WEIGHTS = 4  # number of weights that a sitting can pin down
@@ -122,10 +121,9 @@ class Bayes:
         self._seed = seed
         linear = WeightPrior.of(linear_family(family).name, cases[0].n_classes, prior, constraints, piles)
         self.prior = FractionPrior.from_linear(linear) if is_fraction(family) else linear
-        if is_fraction(family) and linear.size > MOST_WEIGHTS_OF_PARTICLES:
+        if is_fraction(family) and linear.size > MOST_JOINTLY:
             raise Problem(
-                f"A fraction can have at most {MOST_WEIGHTS_OF_PARTICLES} weights, not {linear.size}: use the family "
-                "dlpm or lpm."
+                f"A fraction can have at most {MOST_JOINTLY} weights, not {linear.size}: use the family dlpm or lpm."
             )
         self._purpose, self._cases = purpose, cases
         self._models = argmax_confusions(cases, population)
@@ -139,13 +137,13 @@ class Bayes:
             # A count tells as much of a small trade as of a large one; a choice may not.
             pairs = pairs_of_study(cases, population, linear, max_cells, worst_error, large=answers == "choice")
             self.source = FractionPairs(pairs, self.prior) if isinstance(self.prior, FractionPrior) else pairs
-        self._by_particles = space == "sphere" or linear.size <= MOST_WEIGHTS_OF_PARTICLES
+        self._by_particles = space == "sphere" or linear.size <= MOST_JOINTLY
         self._targets = self.source.random_gains(_TARGETS, _study_rng(_TARGET))
         labels = pile_labels(piles, family, cases[0].n_classes, self.prior.size) if piles else None
         self.asker = Asker(self.source, self.prior, self._models, goal, self._targets, answers, strength, piles=labels)
         self.response = self._response(space)
         self._stride = _STRIDE_OF_MANY if linear.size > FEW_ENOUGH else 1
-        particles = PARTICLES * -(-min(linear.size, MOST_WEIGHTS_OF_PARTICLES) // _WEIGHTS_OF_THEM)
+        particles = PARTICLES * -(-min(linear.size, MOST_JOINTLY) // _WEIGHTS_OF_THEM)
         self._draws = particles if self._by_particles else draws_while_asking(linear.size)
         beliefs, results = (_REMEMBERED_NUMBERS // (draws * self.prior.size) for draws in (self._draws, KEPT))
         self._beliefs: LRUCache[Posterior] = LRUCache(int(np.clip(beliefs, _FEWEST_REMEMBERED, _REMEMBERED)))
