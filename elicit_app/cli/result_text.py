@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from elicit_app.cli import output
 from elicit_app.problem import first_of
 from elicit_app.session.policy_words import information_texts, policy_texts
+from elicit_app.session.trust_findings import held_out_caption, held_out_words
 from elicit_app.session.views import ResultView
 from elicit_app.study.model import Study
 from metrics.elicited.exchange import beside_name, called
@@ -40,8 +41,7 @@ def print_result(console: Console, view: ResultView, study: Study) -> None:
         detail = f" {finding.detail}" if finding.detail and not finding.detail.endswith(":") else ""
         output.line(console, f"  {'+' if finding.good else '!'} {finding.headline}.{detail}")
     if view.held_out:
-        text = "; ".join(f"{one.name} {one.count_words}" for one in view.held_out)
-        output.line(console, f"    Answers held out and predicted: {text}.")
+        output.line(console, f"    {held_out_caption(view.held_out)} {held_out_words(view.held_out)}.")
     _models(console, view)
     for note in view.notes:
         output.line(console, note)

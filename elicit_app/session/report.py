@@ -16,7 +16,7 @@ from elicit_app.session.journal.events import NAMELESS_PROGRAM
 from elicit_app.session.policy_words import information_texts, policy_texts
 from elicit_app.session.sentences import preference_of
 from elicit_app.session.session import Session
-from elicit_app.session.trust_findings import contradictions
+from elicit_app.session.trust_findings import contradictions, held_out_words
 from elicit_app.session.view_builders import answered_views
 from elicit_app.session.views import AnsweredView, ResultView
 from elicit_app.study.mapping import as_option_value
@@ -364,10 +364,8 @@ def _asked(session: Session, view: ResultView) -> SessionFacts:
     answers = answered_views(session, contradictions(session.state))
     findings = [Finding(found.good, found.headline, found.detail) for found in view.trust]
     if view.held_out:
-        text = "; ".join(f"{one.name} {one.count_words}" for one in view.held_out)
-        findings = [
-            replace(one, detail=f"{one.detail} {text}.") if one.detail.endswith(":") else one for one in findings
-        ]
+        words = f" {held_out_words(view.held_out)}."
+        findings = [replace(one, detail=one.detail + words) if one.detail.endswith(":") else one for one in findings]
     return SessionFacts(
         title=study.title,
         about=_about(study),

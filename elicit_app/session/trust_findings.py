@@ -263,6 +263,11 @@ def held_out_caption(table: Sequence[HeldOutView]) -> str:
     return f"Agreement on {this.total} answers, each held out once; about {this.expected} expected of this result:"
 
 
+def held_out_words(table: Sequence[HeldOutView]) -> str:
+    """Return what stands below that line: "this result 10 of 12, F1 score 8 of 12, accuracy 7 of 12"."""
+    return ", ".join(f"{rule.name} {rule.right} of {rule.total}" for rule in table)
+
+
 def _held_out_found(report: TrustReport, table: Sequence[HeldOutView]) -> list[TrustView]:
     """Return how well held-out answers are predicted; nothing if that is no evidence for or against the result.
 

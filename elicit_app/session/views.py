@@ -339,11 +339,6 @@ class HeldOutView:
     total: int
     expected: int | None = None  # how many are expected of answers like these
 
-    @property
-    def count_words(self) -> str:
-        """Return the count: "12 of 18, 11 expected"."""
-        return f"{self.right} of {self.total}{'' if self.expected is None else f', {self.expected} expected'}"
-
 
 @dataclass(frozen=True, eq=False)
 class ModelView:

@@ -25,7 +25,7 @@ from elicit_app.session.questions import to_reply
 from elicit_app.session.report import report_of
 from elicit_app.session.result import result_view, scenarios_of
 from elicit_app.session.session import Session
-from elicit_app.session.trust_findings import why_provisional
+from elicit_app.session.trust_findings import held_out_caption, held_out_words, why_provisional
 from elicit_app.session.view_builders import question_view, review_view
 from elicit_app.study import open_study
 from metrics import Consequence, Tally
@@ -107,8 +107,11 @@ def test_honest_answers_are_trusted_in_words_and_numbers(honest_result):
     assert view.trust[0].detail == "The plainly better side, shown once, was chosen."
     assert [held.name for held in view.held_out] == ["this result", "F1 score", "accuracy"]
     assert {held.total for held in view.held_out} == {18}
-    this, f1, _ = view.held_out
-    assert (this.count_words, f1.count_words) == (f"{this.right} of 18, {this.expected} expected", f"{f1.right} of 18")
+    this, f1, accuracy = view.held_out
+    assert view.trust[2].detail == held_out_caption(view.held_out)
+    assert f"about {this.expected} expected" in held_out_caption(view.held_out)
+    numbers = f"this result {this.right} of 18, F1 score {f1.right} of 18, accuracy {accuracy.right} of 18"
+    assert held_out_words(view.held_out) == numbers
     quality = view.metric.quality
     assert (quality.repeats_agreed.agreed, quality.repeats_agreed.of) == (1, 1)
     assert (quality.answers_explained.agreed, quality.answers_explained.of) == (22, 22)
