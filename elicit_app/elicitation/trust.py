@@ -351,12 +351,15 @@ def _change(belief: Posterior, history: Sequence[Asked], rng: np.random.Generato
         sides = [asked for asked in other if asked.answer.picks_a_side]
         fitted = refitted(belief, mine, rng)
         for asked in sides:
-            first, second, _ = fitted.answer_probabilities(belief.prior.gain(*asked.question.rates)[None]).mean(axis=1)[
-                :, 0
-            ]
-            chosen = first if asked.answer.choice is Choice.FIRST else second
-            lost -= float(np.log2(2 * chosen / (first + second)))
+            first, second = _side_probabilities(fitted, belief.prior.gain(*asked.question.rates))
+            lost -= float(np.log2(2 * (first if asked.answer.choice is Choice.FIRST else second)))
     return lost / 2
+
+
+def _side_probabilities(belief: Posterior, gain: Matrix) -> Matrix:
+    """Return the probability of each side of a pair, shape (2,), if one of them is chosen."""
+    sides = belief.answer_probabilities(gain[None])[:2, :, 0].mean(axis=1)
+    return np.asarray(sides / sides.sum())
 
 
 def _at_the_edge(belief: Posterior, prior_belief: Posterior, rng: np.random.Generator) -> float:
@@ -433,8 +436,7 @@ def held_out(belief: Posterior, history: Sequence[Asked], rng: np.random.Generat
             (first, second), sign = history[n].question.rates, 1 if history[n].answer.choice is Choice.FIRST else -1
             gain = belief.prior.gain(first, second)
             learned = fitted.estimated(gain)
-            sides = fitted.answer_probabilities(gain[None])[:2, :, 0].mean(axis=1)
-            expected += float(sides[0 if learned > 0 else 1] / sides.sum())
+            expected += float(_side_probabilities(fitted, gain)[0 if learned > 0 else 1])
             accuracy = float(np.trace(first) - np.trace(second))
             right += np.array([learned, accuracy, float(macro_f1(first) - macro_f1(second))]) * sign > 1e-12
     return HeldOut(int(right[0]), int(right[1]), int(right[2]), len(preference_places), expected)
