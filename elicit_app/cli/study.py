@@ -169,14 +169,17 @@ def _models_in(files: Sequence[Path], options: ColumnOptions) -> tuple[list[Path
         return [*files], [_require_usual_columns(file) for file in files]
     looks = [read_first_rows(file) for file in files]
     # if no file has a column, that is the fault to report
-    anywhere = {name for first_rows in looks for name in options.predicted if name in first_rows.columns}
+    anywhere = {name for first_rows in looks for name in first_rows.columns}
     stated = () if options.columns is None else _pairs(options.columns)
+    named = {column for _, column in stated} | ({options.truth} if options.truth else set())
     found: list[tuple[Path, ColumnMap | None]] = []
     for first_rows in looks:
         read = partial(column_map, first_rows, truth=options.truth)
         decided = [name for name in options.predicted if name in first_rows.columns or name not in anywhere]
         scored = stated and {column for _, column in stated} <= {*first_rows.columns}
-        if not decided and options._replace(predicted=()) == ColumnOptions():
+        elsewhere = named <= anywhere and not named <= {*first_rows.columns}
+        as_usual = (first_rows.fits and elsewhere) or options._replace(predicted=()) == ColumnOptions()
+        if not decided and as_usual:
             found.append((first_rows.path, _require_usual_columns(first_rows.path, first_rows)))
         elif not decided or scored:
             found.append((first_rows.path, read(columns=stated, logits=options.logits)))

@@ -63,6 +63,11 @@ def test_no_study_is_made_of_them(elicit, desk):
     assert sorted(desk.iterdir()) == before
 
 
+def test_stated_columns_that_no_file_has(elicit, desk):
+    stated = ("--columns", "a=p a,b=p b")
+    refused(elicit("study", "new", "s", "good.csv", *stated, cwd=desk), "There is no column “p a”, “p b”")
+
+
 def test_metric_files_that_cannot_be_used(elicit, desk):
     content = (desk / "ok.metric.json").read_text()
     (desk / "cut.metric.json").write_text(content[: len(content) // 2])

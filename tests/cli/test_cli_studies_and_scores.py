@@ -122,6 +122,18 @@ def test_a_file_may_hold_a_model_and_several_readers(elicit, tmp_path):
     assert [model.y_proba.argmax(axis=1).tolist() for model in first.models] == [[0, 1, 1], [0, 0, 0], [0, 1, 1]]
 
 
+def test_columns_are_stated_for_some_files_and_usual_in_the_others(elicit, tmp_path):
+    (tmp_path / "odd.csv").write_text("label,p x,p y\nx,0.9,0.1\nx,0.4,0.6\ny,0.2,0.8\n")
+    (tmp_path / "usual.csv").write_text("y_true,proba_y,proba_x\nx,0.3,0.7\nx,0.2,0.8\ny,0.9,0.1\n")
+    stated = ("--truth", "label", "--columns", "x=p x,y=p y")
+    for number, files in enumerate((("odd.csv", "usual.csv"), ("usual.csv", "odd.csv"))):
+        elicit("study", "new", number, *files, *stated)
+        study = open_study(tmp_path / str(number))
+        x = study.classes.index("x")
+        found = {model.name: model.y_proba[:, x].tolist() for model in study.models}
+        assert found == {"odd": [0.9, 0.4, 0.2], "usual": [0.7, 0.8, 0.1]}
+
+
 def test_a_study_folder_stands_for_its_models(elicit, wine_metric, tmp_path):
     write_folder(tmp_path / "wine", open_study("wine"))
     found = json.loads(elicit("score", wine_metric, tmp_path / "wine", "--json", "--draws", "0"))
