@@ -89,51 +89,6 @@ def test_a_study_is_made_from_files_after_one_option(elicit, tmp_path):
     assert len(open_study(tmp_path / "again").models) == 2
 
 
-def test_readers_and_models_make_one_study(elicit, tmp_path):
-    (tmp_path / "model.csv").write_text("y_true,proba_x,proba_y\nx,0.9,0.1\nx,0.4,0.6\ny,0.2,0.8\n")
-    (tmp_path / "reader.csv").write_text("y_true,Dr. A\nx,x\nx,x\ny,x\n")
-    for number, files in enumerate((("model.csv", "reader.csv"), ("reader.csv", "model.csv"))):
-        elicit("study", "new", number, "--predictions", *files, "--predicted", "Dr. A")
-        assert "reader.csv holds decided labels" in elicit.messages[-1]
-        assert "model.csv holds" not in elicit.messages[-1]
-        found = {model.name: model.y_proba.tolist() for model in open_study(tmp_path / str(number)).models}
-        assert found == {"model": [[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]], "reader": [[1, 0], [1, 0], [1, 0]]}
-    elicit("study", "new", "more", "--predictions", "model.csv")
-    shutil.copy("model.csv", "other.csv")
-    elicit("study", "change", "more", "--add", "other.csv", "--add", "reader.csv", "--predicted", "Dr. A")
-    assert "reader.csv holds decided labels" in elicit.messages[-1]
-    decided = [model.y_proba.argmax(axis=1).tolist() for model in open_study(tmp_path / "more").models]
-    assert decided == [[0, 1, 1], [0, 1, 1], [0, 0, 0]]
-
-
-def test_a_file_may_hold_a_model_and_several_readers(elicit, tmp_path):
-    rows = "x,x,x,0.9,0.1\nx,x,y,0.4,0.6\ny,x,y,0.2,0.8\n"
-    (tmp_path / "all.csv").write_text(f"truth,Dr. A,Dr. B,p x,p y\n{rows}")
-    given = ("--truth", "truth", "--columns", "x=p x,y=p y")
-    readers = [("--predicted", name) for name in ("Dr. A", "Dr. B")]
-    elicit("study", "new", "at once", "all.csv", *given, *readers[0], *readers[1])
-    assert "Dr. A of all.csv holds decided labels" in elicit.messages[-1]
-    elicit("study", "new", "in turn", "all.csv", *given)
-    for reader in readers:
-        elicit("study", "change", "in turn", "--add", "all.csv", *given[:2], *reader)
-    first, second = (open_study(tmp_path / name) for name in ("at once", "in turn"))
-    assert first.model_names == second.model_names == ("all", "Dr. A", "Dr. B")
-    assert first.digest == second.digest
-    assert [model.y_proba.argmax(axis=1).tolist() for model in first.models] == [[0, 1, 1], [0, 0, 0], [0, 1, 1]]
-
-
-def test_columns_are_stated_for_some_files_and_usual_in_the_others(elicit, tmp_path):
-    (tmp_path / "odd.csv").write_text("label,p x,p y\nx,0.9,0.1\nx,0.4,0.6\ny,0.2,0.8\n")
-    (tmp_path / "usual.csv").write_text("y_true,proba_y,proba_x\nx,0.3,0.7\nx,0.2,0.8\ny,0.9,0.1\n")
-    stated = ("--truth", "label", "--columns", "x=p x,y=p y")
-    for number, files in enumerate((("odd.csv", "usual.csv"), ("usual.csv", "odd.csv"))):
-        elicit("study", "new", number, *files, *stated)
-        study = open_study(tmp_path / str(number))
-        x = study.classes.index("x")
-        found = {model.name: model.y_proba[:, x].tolist() for model in study.models}
-        assert found == {"odd": [0.9, 0.4, 0.2], "usual": [0.7, 0.8, 0.1]}
-
-
 def test_a_study_folder_stands_for_its_models(elicit, wine_metric, tmp_path):
     write_folder(tmp_path / "wine", open_study("wine"))
     found = json.loads(elicit("score", wine_metric, tmp_path / "wine", "--json", "--draws", "0"))

@@ -1,0 +1,50 @@
+"""Files whose columns have other names than the usual ones, and several models in one file."""
+
+import shutil
+
+from elicit_app.study import open_study
+
+DR_A, DR_B = '--predicted "Dr. A"', '--predicted "Dr. B"'
+
+
+def test_readers_and_models_make_one_study(run_line, tmp_path):
+    (tmp_path / "model.csv").write_text("y_true,proba_x,proba_y\nx,0.9,0.1\nx,0.4,0.6\ny,0.2,0.8\n")
+    (tmp_path / "reader.csv").write_text("y_true,Dr. A\nx,x\nx,x\ny,x\n")
+    for number, files in enumerate(("model.csv reader.csv", "reader.csv model.csv")):
+        run_line(f"study new {number} --predictions {files} {DR_A}")
+        assert "reader.csv holds decided labels" in run_line.messages[-1]
+        assert "model.csv holds" not in run_line.messages[-1]
+        found = {model.name: model.y_proba.tolist() for model in open_study(tmp_path / str(number)).models}
+        assert found == {"model": [[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]], "reader": [[1, 0], [1, 0], [1, 0]]}
+    run_line("study new more --predictions model.csv")
+    shutil.copy(tmp_path / "model.csv", tmp_path / "other.csv")
+    run_line(f"study change more --add other.csv --add reader.csv {DR_A}")
+    assert "reader.csv holds decided labels" in run_line.messages[-1]
+    decided = [model.y_proba.argmax(axis=1).tolist() for model in open_study(tmp_path / "more").models]
+    assert decided == [[0, 1, 1], [0, 1, 1], [0, 0, 0]]
+
+
+def test_a_file_may_hold_a_model_and_several_readers(run_line, tmp_path):
+    rows = "x,x,x,0.9,0.1\nx,x,y,0.4,0.6\ny,x,y,0.2,0.8\n"
+    (tmp_path / "all.csv").write_text(f"truth,Dr. A,Dr. B,p x,p y\n{rows}")
+    truth, columns = "--truth truth", "--columns 'x=p x,y=p y'"
+    run_line(f"study new at-once all.csv {truth} {columns} {DR_A} {DR_B}")
+    assert "Dr. A of all.csv holds decided labels" in run_line.messages[-1]
+    run_line(f"study new in-turn all.csv {truth} {columns}")
+    for reader in (DR_A, DR_B):
+        run_line(f"study change in-turn --add all.csv {truth} {reader}")
+    first, second = (open_study(tmp_path / name) for name in ("at-once", "in-turn"))
+    assert first.model_names == second.model_names == ("all", "Dr. A", "Dr. B")
+    assert first.digest == second.digest
+    assert [model.y_proba.argmax(axis=1).tolist() for model in first.models] == [[0, 1, 1], [0, 0, 0], [0, 1, 1]]
+
+
+def test_columns_are_stated_for_some_files_and_usual_in_the_others(run_line, tmp_path):
+    (tmp_path / "odd.csv").write_text("label,p x,p y\nx,0.9,0.1\nx,0.4,0.6\ny,0.2,0.8\n")
+    (tmp_path / "usual.csv").write_text("y_true,proba_y,proba_x\nx,0.3,0.7\nx,0.2,0.8\ny,0.9,0.1\n")
+    for number, files in enumerate(("odd.csv usual.csv", "usual.csv odd.csv")):
+        run_line(f"study new {number} {files} --truth label --columns 'x=p x,y=p y'")
+        study = open_study(tmp_path / str(number))
+        x = study.classes.index("x")
+        found = {model.name: model.y_proba[:, x].tolist() for model in study.models}
+        assert found == {"odd": [0.9, 0.4, 0.2], "usual": [0.7, 0.8, 0.1]}
