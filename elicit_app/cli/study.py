@@ -171,12 +171,13 @@ def _models_in(files: Sequence[Path], options: ColumnOptions) -> tuple[list[Path
     # if no file has a column, that is the fault to report
     anywhere = {name for first_rows in looks for name in first_rows.columns}
     stated = () if options.columns is None else _pairs(options.columns)
-    named = {column for _, column in stated} | ({options.truth} if options.truth else set())
+    scores = {column for _, column in stated}
+    named = scores | ({options.truth} if options.truth else set())
     found: list[tuple[Path, ColumnMap | None]] = []
     for first_rows in looks:
         read = partial(column_map, first_rows, truth=options.truth)
         decided = [name for name in options.predicted if name in first_rows.columns or name not in anywhere]
-        scored = stated and {column for _, column in stated} <= {*first_rows.columns}
+        scored = scores and scores <= {*first_rows.columns}
         elsewhere = named <= anywhere and not named <= {*first_rows.columns}
         as_usual = (first_rows.fits and elsewhere) or options._replace(predicted=()) == ColumnOptions()
         if not decided and as_usual:
