@@ -25,7 +25,7 @@ from elicit_app.elicitation.belief import KEPT, Posterior, by_columns, median_we
 from elicit_app.elicitation.prior import WeightPrior, relative_weights
 from elicit_app.elicitation.propagation import FEWEST_SETS, LEAST, Intervals, Sites, product, propagated, quadratic_fit
 from elicit_app.elicitation.questions import Matrix
-from elicit_app.elicitation.response import USUAL_ERROR, Evidence, Person, ResponseModel, point_lapse
+from elicit_app.elicitation.response import Evidence, Person, ResponseModel, error_of_counts, point_lapse
 from elicit_app.elicitation.sampler import InParts
 from elicit_app.problem import Problem
 
@@ -40,9 +40,9 @@ _NEWEST = 6  # answers that may be added to sites that nearly fit
 _DEGREES = 8.0  # of the proposal, a t distribution
 _WIDENED = 1.15  # covariance of the proposal, relative to that of the fit
 _FIT_DECIMALS = 6
-# Prior of the logarithms (logit for the lapse) of: error of a choice, error of an equal point, power of a ratio, lapse.
-_CENTRES = np.array([np.log(0.5), np.log(USUAL_ERROR), -0.1, -4.5])
-_WIDTHS = np.array([0.7, 0.4, 0.2, 1.2])
+# Prior of the logarithms (logit for the lapse) of: error of a choice, power of a ratio, lapse. Second, the score of the
+# error of an equal point, see `error_of_counts`.
+_CENTRES, _WIDTHS = np.array([np.log(0.5), 0.0, -0.1, -4.5]), np.array([0.7, 1.0, 0.2, 1.2])
 _TIE, _GAP, _PULL = 0.06, 1.5, 0.05
 
 
@@ -382,7 +382,7 @@ def _scaled_draws(fewest: int, most: int, size: int) -> int:
 
 def _people(hyper: Matrix) -> Person:
     """Return how people answer with given errors, power and lapse, in standard normal scores (n, 4)."""
-    choice, point, power, lapse = (_CENTRES + _WIDTHS * hyper).T
+    choice, score, power, lapse = (_CENTRES + _WIDTHS * hyper).T
     n = len(hyper)
     return Person(
         LOGISTIC / np.exp(choice),
@@ -391,7 +391,7 @@ def _people(hyper: Matrix) -> Person:
         1.0 / (1.0 + np.exp(-lapse)),
         np.ones(n),
         np.exp(power),
-        np.exp(point),
+        error_of_counts(score),
         np.full(n, _PULL),
     )
 

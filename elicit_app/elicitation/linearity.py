@@ -466,15 +466,19 @@ def miss_rates(matrices: Matrix) -> Matrix:
 
 
 def _evidence_of_a_score(score: Utilities, answered: _Answered, usual: _Pairs, rng: np.random.Generator) -> float:
-    """Return the log-evidence for a score without weights, by draws of how the person answers."""
+    """Return the log-evidence for a score without weights, in which only how the person answers is unknown."""
     differences = np.abs(score(usual.first) - score(usual.second))
     unit = float(np.median(differences[differences > _SAME])) if (differences > _SAME).any() else 1.0
     response = ResponseModel(np.ones((1, 1)), np.ones(11))
-    person = response.person(rng.standard_normal((_DRAWS, N_PARAMETERS)))
-    apart = score(answered.pairs.first) - score(answered.pairs.second)
-    latent = person.sensitivity[:, None] * (apart / unit)
-    fit = answered.log_likelihood(response, person, latent, _exact_by_score(score, answered.scales))
-    return float(logsumexp(fit) - np.log(_DRAWS))
+    apart = (score(answered.pairs.first) - score(answered.pairs.second)) / unit
+    exact = _exact_by_score(score, answered.scales)
+
+    def log_likelihood(draws: Matrix) -> Matrix:
+        person = response.person(draws)
+        return answered.log_likelihood(response, person, person.sensitivity[:, None] * apart, exact)
+
+    log_evidence, _ = completed(annealing(_PARTICLES, N_PARAMETERS, log_likelihood, rng))
+    return log_evidence
 
 
 def _exact_by_score(score: Utilities, scales: _Scales) -> Matrix:

@@ -25,6 +25,8 @@ USUAL_ERROR = 0.6  # prior median of the standard deviation of a count's logarit
 
 _Cut = tuple[int, int]
 _TIE, _CLEAR, _OTHER_TIE = (1, 0), (1, 1), (-1, 0)
+# Above this normal score the logarithm of a count's error rises more per unit: one person in six errs by 1.7 or more.
+_POOR_ABOVE, _POOR_SLOPE = 0.5, 1.5
 _RHO_GRID = np.linspace(0.0, 1.0, 11)
 _TINY = 1e-300
 _NEAR_ONE = 1e-6  # 1 - rho below this is the limit, a logarithm
@@ -351,7 +353,7 @@ class ResponseModel:
             expit(odds) if self.lapse is None else np.full(len(z), self.lapse),
             ndtr(1.5 * z[:, 4] - 0.5) if self.rho is None else np.full(len(z), self.rho),
             np.exp(-0.1 + 0.15 * z[:, 5]),
-            np.exp(np.log(USUAL_ERROR) + 0.3 * z[:, 6]),
+            error_of_counts(z[:, 6]),
             expit(-3.0 + z[:, 7]),
         )
 
@@ -457,6 +459,12 @@ class ResponseModel:
         inside = ndtr((points.high - expected) / error) - ndtr((points.low - expected) / error)
         lapse = person.lapse[:, None] + _POINT_LAPSE
         return np.asarray(np.log(np.maximum(inside + lapse * (point_lapse(points) - inside), _TINY)))
+
+
+def error_of_counts(scores: Matrix) -> Matrix:
+    """Return the standard deviation of a count's logarithm for people at standard normal scores, shape (n,)."""
+    beyond = np.maximum(scores - _POOR_ABOVE, 0.0)
+    return np.asarray(USUAL_ERROR * np.exp(0.3 * scores + _POOR_SLOPE * beyond))
 
 
 def log_amounts(weights: Matrix, points: EqualPoints) -> Matrix:

@@ -9,12 +9,12 @@ import pytest
 from elicit_app.elicitation import belief
 from elicit_app.elicitation.agenda import better_side
 from elicit_app.elicitation.cases import Cases
-from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, LogitOracle, run
+from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, LogitOracle, Matching, UtilityOracle, run
 from elicit_app.elicitation.predictive import predictive_scores
 from elicit_app.elicitation.prior import NeverWorse
 from elicit_app.elicitation.procedure import Outcome
 from elicit_app.elicitation.procedures.bayes import Bayes
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Purpose, Question, Strength
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Proposal, Purpose, Question, Strength
 from elicit_app.elicitation.sphere import measure_sphere
 from elicit_app.problem import Problem
 from metrics.elicited.family import LPM, family_of
@@ -123,12 +123,23 @@ class TestKinds:
         procedure = bayes(questions=20, strength=True, checks=True)
         person = Taking(-COSTS, tie=0.004, silent=7)
         asked = simulated_answers(procedure, person)
-        used = {(answer.choice, answer.strength) for _, answer in asked}
-        assert used >= {(answer.choice, answer.strength) for name, answer in KINDS.items() if " " in name}
+        assert {answer.strength for _, answer in asked} == {*Strength, None}
+        assert {answer.choice for _, answer in asked} >= {Choice.FIRST, Choice.SECOND, Choice.UNSURE}
         gains = procedure.source.random_gains(500, np.random.default_rng(1))
         truth = COSTS[~np.eye(3, dtype=bool)]
         weights = np.abs(procedure.belief(asked).estimate)
         assert ((gains @ weights > 0) == (gains @ truth > 0)).mean() > 0.9
+
+    @pytest.mark.parametrize(("error", "low", "high"), [(0.4, 0.0, 0.7), (2.5, 1.5, np.inf)])
+    def test_how_well_counts_are_named_is_learned_from_them(self, error, low, high):
+        truth = LinearOracle(-np.array([[0.0, 2.0], [1.0, 0.0]])).utility
+        person = UtilityOracle(truth, matching=Matching(error), rng=np.random.default_rng(4))
+        asked = []
+        for more in range(10, 58, 4):
+            sides = np.array([[[480, 20], [20 + more, 480 - more]], [[480 - more, 20 + more], [20, 480]]])
+            question = Question(*sides, 1000, proposal=Proposal("second", 0, 1, 20 + more, 20, 400, at_once=True))
+            asked.append(Asked(question, person.answer(question)))
+        assert low < np.median(bayes(k=2).belief(asked).person.error) < high
 
     def test_clearly_says_more_than_slightly(self):
         question = first(bayes(strength=True, worst_error=1.0), [])  # a large one: slightly says little of a small one
