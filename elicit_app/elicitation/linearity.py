@@ -238,7 +238,7 @@ def check_linearity(
     models: Matrix,
     rng: np.random.Generator,
 ) -> Linearity:
-    """Compare linear costs with their rivals by the evidence of the answers; takes about a quarter of a second.
+    """Compare linear costs with their rivals by the evidence of the answers; takes about half a second.
 
     Parameters
     ----------
