@@ -27,7 +27,9 @@ from elicitation import opened
 from numpy.typing import NDArray
 
 from elicit_app.elicitation import LPM
-from elicit_app.elicitation.oracles import WobblingOracle, run
+from elicit_app.elicitation.oracles import WobblingOracle
+from elicit_app.elicitation.procedure import Outcome, Procedure
+from elicit_app.elicitation.questions import Progress
 from elicit_app.registry.entries import procedure_for, setting_of
 from elicit_app.session.result import judge_of
 from elicit_app.study.model import Study
@@ -41,13 +43,14 @@ SAME_COST = 1e-9
 
 @dataclass(frozen=True)
 class Sitting:
-    """The end of one sitting; `same_decisions`, `same_policy` and `loss` as above."""
+    """One sitting: how it ended, and at which questions, (n, 3), as many followed as was said, more, and fewer."""
 
     stopped: str
     answers: int
     same_decisions: bool
     same_policy: bool
     loss: float
+    as_said: Floats
 
 
 def person(log_costs: Floats, wobble: float, rng: np.random.Generator) -> WobblingOracle:
@@ -63,13 +66,34 @@ def person(log_costs: Floats, wobble: float, rng: np.random.Generator) -> Wobbli
     return WobblingOracle(utility(np.exp(log_costs)), wobbled)
 
 
-def sitting(study: Study, seed: int, wobble: float, spread: float) -> Sitting:
+def asked_until_the_end(procedure: Procedure, oracle: WobblingOracle) -> tuple[Outcome, list[Progress]]:
+    """Return the outcome of a sitting, and what was said of its progress at every question."""
+    elicitation = procedure.begin()
+    said: list[Progress] = []
+    try:
+        step = next(elicitation)
+        while True:
+            said.append(step.progress)
+            step = elicitation.send(oracle.answer(step.question))
+    except StopIteration as end:
+        return end.value, said
+
+
+def as_said(said: list[Progress]) -> Floats:
+    """Return at which questions, shape (n, 3), as many of the plan were left as was said, more, and fewer."""
+    planned = [one for one in said if not one.beyond_plan]
+    left = np.arange(len(planned), 0, -1)
+    fewest, most = (np.array([getattr(one, end) for one in planned]) for end in ("fewest", "most"))
+    return np.column_stack([(fewest <= left) & (left <= most), left > most, left < fewest]).astype(float)
+
+
+def sitting(study: Study, seed: int, wobble: float, spread: float, purpose: str) -> Sitting:
     """Ask one simulated expert, and compare the recommendation with that under the true values."""
     rng = np.random.default_rng((seed, 4))
     k = study.n_classes
     log_costs = rng.normal(0, spread, k * k - k)
-    setting = setting_of("bayes", purpose="choose", seed=seed).for_person()
-    outcome, asked = run(procedure_for(study, setting), person(log_costs, wobble, rng))
+    setting = setting_of("bayes", purpose=purpose, seed=seed).for_person()
+    outcome, said = asked_until_the_end(procedure_for(study, setting), person(log_costs, wobble, rng))
     found = judge_of(study, ElicitedMetric.from_weights(study.classes, outcome.weights, outcome.family))
     known = judge_of(study, ElicitedMetric.from_cost_matrix(study.classes, LPM.costs(-np.exp(log_costs))))
     truth = known.metric.cost_matrix
@@ -78,10 +102,11 @@ def sitting(study: Study, seed: int, wobble: float, spread: float) -> Sitting:
     cost = costs[found.costs.policies.index(best)]
     return Sitting(
         stopped=outcome.stopped,
-        answers=len(asked),
+        answers=len(said),
         same_decisions=bool(cost <= costs.min() * (1 + SAME_COST)),
         same_policy=best == best_known,
         loss=float(100 * (cost / least - 1)) if least else 0.0,
+        as_said=as_said(said),
     )
 
 
@@ -92,7 +117,11 @@ def true_costs(judge: Judge, truth: Floats) -> Floats:
 
 def report(name: str, found: list[Sitting]) -> None:
     settled = [one for one in found if one.stopped == "best-model"]
-    print(f"{name:>14}: {len(found):4d} sittings, {len(settled):4d} stopped because the choice was settled", end="")
+    shares = np.concatenate([one.as_said for one in found]).mean(axis=0)
+    print(
+        f"{name:>14}: {len(found):4d} sittings; questions left: as said {shares[0]:.2f}, more {shares[1]:.2f},", end=""
+    )
+    print(f" fewer {shares[2]:.2f}; {len(settled):4d} stopped because the choice was settled", end="")
     if not settled:
         print(flush=True)
         return
@@ -116,6 +145,7 @@ def main() -> None:
     parser.add_argument("--only", choices=STUDIES, help="of one study")
     parser.add_argument("--wobble", type=float, default=0.4, help="of the log-ratios, at every answer")
     parser.add_argument("--spread", type=float, default=1.2, help="standard deviation of the true log-costs")
+    parser.add_argument("--purpose", choices=("choose", "costs", "both"), default="choose", help="of the answers")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     with TemporaryDirectory() as folder:
@@ -124,7 +154,9 @@ def main() -> None:
         found: dict[str, list[Sitting]] = {name: [] for name in studies}
         for number in range(options.runs):
             name = names_in_turn(studies, number)
-            found[name].append(sitting(studies[name], options.seed + number, options.wobble, options.spread))
+            found[name].append(
+                sitting(studies[name], options.seed + number, options.wobble, options.spread, options.purpose)
+            )
             if number % 60 == 59:
                 report(f"{number + 1} so far", [one for own in found.values() for one in own])
     for name, own in found.items():

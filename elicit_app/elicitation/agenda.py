@@ -54,7 +54,8 @@ _LEAST_SPOILT = 0.5  # share of the most errors that may be added, in a further 
 KNOWN_FACTOR = 2.0  # ratios are known once none may be off by more than this factor
 BEST_PROBABILITY = 0.95  # a choice is settled once it is best with at least this probability
 FEWEST_ANSWERS = 8  # before anything counts as known or settled
-_BITS_PER_ANSWER, _LOG_ODDS_PER_ANSWER = 0.7, 0.4  # gain per answer, to estimate how many are left
+_LOG_ODDS_PER_ANSWER = 0.15  # gain of the best option, to estimate how many answers are left
+_ANSWERS_ONCE_PROBABLE = 3  # until the rivals and what the choice may cost agree as well
 
 Kind = Literal["new", "again", "repeat", "check"]
 
@@ -438,6 +439,8 @@ def early_stop_reason(
 def answers_until_known(belief: Posterior, answers: int, most: int) -> tuple[int, int]:
     """Estimate the fewest and the most informative answers until all ratios are known.
 
+    Precision grows in proportion to the number of answers, and the prior is worth about half an answer a ratio.
+
     Parameters
     ----------
     belief : Posterior
@@ -447,10 +450,9 @@ def answers_until_known(belief: Posterior, answers: int, most: int) -> tuple[int
     most : int
         Upper limit of both estimates.
     """
-    excess = np.log2(np.maximum(np.log(ratio_factors(belief)) / np.log(KNOWN_FACTOR), 1.0))
-    likely = float(excess.sum()) / _BITS_PER_ANSWER
-    fewest = min(most, max(1, FEWEST_ANSWERS - answers, int(0.7 * likely)))
-    return fewest, min(most, max(fewest, int(np.ceil(1.4 * likely)) + 1))
+    factors = ratio_factors(belief)
+    widest = max(float(np.log(factors.max()) / np.log(KNOWN_FACTOR)), 1.0)
+    return _fewest_and_most((answers + (len(factors) - 1) / 2) * (widest**2 - 1), answers, most)
 
 
 def answers_until_settled(best: Matrix, answers: int, most: int) -> tuple[int, int]:
@@ -466,9 +468,14 @@ def answers_until_settled(best: Matrix, answers: int, most: int) -> tuple[int, i
         Upper limit of both estimates.
     """
     now = min(float(best.max()), BEST_PROBABILITY)
-    likely = (_log_odds(BEST_PROBABILITY) - _log_odds(now)) / _LOG_ODDS_PER_ANSWER
-    fewest = min(most, max(1, FEWEST_ANSWERS - answers, int(0.6 * likely)))
-    return fewest, min(most, max(fewest, int(np.ceil(1.6 * likely)) + 1))
+    likely = _ANSWERS_ONCE_PROBABLE + (_log_odds(BEST_PROBABILITY) - _log_odds(now)) / _LOG_ODDS_PER_ANSWER
+    return _fewest_and_most(likely, answers, most)
+
+
+def _fewest_and_most(likely: float, answers: int, most: int) -> tuple[int, int]:
+    """Return the limits that hold for four sittings in five (docs/method/calibration.md)."""
+    fewest = max(1, FEWEST_ANSWERS - answers, int(np.sqrt(likely)))
+    return min(most, fewest), min(most, max(fewest, int(np.ceil(1.5 * likely)) + 1))
 
 
 def _log_odds(share: float) -> float:

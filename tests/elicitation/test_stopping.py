@@ -142,6 +142,13 @@ class TestStillNeeded:
         assert needed[0][0] < needed[-1][0]
         assert needed[0][1] < needed[-1][1]
 
+    @pytest.mark.parametrize("answers", [8, 20, 40])
+    def test_half_the_spread_takes_four_times_the_answers(self, answers):
+        narrow = around(np.zeros(6), 1.0, 4000)
+        wanted = np.log(KNOWN_FACTOR) / np.log(ratio_factors(narrow).max())  # the spread at which ratios are known
+        fewest, most = answers_until_known(around(np.zeros(6), 2 * wanted, 4000), answers, 1000)
+        assert fewest < 3 * answers < most < 8 * answers
+
     def test_no_fewer_than_it_takes_to_stop_at_all(self):
         assert answers_until_known(around(np.zeros(6), 0.01), 2, 100)[0] == FEWEST_ANSWERS - 2
 
