@@ -54,6 +54,7 @@ _LEAST_SPOILT = 0.5  # share of the most errors that may be added, in a further 
 KNOWN_FACTOR = 2.0  # ratios are known once none may be off by more than this factor
 BEST_PROBABILITY = 0.95  # a choice is settled once it is best with at least this probability
 FEWEST_ANSWERS = 8  # before anything counts as known or settled
+_UNTIL_PRECISION_SHOWS, _ANSWERS_A_RATIO = 6, 12  # answers; at most in nine sittings of ten
 _LOG_ODDS_PER_ANSWER = 0.15  # gain of the best option, to estimate how many answers are left
 _ANSWERS_ONCE_PROBABLE = 3  # until the rivals and what the choice may cost agree as well
 
@@ -439,7 +440,8 @@ def early_stop_reason(
 def answers_until_known(belief: Posterior, answers: int, most: int) -> tuple[int, int]:
     """Estimate the fewest and the most informative answers until all ratios are known.
 
-    Precision grows in proportion to the number of answers, and the prior is worth about half an answer a ratio.
+    Precision grows in proportion to the number of answers, and the prior is worth about half an answer a ratio. The
+    first few answers do not yet show how fast; until then, `most` is what nine sittings in ten need.
 
     Parameters
     ----------
@@ -452,7 +454,10 @@ def answers_until_known(belief: Posterior, answers: int, most: int) -> tuple[int
     """
     factors = ratio_factors(belief)
     widest = max(float(np.log(factors.max()) / np.log(KNOWN_FACTOR)), 1.0)
-    return _fewest_and_most((answers + (len(factors) - 1) / 2) * (widest**2 - 1), answers, most)
+    ratios = len(factors) - 1
+    if answers < _UNTIL_PRECISION_SHOWS:
+        most = min(most, _ANSWERS_A_RATIO * ratios - answers)
+    return _fewest_and_most((answers + ratios / 2) * (widest**2 - 1), answers, most)
 
 
 def answers_until_settled(best: Matrix, answers: int, most: int) -> tuple[int, int]:
