@@ -71,6 +71,7 @@ class AskOptions:
     never_worse: tuple[str, ...] = ()
     expert: str | None = None
     session: Path | None = None
+    withdraw_orders: bool = False
     seed: int | None = None
     simulate: str | None = None
     denominator: str | None = None
@@ -230,6 +231,10 @@ def _path(options: AskOptions, study: Study, console: Console) -> Path:
 
 def _go_on(options: AskOptions, study: Study, path: Path, console: Console) -> Session:
     session = Session.open(path, study)
+    if options.withdraw_orders:
+        if not session.setting.orders:
+            raise WrongOption("`withdraw_orders`: no orders are stated in this session.")
+        session.withdraw_orders()
     _print_recap(session, console)
     _print_ignored_options(options, session, console)
     _print_storage_note(path, console)
@@ -238,6 +243,8 @@ def _go_on(options: AskOptions, study: Study, path: Path, console: Console) -> S
 
 def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> Session:
     """Begin a session; a person first chooses the family and makes first guesses."""
+    if options.withdraw_orders:
+        raise WrongOption("`withdraw_orders` applies to a session that is resumed: name it with `session`.")
     person = options.simulate is None and sys.stdin.isatty()
     procedure = options.procedure or "bayes"
     if person:

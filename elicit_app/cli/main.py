@@ -213,6 +213,9 @@ def ask(
     session: Annotated[
         Path | None, typer.Option(help="Session file: resume it if it exists, otherwise create it.")
     ] = None,
+    withdraw_orders: Annotated[
+        bool, typer.Option("--withdraw-orders", help="In the session that is resumed, stated orders no longer hold.")
+    ] = False,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the questions; by default a new one.")] = None,
     simulate: Annotated[
         str | None,

@@ -40,6 +40,8 @@ def print_result(console: Console, view: ResultView, study: Study) -> None:
     for finding in view.trust:
         detail = f" {finding.detail}" if finding.detail and not finding.detail.endswith(":") else ""
         output.line(console, f"  {'+' if finding.good else '!'} {finding.headline}.{detail}")
+        if finding.may_withdraw:
+            output.line(console, "    To go by the answers alone: elicit ask ... --session FILE --withdraw-orders")
     if view.held_out:
         output.line(console, f"    {held_out_caption(view.held_out)} {held_out_words(view.held_out)}.")
     _models(console, view)

@@ -8,12 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 from elicit_app.elicitation.questions import Family, Matrix
 from elicit_app.problem import Problem, WrongOption
 from metrics.elicited.family import family_of
 
 _MOST_NAMED = 12
+_IMPROBABLE = 0.1  # an order less probable than this, given the answers alone, is contradicted by them
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,50 @@ def violated_order(
         if sizes[smaller] > sizes[larger]:
             return order
     return None
+
+
+@dataclass(frozen=True)
+class ContradictedOrder:
+    """A stated order that the answers alone make improbable.
+
+    Parameters
+    ----------
+    order : NeverWorse
+        The order.
+    ratio, low, high : float
+        The cost of its first mistake divided by that of the second, given the answers alone: median and 90 % range.
+    """
+
+    order: NeverWorse
+    ratio: float
+    low: float
+    high: float
+
+
+def contradicted_orders(
+    orders: Sequence[NeverWorse], belief: Posterior, family: Family
+) -> tuple[ContradictedOrder, ...]:
+    """Return the orders that answers contradict.
+
+    A belief that keeps to an order never finds out that it does not hold, and fits the other costs to it.
+
+    Parameters
+    ----------
+    orders : sequence of NeverWorse
+        The orders that were stated.
+    belief : Posterior
+        The belief after the same answers of a procedure that was not told the orders.
+    family : {"dlpm", "lpm"}
+        The family of the metric.
+    """
+    k, found = belief.prior.n_classes, []
+    for order in orders:
+        first, second = (family_of(family).index(*mistake, k) for mistake in order)
+        lead = belief.log_weights[:, first] - belief.log_weights[:, second]
+        if (lead <= 0).mean() < _IMPROBABLE:
+            low, ratio, high = np.exp(np.quantile(lead, (0.05, 0.5, 0.95))).tolist()
+            found.append(ContradictedOrder(order, ratio, low, high))
+    return tuple(found)
 
 
 def _mistakes(text: str, classes: Sequence[str]) -> Iterator[StatedMistake]:

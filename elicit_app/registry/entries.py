@@ -92,6 +92,10 @@ class Setting(BaseModel):
         """Return the orders between mistakes that certainly hold; none for a procedure that cannot use them."""
         return ()
 
+    def without_orders(self) -> Self:
+        """Return the setting without the orders that were stated."""
+        return self
+
     @property
     def stated_piles(self) -> tuple[StatedPile, ...]:
         """Return the piles that mistakes were sorted into; none for a procedure that cannot use them."""

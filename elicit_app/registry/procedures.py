@@ -84,6 +84,10 @@ class BayesSetting(Setting):
         """Return the orders between mistakes that certainly hold."""
         return self.never_worse or ()
 
+    def without_orders(self) -> Self:
+        """Return the setting without the orders that were stated."""
+        return self.model_copy(update={"never_worse": None})
+
     @property
     def stated_piles(self) -> tuple[StatedPile, ...]:
         """Return the piles that mistakes were sorted into."""

@@ -21,6 +21,11 @@ from elicit_app.study.writing import write_whole
 from metrics.files import real_path
 
 
+def stored(setting: Setting) -> dict[str, object]:
+    """Return a setting as sessions and metric files hold it."""
+    return setting.model_dump(mode="json", exclude_none=True)
+
+
 def begun(study: Study, setting: Setting, now: datetime, expert: str | None, *, simulated: bool = False) -> Begun:
     """Return the first event of a session. It holds no path, because that would be opened on another computer."""
     mark = StudyMark(
@@ -35,7 +40,7 @@ def begun(study: Study, setting: Setting, now: datetime, expert: str | None, *, 
     return Begun(
         at=now,
         study=mark,
-        setting=setting.model_dump(mode="json", exclude_none=True),
+        setting=stored(setting),
         seed=setting.seed,
         expert=expert or None,
         simulated=simulated or None,

@@ -161,19 +161,25 @@ class EndOfQuestions:
     stopped: StopReason
 
 
+def setting_now(setting: Setting, state: SessionState) -> Setting:
+    """Return the setting with which a session began, without stated orders if they were withdrawn since."""
+    return setting if state.orders_hold else setting.without_orders()
+
+
 class Steps:
     """The steps of one session, cached so that undo and lookahead cost nothing."""
 
     def __init__(self, study: Study, setting: Setting) -> None:
         self._study, self._setting = study, setting
-        self._procedures: dict[tuple[int | None, bool], Procedure] = {}  # at most one, because its caches take memory
+        self._procedures: dict[object, Procedure] = {}  # at most one, because its caches take memory
         self._steps: dict[object, Step | EndOfQuestions] = {}
 
     def procedure(self, state: SessionState) -> Procedure:
         """Return the procedure with the number of questions that the expert asked for."""
-        key = (state.questions, state.early_stop)
+        key = (state.questions, state.early_stop, state.orders_hold)
         if key not in self._procedures:
-            self._procedures = {key: procedure_for(self._study, self._setting.with_budget(*key))}
+            setting = setting_now(self._setting, state).with_budget(state.questions, state.early_stop)
+            self._procedures = {key: procedure_for(self._study, setting)}
         return self._procedures[key]
 
     def after(self, state: SessionState) -> Step | EndOfQuestions:
@@ -218,7 +224,8 @@ def _key(state: SessionState) -> object:
         for index, answer in zip(state.used, answers, strict=True)
     )
     # Hashes instead of answers: for a session of thousands the cached keys would take megabytes.
-    return state.questions, state.early_stop, hash(given), hash(tuple(answer.seconds for answer in answers[:-1]))
+    times = hash(tuple(answer.seconds for answer in answers[:-1]))
+    return state.questions, state.early_stop, state.orders_hold, hash(given), times
 
 
 def first_step(procedure: Procedure, history: Sequence[Asked]) -> Step | Outcome:

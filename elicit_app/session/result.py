@@ -20,6 +20,7 @@ from elicit_app.elicitation.procedure import Outcome
 from elicit_app.elicitation.questions import Answer, Choice, Matrix
 from elicit_app.problem import Problem
 from elicit_app.registry.entries import stated_orders
+from elicit_app.session.header import stored
 from elicit_app.session.journal.events import Answered, Event, Pair
 from elicit_app.session.journal.state import SessionState, StateBuilder
 from elicit_app.session.sentences import stated_words
@@ -149,7 +150,9 @@ def _known_before(session: Session, outcome: Outcome) -> Iterator[str]:
     orders = stated_orders(session.setting, session.study.classes)
     text = stated_words(orders, session.study.wording, outcome.family)
     if text:
-        yield f"Stated as certain before the questions, so that no answer can contradict it: {text}"
+        yield f"Stated as certain before the questions, so that all numbers keep to it: {text}"
+    if not session.state.orders_hold:
+        yield "What was stated as certain before the questions was withdrawn after them."
     piles = [pile.name for pile in session.setting.stated_piles if pile.mistakes]
     if piles and linear_family(outcome.family).distinguishes_errors:
         yield (
@@ -165,7 +168,7 @@ def metric_of(session: Session, outcome: Outcome) -> ElicitedMetric:
     study, begun = session.study, session.state.begun
     provenance = Provenance(
         procedure=session.procedure().name,
-        parameters=dict(begun.setting),
+        parameters=stored(session.setting),
         seed=begun.seed,
         questions=outcome.questions,
         answers_digest=answers_digest(session.state),

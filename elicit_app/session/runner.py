@@ -139,6 +139,10 @@ class SessionRunner:
         """Show the result so far without finishing."""
         self._submit(lambda: self._show(self._result()))
 
+    def withdraw_orders(self) -> None:
+        """Record that the stated orders do not hold, and emit the result of the same answers without them."""
+        self._submit(lambda: self._change_session(self._session.withdraw_orders, self._result))
+
     def state_practice(self, table: Sequence[Sequence[float]] | None) -> None:
         """Record present practice, and show the result with it; None removes it."""
         self._submit(lambda: self._change_session(lambda: self._session.state_practice(table), self._result))

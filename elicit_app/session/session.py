@@ -32,6 +32,7 @@ from elicit_app.session.journal.events import (
     Guessed,
     Kept,
     Noted,
+    OrdersWithdrawn,
     Pair,
     PracticeStated,
     Practised,
@@ -54,6 +55,7 @@ from elicit_app.session.questions import (
     on_screen,
     predicted_winner,
     procedure_note,
+    setting_now,
     to_choice,
     to_reply,
 )
@@ -77,7 +79,7 @@ class Session:
 
     def __init__(self, study: Study, setting: Setting, journal: Journal, events: Sequence[Event]) -> None:
         self.study = study
-        self.setting = setting
+        self._setting = setting
         self.state = fold_events(events, journal.path)
         self.damage = ""
         self._events = list(events)
@@ -152,6 +154,11 @@ class Session:
     def path(self) -> Path:
         """Return the session file."""
         return self._journal.path
+
+    @property
+    def setting(self) -> Setting:
+        """Return how questions are asked; the orders stated before them only as long as they hold."""
+        return setting_now(self._setting, self.state)
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -320,6 +327,11 @@ class Session:
     def practised(self) -> None:
         """Record that the practice questions were done."""
         self._do(Practised(at=self._clock()))
+
+    def withdraw_orders(self) -> None:
+        """Record that the orders stated before the questions do not hold; all answers remain."""
+        if self.setting.orders:
+            self._do(OrdersWithdrawn(at=self._clock()))
 
     def state_practice(self, table: Sequence[Sequence[float]] | None) -> None:
         """Record present practice, in counts or rates (k x k, rows are true classes); None removes it."""

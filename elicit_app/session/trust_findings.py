@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from elicit_app.elicitation.agenda import FEWEST_ANSWERS, KNOWN_FACTOR, n_answered, unasked_mistakes
+from elicit_app.elicitation.orders import ContradictedOrder, contradicted_orders
 from elicit_app.elicitation.procedure import Outcome, Tolerance
 from elicit_app.elicitation.questions import Asked, Choice, Family
 from elicit_app.problem import first_of
+from elicit_app.registry.entries import procedure_for, stated_orders
 from elicit_app.session.journal.state import SessionState, contradict, is_merged_repeat
+from elicit_app.session.sentences import order_words
 from elicit_app.session.session import Session
 from elicit_app.session.views import HeldOutView, TrustView
 from elicit_app.study.model import Study
 from metrics import Quality, Tally
 from metrics.elicited.exchange import ExchangeRate, called
 from metrics.elicited.kinds import thing_of
-from metrics.elicited.metric_parts import CHOICE_SETTLED, UNTRUSTED
+from metrics.elicited.metric_parts import AGAINST_AN_ORDER, CHOICE_SETTLED, UNTRUSTED
 from metrics.text import capitalised, counted, number_word, probability, span, two_digits
 
 if TYPE_CHECKING:
@@ -62,6 +65,7 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
     state, procedure = session.state, session.procedure()
     sides = [state.entries[index].event.left for index in state.used]
     report = trust_report(procedure, state.history, sides, outcome)
+    contradicted = _orders_contradicted(session)
     failed = [state.used[place] + 1 for place in report.failed_checks]
     odd = sorted(state.used[place] + 1 for place in report.misfits)  # a judgement that was given twice, once
     explained = Tally(report.explained.right, report.explained.total)
@@ -69,6 +73,7 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
     held_out = _held_out(report, session.study)
     tested = bool(repeated or report.checks.total or held_out)
     findings = (
+        *_orders_found(contradicted, session),
         *_repeats_found(report, failed, session.study),
         *_fits_found(explained, [number for number in odd if number not in failed], report),
         *_apart_found(report, state, ratios, explained),
@@ -89,7 +94,11 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
             held_out_agreement=Tally(held_out[0].right, held_out[0].total) if held_out else None,
             purpose=session.setting.purpose,
             provisional=why_provisional(
-                outcome, ratios, n_answered(state.history), untrusted=report.verdict == "untrusted"
+                outcome,
+                ratios,
+                n_answered(state.history),
+                untrusted=report.verdict == "untrusted",
+                contradicted=bool(contradicted),
             ),
             never_asked=never_asked(session.study, outcome.family, state.history),
             linear=outcome.linear,
@@ -113,13 +122,17 @@ def reliance_on_prior(outcome: Outcome, answers: int) -> tuple[str, ...]:
     )
 
 
-def why_provisional(outcome: Outcome, ratios: tuple[ExchangeRate, ...], answers: int, *, untrusted: bool) -> str | None:
+def why_provisional(
+    outcome: Outcome, ratios: tuple[ExchangeRate, ...], answers: int, *, untrusted: bool, contradicted: bool = False
+) -> str | None:
     """Return why the costs should not yet be used for anything else, or None.
 
     For a sitting that ran to its end the ranges speak for themselves; a search that was cut short may have none.
     """
     if untrusted:
         return UNTRUSTED
+    if contradicted:
+        return AGAINST_AN_ORDER
     if outcome.stopped not in ("best-model", "budget", "expert"):
         return None
     if answers < FEWEST_ANSWERS:
@@ -178,6 +191,29 @@ def contradictions(state: SessionState) -> tuple[tuple[int, int], ...]:
         for second, other in live[index + 1 :]
         if (first, second) not in state.settled and contradict(one, other, one.answer, other.answer)
     )
+
+
+def _orders_contradicted(session: Session) -> tuple[ContradictedOrder, ...]:
+    """Return the stated orders that the same answers contradict if the belief is not told the orders."""
+    orders = stated_orders(session.setting, session.study.classes)
+    if not orders:
+        return ()
+    belief = procedure_for(session.study, session.setting.without_orders()).belief(session.state.history)
+    return () if belief is None else contradicted_orders(orders, belief, session.setting.family)
+
+
+def _orders_found(contradicted: Sequence[ContradictedOrder], session: Session) -> list[TrustView]:
+    return [
+        TrustView(
+            False,
+            "The answers contradict an order that was stated",
+            f"“{order_words(one.order, session.study.wording, session.setting.family)}.” By the answers alone it is "
+            f"{two_digits(one.ratio)} times as bad ({span(one.low, one.high)}). All costs keep to the order, so they "
+            "mean little until it is clear which is right.",
+            may_withdraw=one is contradicted[-1],
+        )
+        for one in contradicted
+    ]
 
 
 def _repeats_found(report: TrustReport, failed: Sequence[int], study: Study) -> list[TrustView]:

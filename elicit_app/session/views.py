@@ -322,12 +322,17 @@ def proportions(shares: ArrayLike) -> Matrix:
 
 @dataclass(frozen=True)
 class TrustView:
-    """One finding on how far the result can be trusted; `question` is the number of the answer that it concerns."""
+    """One finding on how far the result can be trusted.
+
+    `question` is the number of the answer that it concerns; `may_withdraw` says that the stated orders, which
+    it concerns, may be withdrawn.
+    """
 
     good: bool
     headline: str
     detail: str = ""
     question: int | None = None
+    may_withdraw: bool = False
 
 
 @dataclass(frozen=True)

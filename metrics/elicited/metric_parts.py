@@ -40,8 +40,8 @@ CHOICE_SETTLED = "the choice was settled before the costs were known"
 UNTRUSTED = "the answers do not hang together"
 OPPOSED = "experts of opposed values are pooled in them"
 UNTRUSTED_AMONG = "answers that do not hang together are pooled in them"
-"""Reasons why a metric is provisional: its questions stopped at the choice, or its answers contradict each other."""
-NOT_TO_DECIDE_BY = (UNTRUSTED, OPPOSED, UNTRUSTED_AMONG)
+AGAINST_AN_ORDER = "the answers contradict an order that was stated"
+NOT_TO_DECIDE_BY = (UNTRUSTED, OPPOSED, UNTRUSTED_AMONG, AGAINST_AN_ORDER)
 """The reasons for which a metric should not be used for any decision."""
 DEVIATIONS = "deviations_of_log_costs"
 """Parameter with learned standard deviations of parts of log-costs: by true class, predicted class, pile, and own."""

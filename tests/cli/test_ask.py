@@ -348,6 +348,19 @@ def test_stated_orders_are_said_kept_and_held_to_by_the_simulated_expert(typed, 
     assert "without --never-worse malignant:benign<=benign:malignant" in " ".join(err.split())
 
 
+def test_stated_orders_can_be_withdrawn_from_a_session(typed, tmp_path, capsys):
+    path = tmp_path / "one.session.jsonl"
+    typed(["1", "2", "1", "q", "q"], tmp_path, never_worse=(ORDER,), session=path)
+    capsys.readouterr()
+    view = typed(["q", "q"], tmp_path, session=path, withdraw_orders=True)
+    assert "never_worse" not in view.metric.provenance.parameters
+    assert "Stated as certain" not in capsys.readouterr().err
+    with pytest.raises(WrongOption, match="no orders are stated in this session"):
+        typed(["q", "q"], tmp_path, session=path, withdraw_orders=True)
+    with pytest.raises(WrongOption, match="applies to a session that is resumed"):
+        typed(["q", "q"], tmp_path, session=tmp_path / "new.session.jsonl", withdraw_orders=True)
+
+
 def test_a_simulated_expert_who_breaks_a_stated_order_is_refused(typed, tmp_path):
     with pytest.raises(WrongOption, match="violate the stated order"):
         typed([], tmp_path, never_worse=(ORDER,), simulate="-1,-2")

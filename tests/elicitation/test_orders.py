@@ -7,8 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elicit_app.elicitation.orders import StatedMistake, StatedOrder, constraints_of, read_order, violated_order
-from elicit_app.elicitation.prior import NeverWorse
+from elicit_app.elicitation.belief import ParticlePosterior
+from elicit_app.elicitation.orders import (
+    StatedMistake,
+    StatedOrder,
+    constraints_of,
+    contradicted_orders,
+    read_order,
+    violated_order,
+)
+from elicit_app.elicitation.prior import NeverWorse, WeightPrior
+from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel
 from elicit_app.problem import Problem
 
 CLASSES = ("melanoma", "naevus", "keratosis")
@@ -82,3 +91,15 @@ def test_weights_break_an_order_where_the_first_mistake_weighs_more(sizes):
     weights = -np.array(sizes)  # row-major: 01 02 10 12 20 21
     expected = stated[0] if sizes[0] > sizes[2] else stated[1] if sizes[4] > sizes[5] else None
     assert violated_order(weights, stated, CLASSES, "lpm") is expected
+
+
+@pytest.mark.parametrize(("kept", "contradicted"), [(0, True), (9, True), (11, False), (100, False)])
+def test_an_order_is_contradicted_where_less_than_a_tenth_of_the_draws_keep_it(kept, contradicted):
+    prior = WeightPrior.of("lpm", 3, "iid")
+    logs = np.zeros((100, prior.size))
+    logs[:, 1] = np.where(np.arange(100) < kept, -1.0, np.log(3))  # of melanoma called keratosis
+    draws = np.hstack([prior.coordinates(logs), np.zeros((100, N_PARAMETERS))])
+    belief = ParticlePosterior(prior, ResponseModel(np.eye(prior.size), np.ones(11)), draws, 100.0)
+    found = contradicted_orders([NeverWorse((0, 2), (1, 0)), NeverWorse((1, 0), (2, 1))], belief, "lpm")
+    assert [one.order for one in found] == ([NeverWorse((0, 2), (1, 0))] if contradicted else [])
+    assert [one.ratio for one in found] == ([pytest.approx(3)] if contradicted else [])

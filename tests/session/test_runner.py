@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from elicit_app.problem import Problem
+from elicit_app.registry.entries import read_orders
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.journal.files import read
 from elicit_app.session.runner import SessionRunner
@@ -274,6 +275,22 @@ def test_a_listener_may_close_the_runner(study, journal_path):
     assert closed.wait(PATIENCE)
     runner._worker.shutdown()
     Session.open(journal_path, study).close()
+
+
+def test_stated_orders_are_withdrawn_from_the_result_that_is_shown(study, journal_path):
+    orders = read_orders(
+        [f"{study.classes[0]}:{study.classes[1]}<={study.classes[1]}:{study.classes[0]}"], study.classes
+    )
+    setting = BayesSetting(seed=5, questions=3, never_worse=orders)
+    window = Window(Session.create(study, setting, journal_path), look_ahead=False)
+    try:
+        answered(window, ["left", "right"])
+        window.runner.result()
+        assert "never_worse" in window.next(ResultView).metric.provenance.parameters
+        window.runner.withdraw_orders()
+        assert "never_worse" not in window.next(ResultView).metric.provenance.parameters
+    finally:
+        window.runner.close()
 
 
 def test_a_session_that_stopped_goes_on_at_its_review_and_a_finished_one_at_its_result(study, journal_path):

@@ -15,6 +15,7 @@ from elicit_app.session.session import Session
 from elicit_app.session.view_builders import recap_view
 from elicit_app.study import open_study
 from metrics import ElicitedMetric
+from metrics.elicited.metric_parts import AGAINST_AN_ORDER
 
 WINE = open_study("wine")
 ORDERS = read_orders(["Barolo:Barbera<=Barbera:Barolo", "Barbera:Barolo<=Grignolino:Barolo"], WINE.classes)
@@ -100,3 +101,67 @@ def test_names_and_indices_ask_the_same_questions():
         procedure_for(WINE, BayesSetting(never_worse=orders, seed=2)) for orders in (ORDERS[:1], (by_index,))
     )
     assert next(named.begin()).question.same_as(next(numbered.begin()).question)
+
+
+class TestContradicted:
+    """An order that the answers contradict, three of one mistake against one of the other; and one that they keep."""
+
+    FALSE, TRUE = (
+        read_orders([text], WINE.classes)
+        for text in ("Barolo:Barbera<=Grignolino:Barbera", "Grignolino:Barbera<=Barolo:Barbera")
+    )
+    FOUND = "The answers contradict an order that was stated"
+
+    def answered(self, path, orders):
+        session = Session.create(WINE, BayesSetting(questions=16, seed=5, answers="choice", never_worse=orders), path)
+        while (asking := session.asking()) is not None:
+            trade = np.array(asking.pair.first) - np.array(asking.pair.second)
+            first = (trade * np.array([[0, 3, 9], [3, 0, 1], [3, 3, 0]])).sum() < 0
+            session.answer("left" if first == (asking.left == "first") else "right", seconds=7.0)
+        session.finish()
+        return session
+
+    def findings(self, view):
+        return [finding for finding in view.trust if finding.headline == self.FOUND]
+
+    def test_it_is_said_and_nothing_is_decided_by_such_costs(self, journal_path):
+        with self.answered(journal_path, self.FALSE) as session:
+            view = result_view(session)
+        (found,) = self.findings(view)
+        assert not found.good
+        assert found.may_withdraw
+        assert found.detail.startswith(
+            "“One Barolo sold as Barbera is never worse than one Grignolino sold as Barbera.” By the answers alone it"
+        )
+        assert view.metric.quality.provisional == AGAINST_AN_ORDER
+        assert view.judgement.advice == f"Do not decide by these costs yet: {AGAINST_AN_ORDER}"
+
+    def test_an_order_that_the_answers_keep_is_not_doubted(self, journal_path):
+        with self.answered(journal_path, self.TRUE) as session:
+            assert not self.findings(result_view(session))
+
+    def test_without_it_the_same_answers_tell_what_they_would_have_told(self, journal_path):
+        with self.answered(journal_path, self.FALSE) as session:
+            answers = len(session.state.history)
+            session.withdraw_orders()
+            view = result_view(session)
+            free = procedure_for(WINE, session.setting)
+        assert len(session.state.history) == answers
+        assert not self.findings(view)
+        assert "What was stated as certain before the questions was withdrawn after them." in view.notes
+        assert "never_worse" not in view.metric.provenance.parameters
+        costs = view.metric.cost_matrix
+        assert costs[0, 2] > 2 * costs[1, 2]
+        assert free.belief(session.state.history).log_weights == pytest.approx(
+            session.procedure().belief(session.state.history).log_weights
+        )
+
+    def test_the_journal_keeps_that_it_was_withdrawn(self, journal_path):
+        with self.answered(journal_path, self.FALSE) as session:
+            session.withdraw_orders()
+            session.withdraw_orders()
+        assert journal_path.read_text(encoding="utf-8").count('"orders withdrawn"') == 1
+        with Session.open(journal_path) as again:
+            assert not again.setting.orders
+            assert recap_view(again).stated == ""
+            assert again.state.phase == "finished"

@@ -253,6 +253,7 @@ class SessionFlow(QObject):
         page = self._connected(self._pages.results)
         page.review_requested.connect(self._to_runner(SessionRunner.review))
         page.rates.trust.look_again_requested.connect(self._to_runner(SessionRunner.look_again))
+        page.rates.trust.withdraw_requested.connect(self._to_runner(SessionRunner.withdraw_orders))
         page.export_requested.connect(self._export)
         page.compare.clicked.connect(self._compare)
         page.practice_stated.connect(self._to_runner(SessionRunner.state_practice))

@@ -207,9 +207,14 @@ class Tally(Painted, QLabel):
 
 
 class TrustCard(Card):
-    """The panel beside the result. Emits `look_again_requested` with the number of the answer behind a finding."""
+    """The panel beside the result.
+
+    Emits `look_again_requested` with the number of the answer behind a finding, and `withdraw_requested` if the stated
+    orders shall no longer hold.
+    """
 
     look_again_requested = Signal(object)
+    withdraw_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -248,6 +253,9 @@ class TrustCard(Card):
             link = LinkButton(f"Look at question {finding.question}")
             link.clicked.connect(lambda _=False, number=finding.question: self.look_again_requested.emit(number))
             words.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
+        if finding.may_withdraw:
+            withdraw = LinkButton("Go by the answers alone", self.withdraw_requested)
+            words.addWidget(withdraw, 0, Qt.AlignmentFlag.AlignLeft)
         if table is not None:
             words.addSpacing(theme.S)
             words.addWidget(table)

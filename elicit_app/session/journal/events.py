@@ -286,6 +286,12 @@ class Finished(_Event):
     kind: Literal["finished"] = "finished"
 
 
+class OrdersWithdrawn(_Event):
+    """The orders stated before the questions no longer hold."""
+
+    kind: Literal["orders withdrawn"] = "orders withdrawn"
+
+
 class PracticeStated(_Event):
     """Present practice as a typed table of counts or rates; rows are true classes. None removes it."""
 
@@ -333,6 +339,7 @@ Event = Annotated[
     | Stopped
     | Continued
     | Finished
+    | OrdersWithdrawn
     | PracticeStated
     | Recovered
     | Noted,

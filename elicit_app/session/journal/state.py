@@ -105,6 +105,7 @@ class SessionState:
     # the number of informative questions, if the expert asked for more; None: as the setting says
     questions: int | None = None
     early_stop: bool = True  # whether the procedure may stop before that number
+    orders_hold: bool = True  # whether the orders stated before the questions still hold
     guesses: tuple[events.Guess, ...] = ()
     # present practice, as typed: counts or rates, rows are true classes
     practice: tuple[tuple[float, ...], ...] | None = None
@@ -207,6 +208,8 @@ class StateBuilder:
                 self._notes.append(event.sentence)
             case events.Recovered():
                 self._notes.append(_CUT_OFF)
+            case events.OrdersWithdrawn():
+                self._state = replace(self._state, orders_hold=False)
             case events.PracticeStated():
                 classes, table = len(self._state.begun.study.classes), event.table
                 if table is not None and len(table) != classes:

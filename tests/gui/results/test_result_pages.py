@@ -26,6 +26,7 @@ from elicit_app.session.report import report_of
 from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import review_view
+from elicit_app.session.views import TrustView
 from elicit_app.study import open_study
 from metrics.exports.metric_page import metric_page
 from metrics.exports.page import page_as_markdown
@@ -236,6 +237,18 @@ def test_a_reservation_leads_to_its_question(results, views):
     for link in results.rates.trust.findChildren(LinkButton):
         link.click()
     assert asked == about
+
+
+def test_orders_that_the_answers_contradict_can_be_withdrawn(qtbot, views, study):
+    page = ResultsPage()
+    qtbot.addWidget(page)
+    against = TrustView(
+        False, "The answers contradict an order that was stated", "All costs keep to it.", may_withdraw=True
+    )
+    page.show_result(replace(views[1], trust=(*views[1].trust, against)), study)
+    (link,) = [one for one in page.rates.trust.findChildren(LinkButton) if one.text() == "Go by the answers alone"]
+    with qtbot.waitSignal(page.rates.trust.withdraw_requested):
+        link.click()
 
 
 def test_the_matrices_say_every_cell_with_truth_first(results, study):
