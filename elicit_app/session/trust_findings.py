@@ -73,9 +73,11 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
     held_out = _held_out(report, session.study)
     tested = bool(repeated or report.checks.total or held_out)
     findings = (
-        *_orders_found(contradicted, session),
+        *_orders_found(contradicted, session, explained),
         *_repeats_found(report, failed, session.study),
-        *_fits_found(explained, [number for number in odd if number not in failed], report),
+        *_fits_found(
+            explained, [number for number in odd if number not in failed], report, contradicted=bool(contradicted)
+        ),
         *_apart_found(report, state, ratios, explained),
         *_held_out_found(report, held_out),
         *_suspicions_found(state, report, ratios, explained),
@@ -85,7 +87,10 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
     return Trust(
         findings=findings,
         sentence=_sentence(
-            findings, tested=tested, checked=report.checks.total > 0, hardly=report.verdict == "untrusted"
+            findings,
+            tested=tested,
+            checked=report.checks.total > 0,
+            hardly=bool(contradicted) or report.verdict == "untrusted",
         ),
         held_out=held_out,
         quality=Quality(
@@ -202,13 +207,14 @@ def _orders_contradicted(session: Session) -> tuple[ContradictedOrder, ...]:
     return () if belief is None else contradicted_orders(orders, belief, session.setting.family)
 
 
-def _orders_found(contradicted: Sequence[ContradictedOrder], session: Session) -> list[TrustView]:
+def _orders_found(contradicted: Sequence[ContradictedOrder], session: Session, explained: Tally) -> list[TrustView]:
+    fit = f"{_fit(explained)}, but they" if _fits_well(explained) else "They"
     return [
         TrustView(
             False,
             "The answers contradict an order that was stated",
             f"“{order_words(one.order, session.study.wording, session.setting.family)}.” By the answers alone it is "
-            f"{two_digits(one.ratio)} times as bad ({span(one.low, one.high)}). All costs keep to the order, so they "
+            f"{two_digits(one.ratio)} times as bad ({span(one.low, one.high)}). All costs keep to the order. {fit} "
             "mean little until it is clear which is right.",
             may_withdraw=one is contradicted[-1],
         )
@@ -234,12 +240,12 @@ def _repeats_found(report: TrustReport, failed: Sequence[int], study: Study) -> 
     return [*found, *(TrustView(False, f"Answer {number}: {text}", detail, number) for number in failed)]
 
 
-def _fits_found(explained: Tally, odd: Sequence[int], report: TrustReport) -> list[TrustView]:
+def _fits_found(explained: Tally, odd: Sequence[int], report: TrustReport, *, contradicted: bool) -> list[TrustView]:
     if not explained.of:
         return []
     good = _fits_well(explained)
-    # Beside "do not hang together" or "far apart" a good fit would seem to contradict; their details mention it.
-    shown_there = good and (report.conflict is not None or report.flagged("random"))
+    # Beside "do not hang together", "far apart" or "contradict" a good fit would seem odd; their details mention it.
+    shown_there = good and (contradicted or report.conflict is not None or report.flagged("random"))
     found = [] if shown_there else [TrustView(good, _fit(explained))]
     named = first_of(odd, _NAMED)
     found += [TrustView(False, f"Answer {number} does not fit the rest", question=number) for number in named]

@@ -133,6 +133,9 @@ class TestContradicted:
         assert found.detail.startswith(
             "“One Barolo sold as Barbera is never worse than one Grignolino sold as Barbera.” By the answers alone it"
         )
+        assert "All costs keep to the order. " in found.detail
+        assert not any("fit these numbers" in one.headline for one in view.trust)
+        assert view.trust_sentence == "Hardly: see the reservations below."
         assert view.metric.quality.provisional == AGAINST_AN_ORDER
         assert view.judgement.advice == f"Do not decide by these costs yet: {AGAINST_AN_ORDER}"
 
