@@ -32,6 +32,7 @@ from metrics.elicited.exchange import yardstick_of
 from metrics.elicited.family import DLPM, LPM, family_of
 from metrics.elicited.kinds import thing_of
 from metrics.elicited.metric_parts import (
+    AGAINST_AN_ORDER,
     DEVIATIONS,
     MOST_WEIGHTS_OF_ALL_DRAWS,
     OPPOSED,
@@ -155,7 +156,7 @@ def doubts(
     order of the weights.
     """
     found = [
-        f"The answers of {name} do not hang together; they are pooled all the same."
+        f"The answers of {name} {_why_untrusted(metric)}; they are pooled all the same."
         for name, metric in zip(names, metrics, strict=True)
         if untrusted(metric)
     ]
@@ -195,8 +196,14 @@ def _matters_most(metrics: Sequence[ElicitedMetric], names: Sequence[str], of: S
 
 
 def untrusted(metric: ElicitedMetric) -> bool:
-    """Return whether the answers behind a metric were found to be inconsistent."""
-    return metric.quality.provisional in (UNTRUSTED, UNTRUSTED_AMONG)
+    """Return whether the answers behind a metric were found to be inconsistent, or contradict a stated order."""
+    return metric.quality.provisional in (UNTRUSTED, UNTRUSTED_AMONG, AGAINST_AN_ORDER)
+
+
+def _why_untrusted(metric: ElicitedMetric) -> str:
+    """Return why, after "the answers"."""
+    why = AGAINST_AN_ORDER if metric.quality.provisional == AGAINST_AN_ORDER else UNTRUSTED
+    return why.removeprefix("the answers ")
 
 
 def _why_provisional(metrics: Sequence[ElicitedMetric]) -> str | None:
@@ -274,7 +281,9 @@ def select_sources(sources: Sequence[Source], *, trusted_only: bool = False) -> 
     if people and people[0].metric.quality.simulated:
         notes.append("All of these answers were given by a program, none by a person.")
     kept = [one for one in people if not (trusted_only and untrusted(one.metric))]
-    notes += [f"Left out: {one.who}, because the answers do not hang together." for one in people if one not in kept]
+    notes += [
+        f"Left out: {one.who}, because the answers {_why_untrusted(one.metric)}." for one in people if one not in kept
+    ]
     return kept, tuple(notes)
 
 

@@ -11,10 +11,10 @@ from hypothesis.extra.numpy import arrays
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.problem import Problem
 from elicit_app.session import pooling
-from elicit_app.session.pooling import Source, aligned, doubts, opposed_pairs, pool
+from elicit_app.session.pooling import Source, aligned, doubts, opposed_pairs, pool, select_sources
 from metrics import ElicitedMetric, Provenance, Quality, Tally, exchange_rates
 from metrics.elicited.family import family_of
-from metrics.elicited.metric_parts import DEVIATIONS, UNTRUSTED
+from metrics.elicited.metric_parts import AGAINST_AN_ORDER, DEVIATIONS, UNTRUSTED
 
 CLASSES = ("red", "yellow", "green")
 OFF = ~np.eye(3, dtype=bool)
@@ -186,6 +186,16 @@ def test_who_contradicts_themselves_or_another_is_named():
     assert "Ada and Ben order the mistakes in opposite ways" in said[1]
     alike = [one.metric for one in aligned([people[0], metric(ONE, "Cleo", draws=300)])]
     assert doubts(alike, ["Ada", "Cleo"], of=SIX) == ()
+
+
+def test_who_contradicts_an_order_that_was_stated_is_named_and_left_out_on_request():
+    against = metric(ONE, "Ben", draws=300, quality=Quality(provisional=AGAINST_AN_ORDER))
+    people = [metric(ONE, draws=300), against, metric(ONE, "Cleo", draws=300)]
+    said = doubts([one.metric for one in people], ["Ada", "Ben", "Cleo"], of=SIX)
+    assert said == ("The answers of Ben contradict an order that was stated; they are pooled all the same.",)
+    kept, notes = select_sources(people, trusted_only=True)
+    assert [one.who for one in kept] == ["Ada", "Cleo"]
+    assert notes == ("Left out: Ben, because the answers contradict an order that was stated.",)
 
 
 def test_a_pool_of_opposed_experts_says_so_wherever_it_goes():
