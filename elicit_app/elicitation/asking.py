@@ -52,6 +52,7 @@ _ENOUGH_USUAL = 100  # usual pairs, enough to find a good one among them
 _SECONDS = {"choice": 14.0, "equal": 22.0}  # expected time of an answer before anything is known about the person
 _SECONDS_KNOWN = 3  # answers that the expected time is worth
 _START = (0.2, 0.9)  # part of the log scale on which a count may start
+_ORDERS_ASKED, _BETWEEN_ORDERS = 2, 4  # stated orders that are asked about, every fourth question
 _BETWEEN_PILES = 3  # questions for every pile but one, before mistakes of the same pile are compared
 
 
@@ -159,6 +160,8 @@ class Asker:
     def _candidates(self, history: Sequence[Asked], belief: Posterior, rng: np.random.Generator) -> PairSet:
         pairs = _not_asked_yet(self.source.candidates(belief.weights, rng), history)
         asked = n_informative(history)
+        direct = self._of_stated_order(pairs, asked)
+        pairs = pairs[direct] if len(direct) else pairs
         if asked < FAR_AFTER:
             near = np.flatnonzero(~pairs.far)
             pairs = pairs[near] if 0 < len(near) < len(pairs) else pairs
@@ -171,6 +174,19 @@ class Asker:
             across = np.array([len(np.unique(piles[gain != 0])) > 1 for gain in pairs.gains], dtype=bool)
             pairs = pairs[np.flatnonzero(across)] if across.any() else pairs
         return pairs
+
+    def _of_stated_order(self, pairs: PairSet, asked: int) -> Counts:
+        """Return the pairs, if one of the first stated orders is now asked about, in which it decides the side.
+
+        The belief keeps to the order, so that no other question would show that it does not hold.
+        """
+        place, rest = divmod(asked - FAR_AFTER, _BETWEEN_ORDERS)
+        if rest or not 0 <= place < min(len(self.prior.order), _ORDERS_ASKED):
+            return np.zeros(0, dtype=np.int64)
+        small, large = self.prior.order[place]
+        gains = pairs.gains
+        trades = (np.count_nonzero(gains, axis=1) == 2) & (gains[:, small] * gains[:, large] < 0)
+        return np.flatnonzero(trades & (np.abs(gains[:, small]) <= np.abs(gains[:, large]) + SAME))
 
     def _may_ask_equal(self, history: Sequence[Asked]) -> bool:
         if self.answers == "choice" or self._movable_region is None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from elicit_app.elicitation.orders import StatedMistake, StatedOrder
+from elicit_app.elicitation.questions import Purpose
 from elicit_app.problem import Problem
 from elicit_app.registry import procedure_for
 from elicit_app.registry.entries import read_orders
@@ -138,6 +139,15 @@ class TestContradicted:
         assert view.trust_sentence == "Hardly: see the reservations below."
         assert view.metric.quality.provisional == AGAINST_AN_ORDER
         assert view.judgement.advice == f"Do not decide by these costs yet: {AGAINST_AN_ORDER}"
+
+    def test_it_is_asked_about_once_where_it_decides_the_side(self, journal_path):
+        with self.answered(journal_path, self.FALSE) as session:
+            asked = [one.question for one in session.state.history if one.question.purpose is Purpose.INFORMATIVE]
+        trade = np.array(asked[4].first) - np.array(asked[4].second)
+        np.fill_diagonal(trade, 0)
+        assert np.argwhere(trade).tolist() == [[0, 2], [1, 2]]
+        assert trade[0, 2] * trade[1, 2] < 0
+        assert abs(trade[0, 2]) <= abs(trade[1, 2])
 
     def test_an_order_that_the_answers_keep_is_not_doubted(self, journal_path):
         with self.answered(journal_path, self.TRUE) as session:
