@@ -25,7 +25,7 @@ from elicit_app.session.journal.events import Answered, Event, Pair
 from elicit_app.session.journal.state import SessionState, StateBuilder
 from elicit_app.session.sentences import stated_words
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
-from elicit_app.session.trust_findings import reliance_on_prior, trust_of
+from elicit_app.session.trust_findings import orders_contradicted, reliance_on_prior, trust_of
 from elicit_app.session.views import ResultView, Scenarios
 from elicit_app.study.model import Predictions, Study
 from elicit_app.study.writing import write_problem
@@ -81,7 +81,8 @@ def _parts_of_result(session: Session) -> Iterator[ResultView | None]:
     metric = metric_of(session, outcome)
     ratios = exchange_rates(metric)
     yield None
-    trust = trust_of(session, outcome, ratios)
+    contradicted = yield from orders_contradicted(session)
+    trust = trust_of(session, outcome, ratios, contradicted)
     yield None
     metric = with_quality(metric, trust.quality)
     practice = state.practice

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -58,14 +58,15 @@ class Trust:
     quality: Quality
 
 
-def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...]) -> Trust:
-    """Return how far the answers of a session, at least one, support the result."""
+def trust_of(
+    session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...], contradicted: tuple[ContradictedOrder, ...]
+) -> Trust:
+    """Return how far the answers of a session, at least one, support the result; they may contradict stated orders."""
     from elicit_app.elicitation.trust import trust_report
 
     state, procedure = session.state, session.procedure()
     sides = [state.entries[index].event.left for index in state.used]
     report = trust_report(procedure, state.history, sides, outcome)
-    contradicted = _orders_contradicted(session)
     failed = [state.used[place] + 1 for place in report.failed_checks]
     odd = sorted(state.used[place] + 1 for place in report.misfits)  # a judgement that was given twice, once
     explained = Tally(report.explained.right, report.explained.total)
@@ -110,6 +111,17 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
             simulated=bool(state.begun.simulated),
         ),
     )
+
+
+def orders_contradicted(session: Session) -> Generator[None, None, tuple[ContradictedOrder, ...]]:
+    """Return, computed in parts, the stated orders that the answers contradict if the belief is not told the orders."""
+    orders = stated_orders(session.setting, session.study.classes)
+    if not orders:
+        return ()
+    untold, history = procedure_for(session.study, session.setting.without_orders()), session.state.history
+    yield from untold.prepare(history)
+    belief = untold.belief(history)
+    return () if belief is None else contradicted_orders(orders, belief, session.setting.family)
 
 
 def reliance_on_prior(outcome: Outcome, answers: int) -> tuple[str, ...]:
@@ -196,15 +208,6 @@ def contradictions(state: SessionState) -> tuple[tuple[int, int], ...]:
         for second, other in live[index + 1 :]
         if (first, second) not in state.settled and contradict(one, other, one.answer, other.answer)
     )
-
-
-def _orders_contradicted(session: Session) -> tuple[ContradictedOrder, ...]:
-    """Return the stated orders that the same answers contradict if the belief is not told the orders."""
-    orders = stated_orders(session.setting, session.study.classes)
-    if not orders:
-        return ()
-    belief = procedure_for(session.study, session.setting.without_orders()).belief(session.state.history)
-    return () if belief is None else contradicted_orders(orders, belief, session.setting.family)
 
 
 def _orders_found(contradicted: Sequence[ContradictedOrder], session: Session, explained: Tally) -> list[TrustView]:

@@ -343,7 +343,7 @@ class GuessesSection(Arranged, Section):
 
 
 _NONE_CHOSEN = "Choose a mistake"
-_SENTENCE = "Only if you are certain: it is taken as given, whatever you answer later. You can leave this empty."
+_SENTENCE = "Only if you are certain: it is taken as given. If your answers contradict it, the result says so."
 
 
 class OrdersSection(Part):
