@@ -478,7 +478,7 @@ def answers_until_settled(best: Matrix, answers: int, most: int) -> tuple[int, i
 
 
 def _fewest_and_most(likely: float, answers: int, most: int) -> tuple[int, int]:
-    """Return the limits that hold for four sittings in five (docs/method/calibration.md)."""
+    """Return limits that hold for at least four sittings in five (docs/method/calibration.md)."""
     fewest = max(1, FEWEST_ANSWERS - answers, int(np.sqrt(likely)))
     return min(most, fewest), min(most, max(fewest, int(np.ceil(1.5 * likely)) + 1))
 
