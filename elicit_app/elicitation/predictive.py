@@ -51,7 +51,8 @@ class PredictiveScores(NamedTuple):
         sum is the log-evidence of that belief's model (the statistic of a prequential test, Dawid 1984).
     log_ratio_to_chance : ndarray of shape (n,)
         Excess over the log-probability by chance, under which either side, either end of a scale, and any place on the
-        log scale of a count is equally likely. Ties are as likely by chance as the belief expects, and score 0.
+        log scale of a count is equally likely. Ties score 0 here, because how often they are given at random depends on
+        the person.
     """
 
     log_probability: Matrix
@@ -176,9 +177,10 @@ def evidence_against_chance(
 ) -> EvidenceAgainstChance | None:
     """Compare all answers with chance under linear costs; return None if nothing was said.
 
-    The evidence is the sum of two parts: how much better earlier answers than chance predicted each answer
+    The evidence is the sum of three parts: how much better earlier answers than chance predicted each answer
     (informative choices add little, whoever answers; counts, repeats and checks are predicted well unless nobody
-    looks); and the evidence that the person tells pairs apart, see `_bits_of_competence`.
+    looks); how much better they predicted where "about equal" was said than the share of such answers; and the evidence
+    that the person tells pairs apart, see `_bits_of_competence`.
 
     Parameters
     ----------
@@ -193,7 +195,7 @@ def evidence_against_chance(
     """
     if not expected.log_ratio_to_chance.any():
         return None
-    bits = expected.log_ratio_to_chance / np.log(2.0)
+    bits = (expected.log_ratio_to_chance + _log_ratios_of_ties(history, expected)) / np.log(2.0)
     checks = np.array([asked.question.purpose is Purpose.CHECK for asked in history])
     others = float(bits[~checks].sum()) + _bits_of_no_counts(history)
     if gains is not None:
@@ -222,6 +224,23 @@ def accuracies(belief: Posterior, gains: Matrix) -> Matrix:
     """Return the probability of choosing the better side of a random pair, shape (draws,)."""
     a, b, _ = belief.answer_probabilities(gains)
     return np.asarray((np.maximum(a, b) / (a + b)).mean(axis=1))
+
+
+def _log_ratios_of_ties(history: Sequence[Asked], expected: PredictiveScores) -> Matrix:
+    """Return how much better than by this person's share of ties it was predicted where they said "about equal".
+
+    The natural logarithm for each answer, shape (n,); 0 for counts and graded sides, and everywhere if there is no tie.
+    """
+    plain = np.array([asked.answer.moved is None and asked.answer.strength is None for asked in history])
+    tied = plain & np.array([asked.answer.choice is Choice.EQUAL for asked in history])
+    aside = plain & np.array([asked.answer.picks_a_side for asked in history])
+    share = tied.sum() / max(tied.sum() + aside.sum(), 1)
+    found = np.zeros(len(history))
+    if tied.any():
+        found[tied] = expected.log_probability[tied] - np.log(share)
+        of_side = expected.log_ratio_to_chance - np.log(2.0)  # of the chosen side, if one is chosen
+        found[aside] = (expected.log_probability - of_side)[aside] - np.log1p(-share)
+    return found
 
 
 def _bits_of_no_counts(history: Sequence[Asked]) -> float:

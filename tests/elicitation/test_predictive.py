@@ -40,6 +40,22 @@ def test_what_says_nothing_scores_nothing(belief):
     assert log_ratio_to_chance == 0
 
 
+def test_about_equal_counts_where_it_was_less_likely_than_this_person_says_it(belief):
+    """Said in one of four choices, it is evidence of four answers: log2 of p over 1/4, and of 1 - p over 3/4."""
+
+    def bits(*answers):
+        history = [Asked(PAIR, answer) for answer in answers]
+        scores = PredictiveScores(*np.transpose([predictive_scores(asked, belief) for asked in history]))
+        return evidence_against_chance(history, scores, belief, belief, None).others
+
+    side, tie = Answer(Choice.FIRST), Answer(Choice.EQUAL)
+    probability = np.exp(predictive_scores(Asked(PAIR, tie), belief)[0])
+    expected = np.log2(4 * probability) + 3 * np.log2(4 / 3 * (1 - probability))
+    assert bits(side, side, side, tie) - bits(side, side, side) == pytest.approx(expected)
+    graded = Answer(Choice.FIRST, Strength.CLEARLY)
+    assert bits(side, side, side, tie, graded) - bits(side, side, side, graded) == pytest.approx(expected)
+
+
 def test_both_sides_together_are_as_probable_as_by_chance(belief):
     both = [predictive_scores(Asked(PAIR, Answer(choice)), belief) for choice in (Choice.FIRST, Choice.SECOND)]
     log_probability, log_ratio_to_chance = np.array(both).T

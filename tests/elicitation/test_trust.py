@@ -115,6 +115,24 @@ class TestPeople:
         # How many of many such people are found out is measured by `benchmarks/trust.py`.
         assert verdicts == ["untrusted", "untrusted"]
 
+    @pytest.mark.parametrize("share", [0.3, 0.7])
+    def test_who_clicks_about_equal_or_a_side_at_random_is_not(self, simulated_answers, share):
+        rng, procedure = np.random.default_rng(5), sitting()
+        rule = lambda question: Choice.EQUAL if rng.random() < share else PREFERENCES[rng.integers(2)]  # noqa: E731
+        assert trust_report(procedure, simulated_answers(procedure, Clicking(rule))).verdict == "untrusted"
+
+    def test_who_finds_a_trade_about_equal_within_a_factor_of_three_is_trusted(self, simulated_answers):
+        class Tolerant(LinearOracle):
+            def answer(self, question: Question) -> Answer:
+                trade = COSTS * (question.rates[0] - question.rates[1])
+                most, least = sorted((trade[trade > 0].sum(), -trade[trade < 0].sum()), reverse=True)
+                return Answer(Choice.EQUAL) if most < 3 * least else super().answer(question)
+
+        procedure = sitting()
+        asked = simulated_answers(procedure, Tolerant(-COSTS))
+        assert sum(one.answer.choice is Choice.EQUAL for one in asked) > 4
+        assert trust_report(procedure, asked).verdict == "trusted"
+
     @pytest.mark.parametrize(("ratio", "beyond"), [(50, False), (2000, True)])
     def test_who_minds_one_mistake_above_all_is_so_told_where_no_question_shows_by_how_much(
         self, simulated_answers, monkeypatch, ratio, beyond
