@@ -90,6 +90,12 @@ def coin(truth: Metric, pairs: JudgedPairs, rng: Rng) -> Person:
     return lambda question, left, number: (Choice.FIRST, Choice.SECOND)[int(rng.integers(2))]
 
 
+def often_equal(truth: Metric, pairs: JudgedPairs, rng: Rng) -> Person:
+    """Return a person who clicks "about equal" or a side at random, as often the one as the other."""
+    toss = coin(truth, pairs, rng)
+    return lambda question, left, number: Choice.EQUAL if rng.random() < 0.5 else toss(question, left, number)
+
+
 def always_left(truth: Metric, pairs: JudgedPairs, rng: Rng) -> Person:
     return lambda question, left, number: Choice(left)
 
@@ -105,6 +111,7 @@ DETECTED: dict[str, Callable[[Metric, JudgedPairs, Rng], Person]] = {
     "honest, right 85 %": partial(right, 0.85),
     "honest, right 90 %": partial(right, 0.9),
     "random": coin,
+    "random, half about equal": often_equal,
     "always left": always_left,
     "reversed": backwards,
 }
