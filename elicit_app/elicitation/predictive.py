@@ -39,6 +39,7 @@ _DOUBTED, _DISPELLED = 1.0, 4.5
 _COMPETENT = 0.65  # share of random pairs answered correctly by the people who are compared with chance
 # Beta prior of how often, by chance, no count of the scale makes both sides equal: honest people differ, too, by study.
 _NO_COUNT = (1.0, 3.0)
+_NEAR, _STAY = 1.15, 0.1  # a count within this factor of its start was left there; by this share of random answerers
 
 
 class PredictiveScores(NamedTuple):
@@ -108,14 +109,21 @@ def _finds_no_count(asked: Asked) -> bool:
 
 def random_count_probability(asked: Asked) -> float:
     """Return the probability of the named count if every place on the log scale is equally likely."""
-    question, moved = asked.question, asked.answer.moved
+    moved = asked.answer.moved
     assert moved is not None
-    start = 1 if question.proposal is None else max(question.proposal.least, 1)
-    least, top = start - 0.5, end_of_scale(question, moved) + 0.5
+    least, top = _scale(asked)
     # Nothing below the scale can be named: 0 counts as the first place.
     low, high = rounding_cell(max(moved.count, 1), int(top))
     low, high = max(low, least), max(min(high, top), least + 0.5)
     return float(np.log(high / low) / np.log(top / least))
+
+
+def _scale(asked: Asked) -> tuple[float, float]:
+    """Return both ends of the log scale on which a count was moved."""
+    question, moved = asked.question, asked.answer.moved
+    assert moved is not None
+    start = 1 if question.proposal is None else max(question.proposal.least, 1)
+    return start - 0.5, end_of_scale(question, moved) + 0.5
 
 
 class EvidenceAgainstChance(NamedTuple):
@@ -197,7 +205,7 @@ def evidence_against_chance(
         return None
     bits = (expected.log_ratio_to_chance + _log_ratios_of_ties(history, expected)) / np.log(2.0)
     checks = np.array([asked.question.purpose is Purpose.CHECK for asked in history])
-    others = float(bits[~checks].sum()) + _bits_of_no_counts(history)
+    others = float(bits[~checks].sum()) + _bits_of_no_counts(history) + _bits_of_starts(history)
     if gains is not None:
         others += _bits_of_competence(accuracies(belief, gains), accuracies(prior_belief, gains))
     n_extra_checks = len(checks) - 1 - max(np.flatnonzero(~checks), default=-1)
@@ -226,6 +234,27 @@ def accuracies(belief: Posterior, gains: Matrix) -> Matrix:
     return np.asarray((np.maximum(a, b) / (a + b)).mean(axis=1))
 
 
+def _bits_of_starts(history: Sequence[Asked]) -> float:
+    """Return minus the log-probability by chance, in bits, of which counts were left about where they stood at first.
+
+    It is relative to any place of the scale. Somebody who hardly moves any count is predicted well, because the belief
+    knows that people stay near the start; so one in ten who answer by chance is taken to leave any share of them there.
+    """
+    near, by_chance = [], []
+    for asked in history:
+        moved = asked.answer.moved
+        if moved is None or asked.answer.choice is not Choice.EQUAL or not asked.question.asks_equal:
+            continue
+        least, top = _scale(asked)
+        start = min(max(moved.start, least + 0.5), top - 0.5)
+        low, high = max(min(start / _NEAR, start - 1.5), least), min(max(start * _NEAR, start + 1.5), top)
+        near.append(low <= moved.count <= high)
+        by_chance.append(float(np.log(high / low) / np.log(top / least)))
+    left, anywhere, shares = np.array(near, dtype=bool), np.array(by_chance), (np.arange(50)[:, None] + 0.5) / 50
+    times_likelier = np.where(left, (shares + (1 - shares) * anywhere) / anywhere, 1 - shares).prod(axis=1)
+    return float(-np.log2(1 - _STAY + _STAY * times_likelier.mean()))
+
+
 def _log_ratios_of_ties(history: Sequence[Asked], expected: PredictiveScores) -> Matrix:
     """Return how much better than by this person's share of ties it was predicted where they said "about equal".
 
@@ -238,6 +267,7 @@ def _log_ratios_of_ties(history: Sequence[Asked], expected: PredictiveScores) ->
     found = np.zeros(len(history))
     if tied.any():
         found[tied] = expected.log_probability[tied] - np.log(share)
+    if tied.any() and aside.any():
         of_side = expected.log_ratio_to_chance - np.log(2.0)  # of the chosen side, if one is chosen
         found[aside] = (expected.log_probability - of_side)[aside] - np.log1p(-share)
     return found
