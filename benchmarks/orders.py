@@ -38,7 +38,7 @@ def contradicted(study: Study, seed: int, wobble: float, *, holds: bool) -> tupl
     _, history = run(procedure_for(study, setting), person(log_costs, wobble, rng))
     free = procedure_for(study, setting.without_orders()).belief(history)
     assert free is not None
-    found = contradicted_orders(stated_orders(setting, study.classes), free, LPM.name)
+    found = contradicted_orders(stated_orders(setting, study.classes), free)
     return bool(found), bool(log_costs[larger] - log_costs[smaller] >= FAR)
 
 

@@ -124,7 +124,7 @@ def violated_order(
     """
     sizes = np.abs(np.asarray(weights, dtype=np.float64))
     for order, constraint in zip(orders, constraints_of(orders, classes, family), strict=True):
-        ((smaller, larger),) = WeightPrior.of(family, len(classes), "iid", [constraint]).order
+        smaller, larger = _places(constraint, family, len(classes))
         if sizes[smaller] > sizes[larger]:
             return order
     return None
@@ -148,9 +148,7 @@ class ContradictedOrder:
     high: float
 
 
-def contradicted_orders(
-    orders: Sequence[NeverWorse], belief: Posterior, family: Family
-) -> tuple[ContradictedOrder, ...]:
+def contradicted_orders(orders: Sequence[NeverWorse], belief: Posterior) -> tuple[ContradictedOrder, ...]:
     """Return the orders that answers contradict.
 
     A belief that keeps to an order never finds out that it does not hold, and fits the other costs to it.
@@ -161,17 +159,21 @@ def contradicted_orders(
         The orders that were stated.
     belief : Posterior
         The belief after the same answers of a procedure that was not told the orders.
-    family : {"dlpm", "lpm"}
-        The family of the metric.
     """
-    k, found = belief.prior.n_classes, []
+    found = []
     for order in orders:
-        first, second = (family_of(family).index(*mistake, k) for mistake in order)
+        first, second = _places(order, belief.prior.family, belief.prior.n_classes)
         lead = belief.log_weights[:, first] - belief.log_weights[:, second]
         if (lead <= 0).mean() < _IMPROBABLE:
             low, ratio, high = np.exp(np.quantile(lead, (0.05, 0.5, 0.95))).tolist()
             found.append(ContradictedOrder(order, ratio, low, high))
     return tuple(found)
+
+
+def _places(order: NeverWorse, family: Family, n_classes: int) -> tuple[int, int]:
+    """Return the indices of both mistakes of an order among the weights."""
+    first, second = (family_of(family).index(*mistake, n_classes) for mistake in order)
+    return first, second
 
 
 def _mistakes(text: str, classes: Sequence[str]) -> Iterator[StatedMistake]:

@@ -263,11 +263,12 @@ def _log_ratios_of_ties(history: Sequence[Asked], expected: PredictiveScores) ->
     plain = np.array([asked.answer.moved is None and asked.answer.strength is None for asked in history])
     tied = plain & np.array([asked.answer.choice is Choice.EQUAL for asked in history])
     aside = plain & np.array([asked.answer.picks_a_side for asked in history])
-    share = tied.sum() / max(tied.sum() + aside.sum(), 1)
     found = np.zeros(len(history))
-    if tied.any():
-        found[tied] = expected.log_probability[tied] - np.log(share)
-    if tied.any() and aside.any():
+    if not tied.any():
+        return found
+    share = tied.sum() / (tied.sum() + aside.sum())
+    found[tied] = expected.log_probability[tied] - np.log(share)
+    if aside.any():
         of_side = expected.log_ratio_to_chance - np.log(2.0)  # of the chosen side, if one is chosen
         found[aside] = (expected.log_probability - of_side)[aside] - np.log1p(-share)
     return found

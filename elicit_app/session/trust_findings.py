@@ -121,7 +121,7 @@ def orders_contradicted(session: Session) -> Generator[None, None, tuple[Contrad
     untold, history = procedure_for(session.study, session.setting.without_orders()), session.state.history
     yield from untold.prepare(history)
     belief = untold.belief(history)
-    return () if belief is None else contradicted_orders(orders, belief, session.setting.family)
+    return () if belief is None else contradicted_orders(orders, belief)
 
 
 def reliance_on_prior(outcome: Outcome, answers: int) -> tuple[str, ...]:
@@ -215,7 +215,7 @@ def _orders_found(contradicted: Sequence[ContradictedOrder], session: Session, e
     return [
         TrustView(
             False,
-            "The answers contradict an order that was stated",
+            capitalised(AGAINST_AN_ORDER),
             f"“{order_words(one.order, session.study.wording, session.setting.family)}.” By the answers alone it is "
             f"{two_digits(one.ratio)} times as bad ({span(one.low, one.high)}). All costs keep to the order. {fit} "
             "mean little until it is clear which is right.",

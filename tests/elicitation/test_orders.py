@@ -100,6 +100,6 @@ def test_an_order_is_contradicted_where_less_than_a_tenth_of_the_draws_keep_it(k
     logs[:, 1] = np.where(np.arange(100) < kept, -1.0, np.log(3))  # of melanoma called keratosis
     draws = np.hstack([prior.coordinates(logs), np.zeros((100, N_PARAMETERS))])
     belief = ParticlePosterior(prior, ResponseModel(np.eye(prior.size), np.ones(11)), draws, 100.0)
-    found = contradicted_orders([NeverWorse((0, 2), (1, 0)), NeverWorse((1, 0), (2, 1))], belief, "lpm")
+    found = contradicted_orders([NeverWorse((0, 2), (1, 0)), NeverWorse((1, 0), (2, 1))], belief)
     assert [one.order for one in found] == ([NeverWorse((0, 2), (1, 0))] if contradicted else [])
     assert [one.ratio for one in found] == ([pytest.approx(3)] if contradicted else [])

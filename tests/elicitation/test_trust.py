@@ -118,7 +118,10 @@ class TestPeople:
     @pytest.mark.parametrize("share", [0.3, 0.7])
     def test_who_clicks_about_equal_or_a_side_at_random_is_not(self, simulated_answers, share):
         rng, procedure = np.random.default_rng(5), sitting()
-        rule = lambda question: Choice.EQUAL if rng.random() < share else PREFERENCES[rng.integers(2)]  # noqa: E731
+
+        def rule(question: Question) -> Choice:
+            return Choice.EQUAL if rng.random() < share else PREFERENCES[rng.integers(2)]
+
         assert trust_report(procedure, simulated_answers(procedure, Clicking(rule))).verdict == "untrusted"
 
     def test_who_finds_a_trade_about_equal_within_a_factor_of_three_is_trusted(self, simulated_answers):
