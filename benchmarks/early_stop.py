@@ -10,6 +10,9 @@ policy also costs least under the expert's true values.
                    change the threshold too
   loss             excess cost of the recommended policy over that one, in percent
 
+Of all sittings it prints what known values would save, as the result says and as the true values have it: if decisions
+stay as they are, and if they follow the values.
+
 Real predictions are read from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA); without it their
 studies are omitted.
 """
@@ -50,6 +53,10 @@ class Sitting:
     same_decisions: bool
     same_policy: bool
     loss: float
+    # per 1,000 cases, in worst mistakes: what known values would save if decisions stay and if they follow the values,
+    # and the cost of the recommended policy; each as said and as found
+    said: Floats
+    saved: Floats
     as_said: Floats
 
 
@@ -94,18 +101,25 @@ def sitting(study: Study, seed: int, wobble: float, spread: float, purpose: str)
     log_costs = rng.normal(0, spread, k * k - k)
     setting = setting_of("bayes", purpose=purpose, seed=seed).for_person()
     outcome, said = asked_until_the_end(procedure_for(study, setting), person(log_costs, wobble, rng))
-    found = judge_of(study, ElicitedMetric.from_weights(study.classes, outcome.weights, outcome.family))
+    metric = ElicitedMetric.from_weights(study.classes, outcome.weights, outcome.family, samples=outcome.samples)
+    found = judge_of(study, metric)
     known = judge_of(study, ElicitedMetric.from_cost_matrix(study.classes, LPM.costs(-np.exp(log_costs))))
     truth = known.metric.cost_matrix
     costs, least = true_costs(found, truth), true_costs(known, truth).min()
-    best, best_known = found.at().best.policy, known.at().best.policy
+    judged, best_known = found.at(), known.at().best.policy
+    best, information = judged.best.policy, judged.information
+    assert information is not None
     cost = costs[found.costs.policies.index(best)]
+    unit = 1_000 * metric.cost_matrix[judged.unit] / judged.population
+    expected = float((judged.drawn.worth * judged.drawn.both[:, 0]).mean())
     return Sitting(
         stopped=outcome.stopped,
         answers=len(said),
         same_decisions=bool(cost <= costs.min() * (1 + SAME_COST)),
         same_policy=best == best_known,
         loss=float(100 * (cost / least - 1)) if least else 0.0,
+        said=unit * np.array([information.of_values, information.of_known_values, expected]),
+        saved=1_000 * np.array([cost - costs.min(), cost - min(costs.min(), least), cost]),
         as_said=as_said(said),
     )
 
@@ -121,7 +135,12 @@ def report(name: str, found: list[Sitting]) -> None:
     print(
         f"{name:>14}: {len(found):4d} sittings; questions left: as said {shares[0]:.2f}, more {shares[1]:.2f},", end=""
     )
-    print(f" fewer {shares[2]:.2f}; {len(settled):4d} stopped because the choice was settled", end="")
+    print(f" fewer {shares[2]:.2f}; known values would save", end="")
+    for place, which in enumerate(("decisions as they are", "deciding by them")):
+        parts = (np.array([getattr(one, field) for one in found]) for field in ("said", "saved"))
+        (said, _), (saved, error) = (_share(each[:, place], each[:, 2]) for each in parts)
+        print(f" {which}: said {said:.3f}, found {saved:.3f} (se {error:.3f}),", end="")
+    print(f" {len(settled):4d} stopped because the choice was settled", end="")
     if not settled:
         print(flush=True)
         return
@@ -137,6 +156,12 @@ def report(name: str, found: list[Sitting]) -> None:
         f"{np.quantile(loss, 0.95):.2f} %",
         flush=True,
     )
+
+
+def _share(amounts: Floats, costs: Floats) -> tuple[float, float]:
+    """Return the ratio of two means, and its standard error."""
+    share = amounts.mean() / costs.mean()
+    return float(share), float((amounts - share * costs).std() / np.sqrt(len(costs)) / costs.mean())
 
 
 def main() -> None:

@@ -340,7 +340,10 @@ def _as_json(metric: ElicitedMetric, scores: Scores) -> dict[str, Any]:
         "policies": [_policy(one, metric.classes) for one in judgement.policies],
         "information": None
         if found is None
-        else {**_fields(found, "expected_loss", "of_values", "of_cases"), "advice": judgement.advice},
+        else {
+            **_fields(found, "expected_loss", "of_values", "of_cases", "of_deciding_anew"),
+            "advice": judgement.advice,
+        },
         "cases": judgement.n_cases,
         "draws": judgement.n_draws,
         "notes": list(judgement.notes),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 # Below this share of the loss, more answers or cases would save next to nothing.
 _NOTHING = 0.03
+_MAINLY = 0.5
 _FEW_ANSWERS = 10
 
 
@@ -178,12 +179,16 @@ def information_texts(judgement: Judgement) -> InformationTexts | None:
     if found is None or advice is None:
         return None
     unit = judgement.mistake(*judgement.unit)
-    loss = total_cost(found.expected_loss)
+    loss = total_cost(found.at_stake)
     of_it = "" if found.doubted == DOUBTED else " of them"
     per = f"{judgement.population:,} {judgement.words.cases}"
+    anew = ""
+    if found.of_deciding_anew > _MAINLY * found.at_stake:
+        anew = f", mainly because known values would decide some {judgement.words.cases} otherwise"
+    amount_lost = f"{loss} {unit.one if loss == '1' else unit.many}"
     expected = (
-        f"{capitalised(found.doubted)} costs {loss} {unit.one if loss == '1' else unit.many} per {per} on average."
-        if found.expected_loss > 0
+        f"{capitalised(found.doubted)} costs {amount_lost} per {per} on average{anew}."
+        if found.at_stake > 0
         else f"{capitalised(found.doubted)} costs nothing: whatever is true{of_it}, the first stays the best."
     )
     more = tuple(_more_text(found, one, judgement.words.cases) for one in _chosen(found))
@@ -193,7 +198,7 @@ def information_texts(judgement: Judgement) -> InformationTexts | None:
 def _chosen(found: Information) -> tuple[More, ...]:
     """Return the most informative amounts: one of answers, and a small and a large one of cases."""
     answers = [one for one in found.more if one.of == "answers"]
-    if answers and found.of_values == 0:
+    if answers and found.of_known_values == 0:
         answers = [More("answers", _FEW_ANSWERS, 0.0)]
     cases = [one for one in found.more if one.of == "cases"]
     few = [cases[len(cases) // 2]] if len(cases) > 1 else []
@@ -201,10 +206,10 @@ def _chosen(found: Information) -> tuple[More, ...]:
 
 
 def _more_text(found: Information, one: More, cases: str) -> MoreText:
-    share = one.spares / found.expected_loss if found.expected_loss > 0 else 0.0
+    share = one.spares / found.at_stake if found.at_stake > 0 else 0.0
     noun = "answer" if one.of == "answers" else cases
     plural = "s" if one.of == "answers" and one.number != 1 else ""
     spares = "spare nothing"
     if share >= _NOTHING:
-        spares = f"spare {total_cost(one.spares)} of {total_cost(found.expected_loss)}"
+        spares = f"spare {total_cost(one.spares)} of {total_cost(found.at_stake)}"
     return MoreText(f"{amount(one.number)} more {noun}{plural}", spares, share)

@@ -24,7 +24,7 @@ from metrics.measures.costs import mean_cost
 from metrics.policies.cases import CaseTally, Policy, Practice
 from metrics.policies.judgement import JudgedPolicy, Judgement
 from metrics.policies.judging import Judge, ModelPolicies, notes_on
-from metrics.policies.recalibration import UNKNOWN, Calibration, CalibrationSample
+from metrics.policies.recalibration import UNKNOWN, Calibration, RowSample
 
 Advance = Callable[[int], None]
 
@@ -78,7 +78,7 @@ class ModelTally:
     def __init__(self, metric: ElicitedMetric, concern: ConcernSettings) -> None:
         k = len(metric.classes)
         self.sums = OnePass(expected=ExpectedCost(k, cost_matrix=metric.cost_matrix), concern=concern.kernel(metric))
-        self.sample = CalibrationSample()
+        self.sample = RowSample()
         self.labels = np.zeros(k, dtype=np.int64)
         self.rescaled: list[tuple[Path, int]] = []
         self.notes: list[str] = []
@@ -138,8 +138,9 @@ class RowsTally:
 
     def decide(self, batches: Sequence[Batch], first_row: int) -> None:
         """Count what the policies decide of rows, and nothing else; see `update`."""
+        numbers = first_row + np.arange(len(batches[0].y_true))
         decided = [
-            policies.decisions(batch.y_proba, first_row) for policies, batch in zip(self.policies, batches, strict=True)
+            policies.decisions(batch.y_proba, numbers) for policies, batch in zip(self.policies, batches, strict=True)
         ]
         self.cases.update(batches[0].y_true, np.concatenate(decided), first_row)
 
@@ -332,6 +333,7 @@ def scores_of(
         draws=draws,
         seed=seed,
         notes=(*notes, *notes_on(tally.policies)),
+        samples=[(policies, model.sample) for policies, model in zip(tally.policies, tally.models, strict=True)],
     )
     judgement = judge.at(shares)
     as_is = judgement.among(lambda policy: policy.decides == "as-is")

@@ -3,21 +3,25 @@
 The expected loss of deciding now is L = E[cost(recommended)] - E[min over policies]. Perfect knowledge of the values
 would save E[cost(recommended)] - E_values[min over policies of E_cases[cost]]; for the cases the roles are exchanged
 (K. Claxton, "The irrelevance of inference", Journal of Health Economics 18, 1999; A. Briggs, M. Sculpher and K.
-Claxton, "Decision Modelling for Health Economic Evaluation", 2006).
+Claxton, "Decision Modelling for Health Economic Evaluation", 2006). Both keep the decisions of each policy as they are;
+who knew the values would also decide by them, which saves more.
 
 The value of n more answers or cases follows from a Gaussian approximation (H. Jalal and F. Alarid-Escudero, "A Gaussian
 approximation approach for value of information analysis", Medical Decision Making 38, 2018). With n_0 observations
 behind the draws, the preposterior distribution of the mean is that of the draws shrunk towards their mean by
 sqrt(n / (n_0 + n)), and the remaining interval narrows by sqrt(n_0 / (n_0 + n)). This assumes that further answers are
-as informative as those so far. Costs are on one scale over all draws.
+as informative as those so far. What deciding anew saves is quadratic in the change of the values, so n more answers
+bring n / (n_0 + n) of it. Costs are on one scale over all draws.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
+
+import numpy as np
 
 from metrics.elicited.metric_parts import CaseWords
 from metrics.inputs.arguments import Floats
@@ -42,7 +46,7 @@ class More:
     number : int
         How many are added.
     spares : float
-        Saving per population, in units of the yardstick; at most the expected loss.
+        Saving per population, in units of the yardstick; at most what is at stake.
     """
 
     of: Literal["answers", "cases"]
@@ -62,6 +66,8 @@ class Information:
         Expected loss of deciding now.
     of_values, of_cases : float
         The part that perfect knowledge of the values alone, or of the cases alone, would save. They need not add up.
+    of_deciding_anew : float
+        What known values would save on top if decisions followed them; 0 where no probabilities are at hand.
     kind : {"decide", "answers", "cases"}
         The recommended next step.
     advice : str
@@ -75,42 +81,71 @@ class Information:
     expected_loss: float
     of_values: float
     of_cases: float
+    of_deciding_anew: float
     kind: Kind
     advice: str
     more: tuple[More, ...]
     doubted: str = DOUBTED
 
+    @property
+    def at_stake(self) -> float:
+        """Return what deciding now costs compared with knowing everything and deciding by it."""
+        return self.expected_loss + self.of_deciding_anew
+
+    @property
+    def of_known_values(self) -> float:
+        """Return what perfect knowledge of the values alone would save."""
+        return self.of_values + self.of_deciding_anew
+
 
 def information(
-    both: Floats, values: Floats | None, cases: Floats, n_answers: int, n_cases: int, words: CaseWords
+    both: Floats,
+    values: Floats | None,
+    cases: Floats,
+    n_answers: int,
+    n_cases: int,
+    words: CaseWords,
+    anew: Floats | None = None,
 ) -> Information:
     """Return the value of information from paired draws, (draws, p), of the costs of p policies, the best first.
 
     The draws have both uncertainties, that of the values alone (None if the values have no draws), and that of the
     cases alone. `n_answers` and `n_cases` are behind them; without answers, nothing can be said about more of them.
+    `anew` has the costs of deciding by the values, for the first draws of `values`.
     """
     loss = _expected_loss(both)
     # at most the loss by Jensen's inequality; finitely many draws may exceed it
     of_cases = min(_expected_loss(cases), loss)
     of_values = 0.0 if values is None else min(_expected_loss(values), loss)
+    further = 0.0
+    if values is not None and anew is not None:
+        kept = values[: len(anew)].min(axis=1)
+        further = float((kept - np.minimum(kept, anew.min(axis=1))).mean())
     more = [*_more("cases", cases, n_cases, of_cases)]
     if values is not None and n_answers:
-        more = [*_more("answers", values, n_answers, of_values), *more]
+        more = [*_more("answers", values, n_answers, of_values, further), *more]
     doubted = DOUBTED if values is not None else DOUBTED_CASES
-    kind, advice = _advice(loss, float(both[:, 0].mean()), of_values, of_cases, more, doubted, words)
-    return Information(loss, of_values, of_cases, kind, advice, tuple(more), doubted)
+    found = Information(loss, of_values, of_cases, further, "decide", "", tuple(more), doubted)
+    kind, advice = _advice(found, float(both[:, 0].mean()), words)
+    return replace(found, kind=kind, advice=advice)
 
 
 def _expected_loss(draws: Floats) -> float:
     return float((draws[:, 0] - draws.min(axis=1)).mean())
 
 
-def _more(of: Literal["answers", "cases"], draws: Floats, behind: int, perfect: float) -> Iterator[More]:
-    """Yield savings for round numbers up to `_FURTHEST` times those at hand, until most of `perfect` is reached."""
-    mean = draws.mean(axis=0)
+def _more(
+    of: Literal["answers", "cases"], draws: Floats, behind: int, fixed: float, further: float = 0.0
+) -> Iterator[More]:
+    """Yield savings for round numbers up to `_FURTHEST` times those at hand, until most of all is reached.
+
+    Perfect knowledge saves `fixed` if decisions stay as they are, and `further` if they do not.
+    """
+    mean, perfect = draws.mean(axis=0), fixed + further
     for number in _round_numbers(max(1, behind // 10), _FURTHEST * behind):
-        spares = _expected_loss(mean + math.sqrt(number / (behind + number)) * (draws - mean))
-        yield More(of, number, min(spares, perfect))
+        learned = number / (behind + number)
+        spares = min(_expected_loss(mean + math.sqrt(learned) * (draws - mean)), fixed) + learned * further
+        yield More(of, number, spares)
         if perfect == 0 or spares >= _MOST_OF_IT * perfect:
             return
 
@@ -121,23 +156,28 @@ def _round_numbers(low: int, high: int) -> list[int]:
     return sorted(number for number in named if low <= number <= high)
 
 
-def _advice(
-    loss: float, cost: float, of_values: float, of_cases: float, more: list[More], doubted: str, words: CaseWords
-) -> tuple[Kind, str]:
+def _advice(found: Information, cost: float, words: CaseWords) -> tuple[Kind, str]:
     # Without draws, the error of the costs is unknown.
-    now = "Decide now" if doubted == DOUBTED else "Decide now, if the costs hold"
-    if loss <= NEGLIGIBLE * cost:
-        return "decide", f"{now}: {doubted} hardly matters"
-    kind: Literal["answers", "cases"] = "answers" if of_values > of_cases else "cases"
-    perfect = max(of_values, of_cases)
-    if perfect <= NEGLIGIBLE * cost:
+    now = "Decide now" if found.doubted == DOUBTED else "Decide now, if the costs hold"
+    negligible = NEGLIGIBLE * cost
+    kind: Literal["answers", "cases"] = "answers" if found.of_known_values > found.of_cases else "cases"
+    perfect = max(found.of_known_values, found.of_cases)
+    known = [one for one in found.more if one.of == kind]
+    enough = next((one.number for one in known if one.spares >= _MOST_OF_IT * perfect), None)
+    if found.expected_loss <= negligible or max(found.of_values, found.of_cases) <= negligible:
+        if found.of_known_values > negligible and kind == "answers" and enough is not None:
+            return "decide", f"{now}; {_more_of('answer', 'answers', enough)} would improve the decisions"
+        if found.expected_loss <= negligible:
+            return "decide", f"{now}: {found.doubted} hardly matters"
         return "decide", f"{now}: neither more answers nor more {words.cases} alone would spare much"
-    known = [one for one in more if one.of == kind]
     if not known:
         return kind, "Learn more about the costs first"
-    enough = [one.number for one in known if one.spares >= _MOST_OF_IT * perfect]
-    if not enough:
+    if enough is None:
         return "decide", f"{now}: more {'answers' if kind == 'answers' else words.cases} would hardly settle it"
     if kind == "answers":
-        return kind, f"Answer about {amount(enough[0])} more question{'s' if enough[0] > 1 else ''}"
-    return kind, f"Collect about {amount(enough[0])} more {words.cases if enough[0] > 1 else words.case}"
+        return kind, f"Answer {_more_of('question', 'questions', enough)}"
+    return kind, f"Collect {_more_of(words.case, words.cases, enough)}"
+
+
+def _more_of(one: str, many: str, number: int) -> str:
+    return f"about {amount(number)} more {many if number > 1 else one}"

@@ -18,9 +18,10 @@ from metrics.measures.confusion import macro_f1, natural_frequencies
 from metrics.measures.costs import cost_sensitive_decisions
 from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always, case_table, of_model
 from metrics.policies.costs import PolicyCosts, UnitCosts, policy_costs, usual_draws
+from metrics.policies.deciding_anew import savings_of_deciding_anew
 from metrics.policies.judgement import Judgement
 from metrics.policies.ranking import CostDraws, JudgedPolicy, Threshold, compared
-from metrics.policies.recalibration import UNKNOWN, Calibration, calibration
+from metrics.policies.recalibration import UNKNOWN, Calibration, RowSample, calibration, sample_of
 from metrics.text import counted, series, two_digits
 
 DEFAULT_POPULATION = 1_000
@@ -46,20 +47,23 @@ class ModelPolicies:
         """Return the policies, in the order of their decisions."""
         return of_model(self.name, self.calibration.labels_only, self.calibration.recalibration is not None)
 
-    def deciding(self, y_proba: NDArray[Any], first_row: int = 0) -> Iterator[tuple[Policy, NDArray[Any]]]:
+    def deciding(
+        self, y_proba: NDArray[Any], numbers: NDArray[np.int64] | None = None
+    ) -> Iterator[tuple[Policy, NDArray[Any]]]:
         """Yield each policy with the probabilities it uses; parameters as in `decisions`."""
+        numbers = np.arange(len(y_proba)) if numbers is None else numbers
         for policy in self.policies:
             right = self.calibration.recalibration if policy.recalibrated else None
-            yield policy, y_proba if right is None else right.probabilities(y_proba, first_row)
+            yield policy, y_proba if right is None else right.probabilities(y_proba, numbers)
 
-    def decisions(self, y_proba: NDArray[Any], first_row: int = 0) -> NDArray[np.int64]:
+    def decisions(self, y_proba: NDArray[Any], numbers: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """Return the decisions of each policy, shape (policies, n), as indices of classes; `y_proba` has their order.
 
-        `first_row` is the number of the first row among all rows; it determines the recalibration fold of each row.
+        The numbers of the rows among all rows, by default 0 to n - 1, determine their recalibration folds.
         """
         decided = [
             proba.argmax(axis=1) if policy.decides == "as-is" else cost_sensitive_decisions(proba, self.cost_matrix)
-            for policy, proba in self.deciding(y_proba, first_row)
+            for policy, proba in self.deciding(y_proba, numbers)
         ]
         return np.array(decided, dtype=np.int64)
 
@@ -91,6 +95,8 @@ class Judge:
     population: int  # number of cases to which reported costs refer
     words: CaseWords
     notes: tuple[str, ...] = ()  # passed on to the judgement
+    # shape (s, k, p): `savings_of_deciding_anew` for the first s draws; None without draws of the costs
+    anew: Floats | None = None
 
     @classmethod
     def of(
@@ -105,13 +111,14 @@ class Judge:
         draws: int | None = None,
         seed: int = 0,
         notes: tuple[str, ...] = (),
+        samples: Sequence[tuple[ModelPolicies, RowSample]] = (),
     ) -> Self:
         """Draw the costs of the models' policies, the trivial policies and present practice.
 
         `table` and `columns` are as in `policy_costs`, as are the draws, by default `usual_draws`; a metric without
         posterior draws contributes no uncertainty. The population is by default that of the metric, otherwise 1,000;
         the words are by default those of the metric, otherwise the names of the classes. The notes are passed on to the
-        judgement.
+        judgement. The samples are rows of each model, from which it is known what deciding anew would save.
         """
         draws = usual_draws(len(metric.classes)) if draws is None else draws
         others = always(metric.classes)
@@ -128,7 +135,7 @@ class Judge:
         words = words or metric.words or CaseWords.plain(metric.classes)
         if population is None:
             population = metric.population or DEFAULT_POPULATION
-        return cls(metric, costs, population, words, notes)
+        return cls(metric, costs, population, words, notes, _savings_of_deciding_anew(costs, samples))
 
     @classmethod
     def of_models(
@@ -145,7 +152,9 @@ class Judge:
         decided = [row for model, proba in models for row in model.decisions(proba)]
         columns = [policy for model, _ in models for policy in model.policies]
         table = case_table(true, decided, len(metric.classes))
-        return cls.of(metric, table, columns, notes=notes_on([model for model, _ in models]), **options)
+        samples = [(model, sample_of(true, proba)) for model, proba in models]
+        notes = notes_on([model for model, _ in models])
+        return cls.of(metric, table, columns, notes=notes, samples=samples, **options)
 
     def at(self, prevalence: ArrayLike | Mapping[Any, float] | None = None) -> Judgement:
         """Judge at a prevalence, stated as shares (k,) or by label; the bootstrap then acts only within each class.
@@ -193,10 +202,14 @@ class Judge:
         """Return the costs per population at the shares `own`, (k,), with draws at the drawn `shares`, (b, k)."""
         costs = self.costs
         answers = costs.drawn_from_answers(own)
+        anew = None
+        if answers is not None and self.anew is not None:
+            anew = self.population * (answers[: len(self.anew)] - np.einsum("skp,k->sp", self.anew, own))
         return CostDraws(
             estimate=self.population * (own @ costs.estimate),
             both=self.population * costs.drawn_from_both(shares),
             answers=None if answers is None else self.population * answers,
+            anew=anew,
             cases=self.population * costs.drawn_from_cases(shares),
             worth=costs.worth,
         )
@@ -319,6 +332,21 @@ def threshold_of(costs: UnitCosts, positive: int) -> Threshold:
 
     value = float(of(costs.estimate))
     return Threshold(value, *((value, value) if costs.draws is None else range_of_draws(of(costs.draws))))
+
+
+def _savings_of_deciding_anew(costs: PolicyCosts, samples: Sequence[tuple[ModelPolicies, RowSample]]) -> Floats | None:
+    """Return `savings_of_deciding_anew` of all policies; None if the costs have no draws."""
+    draws = costs.unit_costs.draws
+    if draws is None or not len(costs.order) or not samples:
+        return None
+    rows = [sample.rows() for _, sample in samples]
+    columns = [
+        one
+        for (model, _), (numbers, _, proba) in zip(samples, rows, strict=True)
+        for one in model.deciding(proba, numbers)
+    ]
+    found = savings_of_deciding_anew(draws[costs.order], costs.unit_costs.estimate, rows[0][1], columns)
+    return np.pad(found, ((0, 0), (0, 0), (len(costs.policies) - len(columns), 0)))  # the others come first
 
 
 def _frozen(counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -87,7 +87,8 @@ class JudgedPolicy:
 class CostDraws:
     """Costs of p policies per population: the estimate (p,), and paired draws (b, p) with both uncertainties or one.
 
-    `answers` is None if the metric has no draws; `worth` (b,) is that of `UnitCosts`.
+    `answers` is None if the metric has no draws, `anew` also where no probabilities are at hand: the costs (s, p) if
+    decisions follow each of the first s draws of `answers`. `worth` (b,) is that of `UnitCosts`.
     """
 
     estimate: Floats
@@ -95,12 +96,13 @@ class CostDraws:
     answers: Floats | None
     cases: Floats
     worth: Floats
+    anew: Floats | None = None
 
     def of(self, places: Sequence[int]) -> CostDraws:
         """Return the costs of some of the policies."""
         at = list(places)
-        answers = None if self.answers is None else self.answers[:, at]
-        return CostDraws(self.estimate[at], self.both[:, at], answers, self.cases[:, at], self.worth)
+        answers, anew = (None if draws is None else draws[:, at] for draws in (self.answers, self.anew))
+        return CostDraws(self.estimate[at], self.both[:, at], answers, self.cases[:, at], self.worth, anew)
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,7 +257,8 @@ def _information(drawn: CostDraws, n_answers: int, n_cases: int, words: CaseWord
     """
     worth = drawn.worth[:, None]
     answers = None if drawn.answers is None else worth * drawn.answers
-    return information(worth * drawn.both, answers, drawn.cases, n_answers, n_cases, words)
+    anew = None if drawn.anew is None else worth[: len(drawn.anew)] * drawn.anew
+    return information(worth * drawn.both, answers, drawn.cases, n_answers, n_cases, words, anew)
 
 
 def _by_cost(estimate: Floats) -> list[int]:

@@ -49,9 +49,9 @@ class Recalibration:
         """Return whether the model is badly calibrated: the gain is significant and large enough to matter."""
         return self.gain > max(_WORTH_IT, _STANDARD_ERRORS * self.gain_error)
 
-    def probabilities(self, y_proba: NDArray[Any], first_row: int) -> Floats:
-        """Return recalibrated probabilities, (n, k); the number of the first row determines the fold of each row."""
-        folds = (first_row + np.arange(len(y_proba))) % FOLDS
+    def probabilities(self, y_proba: NDArray[Any], numbers: NDArray[np.int64]) -> Floats:
+        """Return recalibrated probabilities, (n, k); the number of a row among all rows, (n,), determines its fold."""
+        folds = numbers % FOLDS
         return _softmax(self.slope[folds] * _logarithms(y_proba) + self.bias[folds])
 
 
@@ -68,8 +68,8 @@ class Calibration:
 UNKNOWN = Calibration()
 
 
-class CalibrationSample:
-    """A sample of rows for fitting a recalibration: all rows up to 20,000, then every second, every fourth, ...
+class RowSample:
+    """A sample of rows for what needs their probabilities: all up to 20,000, then every second, every fourth, ...
 
     Rows are chosen by their number alone, so that parts may be merged in any order.
     """
@@ -86,7 +86,7 @@ class CalibrationSample:
         self._rows.append((first_row + wanted, y_true[wanted], y_proba[wanted].astype(np.float64)))
         self._thin()
 
-    def merge(self, other: CalibrationSample) -> None:
+    def merge(self, other: RowSample) -> None:
         """Add the rows that another sample has seen."""
         self._rows += other._rows
         self._labels_only = self._labels_only and other._labels_only
@@ -99,6 +99,12 @@ class CalibrationSample:
             kept = [(numbers % self._step == 0, part) for part in self._rows for numbers in part[:1]]
             self._rows = [(part[0][keep], part[1][keep], part[2][keep]) for keep, part in kept]
 
+    def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+        """Return the numbers of the rows, (n,), ascending, with their true classes, (n,), and probabilities, (n, k)."""
+        parts = sorted(self._rows, key=lambda part: int(part[0][0]) if len(part[0]) else 0)
+        numbers, true = (np.concatenate([part[at] for part in parts]) for at in (0, 1))
+        return numbers, true, np.concatenate([part[2] for part in parts])
+
     def calibration(self) -> Calibration:
         """Return whether the rows show labels only, and the recalibration if it is needed."""
         if self._labels_only and self._rows:
@@ -108,11 +114,9 @@ class CalibrationSample:
 
     def fitted(self) -> Recalibration | None:
         """Return the maps fitted to the rows, whether needed or not; None if there are too few rows."""
-        parts = sorted((part for part in self._rows if len(part[0])), key=lambda part: int(part[0][0]))
-        if sum(len(part[0]) for part in parts) < _FEWEST_ROWS:
+        if sum(len(part[0]) for part in self._rows) < _FEWEST_ROWS:
             return None
-        numbers, true = (np.concatenate([part[at] for part in parts]) for at in (0, 1))
-        proba = np.concatenate([part[2] for part in parts])
+        numbers, true, proba = self.rows()
         logs = _logarithms(proba)
         folds = numbers % FOLDS
         fitted = in_threads(lambda fold: _fit_fold(logs[folds != fold], true[folds != fold]), range(FOLDS))
@@ -130,9 +134,14 @@ class CalibrationSample:
 
 def calibration(y_true: NDArray[np.int64], y_proba: NDArray[Any]) -> Calibration:
     """Return what cases in memory show about a model's probabilities; fewer than 100 cannot show miscalibration."""
-    sample = CalibrationSample()
+    return sample_of(y_true, y_proba).calibration()
+
+
+def sample_of(y_true: NDArray[np.int64], y_proba: NDArray[Any]) -> RowSample:
+    """Return the sample of cases in memory."""
+    sample = RowSample()
     sample.update(np.asarray(y_true, dtype=np.int64), np.asarray(y_proba), 0)
-    return sample.calibration()
+    return sample
 
 
 def _fit_fold(logs: Floats, true: NDArray[np.int64]) -> tuple[Floats, Floats]:

@@ -191,7 +191,7 @@ def test_laws_of_a_judgement(seed):
     information = judgement.information
     assert 0 <= information.of_cases <= information.expected_loss * (1 + 1e-9)
     assert 0 <= information.of_values <= information.expected_loss * (1 + 1e-9)
-    assert all(more.spares <= information.expected_loss * (1 + 1e-9) for more in information.more)
+    assert all(more.spares <= information.at_stake * (1 + 1e-9) for more in information.more)
     # scaled costs are the same costs; the order of the models does not change what each costs
     scaled = ElicitedMetric.from_cost_matrix(metric.classes, 7 * metric.cost_matrix)
     turned = judge(scaled, labels, dict(reversed(models.items())), draws=0)

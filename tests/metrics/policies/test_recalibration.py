@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from metrics import ElicitedMetric, judge, negative_log_likelihood
-from metrics.policies.recalibration import FOLDS, MOST_ROWS, Calibration, CalibrationSample, Recalibration, calibration
+from metrics.policies.recalibration import FOLDS, MOST_ROWS, Calibration, Recalibration, RowSample, calibration
 
 
 def cases(seed, n=2_000, k=3, sharpness=1.0, shift=0.0):
@@ -23,7 +23,7 @@ def cases(seed, n=2_000, k=3, sharpness=1.0, shift=0.0):
 
 def recalibration(true, proba):
     """Return the maps fitted to cases, whether they are needed or not."""
-    sample = CalibrationSample()
+    sample = RowSample()
     sample.update(true, proba, 0)
     return sample.fitted()
 
@@ -39,7 +39,7 @@ def test_what_is_not_is_put_right(k, sharpness, shift):
     true, proba = cases(1, 4_000, k, sharpness, shift)
     found = recalibration(true, proba)
     assert found.needed
-    right = found.probabilities(proba, 0)
+    right = found.probabilities(proba, np.arange(len(proba)))
     assert right.sum(axis=1) == pytest.approx(np.ones(len(true)))
     _, best = cases(1, 4_000, k)
     assert negative_log_likelihood(true, right) == pytest.approx(negative_log_likelihood(true, best), abs=0.01)
@@ -50,10 +50,10 @@ def test_what_is_not_is_put_right(k, sharpness, shift):
 
 def test_no_case_helps_to_judge_itself():
     true, proba = cases(2, 500, sharpness=2.0)
-    before = recalibration(true, proba).probabilities(proba, 0)
+    before = recalibration(true, proba).probabilities(proba, np.arange(len(proba)))
     changed = true.copy()
     changed[::FOLDS] = (changed[::FOLDS] + 1) % 3
-    after = recalibration(changed, proba).probabilities(proba, 0)
+    after = recalibration(changed, proba).probabilities(proba, np.arange(len(proba)))
     own = np.arange(500) % FOLDS == 0
     np.testing.assert_array_equal(before[own], after[own])
     assert np.abs(before[~own] - after[~own]).max() > 0.01
@@ -64,20 +64,22 @@ def test_no_case_helps_to_judge_itself():
 def test_parts_of_the_rows_give_the_same_maps(seed, cut):
     true, proba = cases(seed, 400)
     whole = recalibration(true, proba)
-    first, second = CalibrationSample(), CalibrationSample()
+    first, second = RowSample(), RowSample()
     second.update(true[cut:], proba[cut:], cut)
     first.update(true[:cut], proba[:cut], 0)
     second.merge(first)
     np.testing.assert_allclose(second.fitted().slope, whole.slope)
     np.testing.assert_allclose(
-        np.concatenate([whole.probabilities(proba[:cut], 0), whole.probabilities(proba[cut:], cut)]),
-        whole.probabilities(proba, 0),
+        np.concatenate(
+            [whole.probabilities(proba[:cut], np.arange(cut)), whole.probabilities(proba[cut:], np.arange(cut, 400))]
+        ),
+        whole.probabilities(proba, np.arange(len(proba))),
     )
 
 
 def test_of_many_rows_a_part_is_kept_that_depends_on_their_numbers_alone():
     true, proba = cases(3, 3 * MOST_ROWS, 2)
-    forward, backward = CalibrationSample(), CalibrationSample()
+    forward, backward = RowSample(), RowSample()
     starts = range(0, len(true), 7_001)
     for sample, order in ((forward, starts), (backward, reversed(starts))):
         for start in order:
@@ -90,7 +92,7 @@ def test_of_many_rows_a_part_is_kept_that_depends_on_their_numbers_alone():
 @pytest.mark.parametrize(("rows", "kept"), [(200, 200), (201, 101)])
 def test_rows_are_thinned_only_above_their_number(monkeypatch, rows, kept):
     monkeypatch.setattr("metrics.policies.recalibration.MOST_ROWS", 200)
-    sample = CalibrationSample()
+    sample = RowSample()
     sample.update(*cases(3, rows), 0)
     assert sum(len(part[0]) for part in sample._rows) == kept
 
@@ -137,7 +139,7 @@ def test_labels_have_one_policy_and_one_share_of_being_best(n):
 def test_one_probability_between_makes_no_labels_wherever_it_is_read():
     true, said = np.arange(300) % 3, np.eye(3)[np.arange(300) % 3]
     said[250] = 0.2, 0.5, 0.3
-    first, second = CalibrationSample(), CalibrationSample()
+    first, second = RowSample(), RowSample()
     first.update(true[:200], said[:200], 0)
     second.update(true[200:], said[200:], 200)
     assert first.calibration().labels_only

@@ -247,6 +247,25 @@ class TestInformation:
         assert found.kind == "decide"
         assert found.advice == "Decide now: neither more answers nor more patients alone would spare much"
 
+    def test_what_would_only_move_the_decisions_does_not_put_off_the_choice(self):
+        drawn = self.draws(60.0, 10.0)
+        anew = drawn[:100] - 8.0
+        found = information(drawn, drawn, drawn, 12, 400, PATIENTS, anew)
+        assert found.of_deciding_anew == pytest.approx(8.0)
+        assert found.at_stake == found.expected_loss + found.of_deciding_anew
+        assert found.kind == "decide"
+        assert found.advice == "Decide now; about 15 more answers would improve the decisions"
+        assert [one.spares for one in found.more if one.of == "answers"][-1] == pytest.approx(8.0 * 15 / 27)
+
+    def test_deciding_anew_counts_where_answers_would_settle_the_choice(self):
+        drawn, hardly = self.draws(0.0, 10.0), self.draws(0.0, 5.0)
+        assert information(drawn, hardly, drawn, 12, 400, PATIENTS).kind == "cases"
+        assert information(drawn, hardly, drawn, 12, 400, PATIENTS, hardly[:100] - 8.0).kind == "answers"
+
+    def test_policies_as_they_are_stay_among_what_known_values_would_choose(self):
+        drawn = self.draws(60.0, 10.0)
+        assert information(drawn, drawn, drawn, 12, 400, PATIENTS, drawn[:100] + 1.0).of_deciding_anew == 0
+
     def test_knowing_a_part_spares_no_more_than_knowing_all(self):
         narrow, wide = self.draws(0.0, 5.0), self.draws(0.0, 10.0)
         found = information(narrow, wide, wide, 12, 400, PATIENTS)
