@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Below this share of the loss, more answers or cases would save next to nothing.
 _NOTHING = 0.03
-_MAINLY = 0.5
+_PARTLY, _MAINLY = 0.1, 0.5
 _FEW_ANSWERS = 10
 
 
@@ -183,8 +183,9 @@ def information_texts(judgement: Judgement) -> InformationTexts | None:
     of_it = "" if found.doubted == DOUBTED else " of them"
     per = f"{judgement.population:,} {judgement.words.cases}"
     anew = ""
-    if found.of_deciding_anew > _MAINLY * found.at_stake:
-        anew = f", mainly because known values would decide some {judgement.words.cases} otherwise"
+    if found.of_deciding_anew > _PARTLY * found.at_stake:
+        much = "mainly" if found.of_deciding_anew > _MAINLY * found.at_stake else "partly"
+        anew = f", {much} because exact values would change some decisions"
     amount_lost = f"{loss} {unit.one if loss == '1' else unit.many}"
     expected = (
         f"{capitalised(found.doubted)} costs {amount_lost} per {per} on average{anew}."

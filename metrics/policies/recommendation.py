@@ -197,9 +197,9 @@ def _whose(ranking: Ranking) -> str:
         return f"The doubt comes from {cases}; that from the answers is unknown."
     source, found = main_doubt(rival), ranking.information
     # The advice on what to learn looks at all rivals; the two must not contradict each other.
-    if source == "cases" and (found is None or found.of_cases >= found.of_known_values):
+    if source == "cases" and (found is None or found.of_cases >= found.of_values):
         return f"The doubt comes from {cases}, hardly from the answers."
-    if source == "answers" and (found is None or found.of_known_values >= found.of_cases):
+    if source == "answers" and (found is None or found.of_values >= found.of_cases):
         return f"The doubt comes from the answers, hardly from {cases}."
     return f"The doubt comes from the answers and from {cases}."
 
