@@ -20,7 +20,7 @@ from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always
 from metrics.policies.costs import PolicyCosts, UnitCosts, policy_costs, usual_draws
 from metrics.policies.deciding_anew import savings_of_deciding_anew
 from metrics.policies.judgement import Judgement
-from metrics.policies.ranking import CostDraws, JudgedPolicy, Threshold, compared
+from metrics.policies.ranking import FEW_OF_CLASS, CostDraws, JudgedPolicy, Threshold, compared, smallest_class
 from metrics.policies.recalibration import UNKNOWN, Calibration, RowSample, calibration, sample_of
 from metrics.text import counted, series, two_digits
 
@@ -28,6 +28,7 @@ DEFAULT_POPULATION = 1_000
 # If the share of a class differs by this much from that of the cases, probabilities need correction.
 _OTHER_PREVALENCE = 0.02
 _FEWEST_DRAWS = 100  # with fewer, neither a range nor "more than 99 %" can be read off them
+_TOO_SURE = f"With fewer than {FEW_OF_CLASS} cases of a class, ranges are too narrow and probabilities too sure."
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +182,6 @@ class Judge:
             )
             for index, (policy, matrix) in enumerate(zip(costs.policies, matrices, strict=True))
         ]
-        n_cases = int(costs.cases.sum())
         return Judgement(
             metric=self.metric,
             words=self.words,
@@ -190,12 +190,12 @@ class Judge:
             population=self.population,
             prevalence=own,
             stated=prevalence is not None,
-            n_cases=n_cases,
+            cases=costs.cases,
             n_draws=draws,
             grouped=costs.grouped,
             notes=(*self.notes, *self._notes_at(own)),
             model_names=tuple(dict.fromkeys(one.model for one in costs.policies if one.model is not None)),
-            **compared(policies, drawn, n_cases, self.metric, self.words),
+            **compared(policies, drawn, int(costs.cases.sum()), self.metric, self.words),
         )
 
     def _drawn(self, own: Floats, shares: Floats) -> CostDraws:
@@ -215,13 +215,16 @@ class Judge:
         )
 
     def _notes_at(self, shares: Floats) -> tuple[str, ...]:
-        """Return a caveat if the prevalence differs from that of the cases."""
+        """Return caveats if a class has few cases, and if the prevalence differs from that of the cases."""
+        few = len(self.costs.shares) and smallest_class(self.costs.cases, shares) is not None
+        notes = (_TOO_SURE,) if few else ()
         own = self.costs.own_shares
         at = int(np.abs(shares - own).argmax())
         used = any(policy.decides == "least-cost" for policy in self.costs.policies)
         if not used or abs(shares[at] - own[at]) < _OTHER_PREVALENCE:
-            return ()
+            return notes
         return (
+            *notes,
             f"The models' probabilities are for {two_digits(100 * own[at])} % “{self.metric.classes[at]}”, as in the "
             f"cases; where there are {two_digits(100 * shares[at])} % they should be corrected before they decide.",
         )

@@ -18,6 +18,8 @@ from metrics.measures.costs import EQUAL_COST
 from metrics.policies.cases import Policy
 from metrics.policies.information import Information, information
 
+FEW_OF_CLASS = 40  # with fewer cases, the bootstrap, which knows only mistakes that happened, is too sure
+
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
 
@@ -125,8 +127,10 @@ class Ranking:
         Shares of the true classes.
     stated : bool
         Whether the prevalence is stated; a counted prevalence is uncertain.
-    n_cases, n_draws : int
-        Numbers of cases and of draws.
+    cases : ndarray of shape (k,)
+        Number of cases by true class.
+    n_draws : int
+        Number of draws.
     model_names : tuple of str
         The models, in the order in which they were given, on which the draws depend.
     policies : tuple of JudgedPolicy
@@ -148,7 +152,7 @@ class Ranking:
     population: int
     prevalence: Floats
     stated: bool
-    n_cases: int
+    cases: NDArray[np.int64]
     n_draws: int
     model_names: tuple[str, ...]
     policies: tuple[JudgedPolicy, ...]
@@ -161,6 +165,16 @@ class Ranking:
     def classes(self) -> tuple[str, ...]:
         """Return the k classes."""
         return self.metric.classes
+
+    @property
+    def n_cases(self) -> int:
+        """Return the number of cases."""
+        return int(self.cases.sum())
+
+    @property
+    def smallest_class(self) -> tuple[int, int] | None:
+        """Return the class with the fewest cases and their number, if the bootstrap is too sure with so few."""
+        return smallest_class(self.cases, self.prevalence) if self.n_draws else None
 
     @property
     def unit_name(self) -> str:
@@ -216,6 +230,13 @@ class Ranking:
         models = tuple(name for name in self.model_names if any(one.policy.model == name for one in policies))
         fields = compared(policies, self.drawn.of(kept), self.n_cases, self.metric, self.words)
         return replace(self, model_names=models, **fields)
+
+
+def smallest_class(cases: NDArray[np.int64], prevalence: Floats) -> tuple[int, int] | None:
+    """Return the class with the fewest cases and their number; None if it has enough for the bootstrap."""
+    counted = np.flatnonzero((cases > 0) & (prevalence > 0))
+    label = int(counted[cases[counted].argmin()])
+    return (label, int(cases[label])) if cases[label] < FEW_OF_CLASS else None
 
 
 def compared(

@@ -9,7 +9,16 @@ import numpy as np
 
 from metrics.elicited.exchange import exchange_rates, headline_of
 from metrics.elicited.metric_parts import NOT_TO_DECIDE_BY, CaseWords
-from metrics.text import capitalised, percent, probability, threshold_number, threshold_text, total_cost, two_digits
+from metrics.text import (
+    capitalised,
+    counted,
+    percent,
+    probability,
+    threshold_number,
+    threshold_text,
+    total_cost,
+    two_digits,
+)
 
 if TYPE_CHECKING:
     from metrics.elicited.exchange import ExchangeRate
@@ -20,6 +29,7 @@ if TYPE_CHECKING:
 _HARDLY = 3.0
 # Below this probability, the bare recommendation would claim too much.
 UNSURE = 0.5
+_MOST_WITH_FEW = 0.99
 
 
 @dataclass(frozen=True)
@@ -102,7 +112,7 @@ def short_recommendation(ranking: Ranking) -> str:
     """Return the recommendation in a few words: "Lamp position, as it decides now (61 % sure)"."""
     does = _action_text(ranking, ranking.best)
     said = ["best guess only"] if _is_a_guess(ranking) else []
-    said += [] if ranking.sure is None else [f"{_sure(ranking.sure).lower()} sure"]
+    said += [] if ranking.sure is None else [f"{_sure(ranking).lower()} sure"]
     return f"{does} ({', '.join(said)})" if said else does
 
 
@@ -180,7 +190,12 @@ def _alternative(one: JudgedPolicy, words: CaseWords) -> str:
 def _sureness(ranking: Ranking) -> str:
     if ranking.sure is None or len(ranking.policies) < 2:
         return ""
-    sentences = [f"{_sure(ranking.sure)} sure that nothing in the list is better."]
+    few = ranking.smallest_class
+    only = ""
+    if few is not None:
+        counted_cases = counted(few[1], ranking.words.case, ranking.words.cases)
+        only = f": of “{ranking.words.classes[few[0]]}” only {counted_cases} {'was' if few[1] == 1 else 'were'} counted"
+    sentences = [f"{_sure(ranking)} sure that nothing in the list is better{only}."]
     sentences += [_whose(ranking)] if ranking.sure < 1 else []
     if ranking.best.policy.model is not None:
         tied = [one for one in ranking.policies[1:] if one.rank == 1 and one.policy.model is None]
@@ -223,8 +238,11 @@ def _unit(ranking: Ranking, number: str) -> str:
     return f"{number} {words.one if number == '1' else words.many}"
 
 
-def _sure(share: float) -> str:
-    return probability(share).replace("> ", "more than ").replace("< ", "less than ").capitalize()
+def _sure(ranking: Ranking) -> str:
+    assert ranking.sure is not None
+    if ranking.smallest_class is not None:
+        return f"At most {probability(min(ranking.sure, _MOST_WITH_FEW))}"
+    return probability(ranking.sure).replace("> ", "more than ").replace("< ", "less than ").capitalize()
 
 
 _FURTHEST = 1_000.0  # nobody's value is off by this factor

@@ -11,6 +11,7 @@ from metrics.elicited.metric_parts import OPPOSED, UNTRUSTED, UNTRUSTED_AMONG, C
 from metrics.policies.cases import Practice, case_table, of_model
 from metrics.policies.information import DOUBTED, DOUBTED_CASES, information
 from metrics.policies.judging import Judge
+from metrics.policies.ranking import smallest_class
 from metrics.policies.recommendation import name_and_manner, short_recommendation
 
 WORDS = (
@@ -197,6 +198,22 @@ def test_brackets_in_a_name_are_kept_where_ranges_are_left_out():
     cut = next(one for one in judgement.policies if one.threshold is not None)
     assert name_and_manner(cut, words, judgement.positive, ranges=False) == ("m", "cancer (any) from 25 %")
     assert name_and_manner(cut, words, judgement.positive)[1].startswith("cancer (any) from 25 % (")
+
+
+@pytest.mark.parametrize(("ill", "few"), [(12, True), (39, True), (40, False)])
+def test_few_cases_of_a_class_make_no_recommendation_sure(ill, few):
+    judgement = judged([ill, 0, 1, 199], metric(9.0, 0.1), CaseWords("patient", "patients", ("cancer", "harmless")))
+    words = judgement.recommendation
+    assert judgement.sure > 0.99
+    assert words.sureness.startswith("At most 99 % sure" if few else "More than 99 % sure")
+    assert (f"of “cancer” only {ill} patients were counted" in words.sureness) == few
+    assert any("ranges are too narrow" in note for note in judgement.notes) == few
+
+
+def test_a_class_that_is_not_among_the_cases_judged_makes_nothing_unsure():
+    judgement = judged([8, 2, 40, 160], metric(9.0, 0.1))
+    assert judgement.smallest_class == (0, 10)
+    assert smallest_class(judgement.cases, np.array([0.0, 1.0])) is None
 
 
 class TestInformation:

@@ -1,0 +1,100 @@
+"""Whether the doubt from few cases is honest: `python benchmarks/few_cases.py [--runs N] [--data DIR]`.
+
+The data sets are those of `policies.py` with at least 500 cases. Each is taken for the whole population, with equally
+many cases of every class. A sample of the same number of each class is judged under known costs, whose logarithms are
+drawn from a standard normal distribution; the population tells what the policies really cost.
+
+  cost, difference   share of policies that use a model whose 90 % range holds the true cost, or the true difference to
+                     the recommended policy
+  P(best)            mean probability that the recommended policy is the best, and how often it was
+  loss               what perfect knowledge of the cases would save, as said and as found, in percent of the cost
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from policies import Data, bundled, of_folder, of_sklearn
+
+from metrics import ElicitedMetric
+from metrics.policies.cases import Policy
+from metrics.policies.judging import Judge, ModelPolicies
+
+Floats = NDArray[np.float64]
+DRAWS, FEWEST = 1_000, 500
+
+
+def true_costs(data: Data, models: list[ModelPolicies], costs: Floats) -> dict[Policy, float]:
+    """Return what each policy of the models costs per case of the population, by policy."""
+    weight = 1.0 / (data.k * np.bincount(data.true, minlength=data.k)[data.true])
+    return {
+        policy: float(weight @ costs[data.true, decided])
+        for model in models
+        for policy, decided in zip(model.policies, model.decisions(data.models[model.name]), strict=True)
+    }
+
+
+def one_run(data: Data, per_class: int, rng: np.random.Generator, seed: int) -> tuple[Floats, list[tuple[bool, bool]]]:
+    """Judge a sample; return P(best), whether it was, loss said and found, and cost, and what the ranges held."""
+    k = data.k
+    costs = np.exp(rng.standard_normal((k, k)))
+    np.fill_diagonal(costs, 0.0)
+    metric = ElicitedMetric.from_cost_matrix([f"c{i}" for i in range(k)], costs)
+    costs = metric.cost_matrix
+    rows = np.concatenate([rng.choice(np.flatnonzero(data.true == label), per_class) for label in range(k)])
+    models = [ModelPolicies(name, costs) for name in data.models]
+    sample = [(model, data.models[model.name][rows]) for model in models]
+    judgement = Judge.of_models(metric, data.true[rows], sample, draws=DRAWS, seed=seed).at(np.full(k, 1 / k))
+    true = true_costs(data, models, costs)
+    true |= {
+        one.policy: float(costs[:, one.policy.predicted].mean())
+        for one in judgement.policies
+        if one.policy.predicted is not None
+    }
+    unit, best = costs[judgement.unit] / judgement.population, judgement.best
+    held = []
+    for one in judgement.policies:
+        if one.policy.model is not None and one is not best:
+            low, high = unit * np.array(one.interval)
+            least, most = unit * np.array(one.difference_interval)
+            cost, more = true[one.policy], true[one.policy] - true[best.policy]
+            held.append((bool(low <= cost <= high), bool(least - 1e-12 <= more <= most + 1e-12)))
+    loss = true[best.policy] - min(true.values())
+    assert judgement.information is not None
+    assert best.probability_best is not None
+    said = unit * judgement.information.of_cases
+    return np.array([best.probability_best, loss < 1e-12, said, loss, true[best.policy]]), held
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=100, help="of each data set and number of cases")
+    parser.add_argument("--per-class", type=int, nargs="+", default=[5, 10, 20, 30, 40, 60, 120])
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    folder = of_folder(options.data) if options.data.is_dir() else []
+    all_data = [data for data in (*folder, *bundled(), *of_sklearn()) if len(data.true) >= FEWEST]
+    for per_class in options.per_class:
+        of_data = []
+        for place, data in enumerate(all_data):
+            rng = np.random.default_rng((options.seed, per_class, place))
+            runs = [one_run(data, per_class, rng, options.seed + number) for number in range(options.runs)]
+            figures = np.array([one for one, _ in runs])
+            held = np.array([pair for _, pairs in runs for pair in pairs], dtype=float).mean(axis=0)
+            said, was, of_cases, loss, cost = figures.mean(axis=0)
+            of_data.append([*held, said, was, 100 * of_cases / cost, 100 * loss / cost])
+        mean, error = np.mean(of_data, axis=0), np.std(of_data, axis=0, ddof=1) / np.sqrt(len(of_data))
+        print(
+            f"{per_class:4d} of each class, {len(of_data)} data sets: cost {mean[0]:.3f} (se {error[0]:.3f}), "
+            f"difference {mean[1]:.3f} (se {error[1]:.3f}), P(best) said {mean[2]:.3f}, was {mean[3]:.3f} "
+            f"(se {error[3]:.3f}), loss said {mean[4]:.1f} %, found {mean[5]:.1f} % (se {error[5]:.1f})",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
