@@ -15,7 +15,7 @@ from metrics.batches import in_threads
 from metrics.inputs.arguments import Floats
 from metrics.policies.cases import Policy
 
-_DRAWS, _FEWEST_DRAWS = 100, 40
+_DRAWS, _FEWEST_DRAWS = 100, 20
 _FEW_CLASSES = 10  # with more, fewer draws keep the time within that of the bootstrap
 _MOST_OF_CLASS, _FEWEST_OF_CLASS = 40_000, 100  # the first divided by the square of the number of classes
 
