@@ -20,6 +20,11 @@ _FEW_CLASSES = 10  # with more, fewer draws keep the time within that of the boo
 _MOST_OF_CLASS, _FEWEST_OF_CLASS = 40_000, 100  # the first divided by the square of the number of classes
 
 
+def enough_draws(k: int) -> int:
+    """Return how many draws of the costs of k classes are enough for a mean over them."""
+    return max(_FEWEST_DRAWS, _DRAWS * _FEW_CLASSES // max(k, _FEW_CLASSES))
+
+
 def savings_of_deciding_anew(
     draws: Floats, estimate: Floats, true: NDArray[np.int64], columns: Sequence[tuple[Policy, Floats]]
 ) -> Floats:
@@ -29,8 +34,8 @@ def savings_of_deciding_anew(
 
     Parameters
     ----------
-    draws : ndarray of shape (b, k, k)
-        Draws of the costs; only the first are looked at.
+    draws : ndarray of shape (s, k, k)
+        Draws of the costs.
     estimate : ndarray of shape (k, k)
         Costs that the policies decide by.
     true : ndarray of shape (n,)
@@ -41,11 +46,9 @@ def savings_of_deciding_anew(
     Returns
     -------
     ndarray of shape (s, k, p)
-        In units of the draws, for the first s draws; 0 for policies that do not decide by the costs, and for classes
-        without cases.
+        In units of the draws; 0 for policies that do not decide by the costs, and for classes without cases.
     """
     k = len(estimate)
-    draws = draws[: max(_FEWEST_DRAWS, _DRAWS * _FEW_CLASSES // max(k, _FEW_CLASSES))]
     of_all = draws.transpose(1, 0, 2).reshape(k, -1)
     found = np.zeros((len(draws), k, len(columns)))
     rows = [_some(np.flatnonzero(true == label), k) for label in range(k)]

@@ -162,15 +162,15 @@ def _advice(found: Information, cost: float, words: CaseWords) -> tuple[Kind, st
     negligible = NEGLIGIBLE * cost
     kind: Literal["answers", "cases"] = "answers" if found.of_known_values > found.of_cases else "cases"
     perfect = max(found.of_known_values, found.of_cases)
-    known = [one for one in found.more if one.of == kind]
-    enough = next((one.number for one in known if one.spares >= _MOST_OF_IT * perfect), None)
+    more = [one for one in found.more if one.of == kind]
+    enough = next((one.number for one in more if one.spares >= _MOST_OF_IT * perfect), None)
     if found.expected_loss <= negligible or max(found.of_values, found.of_cases) <= negligible:
         if found.of_known_values > negligible and kind == "answers" and enough is not None:
             return "decide", f"{now}; {_more_of('answer', 'answers', enough)} would improve the decisions"
         if found.expected_loss <= negligible:
             return "decide", f"{now}: {found.doubted} hardly matters"
         return "decide", f"{now}: neither more answers nor more {words.cases} alone would spare much"
-    if not known:
+    if not more:
         return kind, "Learn more about the costs first"
     if enough is None:
         return "decide", f"{now}: more {'answers' if kind == 'answers' else words.cases} would hardly settle it"

@@ -18,7 +18,7 @@ from metrics.measures.confusion import macro_f1, natural_frequencies
 from metrics.measures.costs import cost_sensitive_decisions
 from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always, case_table, of_model
 from metrics.policies.costs import PolicyCosts, UnitCosts, policy_costs, usual_draws
-from metrics.policies.deciding_anew import savings_of_deciding_anew
+from metrics.policies.deciding_anew import enough_draws, savings_of_deciding_anew
 from metrics.policies.judgement import Judgement
 from metrics.policies.ranking import FEW_OF_CLASS, CostDraws, JudgedPolicy, Threshold, compared, smallest_class
 from metrics.policies.recalibration import UNKNOWN, Calibration, RowSample, calibration, sample_of
@@ -348,7 +348,8 @@ def _savings_of_deciding_anew(costs: PolicyCosts, samples: Sequence[tuple[ModelP
         for (model, _), (numbers, _, proba) in zip(samples, rows, strict=True)
         for one in model.deciding(proba, numbers)
     ]
-    found = savings_of_deciding_anew(draws[costs.order], costs.unit_costs.estimate, rows[0][1], columns)
+    first = draws[costs.order[: enough_draws(len(costs.cases))]]
+    found = savings_of_deciding_anew(first, costs.unit_costs.estimate, rows[0][1], columns)
     return np.pad(found, ((0, 0), (0, 0), (len(costs.policies) - len(columns), 0)))  # the others come first
 
 

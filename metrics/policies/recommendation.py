@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _HARDLY = 3.0
 # Below this probability, the bare recommendation would claim too much.
 UNSURE = 0.5
-_MOST_WITH_FEW = 0.99
+_ENDS_WITH_FEW = 0.01, 0.99  # "more than 99 %" would claim what "at most" takes back
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,7 @@ def _unit(ranking: Ranking, number: str) -> str:
 def _sure(ranking: Ranking) -> str:
     assert ranking.sure is not None
     if ranking.smallest_class is not None:
-        return f"At most {probability(min(ranking.sure, _MOST_WITH_FEW))}"
+        return f"At most {probability(float(np.clip(ranking.sure, *_ENDS_WITH_FEW)))}"
     return probability(ranking.sure).replace("> ", "more than ").replace("< ", "less than ").capitalize()
 
 
