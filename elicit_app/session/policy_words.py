@@ -186,14 +186,15 @@ def information_texts(judgement: Judgement) -> InformationTexts | None:
     if found.of_deciding_anew > _PARTLY * found.at_stake:
         much = "mainly" if found.of_deciding_anew > _MAINLY * found.at_stake else "partly"
         anew = f", {much} because exact values would change some decisions"
-    amount_lost = f"{loss} {unit.one if loss == '1' else unit.many}"
-    expected = (
-        f"{capitalised(found.doubted)} costs {amount_lost} per {per} on average{anew}."
-        if found.at_stake > 0
-        else f"{capitalised(found.doubted)} costs nothing: whatever is true{of_it}, the first stays the best."
-    )
-    more = tuple(_more_text(found, one, judgement.words.cases) for one in _chosen(found))
-    return InformationTexts(advice, expected, more)
+    few = judgement.smallest_class is not None
+    amount_lost = f"{'at least ' if few else ''}{loss} {unit.one if loss == '1' else unit.many}"
+    expected = f"{capitalised(found.doubted)} costs {amount_lost} per {per} on average{anew}."
+    if not found.at_stake:
+        nothing = f"{capitalised(found.doubted)} costs nothing: whatever is true{of_it}, the first stays the best."
+        expected = "What that costs cannot be said." if few else nothing
+    # A bootstrap of few cases cannot say what more of them would show.
+    chosen = [one for one in _chosen(found) if one.of == "answers" or not few]
+    return InformationTexts(advice, expected, tuple(_more_text(found, one, judgement.words.cases) for one in chosen))
 
 
 def _chosen(found: Information) -> tuple[More, ...]:

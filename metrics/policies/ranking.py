@@ -191,6 +191,11 @@ class Ranking:
         reason = self.metric.quality.provisional
         if self.information is not None and reason in NOT_TO_DECIDE_BY:
             return f"Do not decide by these costs yet: {reason}"
+        few = self.smallest_class
+        if self.information is not None and self.information.kind == "decide" and few is not None:
+            named, number = self.words.classes[few[0]], few[1]
+            too_few = f"{number} {'is' if number == 1 else 'are'} too few to show rare mistakes"
+            return f"Collect more {self.words.cases} of “{named}” before you decide: {too_few}"
         return None if self.information is None else self.information.advice
 
     @property

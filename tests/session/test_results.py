@@ -10,7 +10,7 @@ from elicit_app.elicitation.procedure import Outcome
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting, DlpmSetting
 from elicit_app.session.journal.events import Guess
-from elicit_app.session.policy_words import policy_texts
+from elicit_app.session.policy_words import information_texts, policy_texts
 from elicit_app.session.result import (
     answers_behind,
     answers_digest,
@@ -24,7 +24,7 @@ from elicit_app.session.session import Session
 from elicit_app.session.view_builders import answers_csv, export_answers
 from elicit_app.study import open_study
 from elicit_app.study.model import default_wording
-from metrics import ElicitedMetric, confusion_matrix, exchange_rates, meta_pattern_concern_score
+from metrics import ElicitedMetric, confusion_matrix, exchange_rates, judge, meta_pattern_concern_score
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import kept_draws
 
@@ -244,6 +244,17 @@ def test_a_stated_prevalence_replaces_the_one_of_the_data(traffic):
     metric = ElicitedMetric.from_cost_matrix(traffic.classes, 1 - np.eye(3))
     for view in models_as_is(scenarios_of(stated, metric)):
         assert view.judged.cost_per_population == pytest.approx(stated.population * (1 - view.accuracy))
+
+
+@pytest.mark.parametrize(("cases", "lost"), [(6, "What that costs cannot be said."), (60, "costs nothing")])
+def test_what_few_cases_leave_unknown_is_not_said_to_cost_nothing(cases, lost):
+    metric = ElicitedMetric.from_cost_matrix(["ill", "well"], [[0, 5], [1, 0]])
+    true = np.repeat(["ill", "well"], [cases, 100])
+    sure = np.column_stack([true == "ill", true == "well"]) * 0.98 + 0.01
+    texts = information_texts(judge(metric, true, {"model": sure}))
+    assert lost in texts.loss
+    assert texts.advice.startswith("Collect more cases of “ill”" if cases == 6 else "Decide now")
+    assert any("more cases" in one.number for one in texts.more) == (cases == 60)
 
 
 def test_the_table_has_every_answer_as_it_was_shown(session, tmp_path):

@@ -208,6 +208,7 @@ def test_few_cases_of_a_class_make_no_recommendation_sure(ill, few):
     assert words.sureness.startswith("At most 99 % sure" if few else "More than 99 % sure")
     assert (f"of “cancer” only {ill} patients were counted" in words.sureness) == few
     assert any("ranges are too narrow" in note for note in judgement.notes) == few
+    assert judgement.advice.startswith("Collect more patients of “cancer” before" if few else "Decide now")
 
 
 def test_a_class_that_is_not_among_the_cases_judged_makes_nothing_unsure():
