@@ -270,7 +270,7 @@ class Quality:
         """Return a sentence that readers need before they use the costs; empty if there is no caveat.
 
         >>> Quality(provisional=CHOICE_SETTLED).caveat
-        'The questions ended when the choice was settled; the costs are not known closely.'
+        'The questions ended when answers would hardly change the choice; the costs are not known closely.'
         >>> Quality(provisional="only 6 answers").caveat
         'The costs are provisional: only 6 answers.'
         """
@@ -278,7 +278,7 @@ class Quality:
             return ""
         if self.provisional == CHOICE_SETTLED:
             # Said as what happened: other cases, models or prevalences may unsettle the choice again.
-            return "The questions ended when the choice was settled; the costs are not known closely."
+            return "The questions ended when answers would hardly change the choice; the costs are not known closely."
         return f"The costs are provisional: {self.provisional.rstrip('.')}."
 
 

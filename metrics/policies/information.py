@@ -25,7 +25,7 @@ import numpy as np
 
 from metrics.elicited.metric_parts import CaseWords
 from metrics.inputs.arguments import Floats
-from metrics.text import amount
+from metrics.text import amount, capitalised
 
 Kind = Literal["decide", "answers", "cases"]
 
@@ -164,9 +164,11 @@ def _advice(found: Information, cost: float, words: CaseWords) -> tuple[Kind, st
     perfect = max(found.of_known_values, found.of_cases)
     more = [one for one in found.more if one.of == kind]
     enough = next((one.number for one in more if one.spares >= _MOST_OF_IT * perfect), None)
-    if found.expected_loss <= negligible or max(found.of_values, found.of_cases) <= negligible:
-        if found.of_known_values > negligible and kind == "answers" and enough is not None:
-            return "decide", f"{now}; {_more_of('answer', 'answers', enough)} would improve the decisions"
+    decided = found.expected_loss <= negligible or max(found.of_values, found.of_cases) <= negligible
+    if kind == "answers" and found.of_values <= negligible < found.of_known_values and enough is not None:
+        improve = f"{_more_of('answer', 'answers', enough)} would improve the decisions"
+        return ("decide", f"{now}; {improve}") if decided else (kind, capitalised(improve))
+    if decided:
         if found.expected_loss <= negligible:
             return "decide", f"{now}: {found.doubted} hardly matters"
         return "decide", f"{now}: neither more answers nor more {words.cases} alone would spare much"

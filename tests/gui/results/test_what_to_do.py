@@ -131,7 +131,7 @@ def test_settled_choices_with_open_costs_are_said(page, view, study):
     page.show_result(replace(view, metric=replace(view.metric, quality=quality)), study)
     assert (
         page.recommendation.card.costs.text()
-        == "The questions ended when the choice was settled; the costs are not known closely."
+        == "The questions ended when answers would hardly change the choice; the costs are not known closely."
     )
     assert page.save.text() == "Save report…"
 

@@ -280,6 +280,11 @@ class TestInformation:
         assert information(drawn, hardly, drawn, 12, 400, PATIENTS).kind == "cases"
         assert information(drawn, hardly, drawn, 12, 400, PATIENTS, hardly[:100] - 8.0).kind == "answers"
 
+    def test_answers_that_would_not_change_the_choice_are_not_said_to_settle_it(self):
+        drawn, settled = self.draws(0.0, 10.0), self.draws(60.0, 10.0)
+        found = information(drawn, settled, drawn, 12, 400, PATIENTS, settled[:100] - 8.0)
+        assert (found.kind, found.advice) == ("answers", "About 15 more answers would improve the decisions")
+
     def test_policies_as_they_are_stay_among_what_known_values_would_choose(self):
         drawn = self.draws(60.0, 10.0)
         assert information(drawn, drawn, drawn, 12, 400, PATIENTS, drawn[:100] + 1.0).of_deciding_anew == 0
