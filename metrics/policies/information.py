@@ -160,12 +160,15 @@ def _advice(found: Information, cost: float, words: CaseWords) -> tuple[Kind, st
     # Without draws, the error of the costs is unknown.
     now = "Decide now" if found.doubted == DOUBTED else "Decide now, if the costs hold"
     negligible = NEGLIGIBLE * cost
-    kind: Literal["answers", "cases"] = "answers" if found.of_known_values > found.of_cases else "cases"
-    perfect = max(found.of_known_values, found.of_cases)
+    # Where nobody can be asked more, only the choice among the policies counts.
+    askable = any(one.of == "answers" for one in found.more)
+    of_answers = found.of_known_values if askable else found.of_values
+    kind: Literal["answers", "cases"] = "answers" if of_answers > found.of_cases else "cases"
+    perfect = max(of_answers, found.of_cases)
     more = [one for one in found.more if one.of == kind]
     enough = next((one.number for one in more if one.spares >= _MOST_OF_IT * perfect), None)
     decided = found.expected_loss <= negligible or max(found.of_values, found.of_cases) <= negligible
-    if kind == "answers" and found.of_values <= negligible < found.of_known_values and enough is not None:
+    if kind == "answers" and found.of_values <= negligible < of_answers and enough is not None:
         improve = f"{_more_of('answer', 'answers', enough)} would improve the decisions"
         return ("decide", f"{now}; {improve}") if decided else (kind, capitalised(improve))
     if decided:

@@ -280,6 +280,11 @@ class TestInformation:
         assert information(drawn, hardly, drawn, 12, 400, PATIENTS).kind == "cases"
         assert information(drawn, hardly, drawn, 12, 400, PATIENTS, hardly[:100] - 8.0).kind == "answers"
 
+    def test_who_cannot_be_asked_more_is_not_told_to_learn_what_only_moves_decisions(self):
+        drawn, settled = self.draws(0.0, 10.0), self.draws(60.0, 10.0)
+        found = information(drawn, settled, drawn, 0, 400, PATIENTS, settled[:100] - 8.0)
+        assert (found.kind, found.advice) == ("cases", "Collect about 150 more patients")
+
     def test_answers_that_would_not_change_the_choice_are_not_said_to_settle_it(self):
         drawn, settled = self.draws(0.0, 10.0), self.draws(60.0, 10.0)
         found = information(drawn, settled, drawn, 12, 400, PATIENTS, settled[:100] - 8.0)
