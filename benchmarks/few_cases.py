@@ -2,7 +2,8 @@
 
 The data sets are those of `policies.py` with at least 500 cases. Each is taken for the whole population, with equally
 many cases of every class. A sample of the same number of each class is judged under known costs, whose logarithms are
-drawn from a standard normal distribution; the population tells what the policies really cost.
+drawn from a standard normal distribution; the population tells what the policies really cost, those of badly
+calibrated models recalibrated by the sample among them.
 
   cost, difference   share of policies that use a model whose 90 % range holds the true cost, or the true difference to
                      the recommended policy
@@ -22,6 +23,7 @@ from policies import Data, bundled, of_folder, of_sklearn
 from metrics import ElicitedMetric
 from metrics.policies.cases import Policy
 from metrics.policies.judging import Judge, ModelPolicies
+from metrics.policies.recalibration import calibration
 
 Floats = NDArray[np.float64]
 DRAWS, FEWEST = 1_000, 500
@@ -45,9 +47,10 @@ def one_run(data: Data, per_class: int, rng: np.random.Generator, seed: int) -> 
     metric = ElicitedMetric.from_cost_matrix([f"c{i}" for i in range(k)], costs)
     costs = metric.cost_matrix
     rows = np.concatenate([rng.choice(np.flatnonzero(data.true == label), per_class) for label in range(k)])
-    models = [ModelPolicies(name, costs) for name in data.models]
+    known = data.true[rows]
+    models = [ModelPolicies(name, costs, calibration(known, proba[rows])) for name, proba in data.models.items()]
     sample = [(model, data.models[model.name][rows]) for model in models]
-    judgement = Judge.of_models(metric, data.true[rows], sample, draws=DRAWS, seed=seed).at(np.full(k, 1 / k))
+    judgement = Judge.of_models(metric, known, sample, draws=DRAWS, seed=seed).at(np.full(k, 1 / k))
     true = true_costs(data, models, costs)
     true |= {
         one.policy: float(costs[:, one.policy.predicted].mean())
