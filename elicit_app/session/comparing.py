@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import NormalDist
 
 import numpy as np
 
@@ -48,6 +49,10 @@ IN_ONE_BELIEF = (
 )
 # A difference as small as this is not worth a sentence.
 _SAME = 1.05
+# How often two experts of the same values may be said to disagree about one mistake; ranges of 90 % that are equally
+# wide and just fail to meet have this probability.
+_CHANCE = 0.02
+_NORMAL = NormalDist()
 
 
 def compare(
@@ -95,7 +100,7 @@ def _how(pooled: ElicitedMetric, mistakes: Sequence[MistakeRates]) -> str:
     """Explain the pooling method, and how far the experts are from the pooled ratios."""
     in_one_belief = pooled.provenance.parameters.get("pooled_by") == ONE_BELIEF
     sentences = [IN_ONE_BELIEF if in_one_belief else BY_MEAN, spread_words(mistakes)]
-    if experts_agree(pooled) and not any(one.disjoint for one in mistakes):
+    if experts_agree(pooled) and not any(one.plainly_apart for one in mistakes):
         sentences.append("These answers do not rule out that the experts agree.")
     return " ".join(filter(None, sentences))
 
@@ -171,7 +176,7 @@ def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str], *, oppo
     times = f": {widest.times}." if widest.times else "."
     plausible = all(rate.plausible for rate in widest.rates)
     ranges = "Their plausible ranges" if plausible else "Their ranges"
-    if widest.disjoint:
+    if widest.plainly_apart:
         unlike = ", not a lack of answers" if plausible else " if every answer is right"
         return (
             f"They disagree most about {widest.mistake.many}",
@@ -185,7 +190,8 @@ def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str], *, oppo
     differ = f"They differ most about {widest.mistake.many}. {text}{times}" if widest.known else f"{text}."
     if opposed:
         return "They disagree about the order", differ
-    return "No clear disagreement", f"{differ} {ranges} meet, so more answers could bring them together."
+    meet = "nearly meet, which may be chance" if widest.disjoint else "meet"
+    return "No clear disagreement", f"{differ} {ranges} {meet}, so more answers could bring them together."
 
 
 def _widest(mistakes: Sequence[MistakeRates]) -> MistakeRates:
@@ -258,9 +264,9 @@ class MistakeRates:
     def apart(self) -> tuple[bool, bool, float]:
         """Return how far apart the experts are, as a key for sorting.
 
-        Disjoint ranges come first, then differences of known ratios, then those of which an end is only bounded.
+        Those plainly apart come first, then differences of known ratios, then those of which an end is only bounded.
         """
-        return bool(self.disjoint), self.known and self.factor >= _SAME, self.factor
+        return self.plainly_apart, self.known and self.factor >= _SAME, self.factor
 
     @property
     def times(self) -> str:
@@ -282,6 +288,21 @@ class MistakeRates:
         if most.low is None or least.high is None:
             return None
         return most.low > least.high
+
+    @property
+    def plainly_apart(self) -> bool:
+        """Return whether the ranges of those two are disjoint by more than chance among so many experts explains.
+
+        Plausible ranges of 90 % are taken as normal on the log scale, and all pairs of experts as candidates
+        (Bonferroni). Other ranges are as certain as the answers.
+        """
+        most, least = (self.rates[index] for index in self.ends)
+        if not self.disjoint or not (most.plausible and least.plausible) or not (least.ratio and least.high):
+            return bool(self.disjoint)
+        assert most.low is not None
+        spread = math.hypot(math.log(most.ratio / most.low), math.log(least.high / least.ratio)) / _NORMAL.inv_cdf(0.95)
+        pairs = math.comb(len(self.rates), 2)
+        return math.log(most.ratio / least.ratio) > spread * _NORMAL.inv_cdf(1 - _CHANCE / (2 * pairs))
 
 
 def furthest(mistakes: Sequence[MistakeRates], most: int) -> tuple[MistakeRates, ...]:

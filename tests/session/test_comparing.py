@@ -48,9 +48,9 @@ NEEDLESS = Mistake("Needless excision", "needless excision", "needless excisions
 HARMLESS = Mistake("Harmless mix-up", "harmless mix-up", "harmless mix-ups")
 
 
-def rates(true, mistake, *found, yardstick=False):
+def rates(true, mistake, *found, yardstick=False, plausible=True):
     words = Consequence(str(true), None, mistake.name, mistake.one, mistake.many)
-    made = tuple(ExchangeRate(true, None, *one, yardstick, words) for one in found)
+    made = tuple(ExchangeRate(true, None, *one, yardstick, words, plausible=plausible) for one in found)
     return MistakeRates(mistake, made, made[0])
 
 
@@ -66,6 +66,24 @@ def test_a_difference_that_ranges_do_not_explain_comes_first():
         "For Ada one missed melanoma counts as much as 12 needless excisions, for Ben as much as 2: 6 times apart. "
         "Their plausible ranges do not meet, so this is a difference of opinion, not a lack of answers."
     )
+
+
+def test_two_of_many_experts_seem_apart_more_easily_than_two():
+    apart = (10.0, 5.0, 20.0), (2.0, 1.0, 4.0)
+    between = (4.0, 2.0, 8.0)
+    two, five = (rates(0, MISSED, *apart, *[between] * more) for more in (0, 3))
+    assert (two.disjoint, five.disjoint) == (True, True)
+    assert (two.plainly_apart, five.plainly_apart) == (True, False)
+    headline, detail = disagreement((five, rates(1, NEEDLESS, *[(1, 1, 1)] * 5, yardstick=True)), "ABCDE")
+    assert headline == "No clear disagreement"
+    assert "nearly meet, which may be chance, so more answers could bring them together" in detail
+    assert furthest((five, rates(2, HARMLESS, *[(1, 0.1, 9)] * 4, (90.0, 70.0, 99.0))), 1)[0].mistake is HARMLESS
+
+
+def test_ranges_that_are_no_probabilities_are_apart_if_they_do_not_meet():
+    nearly = (10.0, 5.0, 20.0), (4.8, 2.4, 4.9)
+    assert rates(0, MISSED, *nearly, plausible=False).plainly_apart
+    assert not rates(0, MISSED, *nearly).plainly_apart
 
 
 def test_ranges_that_meet_are_no_clear_disagreement():
