@@ -40,7 +40,8 @@ def apart_words(row: MistakeRates) -> str:
     if row.factor < 1.05:
         return "the same for all"
     times = row.times if math.isfinite(row.factor) else "one counts it as nothing"
-    return "; ".join(filter(None, (times, "ranges do not meet" if row.disjoint else "")))
+    ranges = "ranges do not meet" if row.plainly_apart else "ranges nearly meet" if row.disjoint else ""
+    return "; ".join(filter(None, (times, ranges)))
 
 
 class ExpertPlot(LogPlot):
@@ -124,8 +125,8 @@ class ExpertPlot(LogPlot):
 
     @staticmethod
     def _paint_title(painter: QPainter, colours: Tokens, row: MistakeRates, room: QRectF) -> None:
-        strong, ink = font(Role.STRONG), colours.ink if row.disjoint else colours.ink2
-        note = font(Role.NOTE, weight=600 if row.disjoint else 400)
+        strong, ink = font(Role.STRONG), colours.ink if row.plainly_apart else colours.ink2
+        note = font(Role.NOTE, weight=600 if row.plainly_apart else 400)
         if room.height() <= em(32):
             write(painter, room, row.mistake.name, strong, colours.ink)
             write(painter, room, apart_words(row), note, ink, RIGHT)
