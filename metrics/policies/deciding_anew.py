@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from metrics.batches import in_threads
 from metrics.inputs.arguments import Floats
+from metrics.measures.costs import least_cost_decisions
 from metrics.policies.cases import Policy
 
 _DRAWS, _FEWEST_DRAWS = 100, 20
@@ -59,7 +60,7 @@ def savings_of_deciding_anew(
         proba = columns[place][1][rows[label]]
         if not len(proba):
             return
-        now = (proba @ estimate).argmin(axis=1)
+        now = least_cost_decisions(proba, estimate)
         anew = (proba @ of_all).reshape(len(proba), len(draws), k).argmin(axis=2)
         costs = draws[:, label]
         found[:, label, place] = (costs[:, now] - np.take_along_axis(costs, anew.T, axis=1)).mean(axis=1)
