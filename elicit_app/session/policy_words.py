@@ -178,23 +178,28 @@ def information_texts(judgement: Judgement) -> InformationTexts | None:
     found, advice = judgement.information, judgement.advice
     if found is None or advice is None:
         return None
-    unit = judgement.mistake(*judgement.unit)
-    loss = total_cost(found.at_stake)
-    of_it = "" if found.doubted == DOUBTED else " of them"
-    per = f"{judgement.population:,} {judgement.words.cases}"
-    anew = ""
+    # A bootstrap of few cases cannot say what more of them would show.
+    few = judgement.smallest_class is not None
+    chosen = [one for one in _chosen(found) if one.of == "answers" or not few]
+    more = tuple(_more_text(found, one, judgement.words.cases) for one in chosen)
+    return InformationTexts(advice, _loss_text(judgement, found, few), more)
+
+
+def _loss_text(judgement: Judgement, found: Information, few: bool) -> str:
+    """Return what deciding now costs on average, as a sentence; with few cases it is a lower bound."""
+    if not found.at_stake and few:
+        return "What that costs cannot be said."
+    doubted = capitalised(found.doubted)
+    if not found.at_stake:
+        of_it = "" if found.doubted == DOUBTED else " of them"
+        return f"{doubted} costs nothing: whatever is true{of_it}, the first stays the best."
+    unit, loss = judgement.mistake(*judgement.unit), total_cost(found.at_stake)
+    lost = f"{'at least ' if few else ''}{loss} {unit.one if loss == '1' else unit.many}"
+    why = ""
     if found.of_deciding_anew > _PARTLY * found.at_stake:
         much = "mainly" if found.of_deciding_anew > _MAINLY * found.at_stake else "partly"
-        anew = f", {much} because exact values would change some decisions"
-    few = judgement.smallest_class is not None
-    amount_lost = f"{'at least ' if few else ''}{loss} {unit.one if loss == '1' else unit.many}"
-    expected = f"{capitalised(found.doubted)} costs {amount_lost} per {per} on average{anew}."
-    if not found.at_stake:
-        nothing = f"{capitalised(found.doubted)} costs nothing: whatever is true{of_it}, the first stays the best."
-        expected = "What that costs cannot be said." if few else nothing
-    # A bootstrap of few cases cannot say what more of them would show.
-    chosen = [one for one in _chosen(found) if one.of == "answers" or not few]
-    return InformationTexts(advice, expected, tuple(_more_text(found, one, judgement.words.cases) for one in chosen))
+        why = f", {much} because exact values would change some decisions"
+    return f"{doubted} costs {lost} per {judgement.population:,} {judgement.words.cases} on average{why}."
 
 
 def _chosen(found: Information) -> tuple[More, ...]:

@@ -188,15 +188,16 @@ class Ranking:
     @property
     def advice(self) -> str | None:
         """Return whether to decide now or to learn more first; None without draws."""
-        reason = self.metric.quality.provisional
-        if self.information is not None and reason in NOT_TO_DECIDE_BY:
+        found, few, reason = self.information, self.smallest_class, self.metric.quality.provisional
+        if found is None:
+            return None
+        if reason in NOT_TO_DECIDE_BY:
             return f"Do not decide by these costs yet: {reason}"
-        few = self.smallest_class
-        if self.information is not None and self.information.kind == "decide" and few is not None:
-            named, number = self.words.classes[few[0]], few[1]
-            too_few = f"{number} {'is' if number == 1 else 'are'} too few to show rare mistakes"
-            return f"Collect more {self.words.cases} of “{named}” before you decide: {too_few}"
-        return None if self.information is None else self.information.advice
+        if few is None or found.kind != "decide":
+            return found.advice
+        named, number = self.words.classes[few[0]], few[1]
+        too_few = f"{number} {'is' if number == 1 else 'are'} too few to show rare mistakes"
+        return f"Collect more {self.words.cases} of “{named}” before you decide: {too_few}"
 
     @property
     def best(self) -> JudgedPolicy:
