@@ -81,23 +81,27 @@ class RowSample:
 
     def update(self, y_true: NDArray[np.int64], y_proba: NDArray[Any], first_row: int) -> None:
         """Add rows: class indices (n,), probabilities (n, k), and the number of the first row among all rows."""
-        wanted = np.arange(-first_row % self._step, len(y_true), self._step)
         self._labels_only = self._labels_only and labels_only(y_proba)
+        while len(wanted := np.arange(-first_row % self._step, len(y_true), self._step)) > MOST_ROWS:
+            self._keep_every(2 * self._step)  # before they are copied
         self._rows.append((first_row + wanted, y_true[wanted], y_proba[wanted].astype(np.float64)))
-        self._thin()
+        self._limit()
 
     def merge(self, other: RowSample) -> None:
         """Add the rows that another sample has seen."""
         self._rows += other._rows
         self._labels_only = self._labels_only and other._labels_only
-        self._step = max(self._step, other._step)
-        self._thin()
+        self._keep_every(max(self._step, other._step))
+        self._limit()
 
-    def _thin(self) -> None:
+    def _limit(self) -> None:
         while sum(len(numbers) for numbers, _, _ in self._rows) > MOST_ROWS:
-            self._step *= 2
-            kept = [(numbers % self._step == 0, part) for part in self._rows for numbers in part[:1]]
-            self._rows = [(part[0][keep], part[1][keep], part[2][keep]) for keep, part in kept]
+            self._keep_every(2 * self._step)
+
+    def _keep_every(self, step: int) -> None:
+        self._step = step
+        kept = [(numbers % step == 0, part) for part in self._rows for numbers in part[:1]]
+        self._rows = [(part[0][keep], part[1][keep], part[2][keep]) for keep, part in kept]
 
     def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
         """Return the numbers of the rows, (n,), ascending, with their true classes, (n,), and probabilities, (n, k)."""

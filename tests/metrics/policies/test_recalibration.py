@@ -89,6 +89,17 @@ def test_of_many_rows_a_part_is_kept_that_depends_on_their_numbers_alone():
     assert sum(len(part[0]) for part in forward._rows) <= MOST_ROWS
 
 
+def test_a_part_of_few_rows_is_thinned_like_the_others(monkeypatch):
+    monkeypatch.setattr("metrics.policies.recalibration.MOST_ROWS", 200)
+    true, proba = cases(3, 260)
+    whole, few, many = RowSample(), RowSample(), RowSample()
+    whole.update(true, proba, 0)
+    few.update(true[:10], proba[:10], 0)
+    many.update(true[10:], proba[10:], 10)
+    few.merge(many)
+    np.testing.assert_array_equal(few.rows()[0], whole.rows()[0])
+
+
 @pytest.mark.parametrize(("rows", "kept"), [(200, 200), (201, 101)])
 def test_rows_are_thinned_only_above_their_number(monkeypatch, rows, kept):
     monkeypatch.setattr("metrics.policies.recalibration.MOST_ROWS", 200)
