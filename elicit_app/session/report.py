@@ -236,8 +236,9 @@ def _doubts(judgement: Judgement) -> tuple[tuple[str, str], ...]:
             first += " The ranges above do not include this doubt."
         elif found.of_values <= 0.03 * max(found.expected_loss, 1e-12):
             first += " Nearly every value in it gives the same first choice."
-    weighted = " and weighted to the stated prevalence" if judgement.stated else ""
-    second = f"{judgement.n_cases:,} {words.cases} were counted{weighted}; others like them would give other counts."
+    counted_how = "counted, weighted to the stated prevalence" if judgement.stated else "counted"
+    cases = f"{judgement.n_cases:,} {words.cases} were {counted_how} and taken as independent"
+    second = f"{cases}; others like them would give other counts."
     return ("Doubt from the answers", first), ("Doubt from the cases", second)
 
 

@@ -7,6 +7,7 @@ and the yardstick; stated prevalences are checked here too.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 
 _WEIGHTS = ("sample_weight", "sample_weights", "weight", "weights")
+_PEOPLE = re.compile(r"(patient|person|subject|participant)[ _-]?(id|number|no|nr)?", re.IGNORECASE)
 MOST_NUMBERS = 64_000_000
 """Largest number of probabilities of one model in a study: half a gibibyte."""
 
@@ -55,6 +57,7 @@ class PredictionsFile:
     start: int = 0
     stop: int | None = None
     weights: str = ""  # a column that seems to hold case weights, which is not used; or empty
+    people: tuple[Table, int] | None = None  # the file as written, and a column that seems to tell whose each row is
 
     @property
     def name(self) -> str:
@@ -115,14 +118,16 @@ def open_predictions(
         numbered = numbers_only(_first_labels(table), classes)
         columns = ColumnMap(TRUTH, _numbered(len(classes)) if numbered else tuple(classes), (PREDICTED,), "labels")
     used = () if columns is None else (columns.truth, *columns.columns)
-    weights = weight_column([name for name in map(str.strip, table.columns) if name not in used])
+    others = [name if name not in used else "" for name in map(str.strip, table.columns)]
+    weights = weight_column(others)
+    people = next(((table, at) for at, name in enumerate(others) if _PEOPLE.fullmatch(name)), None)
     table = table if columns is None else MappedTable(table, columns)
     names = [name.strip() for name in table.columns]
     found = {position: known for position, name in enumerate(names) if (known := class_of_column(name)) is not None}
     findings = [*_column_findings(names, list(found.values()))]
     if findings:
         raise file_problem(table.path, *findings)
-    return PredictionsFile(table, tuple(found.values()), (names.index(TRUTH), *found), weights=weights)
+    return PredictionsFile(table, tuple(found.values()), (names.index(TRUTH), *found), weights=weights, people=people)
 
 
 def numbers_only(labels: Iterable[object], classes: Sequence[str]) -> bool:
@@ -164,7 +169,11 @@ def read_predictions(
     predictions = Predictions(
         file.name, y_true, np.ascontiguousarray(np.concatenate([batch.y_proba for batch in batches]), dtype=np.float64)
     )
-    notes = (*weight_notes(file.table.path, file.weights), *rescaling_notes(file.table.path, check.rescaled))
+    notes = (
+        *weight_notes(file.table.path, file.weights),
+        *people_notes(file),
+        *rescaling_notes(file.table.path, check.rescaled),
+    )
     if columns is not None and columns.kind == "labels":
         what = f"{columns.columns[0]} of {file.table.path.name}"
         notes += (f"{what} holds decided labels: it is judged as it decides, without probabilities.",)
@@ -211,6 +220,23 @@ def weight_column(names: Sequence[str]) -> str:
 def weight_notes(path: Path, column: str) -> tuple[str, ...]:
     """Return a note if a column of a file seems to hold case weights."""
     return (f"{path.name}: the column {column} is not used; every case counts alike.",) if column else ()
+
+
+def people_notes(file: PredictionsFile) -> tuple[str, ...]:
+    """Return a note if a column of a file seems to tell that several rows are of one person."""
+    if file.people is None:
+        return ()
+    table, at = file.people
+    found = Counter[object]()
+    for frame in table.frames([at], 0, None):
+        found.update(frame.to_series().drop_nulls().to_list())
+    if found.total() == len(found):
+        return ()
+    told = f"{found.total():,} rows have {len(found):,} different values of {table.columns[at].strip()}"
+    return (
+        f"{table.path.name}: {told}, but every row counts as independent of the others. If several rows are of one "
+        "person, ranges are too narrow and the best choice is less sure than it is said to be.",
+    )
 
 
 def rescaling_notes(path: Path, rows: int) -> tuple[str, ...]:

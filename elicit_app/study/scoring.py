@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Problem
 from elicit_app.study.checking import Batch, require_comparable
-from elicit_app.study.reading import numbering_notes, open_predictions, weight_notes
+from elicit_app.study.reading import numbering_notes, open_predictions, people_notes, weight_notes
 from metrics import ElicitedMetric
 from metrics.accumulating import ConcernScore, ExpectedCost, OnePass
 from metrics.elicited.release import ReleaseForm
@@ -232,6 +232,7 @@ def _batches(rows: ModelRows, metric: ElicitedMetric, tally: ModelTally, advance
         notes = (
             *(numbering_notes(piece.path, metric.classes) if numbered else ()),
             *weight_notes(piece.path, file.weights),
+            *(() if piece.start else people_notes(file)),  # of a file in parts once
         )
         tally.notes += [note for note in notes if note not in tally.notes]
 
