@@ -37,6 +37,7 @@ from elicit_app.session.session import Session
 from elicit_app.study.model import Key, Mistake, Study, Wording, default_wording
 from metrics import ElicitedMetric, exchange_rates
 from metrics.elicited.exchange import ExchangeRate
+from metrics.elicited.kinds import thing_of
 from metrics.elicited.metric_parts import OPPOSED
 from metrics.policies.judgement import Judgement
 from metrics.policies.recommendation import short_recommendation
@@ -433,14 +434,24 @@ def only_in_second_round(name: str) -> str:
 
 
 def since_first_round(view: ComparisonView, sources: Sequence[Source], wording: Wording) -> str:
-    """Return how far apart experts were in the first round where they differed most, and how far they are now."""
+    """Return how far apart experts were in the first round, and how far they are now.
+
+    Where they differed most, chance alone brings them closer; so the mean over all mistakes is told, too.
+    """
     then = _mistakes(aligned(sources), view.pooled, wording)
     most = _widest(then)
     now = view.mistakes[then.index(most)]
     if not (most.times and now.times) or most.factor < _SAME:
         return ""
     are = f"are {now.times}" if now.factor >= _SAME else "agree"
-    return f"About {most.mistake.many} they were {most.times} in the first round, and {are} now."
+    said = f"About {most.mistake.many} they were {most.times} in the first round, and {are} now"
+    both = [pair for pair in zip(then, view.mistakes, strict=True) if pair[0].times and pair[1].times]
+    pairs = [(one.factor, other.factor) for one, other in both if not one.is_yardstick]
+    if len(pairs) < 2:
+        return f"{said}."
+    before, after = (two_digits(float(factor)) for factor in np.exp(np.mean(np.log(pairs), axis=0)))
+    average = f"on average over {len(pairs)} {thing_of(view.pooled.kind)}s, {before} times then and {after} times now"
+    return f"{said}; {average}. Where differences were largest, chance alone makes them smaller."
 
 
 def _programs(sessions: Sequence[SessionSummary], found: Sequence[SessionSummary]) -> list[SessionSummary]:

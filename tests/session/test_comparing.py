@@ -405,6 +405,19 @@ def test_after_a_second_round_it_is_told_how_far_apart_the_experts_were(now, sai
     assert since_first_round(view, asked((0.5, 0.5)), wording) == "", "they agreed before"
 
 
+def test_after_a_second_round_the_average_is_told_too_because_the_largest_difference_shrinks_by_chance():
+    def asked(*experts):
+        costs = [[[0, 1, one], [other, 0, 1], [1, 1, 0]] for one, other in experts]
+        made = [ElicitedMetric.from_cost_matrix(tuple("abc"), cost, yardstick=("a", "b")) for cost in costs]
+        return [Source(f"{at}.json", metric) for at, metric in enumerate(made)]
+
+    now = asked((0.25, 0.5), (0.5, 0.5))
+    view = compare([Expert(name, source) for name, source in zip(("Ada", "Ben"), now, strict=True)], "files")
+    said = since_first_round(view, asked((0.1, 0.5), (0.8, 0.5)), wording_of(now[0].metric))
+    assert "8 times apart in the first round, and are 2 times apart now; on average over 5 mistakes, " in said
+    assert f"{8**0.2:.1f} times then and {2**0.2:.1f} times now. " in said
+
+
 def test_prices_are_of_amounts_and_none_of_these_is_called_a_mistake():
     experts = []
     for name, prices in (("Ada", [1.0, 8.0, 0.1]), ("Ben", [1.0, 0.1, 8.0])):
