@@ -11,7 +11,8 @@ policy also costs least under the expert's true values.
   loss             excess cost of the recommended policy over that one, in percent
 
 Of all sittings it prints what known values would save, as the result says and as the true values have it: if decisions
-stay as they are, and if they follow the values.
+stay as they are, and if they follow the values. With --further it asks on instead, and prints what is said of further
+answers, and what the recommended policy then costs less.
 
 Real predictions are read from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA); without it their
 studies are omitted.
@@ -30,18 +31,19 @@ from elicitation import opened
 from numpy.typing import NDArray
 
 from elicit_app.elicitation import LPM
-from elicit_app.elicitation.oracles import WobblingOracle
+from elicit_app.elicitation.oracles import WobblingOracle, run
 from elicit_app.elicitation.procedure import Outcome, Procedure
 from elicit_app.elicitation.questions import Progress
 from elicit_app.registry.entries import procedure_for, setting_of
 from elicit_app.session.result import judge_of
 from elicit_app.study.model import Study
-from metrics import ElicitedMetric
+from metrics import ElicitedMetric, Provenance
 from metrics.policies.judging import Judge
 
 Floats = NDArray[np.float64]
 STUDIES = ("breast-cancer", "wine", "traffic-light", "pneumonia", "emotions", "news")
 SAME_COST = 1e-9
+LENGTHS = (10, 15, 20, 30, 40, 60)  # answers after which further ones are looked at
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,49 @@ def sitting(study: Study, seed: int, wobble: float, spread: float, purpose: str)
     )
 
 
+def asked_on(study: Study, seed: int, wobble: float, spread: float) -> tuple[Floats, Floats]:
+    """Return what further answers save as said, shape (n, n), and what the recommended policy costs, shape (n,).
+
+    Both are after each of `LENGTHS` answers, per 1,000 cases; what is said is for each of the lengths.
+    """
+    rng = np.random.default_rng((seed, 4))
+    k = study.n_classes
+    log_costs = rng.normal(0, spread, k * k - k)
+    procedure = procedure_for(study, setting_of("bayes", purpose="costs", questions=max(LENGTHS), seed=seed))
+    _, asked = run(procedure, person(log_costs, wobble, rng))
+    truth = ElicitedMetric.from_cost_matrix(study.classes, LPM.costs(-np.exp(log_costs))).cost_matrix
+    said, costs = [], []
+    for length in LENGTHS:
+        outcome = procedure.conclude(asked[:length])
+        metric = ElicitedMetric.from_weights(
+            study.classes,
+            outcome.weights,
+            outcome.family,
+            samples=outcome.samples,
+            provenance=Provenance(procedure="bayes", questions=length),
+        )
+        judge = judge_of(study, metric)
+        judged = judge.at()
+        costs.append(1_000 * true_costs(judge, truth)[judge.costs.policies.index(judged.best.policy)])
+        assert judged.information is not None
+        more = [(0, 0.0), *((one.number, one.spares) for one in judged.information.more if one.of == "answers")]
+        unit = 1_000 * judge.metric.cost_matrix[judged.unit] / judged.population
+        said.append(unit * np.interp(np.array(LENGTHS) - length, *np.array(more).T))
+    return np.array(said), np.array(costs)
+
+
+def report_further(found: list[tuple[Floats, Floats]]) -> None:
+    """Print shares of the cost: said, and found with its standard error."""
+    said, costs = (np.array(part) for part in zip(*found, strict=True))
+    for at, length in enumerate(LENGTHS[:-1]):
+        print(f"after {length} answers, of {len(costs)} sittings", end="")
+        for then in range(at + 1, len(LENGTHS)):
+            share = said[:, at, then].mean() / costs[:, at].mean()
+            spared, error = _share(costs[:, at] - costs[:, then], costs[:, at])
+            print(f"; {LENGTHS[then] - length} more: said {share:.3f}, found {spared:.3f} (se {error:.3f})", end="")
+        print(flush=True)
+
+
 def true_costs(judge: Judge, truth: Floats) -> Floats:
     """Return the cost per case under true costs of every policy, shape (p,), deciding with the judge's costs."""
     return np.asarray(np.einsum("ipj,ij,i->p", judge.costs.rates, truth, judge.costs.own_shares))
@@ -171,11 +216,16 @@ def main() -> None:
     parser.add_argument("--wobble", type=float, default=0.4, help="of the log-ratios, at every answer")
     parser.add_argument("--spread", type=float, default=1.2, help="standard deviation of the true log-costs")
     parser.add_argument("--purpose", choices=("choose", "costs", "both"), default="choose", help="of the answers")
+    parser.add_argument("--further", action="store_true", help="what further answers save, after 10 to 40")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     with TemporaryDirectory() as folder:
         names = [options.only] if options.only else list(STUDIES)
         studies = {name: study for name in names if (study := opened(name, Path(folder))) is not None}
+        if options.further:
+            chosen = [(names_in_turn(studies, number), options.seed + number) for number in range(options.runs)]
+            report_further([asked_on(studies[name], seed, options.wobble, options.spread) for name, seed in chosen])
+            return
         found: dict[str, list[Sitting]] = {name: [] for name in studies}
         for number in range(options.runs):
             name = names_in_turn(studies, number)

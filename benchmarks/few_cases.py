@@ -5,10 +5,15 @@ many cases of every class. A sample of the same number of each class is judged u
 drawn from a standard normal distribution; the population tells what the policies really cost, those of badly
 calibrated models recalibrated by the sample among them.
 
+With --stated the classes are as frequent in the sample as in the data set, and in the population as random shares say,
+which are stated (proportional to the exponentials of normal numbers of standard deviation 1.5).
+
   cost, difference   share of policies that use a model whose 90 % range holds the true cost, or the true difference to
                      the recommended policy
   P(best)            mean probability that the recommended policy is the best, and how often it was
   loss               what perfect knowledge of the cases would save, as said and as found, in percent of the cost
+  correcting         with --stated: what the policies that correct probabilities for the shares save, in percent of the
+                     cost of what would be recommended without them
 """
 
 from __future__ import annotations
@@ -29,9 +34,9 @@ Floats = NDArray[np.float64]
 DRAWS, FEWEST = 1_000, 500
 
 
-def true_costs(data: Data, models: list[ModelPolicies], costs: Floats) -> dict[Policy, float]:
-    """Return what each policy of the models costs per case of the population, by policy."""
-    weight = 1.0 / (data.k * np.bincount(data.true, minlength=data.k)[data.true])
+def true_costs(data: Data, models: list[ModelPolicies], costs: Floats, shares: Floats) -> dict[Policy, float]:
+    """Return what each policy of the models costs per case of the population with these shares, by policy."""
+    weight = (shares / np.bincount(data.true, minlength=data.k))[data.true]
     return {
         policy: float(weight @ costs[data.true, decided])
         for model in models
@@ -39,21 +44,35 @@ def true_costs(data: Data, models: list[ModelPolicies], costs: Floats) -> dict[P
     }
 
 
-def one_run(data: Data, per_class: int, rng: np.random.Generator, seed: int) -> tuple[Floats, list[tuple[bool, bool]]]:
-    """Judge a sample; return P(best), whether it was, loss said and found, and cost, and what the ranges held."""
+def one_run(
+    data: Data, per_class: int, rng: np.random.Generator, seed: int, stated: bool
+) -> tuple[Floats, list[tuple[bool, bool]]]:
+    """Judge a sample; return figures and what the ranges held.
+
+    The figures are P(best), whether it was, loss said and found, the cost, and that without corrected policies.
+    """
     k = data.k
     costs = np.exp(rng.standard_normal((k, k)))
     np.fill_diagonal(costs, 0.0)
     metric = ElicitedMetric.from_cost_matrix([f"c{i}" for i in range(k)], costs)
     costs = metric.cost_matrix
+    shares = np.full(k, 1 / k)
     rows = np.concatenate([rng.choice(np.flatnonzero(data.true == label), per_class) for label in range(k)])
+    if stated:
+        shares = np.exp(1.5 * rng.standard_normal(k))
+        shares /= shares.sum()
+        # one of each class, so that each can be judged
+        first = [rng.choice(np.flatnonzero(data.true == label)) for label in range(k)]
+        rows = np.concatenate([first, rng.integers(len(data.true), size=k * per_class - k)])
     known = data.true[rows]
-    models = [ModelPolicies(name, costs, calibration(known, proba[rows])) for name, proba in data.models.items()]
+    cases = np.bincount(known, minlength=k)
+    right = {name: calibration(known, proba[rows]) for name, proba in data.models.items()}
+    models = [ModelPolicies(name, costs, one.at(shares, cases) if stated else one) for name, one in right.items()]
     sample = [(model, data.models[model.name][rows]) for model in models]
-    judgement = Judge.of_models(metric, known, sample, draws=DRAWS, seed=seed).at(np.full(k, 1 / k))
-    true = true_costs(data, models, costs)
+    judgement = Judge.of_models(metric, known, sample, draws=DRAWS, seed=seed).at(shares)
+    true = true_costs(data, models, costs, shares)
     true |= {
-        one.policy: float(costs[:, one.policy.predicted].mean())
+        one.policy: float(shares @ costs[:, one.policy.predicted])
         for one in judgement.policies
         if one.policy.predicted is not None
     }
@@ -69,13 +88,15 @@ def one_run(data: Data, per_class: int, rng: np.random.Generator, seed: int) -> 
     assert judgement.information is not None
     assert best.probability_best is not None
     said = unit * judgement.information.of_cases
-    return np.array([best.probability_best, loss < 1e-12, said, loss, true[best.policy]]), held
+    plain = true[judgement.among(lambda policy: policy.correction is None).best.policy]
+    return np.array([best.probability_best, loss < 1e-12, said, loss, true[best.policy], plain]), held
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=100, help="of each data set and number of cases")
     parser.add_argument("--per-class", type=int, nargs="+", default=[5, 10, 20, 30, 40, 60, 120])
+    parser.add_argument("--stated", action="store_true", help="judge at another, stated prevalence")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
@@ -85,16 +106,19 @@ def main() -> None:
         of_data = []
         for place, data in enumerate(all_data):
             rng = np.random.default_rng((options.seed, per_class, place))
-            runs = [one_run(data, per_class, rng, options.seed + number) for number in range(options.runs)]
+            seeds = range(options.seed, options.seed + options.runs)
+            runs = [one_run(data, per_class, rng, seed, options.stated) for seed in seeds]
             figures = np.array([one for one, _ in runs])
             held = np.array([pair for _, pairs in runs for pair in pairs], dtype=float).mean(axis=0)
-            said, was, of_cases, loss, cost = figures.mean(axis=0)
-            of_data.append([*held, said, was, 100 * of_cases / cost, 100 * loss / cost])
+            said, was, of_cases, loss, cost, plain = figures.mean(axis=0)
+            saved = 100 * (1 - cost / plain)
+            of_data.append([*held, said, was, 100 * of_cases / cost, 100 * loss / cost, saved])
         mean, error = np.mean(of_data, axis=0), np.std(of_data, axis=0, ddof=1) / np.sqrt(len(of_data))
         print(
             f"{per_class:4d} of each class, {len(of_data)} data sets: cost {mean[0]:.3f} (se {error[0]:.3f}), "
             f"difference {mean[1]:.3f} (se {error[1]:.3f}), P(best) said {mean[2]:.3f}, was {mean[3]:.3f} "
-            f"(se {error[3]:.3f}), loss said {mean[4]:.1f} %, found {mean[5]:.1f} % (se {error[5]:.1f})",
+            f"(se {error[3]:.3f}), loss said {mean[4]:.1f} %, found {mean[5]:.1f} % (se {error[5]:.1f})"
+            + (f", correcting {mean[6]:.1f} % (se {error[6]:.1f})" if options.stated else ""),
             flush=True,
         )
 

@@ -4,8 +4,11 @@
                                       [--runs N] [--jobs J] [--seed S]
 
 Part values: people with linear and other values, and a coin, who answer choices and counts on wine; targets are
-printed. The thresholds were set on people with seeds 901, 3301, 3302 and 5001, so report other seeds. Real predictions
-are read from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA); without it they are omitted.
+printed. With --sitting they answer until the program ends by itself, as it does for people, about --study (by default
+wine), and what the recommended policy loses by their own values is printed, as a share of the difference between the
+best and the worst policy. The thresholds were set on people with seeds 901, 3301, 3302 and 5001, so report other seeds.
+Real predictions are read from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA); without it they
+are omitted.
 """
 
 from __future__ import annotations
@@ -36,10 +39,13 @@ from elicit_app.experiments.simulation import Experts, Laboratory, in_processes
 from elicit_app.experiments.truths import Metric
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.questions import sides
+from elicit_app.session.result import judge_of
 from elicit_app.study.model import Study
+from metrics import ElicitedMetric
 
 QUESTIONS = 18
 STUDIES = ("softmax-3", "breast-cancer", "emotions")
+REAL = ("wine", "pneumonia")
 BINS = 10
 
 Person = Callable[[Question, Side, int], Choice | Answer]  # question, the side on the left, its number from 0
@@ -234,12 +240,18 @@ class Judged:
         Whether the model said to be the best is; None if the choice is not settled.
     n_extra_checks : int
         Number of checks after all other questions, asked because it was unclear whether the person looked.
+    n_answers : int
+        Number of all answers.
+    lost : float
+        By the person's values, the best policy less the recommended one, in units of best less worst.
     """
 
     rival: str | None
     report: TrustReport
     best_right: bool | None
     n_extra_checks: int
+    n_answers: int
+    lost: float
 
 
 def judged(laboratory: Laboratory, is_coin: bool, number: int) -> Judged:
@@ -257,12 +269,19 @@ def judged(laboratory: Laboratory, is_coin: bool, number: int) -> Judged:
     asked, left_sides = sitting(procedure, lambda question, left, at: oracle.answer(question), seed)
     linearity = procedure.linearity(asked)
     assert linearity is not None
-    models = procedure.asker.models
+    models = procedure._options(asked)  # the models as they are, or policies
     best = linearity.probability_best(probability_best(procedure.belief(asked), models))
     utility = np.asarray(values(models))
     right = None if is_coin or best.max() < BEST_PROBABILITY else bool(utility[best.argmax()] >= utility.max() - 1e-12)
     report = trust_report(procedure, asked, left_sides)
-    return Judged(linearity.rival, report, right, count_extra_checks(asked, procedure.questions))
+    extra = count_extra_checks(asked, procedure.questions)
+    outcome = procedure.conclude(asked)
+    metric = ElicitedMetric.from_weights(study.classes, outcome.weights, outcome.family, samples=outcome.samples)
+    judge = judge_of(study, metric)
+    chosen = judge.costs.policies.index(judge.at().best.policy)
+    worth = np.asarray(values(np.einsum("ipj,i->pij", judge.costs.rates, judge.costs.own_shares)))
+    lost = float((worth.max() - worth[chosen]) / np.ptp(worth))
+    return Judged(linearity.rival, report, right, extra, len(asked), lost)
 
 
 def valuing(study: Study, chosen: argparse.Namespace) -> None:
@@ -271,8 +290,8 @@ def valuing(study: Study, chosen: argparse.Namespace) -> None:
         f"Rivals are named from these Bayes factors on: {BAYES_FACTORS}, concave on common bases "
         f"{BAYES_FACTOR_ON_BASES}; a choice is settled at {BEST_PROBABILITY}."
     )
-    print("| person | runs | not linear | rightly named | flagged | untrusted ", end="")
-    print("| asked more, questions | best model settled, right | wanted |\n|" + "---|" * 9)
+    print("| person | runs | answers, median | not linear | rightly named | flagged | untrusted ", end="")
+    print("| asked more, questions | best model settled, right | lost | wanted |\n|" + "---|" * 11)
     settled: list[bool] = []
     for name, (kind, noise, wanted) in VALUES.items():
         if chosen.only is not None and chosen.only not in name:
@@ -280,7 +299,9 @@ def valuing(study: Study, chosen: argparse.Namespace) -> None:
         matching = Matching(0.6 if noise.startswith("logit") else None, rounded=True)
         experts = Experts(noise=Noise.parse(noise), person=Valuing.parse(kind), matching=matching)
         # For the costs alone, so that the options are the models as they are.
-        setting = BayesSetting(questions=QUESTIONS, checks=True, purpose="costs", seed=chosen.seed)
+        setting: BayesSetting = BayesSetting(questions=QUESTIONS, checks=True, purpose="costs", seed=chosen.seed)
+        if chosen.sitting:
+            setting = BayesSetting(purpose="both", seed=chosen.seed).for_person()
         laboratory = Laboratory(study, setting, experts)
         found = several(partial(judged, laboratory, name == COIN), chosen.runs, chosen.jobs)
         called = [one.rival is not None for one in found]
@@ -290,9 +311,11 @@ def valuing(study: Study, chosen: argparse.Namespace) -> None:
         best = [one.best_right for one in found if one.best_right is not None]
         settled += best
         print(
-            f"| {name} | {len(found)} | {with_error(called)} | {right} of {sum(called)} | {with_error(flagged)} "
+            f"| {name} | {len(found)} | {np.median([one.n_answers for one in found]):.0f} | {with_error(called)} "
+            f"| {right} of {sum(called)} | {with_error(flagged)} "
             f"| {with_error(untrusted)} | {with_error([one.n_extra_checks > 0 for one in found])}, "
-            f"{np.mean([one.n_extra_checks for one in found]):.1f} | {len(best)}, {sum(best)} | {wanted} |",
+            f"{np.mean([one.n_extra_checks for one in found]):.1f} | {len(best)}, {sum(best)} "
+            f"| {np.mean([one.lost for one in found]):.3f} | {wanted} |",
             flush=True,
         )
     print(f"Settled choices that are right: {with_error(settled)} of {len(settled)}, wanted >= .95")
@@ -399,7 +422,8 @@ def main() -> None:
     """Print the tables."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--part", choices=["values", "detection", "calibration"], action="append")
-    options.add_argument("--study", choices=STUDIES, action="append")
+    options.add_argument("--study", choices=(*STUDIES, *REAL), action="append")
+    options.add_argument("--sitting", action="store_true", help="values: sittings that end by themselves")
     options.add_argument("--only", help="print only the people whose description contains this text")
     options.add_argument("--runs", type=int, default=100)
     options.add_argument("--jobs", type=int, default=1)
@@ -409,9 +433,9 @@ def main() -> None:
     parts = chosen.part or ["values", "detection", "calibration"]
     with TemporaryDirectory() as folder:
         if "values" in parts:
-            wine = opened("wine", Path(folder))
-            assert wine is not None
-            valuing(wine, chosen)
+            about = opened((chosen.study or REAL)[0] if chosen.sitting else REAL[0], Path(folder))
+            assert about is not None
+            valuing(about, chosen)
         for name in chosen.study or STUDIES if parts != ["values"] else ():
             study = opened(name, Path(folder))
             if study is None:

@@ -15,9 +15,11 @@ from elicit_app.cli.output import AsJson, Scheduler, repeated
 from elicit_app.problem import Problem
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from rich.console import Console
 
-    from elicit_app.study.scoring import ConcernSettings, RowsTally, Scores
+    from elicit_app.study.scoring import ConcernSettings, RowsTally, Scores, Stated
     from metrics import ElicitedMetric
     from metrics.policies.cases import Policy
     from metrics.policies.judgement import JudgedPolicy, Judgement
@@ -194,7 +196,7 @@ def scores_from_files(
     prevalence: str | None = None,
     practice: Path | None = None,
     concern: ConcernSettings | None = None,
-    tally: Callable[[ElicitedMetric, Sequence[str], list[Path], ConcernSettings], RowsTally] | None = None,
+    tally: Callable[[ElicitedMetric, Sequence[str], list[Path], ConcernSettings, Stated], RowsTally] | None = None,
     **drawing: int,
 ) -> Scores:
     """Return the scores of models from predictions files, for options of `score`; `drawing` are `draws` and `seed`."""
@@ -204,11 +206,14 @@ def scores_from_files(
     typed = None if practice is None else read_practice(practice, metric.classes)
     stated = None if prevalence is None else _parse_shares(prevalence, metric.classes)
     names, files = _models(predictions)
-    counted_rows = (tally or _tally)(metric, names, files, concern or AS_USUAL)
+
+    def shares(labels: NDArray[np.int64]) -> list[float] | None:
+        return None if stated is None else _completed(stated, [int(number) for number in labels], metric.classes)
+
+    counted_rows = (tally or _tally)(metric, names, files, concern or AS_USUAL, shares)
     _print_notes(counted_rows)
-    cases = [int(number) for number in counted_rows.models[0].labels]
-    shares = None if stated is None else _completed(stated, cases, metric.classes)
-    return scores_of(counted_rows, metric, prevalence=shares, practice=typed, **drawing)
+    prevalence_used = shares(counted_rows.models[0].labels)
+    return scores_of(counted_rows, metric, prevalence=prevalence_used, practice=typed, **drawing)
 
 
 def _models(predictions: Sequence[Path]) -> tuple[list[str], list[Path]]:
@@ -233,7 +238,9 @@ def _warn_repeated(files: Sequence[Path]) -> None:
         print(f"{file.name} is given {len(same)} times and judged as {len(same)} models.", file=sys.stderr)
 
 
-def _tally(metric: ElicitedMetric, names: Sequence[str], files: list[Path], concern: ConcernSettings) -> RowsTally:
+def _tally(
+    metric: ElicitedMetric, names: Sequence[str], files: list[Path], concern: ConcernSettings, stated: Stated
+) -> RowsTally:
     """Tally the predictions in this process."""
     from elicit_app.study.reading import open_predictions
     from elicit_app.study.scoring import ModelRows, Piece, tally_models
@@ -241,17 +248,23 @@ def _tally(metric: ElicitedMetric, names: Sequence[str], files: list[Path], conc
     known = [open_predictions(path, classes=metric.classes).table.rows for path in files]
     models = [ModelRows(name, (Piece(path),)) for name, path in zip(names, files, strict=True)]
     with output.progress("Scoring", None if None in known else sum(rows or 0 for rows in known)) as advance:
-        return tally_models(models, metric, advance, concern)
+        return tally_models(models, metric, advance, concern, stated)
 
 
 def _tally_on_dask(
-    metric: ElicitedMetric, names: Sequence[str], files: list[Path], concern: ConcernSettings, *, scheduler: str | None
+    metric: ElicitedMetric,
+    names: Sequence[str],
+    files: list[Path],
+    concern: ConcernSettings,
+    stated: Stated,
+    *,
+    scheduler: str | None,
 ) -> RowsTally:
     from elicit_app.study.cluster import parts_of, tally_on_cluster
 
     parts = parts_of([*zip(names, files, strict=True)], classes=metric.classes)
     with output.progress("Scoring", len(parts)) as advance:
-        return tally_on_cluster(metric, parts, scheduler=scheduler, advance=advance, concern=concern)
+        return tally_on_cluster(metric, parts, scheduler=scheduler, advance=advance, concern=concern, stated=stated)
 
 
 def _print_notes(tally: RowsTally) -> None:
@@ -303,7 +316,7 @@ def _short_names(policy: Policy) -> tuple[str, ...]:
     """Return the shorter names of a policy, which a model may share with others."""
     if policy.decides == "practice":
         return ("practice",)
-    if policy.model is None or policy.recalibrated:
+    if policy.model is None or policy.recalibrated or policy.correction is not None:
         return ()
     return (f"{policy.model} {policy.decides}", *((policy.model,) if policy.decides == "as-is" else ()))
 
@@ -365,6 +378,7 @@ def _policy(one: JudgedPolicy, classes: Sequence[str]) -> dict[str, Any]:
     policy, cut = one.policy, one.threshold
     return {
         **_fields(policy, "name", "model", "decides", "recalibrated"),
+        "corrected": policy.correction is not None,
         "class": None if policy.predicted is None else classes[policy.predicted],
         "threshold": None if cut is None else _fields(cut, "value", "low", "high"),
         **_fields(one, "cost_per_population", "interval", "interval_answers", "interval_cases"),

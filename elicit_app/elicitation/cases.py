@@ -66,11 +66,14 @@ class Cases:
         What is counted: the one-hot truth, or class probabilities (plug-in, or an exact distribution).
     weight : ndarray of shape (n,)
         Weight of each case; the weights sum to 1.
+    given : ndarray of shape (n, k), optional
+        The model's probabilities, where `eta` is corrected for a stated prevalence.
     """
 
     eta: NDArray[np.float64]
     outcome: NDArray[np.float64]
     weight: NDArray[np.float64]
+    given: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         if self.eta.ndim != 2 or self.eta.shape[1] < 2 or self.eta.shape[0] < 1:
@@ -162,14 +165,22 @@ class Cases:
         return self.confusion(np.full(len(self.weight), label))
 
     def policies(self, cost_matrix: ArrayLike) -> list[Matrix]:
-        """Return the matrices of the policies judged at the end: as is, at least cost, and recalibrated if possible."""
+        """Return the matrices of the policies judged at the end.
+
+        They are: as is, at least cost, and if needed recalibrated, or corrected for the stated prevalence.
+        """
         own = ModelPolicies("", np.asarray(cost_matrix, dtype=np.float64), self._calibration)
-        return [self.confusion(decisions) for decisions in own.decisions(self.eta)]
+        return [
+            self.confusion(decisions) for decisions in own.decisions(self.eta if self.given is None else self.given)
+        ]
 
     @cached_property
     def _calibration(self) -> Calibration:
-        """Return the calibration of the probabilities; unknown where nothing was counted."""
-        return UNKNOWN if self._codes is None else calibration(self.outcome.argmax(axis=1), self.eta)
+        """Return the calibration of the model's probabilities; unknown where nothing was counted."""
+        true = self.outcome.argmax(axis=1)
+        if self.given is not None:
+            return calibration(true, self.given).at(self.prevalence, np.bincount(true, minlength=self.n_classes))
+        return UNKNOWN if self._codes is None else calibration(true, self.eta)
 
     def counts(self, cost_matrix: ArrayLike) -> NDArray[np.int64]:
         """Return the number of cases, unweighted, that least-expected-cost decisions put in each cell, shape (k, k)."""
@@ -320,4 +331,5 @@ def _with_prevalence(
     ratio = np.divide(stated / stated.sum(), found, out=np.zeros_like(found), where=found > 0)
     # A case left without weight or probability keeps its row, because it counts for nothing.
     share = (outcome * ratio).sum(axis=1)
-    return Cases(corrected(eta, ratio), corrected(outcome, ratio), share / len(eta))
+    given = None if outcome is eta else eta
+    return Cases(corrected(eta, ratio), corrected(outcome, ratio), share / len(eta), given)

@@ -362,7 +362,14 @@ def judge_of(study: Study, metric: ElicitedMetric, practice: Practice | None = N
 
 def policies_of(study: Study, metric: ElicitedMetric) -> list[tuple[ModelPolicies, Matrix]]:
     """Return the policies of each model of a study, with its probabilities."""
-    return [(ModelPolicies(one.name, metric.cost_matrix, calibration_of(one)), one.y_proba) for one in study.models]
+    cases, stated = study.case_counts, study.stated_prevalence
+    assert cases is not None
+    shares = None if stated is None else np.array(stated) / sum(stated)
+    known = [calibration_of(one).at(shares, cases) for one in study.models]
+    return [
+        (ModelPolicies(one.name, metric.cost_matrix, found), one.y_proba)
+        for one, found in zip(study.models, known, strict=True)
+    ]
 
 
 def scenarios_of(study: Study, metric: ElicitedMetric, practice: Practice | None = None) -> Scenarios | None:

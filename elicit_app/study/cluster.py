@@ -22,6 +22,8 @@ from elicit_app.study.scoring import (
     ModelRows,
     Piece,
     RowsTally,
+    Stated,
+    as_counted,
     require_same_cases,
     tally_rows,
 )
@@ -130,6 +132,7 @@ def tally_on_cluster(
     scheduler: str | None = None,
     advance: Advance | None = None,
     concern: ConcernSettings = AS_USUAL,
+    stated: Stated = as_counted,
 ) -> RowsTally:
     """Tally the predictions of models, in parts from `parts_of`, on a Dask cluster; see `cluster`.
 
@@ -141,7 +144,7 @@ def tally_on_cluster(
     with cluster(scheduler) as finished:
         tally = _merged(finished, parts, (bare, None, concern), advance)
         require_same_cases(_whole(parts), tally)
-        found = tally.calibrations()
+        found = tally.calibrations(stated)
         if found is not None:
             tally = _merged(finished, parts, (bare, found, concern), None)
     return tally

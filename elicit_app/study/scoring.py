@@ -72,6 +72,14 @@ class ConcernSettings:
 AS_USUAL = ConcernSettings()
 
 
+Stated = Callable[[NDArray[np.int64]], Sequence[float] | None]
+"""A stated prevalence, shape (k,), given the number of rows by true class; None for that of the rows."""
+
+
+def as_counted(labels: NDArray[np.int64]) -> None:
+    """Return that no prevalence is stated."""
+
+
 class ModelTally:
     """Sums over the rows of one model, other than its decisions."""
 
@@ -151,9 +159,11 @@ class RowsTally:
             own.merge(theirs)
         self.same_labels &= other.same_labels
 
-    def calibrations(self) -> list[Calibration] | None:
+    def calibrations(self, stated: Stated) -> list[Calibration] | None:
         """Return the calibration of each model found from the rows; None if it changes no policy."""
-        found = [model.sample.calibration() for model in self.models]
+        labels = self.models[0].labels
+        shares, _ = judged_prevalence(self.metric, labels, stated(labels))
+        found = [model.sample.calibration().at(shares, model.labels) for model in self.models]
         return None if found == [model.calibration for model in self.policies] else found
 
 
@@ -181,8 +191,9 @@ def tally_models(
     metric: ElicitedMetric,
     advance: Advance | None = None,
     concern: ConcernSettings = AS_USUAL,
+    stated: Stated = as_counted,
 ) -> RowsTally:
-    """Tally all rows of models, and once more if their calibration requires other policies.
+    """Tally all rows of models, and once more if their calibration or the prevalence requires other policies.
 
     Raises Problem as for `tally_rows`, or if the models were not tried on the same cases.
     """
@@ -195,7 +206,7 @@ def tally_models(
         numbers += sum(batch.y_proba.size for batch in batches)
         few = [*few, (start, batches)] if numbers <= _KEPT else []
     require_same_cases(models, tally)
-    found = tally.calibrations()
+    found = tally.calibrations(stated)
     if found is None:
         return tally
     again = RowsTally(metric, names, found, concern)

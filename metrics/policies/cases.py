@@ -44,6 +44,8 @@ class Policy:
         Index of the class that is always predicted.
     recalibrated : bool
         Whether the model's probabilities are recalibrated first; see `metrics.policies.recalibration`.
+    correction : tuple of float or None
+        Factors by which its probabilities are corrected for a stated prevalence, one per class; see `correction_for`.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Policy:
     model: str | None = None
     predicted: int | None = None
     recalibrated: bool = False
+    correction: tuple[float, ...] | None = None
 
 
 def always(classes: Sequence[str]) -> tuple[Policy, ...]:
@@ -58,8 +61,10 @@ def always(classes: Sequence[str]) -> tuple[Policy, ...]:
     return tuple(Policy(f"always {name}", "always", predicted=index) for index, name in enumerate(classes))
 
 
-def of_model(model: str, labels_only: bool = False, recalibrated: bool = False) -> tuple[Policy, ...]:
-    """Return the policies of a model: as it decides now, with the costs, and recalibrated if requested.
+def of_model(
+    model: str, labels_only: bool = False, recalibrated: bool = False, correction: tuple[float, ...] | None = None
+) -> tuple[Policy, ...]:
+    """Return the policies of a model: as it decides now, with the costs, and recalibrated or corrected if requested.
 
     A model that gives only labels has the first policy alone. Costs cannot change its decisions, and a second,
     identical policy would split the probability of being best.
@@ -69,6 +74,10 @@ def of_model(model: str, labels_only: bool = False, recalibrated: bool = False) 
         policies.append(Policy(f"{model}, with these costs", "least-cost", model))
     if recalibrated:
         policies.append(Policy(f"{model}, recalibrated, with these costs", "least-cost", model, recalibrated=True))
+    if correction is not None:
+        first = "recalibrated and corrected" if recalibrated else "corrected"
+        name = f"{model}, {first} for the prevalence, with these costs"
+        policies.append(Policy(name, "least-cost", model, recalibrated=recalibrated, correction=correction))
     return tuple(policies)
 
 

@@ -102,7 +102,7 @@ def policy_curves(
 ) -> PolicyCurves:
     """Return the costs of policies and their probabilities of being best, as the cost of one mistake varies.
 
-    The policies are those of `judge`, including the recalibrated policy of a badly calibrated model.
+    The policies are those of `judge`, including a recalibrated or corrected one.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def policy_curves(
     others = [rate for rate in exchange_rates(metric) if not rate.is_yardstick]
     rate = max(others, key=lambda rate: rate.ratio) if mistake is None else rate_of(metric, mistake)
     whole_number(draws, "draws", 1)
-    true, models = models_of(metric, y_true, y_proba, labels)
+    true, models = models_of(metric, y_true, y_proba, labels, prevalence)
     today = None if practice is None else Practice.of(metric.matrix_of(practice, "practice"), metric.classes)
     return curves_of_models(
         metric, true, models, rate, ratios=ratios, prevalence=prevalence, practice=today, draws=draws, seed=seed

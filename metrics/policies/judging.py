@@ -12,21 +12,19 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.elicited.elicited_metric import ElicitedMetric, require_metric
 from metrics.elicited.metric_parts import CaseWords, range_of_draws
 from metrics.errors import ArgumentTypeError, InputError
-from metrics.inputs.arguments import Floats, same_length
+from metrics.inputs.arguments import Floats, same_length, stated_shares
 from metrics.inputs.labels import checked_rows
 from metrics.measures.confusion import macro_f1, natural_frequencies
-from metrics.measures.costs import cost_sensitive_decisions
+from metrics.measures.costs import corrected, cost_sensitive_decisions
 from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always, case_table, of_model
 from metrics.policies.costs import PolicyCosts, UnitCosts, policy_costs, usual_draws
 from metrics.policies.deciding_anew import enough_draws, savings_of_deciding_anew
 from metrics.policies.judgement import Judgement
 from metrics.policies.ranking import FEW_OF_CLASS, CostDraws, JudgedPolicy, Threshold, compared, smallest_class
-from metrics.policies.recalibration import UNKNOWN, Calibration, RowSample, calibration, sample_of
+from metrics.policies.recalibration import UNKNOWN, Calibration, RowSample, calibration, correction_for, sample_of
 from metrics.text import counted, series, two_digits
 
 DEFAULT_POPULATION = 1_000
-# If the share of a class differs by this much from that of the cases, probabilities need correction.
-_OTHER_PREVALENCE = 0.02
 _FEWEST_DRAWS = 100  # with fewer, neither a range nor "more than 99 %" can be read off them
 _TOO_SURE = f"With fewer than {FEW_OF_CLASS} cases of a class, ranges are too narrow and probabilities too sure."
 
@@ -39,14 +37,16 @@ class ModelPolicies:
     # shape (k, k): the metric's estimated costs, not its draws; decisions with the costs minimise the expected cost
     # under them
     cost_matrix: Floats
-    # if the model's probabilities are badly calibrated, one more policy recalibrates them first. If they are labels,
-    # the model can only be used as it decides now.
+    # if the model's probabilities are badly calibrated, one more policy recalibrates them first, and if they are for
+    # another prevalence than the stated one, one corrects them. If they are labels, the model can only be used as it
+    # decides now.
     calibration: Calibration = UNKNOWN
 
     @property
     def policies(self) -> tuple[Policy, ...]:
         """Return the policies, in the order of their decisions."""
-        return of_model(self.name, self.calibration.labels_only, self.calibration.recalibration is not None)
+        known = self.calibration
+        return of_model(self.name, known.labels_only, known.recalibration is not None, known.correction)
 
     def deciding(
         self, y_proba: NDArray[Any], numbers: NDArray[np.int64] | None = None
@@ -55,7 +55,8 @@ class ModelPolicies:
         numbers = np.arange(len(y_proba)) if numbers is None else numbers
         for policy in self.policies:
             right = self.calibration.recalibration if policy.recalibrated else None
-            yield policy, y_proba if right is None else right.probabilities(y_proba, numbers)
+            proba = y_proba if right is None else right.probabilities(y_proba, numbers)
+            yield policy, proba if policy.correction is None else corrected(proba, np.array(policy.correction))
 
     def decisions(self, y_proba: NDArray[Any], numbers: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """Return the decisions of each policy, shape (policies, n), as indices of classes; `y_proba` has their order.
@@ -168,12 +169,13 @@ class Judge:
         drawn = self._drawn(own, costs.shares if prevalence is None else np.broadcast_to(own, (draws, len(own))))
         unit = costs.unit_costs.unit
         positive = unit[1] if len(self.metric.classes) == 2 else None
-        threshold = None if positive is None else threshold_of(costs.unit_costs, positive)
         matrices = [costs.rates[:, index] * own[:, None] for index in range(len(costs.policies))]
         policies = [
             JudgedPolicy(
                 policy=policy,
-                threshold=threshold if policy.decides == "least-cost" else None,
+                threshold=None
+                if positive is None or policy.decides != "least-cost"
+                else threshold_of(costs.unit_costs, positive, policy.correction),
                 cost_per_population=float(drawn.estimate[index]),
                 counts=_frozen(natural_frequencies(matrix, self.population)),
                 macro_f1=float(macro_f1(matrix)),
@@ -220,14 +222,19 @@ class Judge:
         notes = (_TOO_SURE,) if few else ()
         own = self.costs.own_shares
         at = int(np.abs(shares - own).argmax())
-        used = any(policy.decides == "least-cost" for policy in self.costs.policies)
-        if not used or abs(shares[at] - own[at]) < _OTHER_PREVALENCE:
+        used = [policy for policy in self.costs.policies if policy.decides == "least-cost"]
+        needed = correction_for(shares, self.costs.cases)
+        if not used or needed is None:
             return notes
-        return (
-            *notes,
-            f"The models' probabilities are for {two_digits(100 * own[at])} % “{self.metric.classes[at]}”, as in the "
-            f"cases; where there are {two_digits(100 * shares[at])} % they should be corrected before they decide.",
-        )
+        here = any(policy.correction is not None and np.allclose(policy.correction, needed) for policy in used)
+        there = f"{two_digits(100 * shares[at])} %"
+        then = f"where there are {there} they should be corrected before they decide."
+        if here:
+            then = f"corrected for {there} they are one more policy"
+            two = len(shares) == 2
+            then += ", with a threshold for the probability as the model gives it." if two else "."
+        known = f"The models' probabilities are for {two_digits(100 * own[at])} % “{self.metric.classes[at]}”"
+        return (*notes, f"{known}, as in the cases; {then}")
 
 
 def judge(
@@ -245,7 +252,8 @@ def judge(
     """Judge the policies of models that were tried on the same cases.
 
     The policies are: each model as it decides now; each model with these costs, unless it gives only labels; each badly
-    calibrated model recalibrated, with these costs; always the same class; and present practice, if given. Uncertainty
+    calibrated model recalibrated, with these costs; each model corrected for a stated prevalence that is not that of
+    the cases, with these costs; always the same class; and present practice, if given. Uncertainty
     in the costs comes from the metric's draws, and in the cases from a Bayesian bootstrap. Both are paired over the
     policies.
 
@@ -293,22 +301,28 @@ def judge(
     >>> [policy.rank for policy in found.policies]
     [1, 1, 3, 4]
     """
-    true, models = models_of(metric, y_true, y_proba, labels)
+    true, models = models_of(metric, y_true, y_proba, labels, prevalence)
     today = None if practice is None else Practice.of(metric.matrix_of(practice, "practice"), metric.classes)
     options = {"practice": today, "population": population, "draws": draws, "seed": seed}
     return Judge.of_models(metric, true, models, **options).at(prevalence)
 
 
 def models_of(
-    metric: ElicitedMetric, y_true: ArrayLike, y_proba: Mapping[str, ArrayLike], labels: Sequence[object] | None = None
+    metric: ElicitedMetric,
+    y_true: ArrayLike,
+    y_proba: Mapping[str, ArrayLike],
+    labels: Sequence[object] | None = None,
+    prevalence: ArrayLike | Mapping[Any, float] | None = None,
 ) -> tuple[NDArray[np.int64], list[tuple[ModelPolicies, Floats]]]:
     """Return the indices of the true classes, shape (n,), and the models with their probabilities, shape (n, k).
 
-    Raises InputError if a label is not one of the metric's classes, there is no model, or a table does not hold
-    probabilities for these cases.
+    Raises InputError if a label is not one of the metric's classes, there is no model, a table does not hold
+    probabilities for these cases, or the prevalence is invalid.
     """
     require_metric(metric)
     true = metric.class_index.indices(y_true, "y_true").astype(np.int64)
+    cases = np.bincount(true, minlength=len(metric.classes))
+    stated = None if prevalence is None else stated_shares(prevalence, metric.class_index, cases)
     if not isinstance(y_proba, Mapping):
         raise ArgumentTypeError("y_proba: the probabilities of each model by its name were expected, {name: y_proba}.")
     if not y_proba:
@@ -321,16 +335,22 @@ def models_of(
         checked_rows(proba, name)
         table = np.zeros((len(proba), len(metric.class_index)))  # a class without a column is never predicted
         table[:, columns] = proba
-        models.append((ModelPolicies(str(model), metric.cost_matrix, calibration(true, table)), table))
+        known = calibration(true, table).at(stated, cases)
+        models.append((ModelPolicies(str(model), metric.cost_matrix, known), table))
     return true, models
 
 
-def threshold_of(costs: UnitCosts, positive: int) -> Threshold:
-    """Return p_t = c_FP / (c_FP + c_FN) with its 90 % range over the draws (C. Elkan, IJCAI 2001, section 1)."""
+def threshold_of(costs: UnitCosts, positive: int, correction: tuple[float, ...] | None = None) -> Threshold:
+    """Return p_t = c_FP / (c_FP + c_FN) with its 90 % range over the draws (C. Elkan, IJCAI 2001, section 1).
+
+    With a correction it is that of the probabilities before they are corrected, which the model gives.
+    """
     negative = 1 - positive
+    common = correction or (1.0, 1.0)
 
     def of(matrix: Floats) -> Floats:
-        alarm, miss = matrix[..., negative, positive], matrix[..., positive, negative]
+        alarm = common[negative] * matrix[..., negative, positive]
+        miss = common[positive] * matrix[..., positive, negative]
         return np.asarray(alarm / (alarm + miss))
 
     value = float(of(costs.estimate))

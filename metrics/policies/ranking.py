@@ -28,7 +28,7 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True)
 class Threshold:
-    """The probability from which a case is called positive, with its 90 % range given the answers."""
+    """The model's probability from which a case is called positive, with its 90 % range given the answers."""
 
     value: float
     low: float

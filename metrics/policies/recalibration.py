@@ -1,4 +1,4 @@
-"""A check of a model's calibration, and a cross-fitted map that recalibrates its probabilities.
+"""A check of a model's calibration, a cross-fitted map that recalibrates it, and a correction for another prevalence.
 
 The map is vector scaling, softmax(slope * log p + bias) with one slope >= 0 and one bias per class (C. Guo, G. Pleiss,
 Y. Sun and K. Weinberger, "On calibration of modern neural networks", ICML 2017). For two classes this is beta
@@ -10,7 +10,7 @@ its own calibration.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,8 @@ _RIDGE = 10.0
 # A gain below this many nats per case changes no decision that matters, however certain it is.
 _WORTH_IT = 0.005
 _STANDARD_ERRORS = 3.0
+# If the share of a class differs by this much from that of the cases, probabilities need correction.
+_OTHER_PREVALENCE = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +65,28 @@ class Calibration:
     labels_only: bool = False
     # the correction; None if they are well calibrated, too few to tell, or labels only
     recalibration: Recalibration | None = None
+    correction: tuple[float, ...] | None = None  # of `correction_for`, where another prevalence is stated
+
+    def at(self, prevalence: Floats | None, cases: NDArray[np.int64]) -> Calibration:
+        """Return the same for use at a stated prevalence, given the number of cases by true class, shape (k,)."""
+        if prevalence is None or self.labels_only:
+            return self
+        return replace(self, correction=correction_for(prevalence, cases))
 
 
 UNKNOWN = Calibration()
+
+
+def correction_for(prevalence: Floats, cases: NDArray[np.int64]) -> tuple[float, ...] | None:
+    """Return the factors that correct probabilities for stated shares of the true classes, shape (k,).
+
+    The factor of a class is its stated share over that in the cases (M. Saerens, P. Latinne and C. Decaestecker,
+    Neural Computation 14, 2002, equation 2.4). None if the shares hardly differ.
+    """
+    own = cases / cases.sum()
+    if np.abs(prevalence - own).max() < _OTHER_PREVALENCE:
+        return None
+    return tuple(np.divide(prevalence, own, out=np.zeros(len(own)), where=own > 0).tolist())
 
 
 class RowSample:

@@ -22,6 +22,7 @@ from metrics.text import (
 
 if TYPE_CHECKING:
     from metrics.elicited.exchange import ExchangeRate
+    from metrics.policies.cases import Policy
     from metrics.policies.ranking import JudgedPolicy, Range, Ranking
 
 
@@ -86,7 +87,7 @@ def name_and_manner(
     if policy.decides == "always":
         assert policy.predicted is not None
         return capitalised(words.rule(policy.predicted)), "no model"
-    name = f"{policy.model}, recalibrated" if policy.recalibrated else str(policy.model)
+    name = f"{policy.model}{_first(policy, 'corrected')}"
     if policy.decides == "as-is":
         return name, "as it decides now"
     if one.threshold is None or positive is None:
@@ -130,17 +131,23 @@ def _pieces(ranking: Ranking) -> tuple[Piece, ...]:
     if policy.decides == "always":
         assert policy.predicted is not None
         return Piece(capitalised(words.rule(policy.predicted)), True), Piece(_no_model(ranking))
-    recalibrated = ", recalibrated" if policy.recalibrated else ""
     if best.threshold is not None and ranking.positive is not None:
         action = words.action(ranking.positive) or f"call it {words.classes[ranking.positive]}"
         cut = Piece(f"{threshold_text(best.threshold.value)} or more", True)
-        says = f"{recalibrated}, says " if recalibrated else " says "
+        says = ", recalibrated, says " if policy.recalibrated else " says "
         return Piece(f"{capitalised(action)} where "), name, Piece(says), cut, Piece(".")
-    as_it_is = " as it decides now" if policy.decides == "as-is" else recalibrated
+    as_it_is = " as it decides now" if policy.decides == "as-is" else _first(policy)
     if all(one.policy.decides == "as-is" for one in ranking.policies if one.policy.model == policy.model):
         return Piece("Use "), name, Piece(" as it decides now.")
     which = "most probable answer" if policy.decides == "as-is" else "answer with the least expected cost"
     return Piece("Use "), name, Piece(f"{as_it_is}: each {words.case} gets the {which}.")
+
+
+def _first(policy: Policy, corrected: str = "corrected for the prevalence") -> str:
+    """Return what is done to a model's probabilities before they decide: ", recalibrated"; "" for nothing."""
+    done = ["recalibrated"] if policy.recalibrated else []
+    done += [] if policy.correction is None else [corrected]
+    return f", {' and '.join(done)}" if done else ""
 
 
 def _no_model(ranking: Ranking) -> str:

@@ -269,6 +269,9 @@ def test_present_practice_is_read_from_a_file(elicit, breast_metric, tmp_path):
     assert practice["cost_per_population"] == pytest.approx(1_000 / 569 * (19 * 24 + 50))
 
 
+CORRECTED = "Size-and-Texture, corrected for the prevalence, with these costs"
+
+
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
@@ -281,7 +284,7 @@ def test_present_practice_is_read_from_a_file(elicit, breast_metric, tmp_path):
         (("--top-k", "3"), 2, "the metric has 2 classes"),
         (("--fail-if-worse-than", "nothing"), 2, "'nothing' is not one of the policies"),
         (("--fail-if-worse-than", "always malignant"), 0, ""),
-        (("--fail-if-worse-than", "Size-and-Texture"), 3, "cell-outline, as it decides now, costs 36 more"),
+        (("--fail-if-worse-than", CORRECTED), 3, "cell-outline, corrected for the prevalence, with these costs, costs"),
         (("--fail-if-worse-than", "size-and-texture least-cost"), 0, ""),
         # the same model under another name costs as little as itself
         (("--fail-if-worse-than", "twin"), 0, ""),
@@ -293,9 +296,9 @@ def test_options_of_score_that_end_otherwise(breast_metric, capsys, monkeypatch,
         twin = tmp_path / "twin.parquet"
         shutil.copy(files[-1], twin)
         files = [files[-1], twin]
-    if {"Size-and-Texture", "twin"} & set(options):
-        # how it decides now is cheaper than all that the other model can do where cancers are rare
-        options = (*options, "--prevalence", "malignant=0.001")
+    if {CORRECTED, "twin"} & set(options):
+        # cheaper than all that the other model can do where cancers are rare
+        options = (*options, "--prevalence", "malignant=0.02")
     monkeypatch.setattr(sys, "argv", ["elicit", "score", str(breast_metric), *map(str, files), *options])
     with pytest.raises(SystemExit) as ended:
         run()

@@ -1,5 +1,6 @@
 """Models judged by an elicited metric: the figures of the definitions, however the rows are cut into batches."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -8,12 +9,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from elicit_app.elicitation.cases import Cases
 from elicit_app.problem import Problem
+from elicit_app.session.result import judge_of
+from elicit_app.study import open_study
 from elicit_app.study.checking import Batch
 from elicit_app.study.parquet import BATCH_ROWS
 from elicit_app.study.reading import read_predictions
 from elicit_app.study.scoring import ModelRows, Piece, RowsTally, judged_prevalence, scores_of, tally_models, tally_rows
-from metrics import ElicitedMetric, meta_pattern_concern_score
+from metrics import ElicitedMetric, judge, meta_pattern_concern_score
 
 CLASSES = ("red", "yellow", "green")
 COSTS = np.array([[0, 0.2, 1], [0.3, 0, 0.1], [0.05, 0.4, 0]])
@@ -262,6 +266,25 @@ def test_policies_that_are_found_out_late_are_counted_as_if_they_had_been_known(
         np.testing.assert_array_equal(tallied.cases.counts, known.cases.counts)
         np.testing.assert_array_equal(tallied.models[0].labels, known.models[0].labels)
         assert tallied.models[0].sums["expected"].result() == known.models[0].sums["expected"].result()
+
+
+def test_files_are_judged_at_a_stated_prevalence_as_cases_in_memory_and_as_the_questions_end(tmp_path):
+    long_file(tmp_path / "m.parquet", 500)
+    study, shares, under = open_study(tmp_path / "m.parquet"), (0.1, 0.2, 0.7), metric()
+    (model,) = study.models
+    rows = [ModelRows("m", (Piece(tmp_path / "m.parquet"),))]
+    tallied = tally_models(rows, under, stated=lambda labels: shares)
+    of_files = scores_of(tallied, under, prevalence=shares).judgement
+    in_memory = judge(under, np.array(CLASSES)[model.y_true], {"m": model.y_proba}, prevalence=shares)
+    of_study = judge_of(replace(study, stated_prevalence=shares), under).at(shares)
+    expected = {one.name: (one.policy, pytest.approx(one.cost_per_population)) for one in in_memory.policies}
+    assert any(policy.correction for policy, _ in expected.values())
+    for judgement in (of_files, of_study):
+        assert {one.name: (one.policy, one.cost_per_population) for one in judgement.policies} == expected
+    asked = Cases.counted(model.y_true, model.y_proba, shares).policies(COSTS)
+    costs = sorted(1_000 * float((matrix * COSTS).sum()) / COSTS[in_memory.unit] for matrix in asked)
+    judged = [one.cost_per_population for one in in_memory.policies if one.policy.model]
+    assert costs == pytest.approx(sorted(judged))
 
 
 def test_labels_are_read_and_have_no_second_policy(tmp_path):

@@ -142,9 +142,48 @@ def test_a_stated_prevalence_is_not_doubted(breast_cancer_cases):
     assert everybody.cost_per_population == pytest.approx(900)
     assert everybody.interval == pytest.approx((900, 900))
     assert everybody.counts.tolist() == [[100, 0], [900, 0]]
-    assert any("should be corrected before they decide" in note for note in judgement.notes)
+    assert any("corrected for 10 % they are one more policy" in note for note in judgement.notes)
     as_is = judgement.named("Cell outline, as it decides now")
     assert as_is.cost_per_population == pytest.approx(100 * 19 * 34 / 212 + 900 * 35 / 357)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    share=st.floats(0.01, 0.99), ratio=st.floats(0.05, 50), hits=st.lists(st.integers(0, 10), min_size=2, max_size=5)
+)
+def test_where_probabilities_are_right_correcting_them_for_another_prevalence_costs_least(share, ratio, hits):
+    """Of ten cases with probability m / 10, m are positive; a group of ten is added so that both classes have cases."""
+    hits = [*hits, 5]
+    positive = np.concatenate([np.arange(10) < m for m in hits])
+    proba = np.repeat(np.array(hits) / 10, 10)
+    labels, model = np.where(positive, "malignant", "benign"), {"m": np.column_stack([proba, 1 - proba])}
+    judgement = judge(breast_metric(ratio), labels, model, prevalence=[share, 1 - share], draws=0)
+    cheapest = judgement.best.cost_per_population
+    found = next((one for one in judgement.policies if one.policy.correction), None)
+    assert (found is None) == (abs(share - positive.mean()) < 0.02)
+    if found is not None:
+        assert found.cost_per_population == pytest.approx(cheapest)
+        own = np.where(proba >= found.threshold.value, "malignant", "benign")
+        miss, alarm = (float((own[labels == name] != name).mean()) for name in ("malignant", "benign"))
+        near = np.abs(proba - found.threshold.value).min() < 1e-9
+        assert near or found.cost_per_population == pytest.approx(1_000 * (share * ratio * miss + (1 - share) * alarm))
+
+
+def test_a_model_is_recalibrated_before_it_is_corrected(breast_cancer_cases):
+    labels, models = breast_cancer_cases
+    rare = {"malignant": 0.05, "benign": 0.95}
+    proba = np.asarray(models["Cell outline"])
+    sharpened = proba**4 / (proba**4).sum(axis=1, keepdims=True)
+    names = {
+        one.name: one.policy for one in judge(breast_metric(19.0), labels, {"m": sharpened}, prevalence=rare).policies
+    }
+    done = names["m, recalibrated and corrected for the prevalence, with these costs"]
+    assert done.recalibrated
+    assert done.correction == pytest.approx((0.05 * 569 / 212, 0.95 * 569 / 357))
+    curves = policy_curves(breast_metric(19.0), labels, {"m": sharpened}, prevalence=rare, ratios=[1.0, 10.0], draws=20)
+    assert {one.name for one in curves.policies} == set(names)
+    certain = judge(breast_metric(19.0), labels, {"m": np.eye(2)[proba.argmax(axis=1)]}, prevalence=rare)
+    assert not any(one.policy.correction for one in certain.policies), "labels have no probabilities to correct"
 
 
 def test_present_practice_is_one_more_policy(breast_cancer_cases):
