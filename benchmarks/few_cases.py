@@ -11,6 +11,8 @@ which are stated (proportional to the exponentials of normal numbers of standard
   cost, difference   share of policies that use a model whose 90 % range holds the true cost, or the true difference to
                      the recommended policy
   P(best)            mean probability that the recommended policy is the best, and how often it was
+  unseen             how many of the results with at least 40 cases of each class say that mistakes that did not happen
+                     could change the choice; P(best) of these, and of others that are 90 % sure or more
   loss               what perfect knowledge of the cases would save, as said and as found, in percent of the cost
   correcting         with --stated: what the policies that correct probabilities for the shares save, in percent of the
                      cost of what would be recommended without them
@@ -49,7 +51,8 @@ def one_run(
 ) -> tuple[Floats, list[tuple[bool, bool]]]:
     """Judge a sample; return figures and what the ranges held.
 
-    The figures are P(best), whether it was, loss said and found, the cost, and that without corrected policies.
+    The figures are P(best), whether it was, loss said and found, the cost, that without corrected policies, and whether
+    unseen mistakes are said to matter; NaN with few cases of a class.
     """
     k = data.k
     costs = np.exp(rng.standard_normal((k, k)))
@@ -89,7 +92,9 @@ def one_run(
     assert best.probability_best is not None
     said = unit * judgement.information.of_cases
     plain = true[judgement.among(lambda policy: policy.correction is None).best.policy]
-    return np.array([best.probability_best, loss < 1e-12, said, loss, true[best.policy], plain]), held
+    few = judgement.too_few
+    unseen = np.nan if few is not None and not few.never_wrong else few is not None
+    return np.array([best.probability_best, loss < 1e-12, said, loss, true[best.policy], plain, unseen]), held
 
 
 def main() -> None:
@@ -103,14 +108,15 @@ def main() -> None:
     folder = of_folder(options.data) if options.data.is_dir() else []
     all_data = [data for data in (*folder, *bundled(), *of_sklearn()) if len(data.true) >= FEWEST]
     for per_class in options.per_class:
-        of_data = []
+        of_data, of_all = [], []
         for place, data in enumerate(all_data):
             rng = np.random.default_rng((options.seed, per_class, place))
             seeds = range(options.seed, options.seed + options.runs)
             runs = [one_run(data, per_class, rng, seed, options.stated) for seed in seeds]
             figures = np.array([one for one, _ in runs])
             held = np.array([pair for _, pairs in runs for pair in pairs], dtype=float).mean(axis=0)
-            said, was, of_cases, loss, cost, plain = figures.mean(axis=0)
+            of_all.append(figures[:, [0, 1, 6]])
+            said, was, of_cases, loss, cost, plain = figures[:, :6].mean(axis=0)
             saved = 100 * (1 - cost / plain)
             of_data.append([*held, said, was, 100 * of_cases / cost, 100 * loss / cost, saved])
         mean, error = np.mean(of_data, axis=0), np.std(of_data, axis=0, ddof=1) / np.sqrt(len(of_data))
@@ -121,6 +127,21 @@ def main() -> None:
             + (f", correcting {mean[6]:.1f} % (se {error[6]:.1f})" if options.stated else ""),
             flush=True,
         )
+        report_unseen(np.concatenate(of_all))
+
+
+def report_unseen(figures: Floats) -> None:
+    """Print P(best) of results that do and do not say that unseen mistakes matter, given P(best), was, and that."""
+    enough = figures[~np.isnan(figures[:, 2])]
+    for flag, name in ((1, "unseen"), (0, "sure without that")):
+        said, was = enough[(enough[:, 2] == flag) & (enough[:, 0] >= 0.9), :2].T
+        if len(said):
+            error = np.sqrt(was.mean() * (1 - was.mean()) / len(was))
+            print(
+                f"     {name}: {len(said)} of {len(enough)}, P(best) said {said.mean():.3f}, was {was.mean():.3f} "
+                f"(se {error:.3f})",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -179,7 +179,7 @@ def information_texts(judgement: Judgement) -> InformationTexts | None:
     if found is None or advice is None:
         return None
     # A bootstrap of few cases cannot say what more of them would show.
-    few = judgement.smallest_class is not None
+    few = judgement.too_few is not None
     chosen = [one for one in _chosen(found) if one.of == "answers" or not few]
     more = tuple(_more_text(found, one, judgement.words.cases) for one in chosen)
     return InformationTexts(advice, _loss_text(judgement, found, few), more)

@@ -25,6 +25,7 @@ from metrics.policies.recalibration import UNKNOWN, Calibration, RowSample, cali
 from metrics.text import counted, series, two_digits
 
 DEFAULT_POPULATION = 1_000
+_ROUNDING = 1e-12
 _FEWEST_DRAWS = 100  # with fewer, neither a range nor "more than 99 %" can be read off them
 _TOO_SURE = f"With fewer than {FEW_OF_CLASS} cases of a class, ranges are too narrow and probabilities too sure."
 
@@ -179,6 +180,7 @@ class Judge:
                 cost_per_population=float(drawn.estimate[index]),
                 counts=_frozen(natural_frequencies(matrix, self.population)),
                 macro_f1=float(macro_f1(matrix)),
+                never_wrong=_never_wrong(policy, costs.rates[:, index], costs.cases),
                 rank=1,
                 difference_to_best=0.0,
             )
@@ -371,6 +373,13 @@ def _savings_of_deciding_anew(costs: PolicyCosts, samples: Sequence[tuple[ModelP
     first = draws[costs.order[: enough_draws(len(costs.cases))]]
     found = savings_of_deciding_anew(first, costs.unit_costs.estimate, rows[0][1], columns)
     return np.pad(found, ((0, 0), (0, 0), (len(costs.policies) - len(columns), 0)))  # the others come first
+
+
+def _never_wrong(policy: Policy, rates: Floats, cases: NDArray[np.int64]) -> tuple[int, ...]:
+    """Return the classes of which a model decided every case correctly, given its rates, shape (k, k)."""
+    if policy.model is None:
+        return ()
+    return tuple(int(label) for label in np.flatnonzero((cases > 0) & (np.diagonal(rates) >= 1 - _ROUNDING)))
 
 
 def _frozen(counts: NDArray[np.int64]) -> NDArray[np.int64]:

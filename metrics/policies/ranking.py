@@ -19,6 +19,9 @@ from metrics.policies.cases import Policy
 from metrics.policies.information import Information, information
 
 FEW_OF_CLASS = 40  # with fewer cases, the bootstrap, which knows only mistakes that happened, is too sure
+# Of n cases without a mistake, 3 / n is the upper 95 % limit of the rate (J. Hanley, A. Lippman-Hand, JAMA 249, 1983).
+UNSEEN = 3
+_NEARLY_SURE = 0.9  # below this probability of being best, unseen mistakes make little difference
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -51,6 +54,8 @@ class JudgedPolicy:
         Confusion matrix of its decisions as natural frequencies in the population; rows are true classes.
     macro_f1 : float
         Mean F1 of the classes, for people who go by it; the order and the rank go by cost.
+    never_wrong : tuple of int
+        True classes of which a model decided every case correctly.
     rank : int
         Policies whose difference to the best may be 0 share rank 1; the others follow by cost.
     difference_to_best : float
@@ -69,6 +74,7 @@ class JudgedPolicy:
     cost_per_population: float
     counts: NDArray[np.int64]
     macro_f1: float
+    never_wrong: tuple[int, ...]
     rank: int
     difference_to_best: float
     interval: Range | None = None
@@ -83,6 +89,26 @@ class JudgedPolicy:
     def name(self) -> str:
         """Return the name of the policy."""
         return self.policy.name
+
+
+@dataclass(frozen=True)
+class TooFewCases:
+    """A class with too few cases for the bootstrap, which knows only mistakes that happened.
+
+    Parameters
+    ----------
+    label : int
+        Index of the true class.
+    number : int
+        Number of its cases.
+    never_wrong : bool
+        Whether there are many cases, but the recommended policy was right on all of them, and `UNSEEN` wrong ones would
+        make another policy the best.
+    """
+
+    label: int
+    number: int
+    never_wrong: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,10 +197,23 @@ class Ranking:
         """Return the number of cases."""
         return int(self.cases.sum())
 
-    @property
-    def smallest_class(self) -> tuple[int, int] | None:
-        """Return the class with the fewest cases and their number, if the bootstrap is too sure with so few."""
-        return smallest_class(self.cases, self.prevalence) if self.n_draws else None
+    @cached_property
+    def too_few(self) -> TooFewCases | None:
+        """Return the class with too few cases to be as sure as the draws are; None if there is none."""
+        if not self.n_draws:
+            return None
+        if (smallest := smallest_class(self.cases, self.prevalence)) is not None:
+            return TooFewCases(*smallest, never_wrong=False)
+        if self.sure is None or self.sure < _NEARLY_SURE:
+            return None
+        worst = (self.metric.cost_matrix / self.metric.cost_matrix[self.unit]).max(axis=1)
+        for label in self.best.never_wrong:
+            # unseen mistakes of a rival that was never wrong either are as likely
+            rivals = [one.difference_to_best for one in self.policies[1:] if label not in one.never_wrong]
+            unseen = UNSEEN / self.cases[label] * self.prevalence[label] * self.population * worst[label]
+            if rivals and unseen >= min(rivals):
+                return TooFewCases(label, int(self.cases[label]), never_wrong=True)
+        return None
 
     @property
     def unit_name(self) -> str:
@@ -188,16 +227,17 @@ class Ranking:
     @property
     def advice(self) -> str | None:
         """Return whether to decide now or to learn more first; None without draws."""
-        found, few, reason = self.information, self.smallest_class, self.metric.quality.provisional
+        found, few, reason = self.information, self.too_few, self.metric.quality.provisional
         if found is None:
             return None
         if reason in NOT_TO_DECIDE_BY:
             return f"Do not decide by these costs yet: {reason}"
         if few is None or found.kind != "decide":
             return found.advice
-        named, number = self.words.classes[few[0]], few[1]
-        too_few = f"{number} {'is' if number == 1 else 'are'} too few to show rare mistakes"
-        return f"Collect more {self.words.cases} of “{named}” before you decide: {too_few}"
+        why = f"{few.number} {'is' if few.number == 1 else 'are'} too few to show rare mistakes"
+        if few.never_wrong:
+            why = f"{UNSEEN} mistakes in {few.number:,} would change the choice"
+        return f"Collect more {self.words.cases} of “{self.words.classes[few.label]}” before you decide: {why}"
 
     @property
     def best(self) -> JudgedPolicy:

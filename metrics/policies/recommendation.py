@@ -197,11 +197,13 @@ def _alternative(one: JudgedPolicy, words: CaseWords) -> str:
 def _sureness(ranking: Ranking) -> str:
     if ranking.sure is None or len(ranking.policies) < 2:
         return ""
-    few = ranking.smallest_class
+    few = ranking.too_few
     only = ""
     if few is not None:
-        counted_cases = counted(few[1], ranking.words.case, ranking.words.cases)
-        only = f": of “{ranking.words.classes[few[0]]}” only {counted_cases} {'was' if few[1] == 1 else 'were'} counted"
+        named, cases = ranking.words.classes[few.label], counted(few.number, ranking.words.case, ranking.words.cases)
+        only = f": of “{named}” only {cases} {'was' if few.number == 1 else 'were'} counted"
+        if few.never_wrong:
+            only = f": the first was right on all {cases} of “{named}”, which says little of rare mistakes"
     sentences = [f"{_sure(ranking)} sure that nothing in the list is better{only}."]
     sentences += [_whose(ranking)] if ranking.sure < 1 else []
     if ranking.best.policy.model is not None:
@@ -247,7 +249,7 @@ def _unit(ranking: Ranking, number: str) -> str:
 
 def _sure(ranking: Ranking) -> str:
     assert ranking.sure is not None
-    if ranking.smallest_class is not None:
+    if ranking.too_few is not None:
         return f"At most {probability(float(np.clip(ranking.sure, *_ENDS_WITH_FEW)))}"
     return probability(ranking.sure).replace("> ", "more than ").replace("< ", "less than ").capitalize()
 

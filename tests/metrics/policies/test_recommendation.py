@@ -11,7 +11,7 @@ from metrics.elicited.metric_parts import OPPOSED, UNTRUSTED, UNTRUSTED_AMONG, C
 from metrics.policies.cases import Practice, case_table, of_model
 from metrics.policies.information import DOUBTED, DOUBTED_CASES, information
 from metrics.policies.judging import Judge
-from metrics.policies.ranking import smallest_class
+from metrics.policies.ranking import TooFewCases, smallest_class
 from metrics.policies.recommendation import name_and_manner, short_recommendation
 
 WORDS = (
@@ -211,9 +211,24 @@ def test_few_cases_of_a_class_make_no_recommendation_sure(ill, few):
     assert judgement.advice.startswith("Collect more patients of “cancer” before" if few else "Decide now")
 
 
+@pytest.mark.parametrize(("alarms", "well", "unseen"), [(0, 300, True), (1, 299, False), (0, 30_000, False)])
+def test_mistakes_that_did_not_happen_make_no_recommendation_sure_where_a_few_would_change_it(alarms, well, unseen):
+    """Calling all well costs 5 more per 1,000; 3 alarms in 300 cases would cost 10."""
+    both = metric(0.5, 0.1)
+    true, said = np.repeat([0, 0, 1, 1], [60, 60, alarms, well]), np.repeat([0, 1, 0, 1], [60, 60, alarms, well])
+    words = CaseWords("patient", "patients", ("cancer", "harmless"))
+    judgement = Judge.of(both, case_table(true, [said, said], 2), of_model("m"), words=words).at([0.02, 0.98])
+    assert judgement.sure > 0.9 or alarms
+    assert judgement.too_few == (TooFewCases(1, well, never_wrong=True) if unseen else None)
+    telling = "right on all 300 patients of “harmless”, which says little of rare mistakes."
+    assert (telling in judgement.recommendation.sureness) == unseen
+    collect = "Collect more patients of “harmless” before you decide: 3 mistakes in 300 would change the choice"
+    assert (judgement.advice == collect) == unseen
+
+
 def test_a_class_that_is_not_among_the_cases_judged_makes_nothing_unsure():
     judgement = judged([8, 2, 40, 160], metric(9.0, 0.1))
-    assert judgement.smallest_class == (0, 10)
+    assert judgement.too_few == TooFewCases(0, 10, never_wrong=False)
     assert smallest_class(judgement.cases, np.array([0.0, 1.0])) is None
 
 
