@@ -149,6 +149,14 @@ class EvidenceAgainstChance(NamedTuple):
         """Return the evidence of all answers."""
         return self.checks + self.others
 
+    @property
+    def is_plain(self) -> bool:
+        """Return whether the answers so far are plainly not chance, so that questions may end before a whole sitting.
+
+        Those of random answers that happen to agree with each other would end early, too.
+        """
+        return self.total >= _OPEN_TO
+
     def looks_random(self, bits: float) -> bool:
         """Return whether so little evidence is what random answers give."""
         if self.answers < SITTING:

@@ -28,6 +28,9 @@ from elicit_app.elicitation.procedure import Outcome
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Purpose
 from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel
+from elicit_app.registry.entries import procedure_for
+from elicit_app.registry.procedures import BayesSetting
+from elicit_app.study import open_study
 from metrics.policies.information import NEGLIGIBLE
 
 pytestmark = pytest.mark.usefixtures("few_draws")
@@ -374,3 +377,18 @@ class TestPurpose:
         assert len(seen["choose"][0]) < len(seen["costs"][0])
         assert np.abs(np.abs(seen["choose"][0]) - np.abs(between)).max(axis=1).min() < 1e-9
         assert seen["choose"][1] == "order"
+
+
+def test_answers_that_half_the_time_are_given_at_random_end_no_sitting_by_agreeing_for_a_while():
+    ended_before = 0
+    for seed in (8, 20, 21):
+        procedure = procedure_for(open_study("breast-cancer"), BayesSetting(purpose="costs", seed=seed).for_person())
+        person = LinearOracle(LPM.weight_matrix(np.array([-0.3, -0.95])))
+        outcome, asked = run(procedure, FlipOracle(person, 0.5, np.random.default_rng(seed)))
+        models = procedure.asker.models
+        lengths = range(FEWEST_ANSWERS, len(asked))
+        known = [n for n in lengths if early_stop_reason(procedure.belief(asked[:n]), models, n, purpose="costs")]
+        ended_before += bool(known)
+        found = procedure.evidence_against_chance(asked)
+        assert outcome.stopped == "budget" or found.is_plain
+    assert ended_before, "the ratios alone were known before"

@@ -335,7 +335,7 @@ class Bayes:
             return None
 
         def judged() -> Literal["known", "best-model"] | None:
-            return early_stop_reason(
+            reason = early_stop_reason(
                 self.belief(history),
                 self._options(history),
                 n_answered(history),
@@ -343,6 +343,8 @@ class Bayes:
                 self._purpose,
                 lambda: self._policy_doubt(history),
             )
+            found = self._evidence_if_linear(history) if reason is not None and self.checks else None
+            return reason if found is None or found.is_plain else None
 
         return self._ends.get_or_compute(history, judged)
 
@@ -470,9 +472,8 @@ class Bayes:
         asked = n_informative(history)
         fewest, likely = self._answers_needed(history, belief, self.questions - asked)
         fewest = max(fewest + trust, 1)  # also where only repeats are left
-        return Progress(
-            len(history), min(fewest, most), min(questions_left(history, asked + likely, self.checks), most)
-        )
+        likely = questions_left(history, asked + likely, self.checks)
+        return Progress(len(history), min(fewest, most), min(likely, most))
 
     def _answers_needed(self, history: Sequence[Asked], belief: Posterior, most: int) -> tuple[int, int]:
         needed = answers_until_known(belief, n_answered(history), most)
