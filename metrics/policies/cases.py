@@ -76,7 +76,7 @@ def of_model(
         policies.append(Policy(f"{model}, recalibrated, with these costs", "least-cost", model, recalibrated=True))
     if correction is not None:
         first = "recalibrated and corrected" if recalibrated else "corrected"
-        name = f"{model}, {first} for the prevalence, with these costs"
+        name = f"{model}, {first}, with these costs"
         policies.append(Policy(name, "least-cost", model, recalibrated=recalibrated, correction=correction))
     return tuple(policies)
 

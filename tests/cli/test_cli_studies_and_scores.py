@@ -269,7 +269,7 @@ def test_present_practice_is_read_from_a_file(elicit, breast_metric, tmp_path):
     assert practice["cost_per_population"] == pytest.approx(1_000 / 569 * (19 * 24 + 50))
 
 
-CORRECTED = "Size-and-Texture, corrected for the prevalence, with these costs"
+CORRECTED = "Size-and-Texture, corrected, with these costs"
 
 
 @pytest.mark.parametrize(
@@ -284,7 +284,7 @@ CORRECTED = "Size-and-Texture, corrected for the prevalence, with these costs"
         (("--top-k", "3"), 2, "the metric has 2 classes"),
         (("--fail-if-worse-than", "nothing"), 2, "'nothing' is not one of the policies"),
         (("--fail-if-worse-than", "always malignant"), 0, ""),
-        (("--fail-if-worse-than", CORRECTED), 3, "cell-outline, corrected for the prevalence, with these costs, costs"),
+        (("--fail-if-worse-than", CORRECTED), 3, "cell-outline, corrected, with these costs, costs"),
         (("--fail-if-worse-than", "size-and-texture least-cost"), 0, ""),
         # the same model under another name costs as little as itself
         (("--fail-if-worse-than", "twin"), 0, ""),

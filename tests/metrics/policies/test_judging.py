@@ -177,7 +177,7 @@ def test_a_model_is_recalibrated_before_it_is_corrected(breast_cancer_cases):
     names = {
         one.name: one.policy for one in judge(breast_metric(19.0), labels, {"m": sharpened}, prevalence=rare).policies
     }
-    done = names["m, recalibrated and corrected for the prevalence, with these costs"]
+    done = names["m, recalibrated and corrected, with these costs"]
     assert done.recalibrated
     assert done.correction == pytest.approx((0.05 * 569 / 212, 0.95 * 569 / 357))
     curves = policy_curves(breast_metric(19.0), labels, {"m": sharpened}, prevalence=rare, ratios=[1.0, 10.0], draws=20)
