@@ -157,7 +157,9 @@ class Cases:
         return self.confusion(self.decide(cost_matrix))
 
     def usual(self) -> Matrix:
-        """Return the confusion matrix (k, k) of rates of the most probable classes."""
+        """Return the confusion matrix (k, k) of rates of the most probable classes, by what the model gives."""
+        if self.given is not None:
+            return self.confusion(self.given.argmax(axis=1))
         return self.least_cost(1.0 - np.eye(self.n_classes))
 
     def constant(self, label: int) -> Matrix:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elicit_app.elicitation.cases import Cases
+from elicit_app.elicitation.cases import Cases, Tally
 from elicit_app.problem import Problem
 
 
@@ -61,6 +61,15 @@ def test_a_stated_prevalence_corrects_the_probabilities_that_decide(seed):
     scaled = cost * (stated / found)[:, None]
     plain, moved = Cases.counted(truth, proba), Cases.counted(truth, proba, tuple(stated))
     np.testing.assert_array_equal(moved.decide(cost), plain.decide(scaled))
+
+
+def test_the_model_decides_as_it_does_whatever_prevalence_is_stated():
+    truth, proba = drawn(6)
+    stated = np.array([0.9, 0.05, 0.05])
+    counts = np.zeros((3, 3), dtype=np.int64)
+    np.add.at(counts, (truth, proba.argmax(axis=1)), 1)
+    packed = Tally(counts, np.zeros((0, 3, 3), dtype=np.int64), np.zeros(0, dtype=np.int64), tuple(stated))
+    np.testing.assert_allclose(Cases.counted(truth, proba, tuple(stated)).usual(), packed.usual(), atol=1e-12)
 
 
 def test_counting_cases_of_equal_weight_is_exact():
