@@ -377,8 +377,13 @@ def scenarios_of(study: Study, metric: ElicitedMetric, practice: Practice | None
     if not study.models:
         return None
     concern = ConcernScore(study.n_classes, release_factors=metric.release_factors())
+
+    def judge_at(shares: Matrix) -> Judge:
+        return judge_of(replace(study, stated_prevalence=tuple(shares)), metric, practice)
+
     return Scenarios(
         judge=judge_of(study, metric, practice),
+        judge_at=judge_at,
         stated=study.stated_prevalence,
         concern=np.array([_class_concern(concern, model) for model in study.models]),
         class_weight=np.array([metric.class_weight[label] for label in metric.labels]),

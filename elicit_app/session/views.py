@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -224,6 +224,7 @@ class Scenarios:
     """The policies judged at any prevalence; made by `result.scenarios_of`."""
 
     judge: Judge
+    judge_at: Callable[[Matrix], Judge]  # the same with probabilities corrected for shares of the true classes, (k,)
     stated: tuple[float, ...] | None  # the study's prevalence where it is stated; else it is that of the cases
     concern: Matrix  # shape (m, k): Meta Pattern Concern Score of each model over the cases of each true class
     class_weight: Matrix  # shape (k,): of the metric, for that score
@@ -250,7 +251,7 @@ class Scenarios:
         `shares` are shares of the true classes, >= 0; only their proportions matter.
         """
         of = self.own if shares is None else proportions(shares)
-        return self._at_own if np.allclose(of, self.own, rtol=0, atol=_SAME_SHARE) else self.judge.at(of)
+        return self._at_own if np.allclose(of, self.own, rtol=0, atol=_SAME_SHARE) else self.judge_at(of).at(of)
 
     @cached_property
     def _at_own(self) -> Judgement:

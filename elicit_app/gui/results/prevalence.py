@@ -204,9 +204,9 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
 
 
 ASSUMED = (
-    "Assumed: within each true class the models are right and wrong as often as in your data, and mistakes cost what "
-    "they do now. Only how common the classes are changes; the classes that you do not set keep their proportions. "
-    "To have the models’ probabilities corrected for a prevalence, state it on the page of the study."
+    "Assumed: the cases of each class are like those in your data, and mistakes cost what they do now. Only how common "
+    "the classes are changes; the classes that you do not set keep their proportions. The track compares decisions as "
+    "they are in your study; below, the models’ probabilities are corrected for the prevalence, too."
 )
 
 

@@ -387,7 +387,7 @@ def test_a_second_class_starts_from_what_the_first_one_left(elsewhere, views):
 
 
 def test_what_is_assumed_stands_on_the_page(elsewhere):
-    assert "as often as in your data" in elsewhere.shares.sentence.text()
+    assert "like those in your data" in elsewhere.shares.sentence.text()
     assert "how common the classes are" in elsewhere.shares.sentence.text()
 
 
