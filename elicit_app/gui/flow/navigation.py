@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from elicit_app.study.model import Study
 
 SESSION_ENDING, PACK_ENDING = ".session.jsonl", ".elicit"
+ANY_SESSION = ".jsonl"  # whoever names a session in the terminal may leave out the rest
 PREDICTIONS = (".csv", ".parquet", ".pq", ".npz")
 
 PATIENCE = 0.7  # seconds that closing waits for running computations
@@ -175,7 +176,7 @@ class Flow(QObject):
     def open(self, ref: str) -> None:
         """Open a study by name, a study folder, a predictions file, or a session."""
         self._leave_session()
-        if ref.endswith(SESSION_ENDING):
+        if ref.endswith(ANY_SESSION):
             self._open_session(Path(ref))
             return
         path = Path(ref)
@@ -193,9 +194,9 @@ class Flow(QObject):
         """Open chosen or dropped files: a study folder, a packed study, a session, or predictions of one study."""
         if not paths:
             return
-        if len(paths) == 1 and (paths[0].is_dir() or paths[0].name.endswith((SESSION_ENDING, PACK_ENDING))):
+        if len(paths) == 1 and (paths[0].is_dir() or paths[0].name.endswith((ANY_SESSION, PACK_ENDING))):
             self.open(str(paths[0]))
-        elif all(path.name.endswith(SESSION_ENDING) for path in paths):
+        elif all(path.name.endswith(ANY_SESSION) for path in paths):
             self._show_failure("These files are answers", Problem("Open their study, and drop them onto its page."))
         else:
             self._read(paths)

@@ -152,6 +152,15 @@ def test_from_the_study_and_from_a_result_and_back_there(window, finished, on):
     assert window.pages.shown is results
 
 
+def test_a_session_is_opened_whatever_it_was_called_in_the_terminal(window, finished, on, tmp_path):
+    shutil.copy(finished / "1.session.jsonl", tmp_path / "mine.jsonl")
+    window.flow.open_files((tmp_path / "mine.jsonl",))
+    assert on("results") is window.pages.shown
+    (tmp_path / "rows.jsonl").write_text('{"a": 1}\n')
+    window.flow.open_files((tmp_path / "rows.jsonl",))
+    assert "rows.jsonl" in on("error").sentence.text()
+
+
 def test_what_cannot_be_compared_is_said(window, finished, on):
     (finished / "0.session.jsonl").unlink()
     window.flow.comparing.compare(finished / "1.session.jsonl")
