@@ -10,14 +10,14 @@ import numpy as np
 
 from elicit_app.session.result import policies_of
 from elicit_app.session.views import Band, CurveLine, CurveSet, CurvesView, ResultView, RocLine
-from elicit_app.study.model import Predictions, Study, Wording
+from elicit_app.study.model import Study, Wording
 from metrics.elicited.metric_parts import CaseWords
 from metrics.inputs.arguments import Floats
 from metrics.policies.cases import Policy, Practice
 from metrics.policies.costs import UnitCosts
 from metrics.policies.curves import PolicyCurves, curves_of_models
 from metrics.policies.judgement import Judgement, Threshold
-from metrics.policies.judging import threshold_of
+from metrics.policies.judging import ModelPolicies, threshold_of
 from metrics.policies.net_benefit import TREAT_ALL, TREAT_NONE, decision_curve
 from metrics.text import capitalised, probability, threshold_text, total_cost, two_digits
 
@@ -33,11 +33,12 @@ def curves_of(study: Study, view: ResultView) -> CurvesView | None:
     if judgement is None or rate.is_yardstick:
         return None
     prevalence = judgement.prevalence if judgement.stated else None
-    threshold = _threshold(judgement)
+    p, models = judgement.positive, policies_of(study, view.metric)
+    threshold = None if p is None else threshold_of(UnitCosts.of(judgement.metric), p)
     found = curves_of_models(
         view.metric,
         study.models[0].y_true,
-        policies_of(study, view.metric),
+        models,
         rate,
         prevalence=prevalence,
         practice=None if view.practice is None else Practice.of(view.practice, study.classes),
@@ -45,27 +46,27 @@ def curves_of(study: Study, view: ResultView) -> CurvesView | None:
     return CurvesView(
         rate=rate,
         yardstick=view.headline.yardstick,
-        net_benefit=None if threshold is None else _net_benefit(study, judgement, threshold, prevalence),
+        net_benefit=None if threshold is None else _net_benefit(study, models, judgement, threshold, prevalence),
         cost=_cost(found, judgement),
         best=_best(found, judgement),
-        roc=() if threshold is None else tuple(_roc(model, judgement, threshold) for model in study.models),
+        roc=() if p is None else tuple(_roc(study, model, proba, judgement) for model, proba in models),
+        corrected=any(model.calibration.correction is not None for model, _ in models),
     )
 
 
-def _threshold(judgement: Judgement) -> Threshold | None:
-    """Return the threshold between two classes, even if no model has probabilities to apply it to."""
-    if judgement.positive is None:
-        return None
-    used = [one.threshold for one in judgement.policies if one.threshold is not None]
-    return used[0] if used else threshold_of(UnitCosts.of(judgement.metric), judgement.positive)
-
-
-def _net_benefit(study: Study, judgement: Judgement, threshold: Threshold, prevalence: Floats | None) -> CurveSet:
+def _net_benefit(
+    study: Study,
+    models: Sequence[tuple[ModelPolicies, Floats]],
+    judgement: Judgement,
+    threshold: Threshold,
+    prevalence: Floats | None,
+) -> CurveSet:
+    """Return the decision curves of the models, by risks that are corrected for a stated prevalence."""
     p, words = judgement.positive, judgement.words
     assert p is not None
     curve = decision_curve(
         (study.models[0].y_true == p).astype(np.int64),
-        {model.name: model.y_proba[:, p] for model in study.models},
+        {model.name: model.calibration.corrected(proba)[:, p] for model, proba in models},
         pos_label=1,
         prevalence=None if prevalence is None else float(prevalence[p]),
     )
@@ -128,7 +129,9 @@ def _line(policy: Policy, values: Floats, judgement: Judgement) -> CurveLine:
     recommended = policy == judgement.best.policy
     if policy.predicted is not None:
         return _trivial(policy.predicted, values, judgement.words, recommended)
-    return CurveLine(policy.name, values, recommended, trivial=policy.model is None)
+    right = policy.recalibrated or policy.correction is not None  # which tells it from the others in less space
+    name = policy.name.removesuffix(", with these costs") if right else policy.name
+    return CurveLine(name, values, recommended, trivial=policy.model is None)
 
 
 def _together(policies: Sequence[Policy]) -> str:
@@ -136,12 +139,13 @@ def _together(policies: Sequence[Policy]) -> str:
     return f"{models[0]}, {AS_NOW}" if len(models) == 1 else f"a model, {AS_NOW}"
 
 
-def _roc(model: Predictions, judgement: Judgement, threshold: Threshold) -> RocLine:
+def _roc(study: Study, model: ModelPolicies, proba: Floats, judgement: Judgement) -> RocLine:
     from sklearn.metrics import roc_curve  # imported here because it is slow and asking does not need it
 
     p = judgement.positive
     assert p is not None
-    positive, score = model.y_true == p, model.y_proba[:, p]
+    positive, score = study.models[0].y_true == p, proba[:, p]
+    threshold = threshold_of(UnitCosts.of(judgement.metric), p, model.calibration.correction)
     false_rate, true_rate, _ = roc_curve(positive, score)
 
     def at(cut: float) -> tuple[float, float]:
@@ -175,13 +179,14 @@ def odds_text(threshold: float) -> str:
     return two_digits((1 - threshold) / threshold) if threshold > 0 else ""
 
 
-def benefit_text(wording: Wording, positive: int, per: str) -> CurveText:
+def benefit_text(wording: Wording, positive: int, per: str, corrected: bool) -> CurveText:
     """Return the texts of the decision curve; `positive` is the class predicted above a threshold."""
+    risks = " Risks are corrected for the stated prevalence." if corrected else ""
     cases, alarms = wording.class_many[positive], wording.mistakes[1 - positive, positive].many
     action = wording.of_cases.action(positive) or f"called {wording.class_one[positive]}"
     return CurveText(
         "Is a model worth using, and from which risk?",
-        f"{capitalised(cases)} found per {per}, less the price of {alarms}. Higher is better.",
+        f"{capitalised(cases)} found per {per}, less the price of {alarms}. Higher is better.{risks}",
         f"{capitalised(action)} from this risk on",
     )
 

@@ -313,6 +313,11 @@ def _method(
                 "A policy with these costs calls a case positive where its probability is at least 1 / (1 + ratio) "
                 "(Elkan 2001; Vickers and Elkin 2006)."
             )
+        if any(one.policy.correction is not None for one in judgement.policies):
+            sentences.append(
+                "Corrected probabilities are those for the stated prevalence (Saerens, Latinne and Decaestecker 2002); "
+                "a threshold given with them is for the probability before that."
+            )
         if judgement.n_draws:
             sentences.append(
                 "Doubt from the cases: Bayesian bootstrap, paired over policies (Rubin 1981). What more would bring: "

@@ -214,6 +214,7 @@ class CurvesView:
     cost: CurveSet  # cost per population in units of the yardstick, over the ratio
     best: CurveSet  # probability of being best, over the ratio
     roc: tuple[RocLine, ...] = ()  # with two classes
+    corrected: bool = False  # whether risks are corrected for a stated prevalence
 
 
 _SAME_SHARE = 1e-9

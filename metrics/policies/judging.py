@@ -15,7 +15,7 @@ from metrics.errors import ArgumentTypeError, InputError
 from metrics.inputs.arguments import Floats, same_length, stated_shares
 from metrics.inputs.labels import checked_rows
 from metrics.measures.confusion import macro_f1, natural_frequencies
-from metrics.measures.costs import corrected, cost_sensitive_decisions
+from metrics.measures.costs import cost_sensitive_decisions
 from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always, case_table, of_model
 from metrics.policies.costs import PolicyCosts, UnitCosts, policy_costs, usual_draws
 from metrics.policies.deciding_anew import enough_draws, savings_of_deciding_anew
@@ -57,7 +57,7 @@ class ModelPolicies:
         for policy in self.policies:
             right = self.calibration.recalibration if policy.recalibrated else None
             proba = y_proba if right is None else right.probabilities(y_proba, numbers)
-            yield policy, proba if policy.correction is None else corrected(proba, np.array(policy.correction))
+            yield policy, proba if policy.correction is None else self.calibration.corrected(proba)
 
     def decisions(self, y_proba: NDArray[Any], numbers: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """Return the decisions of each policy, shape (policies, n), as indices of classes; `y_proba` has their order.

@@ -20,6 +20,7 @@ from metrics.batches import in_threads
 from metrics.errors import require
 from metrics.inputs.arguments import Floats
 from metrics.inputs.labels import labels_only
+from metrics.measures.costs import corrected
 
 FOLDS = 5
 MOST_ROWS = 20_000
@@ -72,6 +73,10 @@ class Calibration:
         if prevalence is None or self.labels_only:
             return self
         return replace(self, correction=correction_for(prevalence, cases))
+
+    def corrected(self, y_proba: Floats) -> Floats:
+        """Return probabilities, (n, k), corrected if they are for another prevalence than the stated one."""
+        return y_proba if self.correction is None else corrected(y_proba, np.array(self.correction))
 
 
 UNKNOWN = Calibration()

@@ -187,7 +187,9 @@ class DetailsPane(QWidget):
         self.curves = view
         per, positive = study.wording.counted(result.judgement.population), result.judgement.positive
         if view.net_benefit is not None and positive is not None:
-            self._show_benefit(view.net_benefit, study, positive, per)
+            self._show_benefit(
+                view.net_benefit, study, positive, words.benefit_text(study.wording, positive, per, view.corrected)
+            )
             self._show_roc(view, study, positive)
         else:
             self._show_cost(view, per)
@@ -207,9 +209,8 @@ class DetailsPane(QWidget):
 
     # --- the cards
 
-    def _show_benefit(self, curves: CurveSet, study: Study, positive: int, per: str) -> None:
+    def _show_benefit(self, curves: CurveSet, study: Study, positive: int, text: words.CurveText) -> None:
         wording = study.wording
-        text = words.benefit_text(wording, positive, per)
         top = max(float(line.values.max()) for line in curves.lines)
         missed, alarms = (wording.mistakes[key] for key in ((positive, 1 - positive), (1 - positive, positive)))
         picture = Picture(

@@ -17,12 +17,11 @@ from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.curves import benefit_sentence, best_sentence, cost_sentence, curves_of
 from elicit_app.session.policy_words import policy_texts
-from elicit_app.session.result import result_view
+from elicit_app.session.result import result_view, scenarios_of
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from metrics.drawing import LinearAxis
 from metrics.elicited.metric_parts import CHOICE_SETTLED
-from metrics.policies.judgement import Threshold
 from metrics.text import total_cost
 
 TODAY = ((167, 45), (150, 207))
@@ -87,16 +86,24 @@ def test_at_the_elicited_ratio_the_curves_cost_what_the_table_says(curves, view)
     assert {name: found[name] for name in shared} == {name: judged[name] for name in shared}
 
 
-def test_net_benefit_is_at_the_stated_prevalence_and_reaches_beyond_the_threshold(view, study):
-    policies = tuple(
-        replace(one, threshold=one.threshold and Threshold(0.6, 0.55, 0.7)) for one in view.judgement.policies
-    )
-    stated = replace(view.judgement, policies=policies, stated=True, prevalence=np.array([0.1, 0.9]))
-    found = curves_of(study, replace(view, judgement=stated)).net_benefit
-    *_, everybody, _ = found.lines
-    at = found.at[0]
-    assert everybody.values[0] == pytest.approx(stated.population * (0.1 - 0.9 * at / (1 - at)))
-    assert found.at[-1] == pytest.approx(1.3 * 0.7, abs=0.01)
+def test_at_a_stated_prevalence_curves_are_of_corrected_risks(view, study, curves):
+    rare = replace(study, stated_prevalence=(0.1, 0.9))
+    judgement = scenarios_of(rare, view.metric).judgement()
+    found = curves_of(rare, replace(view, judgement=judgement, practice=None))
+    assert found.corrected
+    assert not curves.corrected
+    *_, everybody, _ = found.net_benefit.lines
+    at = found.net_benefit.at[0]
+    assert everybody.values[0] == pytest.approx(judgement.population * (0.1 - 0.9 * at / (1 - at)))
+    assert found.net_benefit.elicited == pytest.approx(curves.net_benefit.elicited)
+    assert found.net_benefit.at[-1] == pytest.approx(curves.net_benefit.at[-1])
+    odds = found.net_benefit.elicited / (1 - found.net_benefit.elicited)
+    for line, roc in zip(found.net_benefit.lines, sorted(found.roc, key=lambda one: not one.recommended), strict=False):
+        counts = judgement.named(f"{line.name}, corrected, with these costs").counts
+        assert line.name == roc.name
+        assert roc.point == pytest.approx((counts[1, 0] / 900, counts[0, 0] / 100), abs=0.006)
+        worth = counts[0, 0] - odds * counts[1, 0]
+        assert dict(found.net_benefit.values(found.net_benefit.elicited))[line] == pytest.approx(worth, abs=1.5)
 
 
 def test_of_more_than_two_classes_the_curves_say_what_stays_as_it_is(curves):
