@@ -227,9 +227,12 @@ def people_notes(file: PredictionsFile) -> tuple[str, ...]:
     if file.people is None:
         return ()
     table, at = file.people
-    found = Counter[object]()
-    for frame in table.frames([at], 0, None):
-        found.update(frame.to_series().drop_nulls().to_list())
+    found = Counter[str]()
+    try:
+        for frame in table.frames([at], 0, None):
+            found.update(str(value) for value in frame.to_series() if value is not None)
+    except Problem:  # of a column that nothing else needs
+        return ()
     if found.total() == len(found):
         return ()
     told = f"{found.total():,} rows have {len(found):,} different values of {table.columns[at].strip()}"

@@ -406,6 +406,9 @@ def test_several_rows_of_one_person_are_pointed_out(elicit, breast_metric, tmp_p
     (tmp_path / "each.csv").write_text((tmp_path / "m.csv").read_text().replace("\np", "\no", 1))
     elicit("score", breast_metric, "each.csv")
     assert "independent" not in elicit.messages[-1], "nobody has two rows"
+    (tmp_path / "notes.csv").write_text((tmp_path / "m.csv").read_text().replace("\np", f"\n{'long ' * 300}"))
+    elicit("score", breast_metric, "notes.csv")
+    assert "independent" not in elicit.messages[-1], "what cannot be read of a column that is not needed is no fault"
 
 
 def test_names_are_printed_as_they_are(elicit, wine_metric, tmp_path):
