@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
-from metrics.measures.costs import corrected
+from metrics.measures.costs import corrected, times_as_common
 from metrics.policies.judging import ModelPolicies
 from metrics.policies.recalibration import UNKNOWN, Calibration, calibration
 
@@ -330,7 +330,7 @@ def _with_prevalence(
     if np.any((found == 0) & (stated > 0)):
         missing = int(np.flatnonzero((found == 0) & (stated > 0))[0])
         raise Problem(f"Class number {missing + 1} has a stated prevalence of {stated[missing]:g} but no case.")
-    ratio = np.divide(stated / stated.sum(), found, out=np.zeros_like(found), where=found > 0)
+    ratio = times_as_common(stated / stated.sum(), found)
     # A case left without weight or probability keeps its row, because it counts for nothing.
     share = (outcome * ratio).sum(axis=1)
     given = None if outcome is eta else eta

@@ -381,8 +381,13 @@ def prevalence_shift(
     codes = classes.places(true, "y_true")
     cases = np.bincount(codes, minlength=len(classes))
     stated = stated_shares(prevalence, classes, cases)
-    ratio = np.divide(stated, cases / len(codes), out=np.zeros(len(classes)), where=cases > 0)
+    ratio = times_as_common(stated, cases / len(codes))
     return PrevalenceShift(ratio[codes], corrected(proba, ratio))
+
+
+def times_as_common(stated: Floats, own: Floats) -> Floats:
+    """Return how many times as common as among the cases each class is stated to be, shape (k,); 0 without cases."""
+    return np.asarray(np.divide(stated, own, out=np.zeros(len(own)), where=own > 0))
 
 
 def corrected(proba: NDArray[np.floating[Any]], ratio: Floats) -> Floats:

@@ -20,7 +20,7 @@ from metrics.batches import in_threads
 from metrics.errors import require
 from metrics.inputs.arguments import Floats
 from metrics.inputs.labels import labels_only
-from metrics.measures.costs import corrected
+from metrics.measures.costs import corrected, times_as_common
 
 FOLDS = 5
 MOST_ROWS = 20_000
@@ -91,7 +91,7 @@ def correction_for(prevalence: Floats, cases: NDArray[np.int64]) -> tuple[float,
     own = cases / cases.sum()
     if np.abs(prevalence - own).max() < _OTHER_PREVALENCE:
         return None
-    return tuple(np.divide(prevalence, own, out=np.zeros(len(own)), where=own > 0).tolist())
+    return tuple(times_as_common(prevalence, own).tolist())
 
 
 class RowSample:
