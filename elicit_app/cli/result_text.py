@@ -13,7 +13,7 @@ from elicit_app.study.model import Study
 from metrics.elicited.exchange import beside_name, called
 from metrics.elicited.kinds import thing_of
 from metrics.exports.page import MOST_LISTED
-from metrics.text import accuracy_text, capitalised, concern, probability, total_cost, two_digits
+from metrics.text import accuracy_text, capitalised, concern, total_cost, two_digits
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -105,7 +105,7 @@ def _policies(console: Console, judgement: Judgement) -> None:
     for index, row in enumerate(shown):
         one, doubt = row.judged, []
         if one.difference_interval is not None and one.probability_best is not None:
-            doubt = [_above(one.difference_interval) if index else "", probability(one.probability_best)]
+            doubt = [_above(one.difference_interval) if index else "", row.best]
         cost = total_cost(one.cost_per_population)
         table.add_row(str(one.rank), f"{row.name}, {row.manner}", *row.counts, cost, *doubt)
     console.print(table)

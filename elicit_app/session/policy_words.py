@@ -9,7 +9,7 @@ import numpy as np
 
 from metrics.policies.information import DOUBTED, More
 from metrics.policies.recommendation import difference_words, main_doubt, name_and_manner
-from metrics.text import amount, capitalised, number_word, probability, total_cost
+from metrics.text import amount, capitalised, number_word, total_cost
 
 if TYPE_CHECKING:
     from elicit_app.session.views import ResultView
@@ -34,6 +34,7 @@ class PolicyRow:
     short_manner: str
     # cases in the population and, where the answers follow F1, that; in the order of the heads of `PolicyTexts`
     counts: tuple[str, ...]
+    best: str  # probability of being best
     sentence: str  # the row as read by a screen reader
 
 
@@ -73,17 +74,19 @@ def _row(judgement: Judgement, one: JudgedPolicy, heads: tuple[str, ...], shared
         manner=manner,
         short_manner=name_and_manner(one, judgement.words, judgement.positive, ranges=False)[1],
         counts=counts,
-        sentence=_sentence(one, f"{name}, {manner}", dict(zip(heads, counts, strict=True)), shared),
+        best=judgement.probability_text(one),
+        sentence=_sentence(judgement, one, f"{name}, {manner}", dict(zip(heads, counts, strict=True)), shared),
     )
 
 
-def _sentence(one: JudgedPolicy, what: str, counts: dict[str, str], shared: bool) -> str:
+def _sentence(judgement: Judgement, one: JudgedPolicy, what: str, counts: dict[str, str], shared: bool) -> str:
     text = ", ".join(f"{count} {head}" for head, count in counts.items())
     sentence = (
         f"Rank {one.rank}{', shared' if shared else ''}. {what}: {text}, cost {total_cost(one.cost_per_population)}"
     )
     sentence += f", {beyond}" if (beyond := difference_words(one)) else ""
-    return sentence + (f"; best with {probability(one.probability_best)}." if one.probability_best is not None else ".")
+    best = "" if one.probability_best is None else f"; best with {judgement.probability_text(one)}"
+    return f"{sentence}{best}."
 
 
 def _heads(judgement: Judgement) -> tuple[str, ...]:

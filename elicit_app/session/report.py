@@ -49,7 +49,7 @@ from metrics.exports.page import (
     one_line,
 )
 from metrics.policies.recommendation import Piece, what_would_change
-from metrics.text import capitalised, counted, day, probability, series, total_cost, two_digits
+from metrics.text import capitalised, counted, day, series, total_cost, two_digits
 
 if TYPE_CHECKING:
     from elicit_app.session.comparing import ComparisonView
@@ -204,7 +204,7 @@ def _policies(judgement: Judgement) -> tuple[Block, ...]:
             Cell(row.name, strong=True, beside=row.manner),
         ]
         cells += [Cell(count) for count in row.counts] + [Cell(total_cost(one.cost_per_population), strong=True)]
-        cells += [difference_mark(one, axis), Cell(probability(one.probability_best))] if drawn else []
+        cells += [difference_mark(one, axis), Cell(row.best)] if drawn else []
         rows.append(tuple(cells))
     right = frozenset({0, *range(2, 3 + len(texts.heads)), *({len(heads) - 1} if drawn else ())})
     table = Table(tuple(heads), tuple(rows), right, widest=1, foot=difference_numbers(axis) if drawn else None)

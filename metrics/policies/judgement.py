@@ -6,7 +6,7 @@ from functools import cached_property
 
 from metrics.policies.ranking import JudgedPolicy, Range, Ranking, Threshold
 from metrics.policies.recommendation import Recommendation, difference_words, recommendation
-from metrics.text import probability, table_html, total_cost
+from metrics.text import table_html, total_cost
 
 __all__ = ["JudgedPolicy", "Judgement", "Range", "Threshold"]
 
@@ -33,7 +33,7 @@ class Judgement(Ranking):
         """Return the recommendation and the policies as an HTML table for notebooks."""
         words = self.recommendation
         rows = [
-            [one.name, total_cost(one.cost_per_population), difference_words(one), probability(one.probability_best)]
+            [one.name, total_cost(one.cost_per_population), difference_words(one), self.probability_text(one)]
             for one in self.policies
         ]
         heads = ["", f"cost per {self.population:,}, in {self.mistake(*self.unit).many}", "90 % plausible", "best"]

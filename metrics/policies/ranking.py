@@ -17,10 +17,12 @@ from metrics.inputs.arguments import Floats
 from metrics.measures.costs import EQUAL_COST
 from metrics.policies.cases import Policy
 from metrics.policies.information import Information, information
+from metrics.text import probability
 
 FEW_OF_CLASS = 40  # with fewer cases, the bootstrap, which knows only mistakes that happened, is too sure
 # Of n cases without a mistake, 3 / n is the upper 95 % limit of the rate (J. Hanley, A. Lippman-Hand, JAMA 249, 1983).
 UNSEEN = 3
+ENDS_WITH_FEW = 0.01, 0.99  # "more than 99 %" would claim what "at most" takes back
 _NEARLY_SURE = 0.9  # below this probability of being best, unseen mistakes make little difference
 
 if TYPE_CHECKING:
@@ -258,6 +260,13 @@ class Ranking:
             return None
         least = self.drawn.both.min(axis=1)
         return float((self.drawn.both[:, 0] <= least + EQUAL_COST * np.abs(least)).mean())
+
+    def probability_text(self, one: JudgedPolicy) -> str:
+        """Return a policy's probability of being best, for a table: "77 %", "≤ 77 %" if too few cases are behind it."""
+        share = one.probability_best
+        if share is None or one is not self.best or self.too_few is None:
+            return probability(share)
+        return f"≤ {probability(float(np.clip(share, *ENDS_WITH_FEW)))}"
 
     def named(self, name: str) -> JudgedPolicy:
         """Return the policy with a given name."""

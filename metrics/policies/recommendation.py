@@ -9,6 +9,7 @@ import numpy as np
 
 from metrics.elicited.exchange import exchange_rates, headline_of
 from metrics.elicited.metric_parts import NOT_TO_DECIDE_BY, CaseWords
+from metrics.policies.ranking import ENDS_WITH_FEW
 from metrics.text import (
     capitalised,
     counted,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 _HARDLY = 3.0
 # Below this probability, the bare recommendation would claim too much.
 UNSURE = 0.5
-_ENDS_WITH_FEW = 0.01, 0.99  # "more than 99 %" would claim what "at most" takes back
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,7 @@ def _unit(ranking: Ranking, number: str) -> str:
 def _sure(ranking: Ranking) -> str:
     assert ranking.sure is not None
     if ranking.too_few is not None:
-        return f"At most {probability(float(np.clip(ranking.sure, *_ENDS_WITH_FEW)))}"
+        return f"At most {probability(float(np.clip(ranking.sure, *ENDS_WITH_FEW)))}"
     return probability(ranking.sure).replace("> ", "more than ").replace("< ", "less than ").capitalize()
 
 

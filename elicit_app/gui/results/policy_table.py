@@ -17,7 +17,7 @@ from elicit_app.problem import first_of
 from elicit_app.session.policy_words import PolicyRow, PolicyTexts
 from metrics.drawing import LinearAxis
 from metrics.policies.judgement import JudgedPolicy, Range
-from metrics.text import probability, total_cost
+from metrics.text import total_cost
 
 _MOST_ROWS = 8
 _HEAD, _WIDEST_HEAD = 112, 160
@@ -285,7 +285,7 @@ class PolicyTable(Painted, QLabel):
         if at.two_lines:
             lines, small = QRectF(0, room.top() + em(3), room.width(), em(22)), font(Role.CAPTION)
             _text(painter, at.name, at.name_end, lines, row.name, strong, ink)
-            more = f", best with {probability(best)}" if stacked and best is not None else ""
+            more = f", best with {row.best}" if stacked and best is not None else ""
             manner, end = row.manner + more, at.end if stacked else at.name_end
             if QFontMetricsF(small).horizontalAdvance(manner) > end - at.name:
                 manner = row.short_manner
@@ -341,7 +341,7 @@ class PolicyTable(Painted, QLabel):
     def _paint_best(self, painter: QPainter, colours: Tokens, at: _Columns, row: PolicyRow, room: QRectF) -> None:
         first, best = row.judged.rank == 1, row.judged.probability_best
         face, ink = _face(Role.BODY, first), colours.ink if first else colours.ink2
-        _text(painter, at.end - em(90), at.end, room, probability(best), face, ink, RIGHT)
+        _text(painter, at.end - em(90), at.end, room, row.best, face, ink, RIGHT)
         if at.bar is None or best is None:
             return
         track = QRectF(at.bar, room.center().y() - em(5), em(72), em(10))

@@ -206,6 +206,9 @@ def test_few_cases_of_a_class_make_no_recommendation_sure(ill, few):
     words = judgement.recommendation
     assert judgement.sure > 0.99
     assert words.sureness.startswith("At most 99 % sure" if few else "More than 99 % sure")
+    best = [judgement.probability_text(one) for one in judgement.policies]
+    assert ("≤" in best[0]) == few
+    assert not any("≤" in one for one in best[1:])
     assert (f"of “cancer” only {ill} patients were counted" in words.sureness) == few
     assert any("ranges are too narrow" in note for note in judgement.notes) == few
     assert judgement.advice.startswith("Collect more patients of “cancer” before" if few else "Decide now")
