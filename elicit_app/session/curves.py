@@ -33,8 +33,8 @@ def curves_of(study: Study, view: ResultView) -> CurvesView | None:
     if judgement is None or rate.is_yardstick:
         return None
     prevalence = judgement.prevalence if judgement.stated else None
-    p, models = judgement.positive, policies_of(study, view.metric)
-    threshold = None if p is None else threshold_of(UnitCosts.of(judgement.metric), p)
+    p, models, costs = judgement.positive, policies_of(study, view.metric), UnitCosts.of(judgement.metric)
+    threshold = None if p is None else threshold_of(costs, p)
     found = curves_of_models(
         view.metric,
         study.models[0].y_true,
@@ -49,7 +49,7 @@ def curves_of(study: Study, view: ResultView) -> CurvesView | None:
         net_benefit=None if threshold is None else _net_benefit(study, models, judgement, threshold, prevalence),
         cost=_cost(found, judgement),
         best=_best(found, judgement),
-        roc=() if p is None else tuple(_roc(study, model, proba, judgement) for model, proba in models),
+        roc=() if p is None else tuple(_roc(study, model, proba, judgement, costs) for model, proba in models),
         corrected=any(model.calibration.correction is not None for model, _ in models),
     )
 
@@ -139,13 +139,13 @@ def _together(policies: Sequence[Policy]) -> str:
     return f"{models[0]}, {AS_NOW}" if len(models) == 1 else f"a model, {AS_NOW}"
 
 
-def _roc(study: Study, model: ModelPolicies, proba: Floats, judgement: Judgement) -> RocLine:
+def _roc(study: Study, model: ModelPolicies, proba: Floats, judgement: Judgement, costs: UnitCosts) -> RocLine:
     from sklearn.metrics import roc_curve  # imported here because it is slow and asking does not need it
 
     p = judgement.positive
     assert p is not None
     positive, score = study.models[0].y_true == p, proba[:, p]
-    threshold = threshold_of(UnitCosts.of(judgement.metric), p, model.calibration.correction)
+    threshold = threshold_of(costs, p, model.calibration.correction)
     false_rate, true_rate, _ = roc_curve(positive, score)
 
     def at(cut: float) -> tuple[float, float]:

@@ -26,7 +26,7 @@ from elicit_app.session.journal.state import SessionState, StateBuilder
 from elicit_app.session.sentences import stated_words
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.trust_findings import orders_contradicted, reliance_on_prior, trust_of
-from elicit_app.session.views import ResultView, Scenarios
+from elicit_app.session.views import ResultView, Scenarios, proportions
 from elicit_app.study.model import Predictions, Study
 from elicit_app.study.writing import write_problem
 from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates
@@ -364,7 +364,7 @@ def policies_of(study: Study, metric: ElicitedMetric) -> list[tuple[ModelPolicie
     """Return the policies of each model of a study, with its probabilities."""
     cases, stated = study.case_counts, study.stated_prevalence
     assert cases is not None
-    shares = None if stated is None else np.array(stated) / sum(stated)
+    shares = None if stated is None else proportions(stated)
     known = [calibration_of(one).at(shares, cases) for one in study.models]
     return [
         (ModelPolicies(one.name, metric.cost_matrix, found), one.y_proba)

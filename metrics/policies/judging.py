@@ -170,13 +170,15 @@ class Judge:
         drawn = self._drawn(own, costs.shares if prevalence is None else np.broadcast_to(own, (draws, len(own))))
         unit = costs.unit_costs.unit
         positive = unit[1] if len(self.metric.classes) == 2 else None
+        thresholds: dict[tuple[float, ...] | None, Threshold] = {}
+        if positive is not None:
+            corrections = {policy.correction for policy in costs.policies}
+            thresholds = {one: threshold_of(costs.unit_costs, positive, one) for one in corrections}
         matrices = [costs.rates[:, index] * own[:, None] for index in range(len(costs.policies))]
         policies = [
             JudgedPolicy(
                 policy=policy,
-                threshold=None
-                if positive is None or policy.decides != "least-cost"
-                else threshold_of(costs.unit_costs, positive, policy.correction),
+                threshold=thresholds.get(policy.correction) if policy.decides == "least-cost" else None,
                 cost_per_population=float(drawn.estimate[index]),
                 counts=_frozen(natural_frequencies(matrix, self.population)),
                 macro_f1=float(macro_f1(matrix)),
