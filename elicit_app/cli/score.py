@@ -268,10 +268,14 @@ def _tally_on_dask(
 
 
 def _print_notes(tally: RowsTally) -> None:
-    from elicit_app.study.reading import rescaling_notes
+    from elicit_app.study.reading import people_notes, rescaling_notes
 
     for model in tally.models:
         output.print_notes((*model.notes, *(note for each in model.rescaled for note in rescaling_notes(*each))))
+    people = tally.cases.people
+    told = [column for model in tally.models for column in model.person_columns]
+    if people is not None and told:
+        output.print_notes(people_notes(*told[0], people.total))
 
 
 def _parse_shares(text: str, classes: Sequence[str]) -> dict[str, float]:
@@ -358,6 +362,7 @@ def _as_json(metric: ElicitedMetric, scores: Scores) -> dict[str, Any]:
             "advice": judgement.advice,
         },
         "cases": judgement.n_cases,
+        "people": None if judgement.people is None else judgement.people.total,
         "draws": judgement.n_draws,
         "notes": list(judgement.notes),
     }

@@ -6,7 +6,7 @@ Where the cases themselves are unavailable, a `Tally` of previously counted deci
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -68,12 +68,15 @@ class Cases:
         Weight of each case; the weights sum to 1.
     given : ndarray of shape (n, k), optional
         The model's probabilities, where `eta` is corrected for a stated prevalence.
+    people : ndarray of shape (n,), optional
+        Whose case each is, by number, if several are of one person.
     """
 
     eta: NDArray[np.float64]
     outcome: NDArray[np.float64]
     weight: NDArray[np.float64]
     given: NDArray[np.float64] | None = None
+    people: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         if self.eta.ndim != 2 or self.eta.shape[1] < 2 or self.eta.shape[0] < 1:
@@ -84,7 +87,13 @@ class Cases:
             raise Problem("Probabilities, outcomes and weights must describe the same cases and classes.")
 
     @classmethod
-    def counted(cls, y_true: ArrayLike, proba: ArrayLike, prevalence: Sequence[float] | None = None) -> Cases:
+    def counted(
+        cls,
+        y_true: ArrayLike,
+        proba: ArrayLike,
+        prevalence: Sequence[float] | None = None,
+        people: NDArray[np.int64] | None = None,
+    ) -> Cases:
         """Count the true labels, as people are shown them.
 
         Parameters
@@ -96,6 +105,8 @@ class Cases:
         prevalence : sequence of k numbers, optional
             Stated prevalence. Cases are reweighted by their true class, and the probabilities used for decisions are
             corrected for the new prior (Saerens, Latinne & Decaestecker 2002, equation 2.4).
+        people : ndarray of shape (n,), optional
+            Whose case each is, by number, if several are of one person.
 
         Raises
         ------
@@ -106,7 +117,7 @@ class Cases:
         truth = np.asarray(y_true, dtype=np.intp)
         outcome = np.zeros_like(eta)
         outcome[np.arange(len(truth)), truth] = 1.0
-        return _with_prevalence(eta, outcome, prevalence)
+        return replace(_with_prevalence(eta, outcome, prevalence), people=people)
 
     @classmethod
     def plug_in(cls, proba: ArrayLike, prevalence: Sequence[float] | None = None) -> Cases:
@@ -172,17 +183,17 @@ class Cases:
         They are: as is, at least cost, and if needed recalibrated, or corrected for the stated prevalence.
         """
         own = ModelPolicies("", np.asarray(cost_matrix, dtype=np.float64), self._calibration)
-        return [
-            self.confusion(decisions) for decisions in own.decisions(self.eta if self.given is None else self.given)
-        ]
+        proba = self.eta if self.given is None else self.given
+        return [self.confusion(decisions) for decisions in own.decisions(proba, people=self.people)]
 
     @cached_property
     def _calibration(self) -> Calibration:
         """Return the calibration of the model's probabilities; unknown where nothing was counted."""
         true = self.outcome.argmax(axis=1)
         if self.given is not None:
-            return calibration(true, self.given).at(self.prevalence, np.bincount(true, minlength=self.n_classes))
-        return UNKNOWN if self._codes is None else calibration(true, self.eta)
+            known = calibration(true, self.given, self.people)
+            return known.at(self.prevalence, np.bincount(true, minlength=self.n_classes))
+        return UNKNOWN if self._codes is None else calibration(true, self.eta, self.people)
 
     def counts(self, cost_matrix: ArrayLike) -> NDArray[np.int64]:
         """Return the number of cases, unweighted, that least-expected-cost decisions put in each cell, shape (k, k)."""

@@ -40,6 +40,7 @@ def curves_of(study: Study, view: ResultView) -> CurvesView | None:
         study.models[0].y_true,
         models,
         rate,
+        study.people,
         prevalence=prevalence,
         practice=None if view.practice is None else Practice.of(view.practice, study.classes),
     )

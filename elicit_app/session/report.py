@@ -237,8 +237,12 @@ def _doubts(judgement: Judgement) -> tuple[tuple[str, str], ...]:
         elif found.of_values <= 0.03 * max(found.expected_loss, 1e-12):
             first += " Nearly every value in it gives the same first choice."
     counted_how = "counted, weighted to the stated prevalence" if judgement.stated else "counted"
-    cases = f"{judgement.n_cases:,} {words.cases} were {counted_how} and taken as independent"
-    second = f"{cases}; others like them would give other counts."
+    cases = f"{judgement.n_cases:,} {words.cases}"
+    if judgement.people is None:
+        second = f"{cases} were {counted_how} and taken as independent; others like them would give other counts."
+    else:
+        people = f"{cases} of {judgement.people.total:,} people were {counted_how}, the people taken as independent"
+        second = f"{people}; other people would give other counts."
     return ("Doubt from the answers", first), ("Doubt from the cases", second)
 
 

@@ -357,7 +357,9 @@ def judge_of(study: Study, metric: ElicitedMetric, practice: Practice | None = N
     """Return the judge of the policies for a study's models, at least one, and of present practice."""
     true, words = study.models[0].y_true, study.wording.of_cases
     models = policies_of(study, metric)
-    return Judge.of_models(metric, true, models, practice=practice, population=study.population, words=words)
+    return Judge.of_models(
+        metric, true, models, study.people, practice=practice, population=study.population, words=words
+    )
 
 
 def policies_of(study: Study, metric: ElicitedMetric) -> list[tuple[ModelPolicies, Matrix]]:
@@ -401,7 +403,7 @@ _CALIBRATING = Lock()  # a thread that comes while another computes waits, and f
 
 @lru_cache(maxsize=16)
 def _calibration_of(model: Predictions) -> Calibration:
-    return calibration(model.y_true, model.y_proba)
+    return calibration(model.y_true, model.y_proba, model.people)
 
 
 def _class_concern(concern: ConcernScore, model: Predictions) -> list[float]:

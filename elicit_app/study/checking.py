@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, file_problem, listed, shortened
-from elicit_app.study.tables import EMPTY, LONGEST_CELL, OPEN_QUOTE, PROBABILITY, TRUTH, UNKNOWN
+from elicit_app.study.tables import EMPTY, LONGEST_CELL, OPEN_QUOTE, PERSON, PROBABILITY, TRUTH, UNKNOWN
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import ROW_SUM_TOLERANCE, label_text
 from metrics.text import counted
@@ -53,6 +54,12 @@ class Batch:
     # shape (m, k), usually column-major: probabilities in [0, 1]. A row whose sum is within 0.99 to 1.01, but further
     # from 1 than the measures accept (0.001), was divided by its sum; all others are as written.
     y_proba: NDArray[Any]
+    people: NDArray[np.int64] | None = None  # shape (m,): a number for the person whose case each is, if known
+
+    def part(self, start: int, stop: int) -> Batch:
+        """Return some of the rows."""
+        people = None if self.people is None else self.people[start:stop]
+        return Batch(self.y_true[start:stop], self.y_proba[start:stop], people)
 
 
 class Faults:
@@ -96,12 +103,12 @@ class Faults:
 class RowCheck:
     """Turns frames into batches, with classes in the order of the probability columns.
 
-    `first_row` rows come before the first one checked and count in row numbers. `rescaled` is the number of rows that
-    were divided by their sum.
+    If the rows are `by_person`, a last column tells whose they are. `first_row` rows come before the first one checked
+    and count in row numbers. `rescaled` is the number of rows that were divided by their sum.
     """
 
-    def __init__(self, table: Table, classes: tuple[str, ...], first_row: int = 0) -> None:
-        self._table = table
+    def __init__(self, table: Table, classes: tuple[str, ...], first_row: int = 0, *, by_person: bool = False) -> None:
+        self._table, self._by_person = table, by_person
         self._seen = first_row
         self._classes = classes
         self._index = ClassIndex(classes)
@@ -125,6 +132,10 @@ class RowCheck:
 
     def _checked(self, frame: pl.DataFrame, rows: RowNumbers) -> Batch | None:
         """Return the batch of some rows with their numbers in the file, from 1; None after a fault."""
+        people = None
+        if self._by_person:
+            people = _numbered_people(frame.to_series(-1), rows)
+            frame = frame[:, :-1]
         labels, *written = frame.get_columns()
         self._require_numbers(written)
         truth = self._labels(labels, rows)
@@ -140,7 +151,7 @@ class RowCheck:
             off = np.abs(sums - 1) > _AS_WRITTEN
             proba = np.where(off[:, None], proba / sums[:, None], proba)
             self.rescaled += int(off.sum())
-        return Batch(truth, proba.clip(0, 1) if lowest < 0 or highest > 1 else proba)
+        return Batch(truth, proba.clip(0, 1) if lowest < 0 or highest > 1 else proba, people)
 
     def _require_numbers(self, written: Sequence[pl.Series]) -> None:
         import polars as pl
@@ -221,6 +232,29 @@ def require_comparable(path: Path, classes: Sequence[str], cases: NDArray[np.int
     if len(present) == 1:
         message = f"Every row has the true label “{present[0]}”"
         raise file_problem(path, Finding(message, "Mistakes can be compared only with cases of two classes or more."))
+
+
+def _numbered_people(column: pl.Series, rows: RowNumbers) -> NDArray[np.int64]:
+    """Return a number for the person of each row; a row that names nobody is of a person of its own.
+
+    People are told by digests of what the column holds, so that parts of a file need not know each other, and no file
+    of a study holds what people are called elsewhere.
+    """
+    import polars as pl
+
+    if column.dtype.is_nested() or column.dtype.is_(pl.Object):
+        return -np.asarray(rows, dtype=np.int64)
+    values = column.unique().drop_nulls()
+    known = column.name == PERSON and column.dtype == pl.Int64
+    numbers = [value if known else _digest(label_text(value)) for value in values]
+    found = column.replace_strict(values, numbers, default=None, return_dtype=pl.Int64)
+    unknown = found.is_null().to_numpy()
+    return np.where(unknown, -np.asarray(rows, dtype=np.int64), found.fill_null(0).to_numpy())
+
+
+def _digest(text: str) -> int | None:
+    """Return 63 bits that tell a text from others; None for an empty one."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) >> 1 if text else None
 
 
 def _without_blank_lines(frame: pl.DataFrame, rows: RowNumbers) -> tuple[pl.DataFrame, RowNumbers]:

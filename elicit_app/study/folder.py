@@ -32,10 +32,11 @@ from elicit_app.study.model import (
     Wording,
     check_wording,
     default_wording,
+    of_same_people,
     study_digest,
 )
 from elicit_app.study.reading import normalised_prevalence, read_predictions, require_askable
-from elicit_app.study.tables import PROBABILITY, TRUTH
+from elicit_app.study.tables import PERSON, PROBABILITY, TRUTH
 from elicit_app.study.writing import new_folder, write_whole
 from metrics.elicited.metric_parts import AnswersFor, Consequence
 from metrics.errors import InputError, finding_words
@@ -276,9 +277,11 @@ def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> 
     classes = tuple(document.classes)
     require_askable(path, len(classes))
     own = kind == "bundled"
-    models = tuple(
-        replace(read_predictions(folder / entry.file, labels=classes, own=own).predictions, name=entry.name)
-        for entry in document.models
+    models = of_same_people(
+        [
+            replace(read_predictions(folder / entry.file, labels=classes, own=own).predictions, name=entry.name)
+            for entry in document.models
+        ]
     )
     study = Study(
         **study_fields(path, document),
@@ -385,11 +388,16 @@ def rewrite_folder(folder: Path, study: Study, kept: Sequence[int | None]) -> No
 
 
 def parquet_bytes(classes: Sequence[str], model: Predictions) -> bytes:
-    """Return one model's predictions as a Parquet file: `y_true` as text, `proba_<class>` as float64."""
+    """Return one model's predictions as a Parquet file: `y_true` as text, `proba_<class>` as float64.
+
+    If it is known whose case each row is, `person_digest` tells people apart.
+    """
     import polars as pl
 
     columns = {TRUTH: np.asarray(classes)[model.y_true]}
     columns |= {PROBABILITY + name: model.y_proba[:, column] for column, name in enumerate(classes)}
+    if model.people is not None:
+        columns[PERSON] = model.people
     buffer = BytesIO()
     pl.DataFrame(columns).write_parquet(buffer, compression="zstd")
     return buffer.getvalue()

@@ -23,6 +23,7 @@ from elicit_app.study.model import (
     Predictions,
     Study,
     default_wording,
+    of_same_people,
     study_digest,
 )
 from elicit_app.study.packs import AMOUNTS_FILE, pack_bytes
@@ -30,6 +31,7 @@ from elicit_app.study.reading import (
     POPULATIONS,
     ReadPredictions,
     open_predictions,
+    people_notes,
     population_for,
     read_predictions,
     require_askable,
@@ -124,7 +126,9 @@ def study_of(
     reads = _read_models(files, labels, column_maps)
     classes = reads[0].classes
     names = distinct_names(files, column_maps)
-    predictions = tuple(replace(read.predictions, name=called) for read, called in zip(reads, names, strict=True))
+    predictions = of_same_people(
+        [replace(read.predictions, name=called) for read, called in zip(reads, names, strict=True)]
+    )
     study = with_defaults(
         classes,
         predictions,
@@ -134,6 +138,7 @@ def study_of(
         description=_description(classes, len(predictions)),
         notes=(
             *(note for read in reads for note in read.notes),
+            *_people_notes(files, reads),
             *_look_alikes(classes),
             *_swapped_column_notes(predictions, classes),
         ),
@@ -183,6 +188,15 @@ def _read_models(
     for file, other in zip(files[1:], reads[1:], strict=True):
         _require_same_cases(files[0], first.predictions, file, other)
     return reads
+
+
+def _people_notes(files: Sequence[Path], reads: Sequence[ReadPredictions]) -> tuple[str, ...]:
+    """Return a note if a file tells that several cases are of one person."""
+    for file, read in zip(files, reads, strict=True):
+        people = read.predictions.people
+        if people is not None:
+            return people_notes(file, read.person_column, len(np.unique(people)))
+    return ()
 
 
 def _look_alikes(classes: Sequence[str]) -> Iterator[str]:
@@ -289,7 +303,7 @@ def with_models(study: Study, models: Sequence[Predictions]) -> Study:
     if len(set(called)) < len(called) or not all(name.strip() for name in called):
         raise Problem(f"Every model needs a name of its own; these would be {', '.join(called)}: rename one.")
     digest = study_digest(study.classes, models)
-    changed = replace(study, models=tuple(models), digest=digest)
+    changed = replace(study, models=of_same_people(models), digest=digest)
     if digest == study.digest:
         return changed
     # A study without a folder has no answers yet.

@@ -246,14 +246,14 @@ class MappedTable(Table):
     """A table with the usual names, `y_true` and `proba_<class>`; see `tables.Table`.
 
     Raw scores become probabilities by softmax, a single score of two classes by the logistic function; a predicted
-    label becomes probability 1.
+    label becomes probability 1. A column that tells whose case each row is, `people`, comes last and stays as it is.
     """
 
     remedy_of_unknown = "Every true class needs a column: name that of each label, or leave these rows out."
 
-    def __init__(self, table: Table, columns: ColumnMap) -> None:
+    def __init__(self, table: Table, columns: ColumnMap, people: str | None = None) -> None:
         require_usable(columns)
-        self._table, self._map = table, columns
+        self._table, self._map, self._people = table, columns, people
         self.path, self.rows, self.blank_lines = table.path, table.rows, table.blank_lines
         self.columns = (TRUTH, *(PROBABILITY + name for name in columns.classes))
         names = [name.strip() for name in table.columns]
@@ -261,7 +261,10 @@ class MappedTable(Table):
         if missing:
             remedy = f"The columns are {listed(names, 8)}."
             raise file_problem(self.path, Finding(f"There is no column {listed(missing)}", remedy))
-        self._places = [names.index(name) for name in (columns.truth, *columns.columns)]
+        if people is not None:
+            self.columns = (*self.columns, people)
+        used = (columns.truth, *columns.columns, *([] if people is None else [people]))
+        self._places = [names.index(name) for name in used]
         self._index = ClassIndex(columns.classes)
 
     def frames(self, wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
@@ -269,8 +272,9 @@ class MappedTable(Table):
         row = start
         for frame in self._table.frames(self._places, start, stop):
             truth, *given = frame.get_columns()
+            people = [given.pop().alias("people")] if self._people is not None else []
             made = self._one_hot(given[0], row) if self._map.kind == "labels" else self._probabilities(given, row)
-            yield made.insert_column(0, truth.alias("0"))[:, list(wanted)]
+            yield made.insert_column(0, truth.alias("0")).with_columns(people)[:, list(wanted)]
             row += frame.height
 
     def row_fault(self, row: int) -> str | None:
@@ -281,7 +285,7 @@ class MappedTable(Table):
         """Return the column that was given for a usual one; see `tables.Table`."""
         if column == TRUTH:
             return self._map.truth
-        at = self.columns.index(column) - len(self.columns)
+        at = self._map.classes.index(column.removeprefix(PROBABILITY)) - len(self._map.classes)
         return self._map.columns[max(at, -len(self._map.columns))]
 
     def _one_hot(self, given: pl.Series, before: int) -> pl.DataFrame:

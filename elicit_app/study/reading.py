@@ -7,7 +7,6 @@ and the yardstick; stated prevalences are checked here too.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,10 +21,20 @@ from elicit_app.study.checking import SUM_RANGE, Batch, RowCheck, require_compar
 from elicit_app.study.mapping import MappedTable
 from elicit_app.study.model import MOST_CLASSES, ColumnMap, Predictions, Study
 from elicit_app.study.parquet import BATCH_ROWS
-from elicit_app.study.tables import PREDICTED, PROBABILITY, TRUTH, Table, class_of_column, open_table
+from elicit_app.study.tables import (
+    PERSON,
+    PREDICTED,
+    PROBABILITY,
+    TRUTH,
+    Table,
+    class_of_column,
+    open_table,
+    tells_person,
+)
 from metrics.elicited.family import error_cells
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import has_line_end, label_text
+from metrics.policies.cases import People
 from metrics.text import counted
 
 if TYPE_CHECKING:
@@ -33,17 +42,20 @@ if TYPE_CHECKING:
 
 
 _WEIGHTS = ("sample_weight", "sample_weights", "weight", "weights")
-_PEOPLE = re.compile(r"(patient|person|subject|participant)[ _-]?(id|number|no|nr)?", re.IGNORECASE)
 MOST_NUMBERS = 64_000_000
 """Largest number of probabilities of one model in a study: half a gibibyte."""
 
 
 class ReadPredictions(NamedTuple):
-    """The predictions of one file, their classes in column order, and notes for a person."""
+    """The predictions of one file, their classes in column order, and notes for a person.
+
+    A column of the file may tell whose case each row is.
+    """
 
     predictions: Predictions
     classes: tuple[str, ...]
     notes: tuple[str, ...]
+    person_column: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,24 +69,30 @@ class PredictionsFile:
     start: int = 0
     stop: int | None = None
     weights: str = ""  # a column that seems to hold case weights, which is not used; or empty
-    people: tuple[Table, int] | None = None  # the file as written, and a column that seems to tell whose each row is
+    people: int | None = None  # position of a column that seems to tell whose case each row is
 
     @property
     def name(self) -> str:
         """Return the model's name: the file's name without its suffix."""
         return self.table.path.stem
 
+    @property
+    def person_column(self) -> str:
+        """Return the name of the column that seems to tell whose case each row is, or an empty name."""
+        return "" if self.people is None else self.table.columns[self.people].strip()
+
     def check(self) -> RowCheck:
         """Return a new check of the rows, which counts those that it rescales."""
-        return RowCheck(self.table, self.classes, self.start)
+        return RowCheck(self.table, self.classes, self.start, by_person=self.people is not None)
 
     def batches(self, check: RowCheck | None = None) -> Iterator[Batch]:
         """Yield the rows in checked batches; a Problem at the end lists all faults."""
         return (check or self.check()).batches(self.frames())
 
     def frames(self) -> Iterator[pl.DataFrame]:
-        """Yield the rows as written: the labels, then one column per class."""
-        return self.table.frames(self.positions, self.start, self.stop)
+        """Yield the rows as written: the labels, one column per class, and whose case each row is, if that is known."""
+        wanted = self.positions if self.people is None else (*self.positions, self.people)
+        return self.table.frames(wanted, self.start, self.stop)
 
     def has_numbers_for(self, classes: Sequence[str]) -> bool:
         """Return whether the file numbers these classes 0..k-1, because an NPZ file need not name them."""
@@ -120,14 +138,20 @@ def open_predictions(
     used = () if columns is None else (columns.truth, *columns.columns)
     others = [name if name not in used else "" for name in map(str.strip, table.columns)]
     weights = weight_column(others)
-    people = next(((table, at) for at, name in enumerate(others) if _PEOPLE.fullmatch(name)), None)
-    table = table if columns is None else MappedTable(table, columns)
+    people = next(filter(tells_person, others), None)
+    table = table if columns is None else MappedTable(table, columns, people)
     names = [name.strip() for name in table.columns]
     found = {position: known for position, name in enumerate(names) if (known := class_of_column(name)) is not None}
     findings = [*_column_findings(names, list(found.values()))]
     if findings:
         raise file_problem(table.path, *findings)
-    return PredictionsFile(table, tuple(found.values()), (names.index(TRUTH), *found), weights=weights, people=people)
+    return PredictionsFile(
+        table,
+        tuple(found.values()),
+        (names.index(TRUTH), *found),
+        weights=weights,
+        people=None if people is None else names.index(people),
+    )
 
 
 def numbers_only(labels: Iterable[object], classes: Sequence[str]) -> bool:
@@ -166,18 +190,17 @@ def read_predictions(
     batches = [*_few_enough(file.batches(check), file)]
     y_true = np.concatenate([batch.y_true for batch in batches] or [np.zeros(0, dtype=np.int64)])
     require_comparable(file.table.path, names, np.bincount(y_true, minlength=len(names)))
-    predictions = Predictions(
-        file.name, y_true, np.ascontiguousarray(np.concatenate([batch.y_proba for batch in batches]), dtype=np.float64)
-    )
-    notes = (
-        *weight_notes(file.table.path, file.weights),
-        *people_notes(file),
-        *rescaling_notes(file.table.path, check.rescaled),
-    )
+    known = [batch.people for batch in batches if batch.people is not None]
+    people = np.concatenate(known) if known else None
+    if people is not None and People.of([people], len(people)) is None:
+        people = None
+    y_proba = np.concatenate([batch.y_proba for batch in batches])
+    predictions = Predictions(file.name, y_true, np.ascontiguousarray(y_proba, dtype=np.float64), people)
+    notes = (*weight_notes(file.table.path, file.weights), *rescaling_notes(file.table.path, check.rescaled))
     if columns is not None and columns.kind == "labels":
         what = f"{columns.columns[0]} of {file.table.path.name}"
         notes += (f"{what} holds decided labels: it is judged as it decides, without probabilities.",)
-    return ReadPredictions(predictions, names, notes)
+    return ReadPredictions(predictions, names, notes, file.person_column)
 
 
 def require_askable(path: Path, n_classes: int) -> None:
@@ -222,24 +245,12 @@ def weight_notes(path: Path, column: str) -> tuple[str, ...]:
     return (f"{path.name}: the column {column} is not used; every case counts alike.",) if column else ()
 
 
-def people_notes(file: PredictionsFile) -> tuple[str, ...]:
-    """Return a note if a column of a file seems to tell that several rows are of one person."""
-    if file.people is None:
+def people_notes(path: Path, column: str, people: int) -> tuple[str, ...]:
+    """Return a note on a column of a file, if any, that tells how many people the cases are of."""
+    if not column or column == PERSON:
         return ()
-    table, at = file.people
-    found = Counter[str]()
-    try:
-        for frame in table.frames([at], 0, None):
-            found.update(str(value) for value in frame.to_series() if value is not None)
-    except Problem:  # of a column that nothing else needs
-        return ()
-    if found.total() == len(found):
-        return ()
-    told = f"{found.total():,} rows have {len(found):,} different values of {table.columns[at].strip()}"
-    return (
-        f"{table.path.name}: {told}, but every row counts as independent of the others. If several rows are of one "
-        "person, ranges are too narrow and the best choice is less sure than it is said to be.",
-    )
+    told = f"by the column {column} these cases are of {people:,} people. How sure a result is rests on the people"
+    return (f"{path.name}: {told}, not on the cases. If the column means something else, rename it.",)
 
 
 def rescaling_notes(path: Path, rows: int) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Problem
 from elicit_app.study.checking import Batch, require_comparable
-from elicit_app.study.reading import numbering_notes, open_predictions, people_notes, weight_notes
+from elicit_app.study.reading import numbering_notes, open_predictions, weight_notes
 from metrics import ElicitedMetric
 from metrics.accumulating import ConcernScore, ExpectedCost, OnePass
 from metrics.elicited.release import ReleaseForm
@@ -90,11 +90,12 @@ class ModelTally:
         self.labels = np.zeros(k, dtype=np.int64)
         self.rescaled: list[tuple[Path, int]] = []
         self.notes: list[str] = []
+        self.person_columns: list[tuple[Path, str]] = []
 
-    def update(self, batch: Batch, first_row: int) -> None:
-        """Add checked rows; `first_row` is the number of rows before them."""
+    def update(self, batch: Batch, first_row: int, people: NDArray[np.int64] | None) -> None:
+        """Add checked rows, and whose they are; `first_row` is the number of rows before them."""
         self.sums.update(batch.y_true, batch.y_proba, check_input=False)
-        self.sample.update(batch.y_true, batch.y_proba, first_row)
+        self.sample.update(batch.y_true, batch.y_proba, first_row, people)
 
     def merge(self, other: ModelTally) -> None:
         """Add another tally under the same metric."""
@@ -103,6 +104,7 @@ class ModelTally:
         self.labels += other.labels
         self.rescaled += other.rescaled
         self.notes += [note for note in other.notes if note not in self.notes]
+        self.person_columns += other.person_columns
 
 
 class RowsTally:
@@ -141,16 +143,17 @@ class RowsTally:
             self.same_labels = False
             return
         for model, batch in zip(self.models, batches, strict=True):
-            model.update(batch, first_row)
+            model.update(batch, first_row, _people_of(batches))
         self.decide(batches, first_row)
 
     def decide(self, batches: Sequence[Batch], first_row: int) -> None:
         """Count what the policies decide of rows, and nothing else; see `update`."""
-        numbers = first_row + np.arange(len(batches[0].y_true))
+        numbers, people = first_row + np.arange(len(batches[0].y_true)), _people_of(batches)
         decided = [
-            policies.decisions(batch.y_proba, numbers) for policies, batch in zip(self.policies, batches, strict=True)
+            policies.decisions(batch.y_proba, numbers, people)
+            for policies, batch in zip(self.policies, batches, strict=True)
         ]
-        self.cases.update(batches[0].y_true, np.concatenate(decided), first_row)
+        self.cases.update(batches[0].y_true, np.concatenate(decided), first_row, people)
 
     def merge(self, other: RowsTally) -> None:
         """Add another tally of the same models."""
@@ -163,8 +166,14 @@ class RowsTally:
         """Return the calibration of each model found from the rows; None if it changes no policy."""
         labels = self.models[0].labels
         shares, _ = judged_prevalence(self.metric, labels, stated(labels))
-        found = [model.sample.calibration().at(shares, model.labels) for model in self.models]
+        by_person = self.cases.people is not None
+        found = [model.sample.calibration(by_person=by_person).at(shares, model.labels) for model in self.models]
         return None if found == [model.calibration for model in self.policies] else found
+
+
+def _people_of(batches: Sequence[Batch]) -> NDArray[np.int64] | None:
+    """Return whose cases the same rows of all models are, by the first model that tells it."""
+    return next((batch.people for batch in batches if batch.people is not None), None)
 
 
 def tally_rows(
@@ -243,9 +252,9 @@ def _batches(rows: ModelRows, metric: ElicitedMetric, tally: ModelTally, advance
         notes = (
             *(numbering_notes(piece.path, metric.classes) if numbered else ()),
             *weight_notes(piece.path, file.weights),
-            *(() if piece.start else people_notes(file)),  # of a file in parts once
         )
         tally.notes += [note for note in notes if note not in tally.notes]
+        tally.person_columns += [(piece.path, file.person_column)] if file.person_column else []
 
 
 def _side_by_side(streams: Sequence[Iterator[Batch]]) -> Iterator[list[Batch]]:
@@ -259,11 +268,8 @@ def _side_by_side(streams: Sequence[Iterator[Batch]]) -> Iterator[list[Batch]]:
         if len(batches) < len(streams):
             break
         common = min(len(batch.y_true) for batch in batches)
-        yield [Batch(batch.y_true[:common], batch.y_proba[:common]) for batch in batches]
-        waiting = [
-            Batch(batch.y_true[common:], batch.y_proba[common:]) if len(batch.y_true) > common else None
-            for batch in batches
-        ]
+        yield [batch.part(0, common) for batch in batches]
+        waiting = [batch.part(common, len(batch.y_true)) if len(batch.y_true) > common else None for batch in batches]
     for stream in streams:
         for _ in stream:
             pass

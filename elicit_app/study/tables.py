@@ -7,6 +7,7 @@ decoder can abort the process, in a child process (`study.parquet`).
 from __future__ import annotations
 
 import csv
+import re
 import stat
 import sys
 import warnings
@@ -34,6 +35,8 @@ TRUTH = "y_true"
 EMPTY, UNKNOWN = -2, -1  # index for an empty label, and for a label of no class
 PROBABILITY = "proba_"
 PREDICTED = "y_pred"
+PERSON = "person_digest"  # in a study's own files
+_PERSON = re.compile(rf"(patient|person|subject|participant)[ _-]?(id|number|no|nr)?|{PERSON}", re.IGNORECASE)
 
 PARQUET = (".parquet", ".pq")
 MOST_COLUMNS = 10_000
@@ -59,6 +62,11 @@ def class_of_column(column: str) -> str | None:
     """Return the class of a probability column, or None for any other column."""
     column = column.strip()
     return label_text(column[len(PROBABILITY) :]) if column.startswith(PROBABILITY) else None
+
+
+def tells_person(column: str) -> bool:
+    """Return whether a column seems to tell whose case each row is: `patient_id`, `subject`."""
+    return _PERSON.fullmatch(column.strip()) is not None
 
 
 class Table(Protocol):
@@ -176,7 +184,8 @@ class CsvTable(Table):
         """Reject cells too long to be numbers, which would take seconds to parse; labels are checked later."""
         for position in map(int, frame.columns):
             name = self.columns[position]
-            if name.strip() != TRUTH and (frame[str(position)].str.len_chars().max() or 0) > LONGEST_CELL:  # type: ignore[operator]
+            is_text = name.strip() == TRUTH or tells_person(name)
+            if not is_text and (frame[str(position)].str.len_chars().max() or 0) > LONGEST_CELL:  # type: ignore[operator]
                 found = f"A cell of column {name[:100]} is longer than {LONGEST_CELL:,} characters"
                 raise file_problem(self.path, Finding(found, OPEN_QUOTE))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,8 @@ PRACTICE = "present practice"
 # With more combinations than this, cases are kept in groups instead.
 MOST_PATTERNS = 8_192
 _GROUPS = 512
+# Multiplied by 2^64 over the golden ratio, consecutive numbers differ in their upper nine bits, which tell the group.
+_SCRAMBLE, _LOWER_BITS = np.uint64(0x9E3779B97F4A7C15), np.uint64(64 - 9)
 _LARGEST_CODE = 2**62
 _FEW_CODES = 2**17
 
@@ -108,6 +110,23 @@ class Practice:
         return cls(values / rows, values if counted else None)
 
 
+class People(NamedTuple):
+    """How many people the cases are of, where several cases may be of one person."""
+
+    total: int
+    by_class: NDArray[np.int64]  # shape (k,): number of those with a case of each true class
+
+    @classmethod
+    def of(cls, numbers: Sequence[NDArray[np.int64]], n_cases: int) -> Self | None:
+        """Return how many people there are, given their numbers by true class, who have that many cases.
+
+        None if every case is of another person, or all are of one, about whom nothing can be compared.
+        """
+        by_class = [np.unique(own) for own in numbers]
+        total = len(np.unique(np.concatenate(by_class)))
+        return cls(total, np.array([len(own) for own in by_class])) if 1 < total < n_cases else None
+
+
 @dataclass(frozen=True, eq=False)
 class CaseTable:
     """The cases of each true class, in units that share one weight in the bootstrap."""
@@ -119,6 +138,8 @@ class CaseTable:
     # weight
     decided: tuple[Floats, ...]
     grouped: bool  # whether the units are groups of cases rather than combinations of decisions; see `CaseTally`
+    # where units are groups of people, the same in every class, whose weights are shared by the classes
+    people: People | None = None
 
     @property
     def n_classes(self) -> int:
@@ -143,6 +164,9 @@ class CaseTally:
     of Statistics 9, 1981). Beyond that the cases of a class are dealt in turn to 512 groups with one exponential weight
     each. The variance is the same, but known only within about 3 %.
 
+    Where several cases are of one person, people are dealt to the groups, and a group has one weight in all classes
+    (the cluster bootstrap: A. Davison and D. Hinkley, "Bootstrap Methods and their Application", 1997, section 3.8).
+
     Unless there are several parts (`in_parts`), groups are counted only when they are needed.
     """
 
@@ -154,13 +178,31 @@ class CaseTally:
         if n_classes ** (n_policies + 1) > _LARGEST_CODE:
             self._codes = None
         self._groups = self._no_cases() if in_parts else np.zeros(0, dtype=np.int32)
+        self._of_people = np.zeros(0, dtype=np.int32)
+        self._people = [np.zeros(0, dtype=np.int64)] * n_classes
+        self._rows = 0
 
-    def update(self, y_true: NDArray[np.int64], decisions: NDArray[np.int64], first_row: int) -> None:
+    def update(
+        self,
+        y_true: NDArray[np.int64],
+        decisions: NDArray[np.int64],
+        first_row: int,
+        people: NDArray[np.int64] | None = None,
+    ) -> None:
         """Add rows: the true classes, (n,), and what each policy decides for, (policies, n), as indices of classes.
 
         `first_row` is the number of rows before these in all parts together; it determines the groups of the rows.
+        `people`, (n,), are numbers of the people whose cases they are, if they are known.
         """
         k = self.n_classes
+        self._rows += len(y_true)
+        if people is not None:
+            dealt = (people.astype(np.uint64) * _SCRAMBLE >> _LOWER_BITS).astype(np.int64)
+            if not len(self._of_people):
+                self._of_people = self._no_cases()
+            self._count(self._of_people, y_true, decisions, dealt)
+            for label in np.unique(y_true).tolist():
+                self._people[label] = np.union1d(self._people[label], people[y_true == label])
         if self._codes is not None:
             codes = y_true.astype(np.int64)
             for column in decisions:
@@ -170,14 +212,15 @@ class CaseTally:
             if self._codes is not None:
                 return
             self._groups = self._no_cases()  # 25 MB for fifty classes, and few tables need it
-        places = y_true * _GROUPS + (first_row + np.arange(len(y_true))) % _GROUPS
-        for policy, column in enumerate(decisions):
-            found = np.bincount(places * k + column, minlength=k * _GROUPS * k)
-            self._groups[:, :, policy] += found.reshape(k, _GROUPS, k).astype(np.int32)
+        self._count(self._groups, y_true, decisions, (first_row + np.arange(len(y_true))) % _GROUPS)
 
     def merge(self, other: CaseTally) -> None:
         """Add the counts of another tally with the same classes and policies."""
         self._groups += other._groups
+        self._rows += other._rows
+        if len(other._of_people):
+            self._of_people = self._of_people + other._of_people if len(self._of_people) else other._of_people.copy()
+        self._people = [np.union1d(own, theirs) for own, theirs in zip(self._people, other._people, strict=True)]
         if other._codes is None:
             self._codes = None
         elif self._codes is not None:
@@ -188,12 +231,31 @@ class CaseTally:
         """Return the confusion matrix of each policy, shape (policies, k, k); rows are true classes."""
         return np.asarray(self._groups.sum(axis=1, dtype=np.int64).transpose(1, 0, 2))
 
+    @property
+    def people(self) -> People | None:
+        """Return how many people the rows added so far are of; None if that is unknown of some, or see `People.of`."""
+        is_known = len(self._of_people) and self._of_people[:, :, 0].sum() == self._rows
+        return People.of(self._people, self._rows) if is_known else None
+
     def table(self) -> CaseTable:
         """Return the table of all rows added so far."""
+        people = self.people
+        if people is not None:
+            return self._by_person(people)
         return self._grouped() if self._codes is None else self._by_pattern(self._codes)
 
     def _no_cases(self) -> NDArray[np.int32]:
         return np.zeros((self.n_classes, _GROUPS, self.n_policies, self.n_classes), dtype=np.int32)
+
+    def _count(
+        self, groups: NDArray[np.int32], y_true: NDArray[np.int64], decisions: NDArray[np.int64], of: NDArray[np.int64]
+    ) -> None:
+        """Add rows to groups, given the group of each row, (n,)."""
+        k = self.n_classes
+        places = y_true * _GROUPS + of
+        for policy, column in enumerate(decisions):
+            found = np.bincount(places * k + column, minlength=k * _GROUPS * k)
+            groups[:, :, policy] += found.reshape(k, _GROUPS, k).astype(np.int32)
 
     def _add(self, codes: NDArray[np.int64], times: NDArray[np.int64]) -> None:
         assert self._codes is not None
@@ -226,6 +288,17 @@ class CaseTally:
             grouped=True,
         )
 
+    def _by_person(self, people: People) -> CaseTable:
+        filled = self._of_people[:, :, 0].sum(axis=(0, 2)) > 0
+        decided = self._of_people[:, filled].astype(np.float64)
+        return CaseTable(
+            cases=self._of_people[:, :, 0].sum(axis=(1, 2), dtype=np.int64),
+            weights=(np.ones(int(filled.sum())),) * self.n_classes,
+            decided=tuple(decided),
+            grouped=True,
+            people=people,
+        )
+
 
 def _counted(codes: NDArray[np.int64], n_codes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the codes that occur, ascending, with their counts; avoids sorting if few codes are possible."""
@@ -236,9 +309,11 @@ def _counted(codes: NDArray[np.int64], n_codes: int) -> tuple[NDArray[np.int64],
     return found, times[found]
 
 
-def case_table(y_true: ArrayLike, decisions: Iterable[ArrayLike], n_classes: int) -> CaseTable:
-    """Return the joint table of cases in memory, given true classes and the decisions of each policy as indices."""
+def case_table(
+    y_true: ArrayLike, decisions: Iterable[ArrayLike], n_classes: int, people: NDArray[np.int64] | None = None
+) -> CaseTable:
+    """Return the joint table of cases in memory; parameters as in `CaseTally.update`."""
     table = np.array([np.asarray(column, dtype=np.int64) for column in decisions])
     tally = CaseTally(n_classes, len(table), in_parts=False)
-    tally.update(np.asarray(y_true, dtype=np.int64), table, 0)
+    tally.update(np.asarray(y_true, dtype=np.int64), table, 0, people)
     return tally.table()

@@ -19,7 +19,7 @@ from metrics.elicited.exchange import yardstick_of
 from metrics.elicited.family import family_of
 from metrics.inputs.arguments import Floats, stated_shares, whole_number
 from metrics.inputs.class_index import ClassIndex
-from metrics.policies.cases import CaseTable, Policy, Practice
+from metrics.policies.cases import CaseTable, People, Policy, Practice
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -96,6 +96,7 @@ class PolicyCosts:
     both: Floats
     from_cases: Floats
     grouped: bool  # see `CaseTable`
+    people: People | None = None  # likewise
 
     @property
     def estimate(self) -> Floats:
@@ -201,10 +202,11 @@ def policy_costs(
         rates=np.concatenate([fixed.transpose(1, 0, 2), table.rates], axis=1),
         unit_costs=costs,
         order=order,
-        shares=_drawn_shares(table.cases, draws, seed) if before is None else before[1].shares,
+        shares=_drawn_shares(table, draws, seed) if before is None else before[1].shares,
         both=from_cases if costs.draws is None else both,
         from_cases=from_cases,
         grouped=table.grouped,
+        people=table.people,
     )
 
 
@@ -234,9 +236,18 @@ def _order_of_draws(costs: UnitCosts, draws: int, seed: int) -> NDArray[np.int64
     return np.resize(_generator(seed, _COSTS).permutation(len(costs.draws)), draws)
 
 
-def _drawn_shares(cases: NDArray[np.int64], draws: int, seed: int) -> Floats:
-    weights = _generator(seed, _SHARES).standard_gamma(cases.astype(np.float64), (draws, len(cases)))
+def _drawn_shares(table: CaseTable, draws: int, seed: int) -> Floats:
+    if table.people is None:
+        weights = _generator(seed, _SHARES).standard_gamma(table.cases.astype(np.float64), (draws, table.n_classes))
+    else:
+        totals = np.array([decided[:, 0].sum(axis=1) for decided in table.decided])
+        weights = _cases_generator(table, 0, seed).standard_gamma(1.0, (draws, totals.shape[1])) @ totals.T
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+def _cases_generator(table: CaseTable, true: int, seed: int) -> np.random.Generator:
+    """Return the generator of the weights of a class, which is the same for all classes if they share the weights."""
+    return _generator(seed, _CASES) if table.people is not None else _generator(seed, _CASES, true)
 
 
 def _drawn_rates(
@@ -254,7 +265,7 @@ def _drawn_rates(
     # With fifty classes, cases of one class are predicted as only a few others.
     used = np.flatnonzero(flat.any(axis=0))
     few = None if 2 * len(used) > n_policies * m else flat[:, used]
-    of_cases, of_practice = _generator(seed, _CASES, true), _generator(seed, _PRACTICE, true)
+    of_cases, of_practice = _cases_generator(table, true, seed), _generator(seed, _PRACTICE, true)
     # Drawing with a scalar shape parameter is faster than with an array of equal ones.
     shape = weights[0] if units and (weights == weights[0]).all() else weights
     for start in range(0, draws, _CHUNK):

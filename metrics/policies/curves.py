@@ -94,6 +94,7 @@ def policy_curves(
     mistake: tuple[object, object] | None = None,
     *,
     labels: Sequence[object] | None = None,
+    groups: ArrayLike | None = None,
     ratios: ArrayLike | None = None,
     prevalence: ArrayLike | Mapping[Any, float] | None = None,
     practice: ArrayLike | None = None,
@@ -108,8 +109,8 @@ def policy_curves(
     ----------
     metric : ElicitedMetric
         Gives the other costs, at its estimate.
-    y_true, y_proba, labels
-        True labels, probabilities by model, and labels of their columns, as in `judge`.
+    y_true, y_proba, labels, groups
+        True labels, probabilities by model, labels of their columns, and whose case each is, as in `judge`.
     mistake : tuple, optional
         (true, predicted), as labels; or as indices as in `exchange_rates`, if they are not both labels. By default
         the mistake with the largest ratio.
@@ -131,10 +132,10 @@ def policy_curves(
     others = [rate for rate in exchange_rates(metric) if not rate.is_yardstick]
     rate = max(others, key=lambda rate: rate.ratio) if mistake is None else rate_of(metric, mistake)
     whole_number(draws, "draws", 1)
-    true, models = models_of(metric, y_true, y_proba, labels, prevalence)
+    true, models, people = models_of(metric, y_true, y_proba, labels, groups, prevalence)
     today = None if practice is None else Practice.of(metric.matrix_of(practice, "practice"), metric.classes)
     return curves_of_models(
-        metric, true, models, rate, ratios=ratios, prevalence=prevalence, practice=today, draws=draws, seed=seed
+        metric, true, models, rate, people, ratios=ratios, prevalence=prevalence, practice=today, draws=draws, seed=seed
     )
 
 
@@ -143,6 +144,7 @@ def curves_of_models(
     true: NDArray[np.int64],
     models: Sequence[tuple[ModelPolicies, Floats]],
     rate: ExchangeRate,
+    people: NDArray[np.int64] | None = None,
     *,
     ratios: ArrayLike | None = None,
     prevalence: ArrayLike | Mapping[Any, float] | None = None,
@@ -152,10 +154,11 @@ def curves_of_models(
 ) -> PolicyCurves:
     """Return `policy_curves` for models with known calibration and a mistake with a known exchange rate.
 
-    Decisions change in few classes from one ratio to the next; only those classes are drawn again.
+    The cases may be of numbered people, (n,). Decisions change in few classes from one ratio to the next; only those
+    classes are drawn again.
     """
     costs, at = UnitCosts.estimated(metric), _ratios(rate, ratios)
-    columns = [one for model, proba in models for one in model.deciding(proba)]
+    columns = [one for model, proba in models for one in model.deciding(proba, people=people)]
     policies, others = [policy for policy, _ in columns], always(metric.classes)
     if practice is not None:
         others = (*others, Policy(PRACTICE, "practice"))
@@ -166,7 +169,7 @@ def curves_of_models(
         decided = [
             as_now[policy] if policy in as_now else cost_sensitive_decisions(proba, matrix) for policy, proba in columns
         ]
-        table = case_table(true, decided, len(matrix))
+        table = case_table(true, decided, len(matrix), people)
         found = policy_costs(
             UnitCosts(costs.unit, matrix, None),
             table,

@@ -106,12 +106,14 @@ def information(
     n_cases: int,
     words: CaseWords,
     anew: Floats | None = None,
+    of_people: bool = False,
 ) -> Information:
     """Return the value of information from paired draws, (draws, p), of the costs of p policies, the best first.
 
     The draws have both uncertainties, that of the values alone (None if the values have no draws), and that of the
     cases alone. `n_answers` and `n_cases` are behind them; without answers, nothing can be said about more of them.
-    `anew` has the costs of deciding by the values, for the first draws of `values`.
+    `anew` has the costs of deciding by the values, for the first draws of `values`. `of_people` tells that several
+    cases may be of one person.
     """
     loss = _expected_loss(both)
     # at most the loss by Jensen's inequality; finitely many draws may exceed it
@@ -126,7 +128,7 @@ def information(
         more = [*_more("answers", values, n_answers, of_values, further), *more]
     doubted = DOUBTED if values is not None else DOUBTED_CASES
     found = Information(loss, of_values, of_cases, further, "decide", "", tuple(more), doubted)
-    kind, advice = _advice(found, float(both[:, 0].mean()), words)
+    kind, advice = _advice(found, float(both[:, 0].mean()), words, of_people)
     return replace(found, kind=kind, advice=advice)
 
 
@@ -156,7 +158,7 @@ def _round_numbers(low: int, high: int) -> list[int]:
     return sorted(number for number in named if low <= number <= high)
 
 
-def _advice(found: Information, cost: float, words: CaseWords) -> tuple[Kind, str]:
+def _advice(found: Information, cost: float, words: CaseWords, of_people: bool) -> tuple[Kind, str]:
     # Without draws, the error of the costs is unknown.
     now = "Decide now" if found.doubted == DOUBTED else "Decide now, if the costs hold"
     negligible = NEGLIGIBLE * cost
@@ -181,7 +183,7 @@ def _advice(found: Information, cost: float, words: CaseWords) -> tuple[Kind, st
         return "decide", f"{now}: more {'answers' if kind == 'answers' else words.cases} would hardly settle it"
     if kind == "answers":
         return kind, f"Answer {_more_of('question', 'questions', enough)}"
-    return kind, f"Collect {_more_of(words.case, words.cases, enough)}"
+    return kind, f"Collect {_more_of(words.case, words.cases, enough)}{' of other people' if of_people else ''}"
 
 
 def _more_of(one: str, many: str, number: int) -> str:

@@ -13,14 +13,22 @@ from metrics.elicited.elicited_metric import ElicitedMetric, require_metric
 from metrics.elicited.metric_parts import CaseWords, range_of_draws
 from metrics.errors import ArgumentTypeError, InputError
 from metrics.inputs.arguments import Floats, same_length, stated_shares
-from metrics.inputs.labels import checked_rows
+from metrics.inputs.labels import checked_rows, label_array
 from metrics.measures.confusion import macro_f1, natural_frequencies
 from metrics.measures.costs import cost_sensitive_decisions
-from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always, case_table, of_model
+from metrics.policies.cases import PRACTICE, CaseTable, People, Policy, Practice, always, case_table, of_model
 from metrics.policies.costs import PolicyCosts, UnitCosts, policy_costs, usual_draws
 from metrics.policies.deciding_anew import enough_draws, savings_of_deciding_anew
 from metrics.policies.judgement import Judgement
-from metrics.policies.ranking import FEW_OF_CLASS, CostDraws, JudgedPolicy, Threshold, compared, smallest_class
+from metrics.policies.ranking import (
+    FEW_OF_CLASS,
+    CostDraws,
+    JudgedPolicy,
+    Threshold,
+    compared,
+    independent_cases,
+    smallest_class,
+)
 from metrics.policies.recalibration import UNKNOWN, Calibration, RowSample, calibration, correction_for, sample_of
 from metrics.text import counted, series, two_digits
 
@@ -50,23 +58,26 @@ class ModelPolicies:
         return of_model(self.name, known.labels_only, known.recalibration is not None, known.correction)
 
     def deciding(
-        self, y_proba: NDArray[Any], numbers: NDArray[np.int64] | None = None
+        self, y_proba: NDArray[Any], numbers: NDArray[np.int64] | None = None, people: NDArray[np.int64] | None = None
     ) -> Iterator[tuple[Policy, NDArray[Any]]]:
         """Yield each policy with the probabilities it uses; parameters as in `decisions`."""
         numbers = np.arange(len(y_proba)) if numbers is None else numbers
         for policy in self.policies:
             right = self.calibration.recalibration if policy.recalibrated else None
-            proba = y_proba if right is None else right.probabilities(y_proba, numbers)
+            proba = y_proba if right is None else right.probabilities(y_proba, numbers, people)
             yield policy, proba if policy.correction is None else self.calibration.corrected(proba)
 
-    def decisions(self, y_proba: NDArray[Any], numbers: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    def decisions(
+        self, y_proba: NDArray[Any], numbers: NDArray[np.int64] | None = None, people: NDArray[np.int64] | None = None
+    ) -> NDArray[np.int64]:
         """Return the decisions of each policy, shape (policies, n), as indices of classes; `y_proba` has their order.
 
-        The numbers of the rows among all rows, by default 0 to n - 1, determine their recalibration folds.
+        The numbers of the rows among all rows, by default 0 to n - 1, or those of the people whose cases they are,
+        determine their recalibration folds.
         """
         decided = [
             proba.argmax(axis=1) if policy.decides == "as-is" else cost_sensitive_decisions(proba, self.cost_matrix)
-            for policy, proba in self.deciding(y_proba, numbers)
+            for policy, proba in self.deciding(y_proba, numbers, people)
         ]
         return np.array(decided, dtype=np.int64)
 
@@ -133,9 +144,13 @@ class Judge:
             notes = ("The metric has no draws: the doubt from the cases is counted, not that from the answers.", *notes)
         if 0 < draws < _FEWEST_DRAWS:
             notes = (*notes, f"Ranges and probabilities are rough: they rest on {counted(draws, 'draw')} only.")
-        if draws and costs.grouped:
-            notes = (*notes, "The doubt from the cases is computed from 512 groups of cases per class, dealt in turn.")
         words = words or metric.words or CaseWords.plain(metric.classes)
+        if draws and costs.people is not None:
+            cases = counted(int(costs.cases.sum()), words.case, words.cases)
+            rests = f"How sure this is rests on {costs.people.total:,} people, not on {cases}"
+            notes = (*notes, f"{rests}: those of one person resemble each other.")
+        elif draws and costs.grouped:
+            notes = (*notes, "The doubt from the cases is computed from 512 groups of cases per class, dealt in turn.")
         if population is None:
             population = metric.population or DEFAULT_POPULATION
         return cls(metric, costs, population, words, notes, _savings_of_deciding_anew(costs, samples))
@@ -146,16 +161,18 @@ class Judge:
         metric: ElicitedMetric,
         true: NDArray[np.int64],
         models: Sequence[tuple[ModelPolicies, NDArray[Any]]],
+        people: NDArray[np.int64] | None = None,
         **options: Any,
     ) -> Self:
         """Return the judge of models, each given as its policies and its probabilities, (n, k), for the same cases.
 
-        The options are those of `of`, except the notes, which are about the models.
+        The cases may be of numbered people, (n,). The options are those of `of`, except the notes, which are about the
+        models.
         """
-        decided = [row for model, proba in models for row in model.decisions(proba)]
+        decided = [row for model, proba in models for row in model.decisions(proba, people=people)]
         columns = [policy for model, _ in models for policy in model.policies]
-        table = case_table(true, decided, len(metric.classes))
-        samples = [(model, sample_of(true, proba)) for model, proba in models]
+        table = case_table(true, decided, len(metric.classes), people)
+        samples = [(model, sample_of(true, proba, people)) for model, proba in models]
         notes = notes_on([model for model, _ in models])
         return cls.of(metric, table, columns, notes=notes, samples=samples, **options)
 
@@ -199,9 +216,10 @@ class Judge:
             cases=costs.cases,
             n_draws=draws,
             grouped=costs.grouped,
+            people=costs.people,
             notes=(*self.notes, *self._notes_at(own)),
             model_names=tuple(dict.fromkeys(one.model for one in costs.policies if one.model is not None)),
-            **compared(policies, drawn, int(costs.cases.sum()), self.metric, self.words),
+            **compared(policies, drawn, int(costs.cases.sum()), self.metric, self.words, costs.people),
         )
 
     def _drawn(self, own: Floats, shares: Floats) -> CostDraws:
@@ -222,7 +240,8 @@ class Judge:
 
     def _notes_at(self, shares: Floats) -> tuple[str, ...]:
         """Return caveats if a class has few cases, and if the prevalence differs from that of the cases."""
-        few = len(self.costs.shares) and smallest_class(self.costs.cases, shares) is not None
+        independent = independent_cases(self.costs.cases, self.costs.people)
+        few = len(self.costs.shares) and smallest_class(independent, shares) is not None
         notes = (_TOO_SURE,) if few else ()
         own = self.costs.own_shares
         at = int(np.abs(shares - own).argmax())
@@ -247,6 +266,7 @@ def judge(
     y_proba: Mapping[str, ArrayLike],
     *,
     labels: Sequence[object] | None = None,
+    groups: ArrayLike | None = None,
     prevalence: ArrayLike | Mapping[Any, float] | None = None,
     practice: ArrayLike | None = None,
     population: int | None = None,
@@ -272,6 +292,9 @@ def judge(
     labels : sequence of k labels, optional
         Labels of the columns, such as an estimator's ``classes_``. By default the column names of a frame, otherwise
         the classes of the metric in their order.
+    groups : array-like of shape (n,), optional
+        Whose case each is, if several may be of one person (or machine, or site): the bootstrap then draws all cases of
+        a group together. If each case is a group, or all are one, nothing changes.
     prevalence : array-like of shape (k,) or mapping of label to share, optional
         Stated shares of the true classes; by default those of the cases.
     practice : array-like of shape (k, k), optional
@@ -305,10 +328,23 @@ def judge(
     >>> [policy.rank for policy in found.policies]
     [1, 1, 3, 4]
     """
-    true, models = models_of(metric, y_true, y_proba, labels, prevalence)
+    true, models, people = models_of(metric, y_true, y_proba, labels, groups, prevalence)
     today = None if practice is None else Practice.of(metric.matrix_of(practice, "practice"), metric.classes)
     options = {"practice": today, "population": population, "draws": draws, "seed": seed}
-    return Judge.of_models(metric, true, models, **options).at(prevalence)
+    return Judge.of_models(metric, true, models, people, **options).at(prevalence)
+
+
+def _numbered(groups: ArrayLike | None, true: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Return the groups of cases as numbers, shape (n,); None if there are none, or none of several cases.
+
+    Raises InputError if there is not one for each case.
+    """
+    if groups is None:
+        return None
+    labels = label_array(groups, "groups")
+    same_length(len(true), len(labels), "groups")
+    numbers = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    return numbers if People.of([numbers], len(numbers)) is not None else None
 
 
 def models_of(
@@ -316,15 +352,18 @@ def models_of(
     y_true: ArrayLike,
     y_proba: Mapping[str, ArrayLike],
     labels: Sequence[object] | None = None,
+    groups: ArrayLike | None = None,
     prevalence: ArrayLike | Mapping[Any, float] | None = None,
-) -> tuple[NDArray[np.int64], list[tuple[ModelPolicies, Floats]]]:
+) -> tuple[NDArray[np.int64], list[tuple[ModelPolicies, Floats]], NDArray[np.int64] | None]:
     """Return the indices of the true classes, shape (n,), and the models with their probabilities, shape (n, k).
 
-    Raises InputError if a label is not one of the metric's classes, there is no model, a table does not hold
-    probabilities for these cases, or the prevalence is invalid.
+    With groups of several cases also their numbers, (n,). Raises InputError if a label is not one of the metric's
+    classes, there is no model, a table does not hold probabilities for these cases, or the groups or the prevalence are
+    invalid.
     """
     require_metric(metric)
     true = metric.class_index.indices(y_true, "y_true").astype(np.int64)
+    people = _numbered(groups, true)
     cases = np.bincount(true, minlength=len(metric.classes))
     stated = None if prevalence is None else stated_shares(prevalence, metric.class_index, cases)
     if not isinstance(y_proba, Mapping):
@@ -339,9 +378,9 @@ def models_of(
         checked_rows(proba, name)
         table = np.zeros((len(proba), len(metric.class_index)))  # a class without a column is never predicted
         table[:, columns] = proba
-        known = calibration(true, table).at(stated, cases)
+        known = calibration(true, table, people).at(stated, cases)
         models.append((ModelPolicies(str(model), metric.cost_matrix, known), table))
-    return true, models
+    return true, models, people
 
 
 def threshold_of(costs: UnitCosts, positive: int, correction: tuple[float, ...] | None = None) -> Threshold:
@@ -369,11 +408,11 @@ def _savings_of_deciding_anew(costs: PolicyCosts, samples: Sequence[tuple[ModelP
     rows = [sample.rows() for _, sample in samples]
     columns = [
         one
-        for (model, _), (numbers, _, proba) in zip(samples, rows, strict=True)
-        for one in model.deciding(proba, numbers)
+        for (model, _), one_model in zip(samples, rows, strict=True)
+        for one in model.deciding(one_model.proba, one_model.numbers, one_model.people)
     ]
     first = draws[costs.order[: enough_draws(len(costs.cases))]]
-    found = savings_of_deciding_anew(first, costs.unit_costs.estimate, rows[0][1], columns)
+    found = savings_of_deciding_anew(first, costs.unit_costs.estimate, rows[0].true, columns)
     return np.pad(found, ((0, 0), (0, 0), (len(costs.policies) - len(columns), 0)))  # the others come first
 
 

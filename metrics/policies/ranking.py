@@ -15,9 +15,9 @@ from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import NOT_TO_DECIDE_BY, CaseWords, Consequence, ranges_of_draws
 from metrics.inputs.arguments import Floats
 from metrics.measures.costs import EQUAL_COST
-from metrics.policies.cases import Policy
+from metrics.policies.cases import People, Policy
 from metrics.policies.information import Information, information
-from metrics.text import probability
+from metrics.text import counted, probability
 
 FEW_OF_CLASS = 40  # with fewer cases, the bootstrap, which knows only mistakes that happened, is too sure
 # Of n cases without a mistake, 3 / n is the upper 95 % limit of the rate (J. Hanley, A. Lippman-Hand, JAMA 249, 1983).
@@ -102,15 +102,18 @@ class TooFewCases:
     label : int
         Index of the true class.
     number : int
-        Number of its cases.
+        Number of its cases, or of people with such cases if several cases may be of one person.
     never_wrong : bool
         Whether there are many cases, but the recommended policy was right on all of them, and `UNSEEN` wrong ones would
         make another policy the best.
+    of_people : bool
+        Whether people are counted.
     """
 
     label: int
     number: int
     never_wrong: bool
+    of_people: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +172,8 @@ class Ranking:
         The draws of the costs, in the order of `policies`.
     grouped : bool
         Whether the bootstrap weighs groups of cases; see `metrics.policies.cases.CaseTally`.
+    people : People or None
+        How many people the cases are of, if the bootstrap weighs people.
     notes : tuple of str
         Notes for the reader: uncertainty that was not counted, badly calibrated probabilities.
     """
@@ -187,6 +192,7 @@ class Ranking:
     information: Information | None
     drawn: CostDraws
     grouped: bool
+    people: People | None
     notes: tuple[str, ...] = ()
 
     @property
@@ -204,17 +210,18 @@ class Ranking:
         """Return the class with too few cases to be as sure as the draws are; None if there is none."""
         if not self.n_draws:
             return None
-        if (smallest := smallest_class(self.cases, self.prevalence)) is not None:
-            return TooFewCases(*smallest, never_wrong=False)
+        independent, of_people = independent_cases(self.cases, self.people), self.people is not None
+        if (smallest := smallest_class(independent, self.prevalence)) is not None:
+            return TooFewCases(*smallest, never_wrong=False, of_people=of_people)
         if self.sure is None or self.sure < _NEARLY_SURE:
             return None
         worst = (self.metric.cost_matrix / self.metric.cost_matrix[self.unit]).max(axis=1)
         for label in self.best.never_wrong:
             # unseen mistakes of a rival that was never wrong either are as likely
             rivals = [one.difference_to_best for one in self.policies[1:] if label not in one.never_wrong]
-            unseen = UNSEEN / self.cases[label] * self.prevalence[label] * self.population * worst[label]
+            unseen = UNSEEN / independent[label] * self.prevalence[label] * self.population * worst[label]
             if rivals and unseen >= min(rivals):
-                return TooFewCases(label, int(self.cases[label]), never_wrong=True)
+                return TooFewCases(label, int(independent[label]), never_wrong=True, of_people=of_people)
         return None
 
     @property
@@ -236,9 +243,10 @@ class Ranking:
             return f"Do not decide by these costs yet: {reason}"
         if few is None or found.kind != "decide":
             return found.advice
-        why = f"{few.number} {'is' if few.number == 1 else 'are'} too few to show rare mistakes"
+        number = counted(few.number, "person", "people") if few.of_people else f"{few.number:,}"
+        why = f"{number} {'is' if few.number == 1 else 'are'} too few to show rare mistakes"
         if few.never_wrong:
-            why = f"{UNSEEN} mistakes in {few.number:,} would change the choice"
+            why = f"{UNSEEN} mistakes in {number} would change the choice"
         return f"Collect more {self.words.cases} of “{self.words.classes[few.label]}” before you decide: {why}"
 
     @property
@@ -283,19 +291,29 @@ class Ranking:
         kept = [index for index, one in enumerate(self.policies) if wanted(one.policy)]
         policies = [self.policies[index] for index in kept]
         models = tuple(name for name in self.model_names if any(one.policy.model == name for one in policies))
-        fields = compared(policies, self.drawn.of(kept), self.n_cases, self.metric, self.words)
+        fields = compared(policies, self.drawn.of(kept), self.n_cases, self.metric, self.words, self.people)
         return replace(self, model_names=models, **fields)
 
 
+def independent_cases(cases: NDArray[np.int64], people: People | None) -> NDArray[np.int64]:
+    """Return the number of independent cases of each class, shape (k,): of people, if several may be of one person."""
+    return cases if people is None else people.by_class
+
+
 def smallest_class(cases: NDArray[np.int64], prevalence: Floats) -> tuple[int, int] | None:
-    """Return the class with the fewest cases and their number; None if it has enough for the bootstrap."""
-    counted = np.flatnonzero((cases > 0) & (prevalence > 0))
-    label = int(counted[cases[counted].argmin()])
+    """Return the class with the fewest independent cases and their number; None if it has enough for the bootstrap."""
+    there = np.flatnonzero((cases > 0) & (prevalence > 0))
+    label = int(there[cases[there].argmin()])
     return (label, int(cases[label])) if cases[label] < FEW_OF_CLASS else None
 
 
 def compared(
-    policies: Sequence[JudgedPolicy], drawn: CostDraws, n_cases: int, metric: ElicitedMetric, words: CaseWords
+    policies: Sequence[JudgedPolicy],
+    drawn: CostDraws,
+    n_cases: int,
+    metric: ElicitedMetric,
+    words: CaseWords,
+    people: People | None,
 ) -> Mapping[str, Any]:
     """Rank and compare policies; return the fields `policies`, `drawn` and `information` of a `Ranking`.
 
@@ -321,11 +339,11 @@ def compared(
     if n_draws:
         # More answers of the same experts do not bring the experts together.
         n_answers = 0 if metric.provenance.procedure == "pooled" else metric.provenance.questions
-        loss = _information(drawn, n_answers, n_cases, words)
+        loss = _information(drawn, n_answers, n_cases, words, people is not None)
     return {"policies": tuple(judged), "information": loss, "drawn": drawn}
 
 
-def _information(drawn: CostDraws, n_answers: int, n_cases: int, words: CaseWords) -> Information:
+def _information(drawn: CostDraws, n_answers: int, n_cases: int, words: CaseWords, of_people: bool) -> Information:
     """Return the value of information about the first policy.
 
     If the yardstick may be a slight mistake, the few draws in which it is dominate a mean of ratios to it. Means are
@@ -334,7 +352,7 @@ def _information(drawn: CostDraws, n_answers: int, n_cases: int, words: CaseWord
     worth = drawn.worth[:, None]
     answers = None if drawn.answers is None else worth * drawn.answers
     anew = None if drawn.anew is None else worth[: len(drawn.anew)] * drawn.anew
-    return information(worth * drawn.both, answers, drawn.cases, n_answers, n_cases, words, anew)
+    return information(worth * drawn.both, answers, drawn.cases, n_answers, n_cases, words, anew, of_people)
 
 
 def _by_cost(estimate: Floats) -> list[int]:

@@ -4,14 +4,14 @@ The map is vector scaling, softmax(slope * log p + bias) with one slope >= 0 and
 Y. Sun and K. Weinberger, "On calibration of modern neural networks", ICML 2017). For two classes this is beta
 calibration (M. Kull, T. Silva Filho and P. Flach, AISTATS 2017), which becomes Platt scaling if the slopes are equal.
 Cases are dealt in turn to five folds, and the map of each fold is fitted to the other four, so that no case is used in
-its own calibration.
+its own calibration. Where several cases are of one person, people are dealt to the folds.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,15 +46,22 @@ class Recalibration:
     gain: float
     gain_error: float
     distance: float  # mean total variation distance between the probabilities before and after, in [0, 1]
+    by_person: bool = False  # whether folds are of people
 
     @property
     def needed(self) -> bool:
         """Return whether the model is badly calibrated: the gain is significant and large enough to matter."""
         return self.gain > max(_WORTH_IT, _STANDARD_ERRORS * self.gain_error)
 
-    def probabilities(self, y_proba: NDArray[Any], numbers: NDArray[np.int64]) -> Floats:
-        """Return recalibrated probabilities, (n, k); the number of a row among all rows, (n,), determines its fold."""
-        folds = numbers % FOLDS
+    def probabilities(
+        self, y_proba: NDArray[Any], numbers: NDArray[np.int64], people: NDArray[np.int64] | None = None
+    ) -> Floats:
+        """Return recalibrated probabilities, (n, k).
+
+        The numbers of the rows among all rows, (n,), determine their folds, or those of the people whose cases they
+        are, (n,).
+        """
+        folds = (numbers if people is None or not self.by_person else people) % FOLDS
         return _softmax(self.slope[folds] * _logarithms(y_proba) + self.bias[folds])
 
 
@@ -94,6 +101,15 @@ def correction_for(prevalence: Floats, cases: NDArray[np.int64]) -> tuple[float,
     return tuple(times_as_common(prevalence, own).tolist())
 
 
+class SampledRows(NamedTuple):
+    """Rows, each with its number among all rows and that of the person whose case it is."""
+
+    numbers: NDArray[np.int64]  # shape (n,)
+    people: NDArray[np.int64]  # shape (n,); the numbers of the rows if people are unknown
+    true: NDArray[np.int64]  # shape (n,): index of the true class
+    proba: Floats  # shape (n, k)
+
+
 class RowSample:
     """A sample of rows for what needs their probabilities: all up to 20,000, then every second, every fourth, ...
 
@@ -102,15 +118,22 @@ class RowSample:
 
     def __init__(self) -> None:
         self._step = 1
-        self._rows: list[tuple[NDArray[np.int64], NDArray[np.int64], Floats]] = []
+        self._rows: list[SampledRows] = []
         self._labels_only = True
 
-    def update(self, y_true: NDArray[np.int64], y_proba: NDArray[Any], first_row: int) -> None:
-        """Add rows: class indices (n,), probabilities (n, k), and the number of the first row among all rows."""
+    def update(
+        self, y_true: NDArray[np.int64], y_proba: NDArray[Any], first_row: int, people: NDArray[np.int64] | None = None
+    ) -> None:
+        """Add rows: class indices (n,), probabilities (n, k), and the number of the first row among all rows.
+
+        `people`, (n,), are numbers of the people whose cases they are, if they are known.
+        """
         self._labels_only = self._labels_only and labels_only(y_proba)
         while len(wanted := np.arange(-first_row % self._step, len(y_true), self._step)) > MOST_ROWS:
             self._keep_every(2 * self._step)  # before they are copied
-        self._rows.append((first_row + wanted, y_true[wanted], y_proba[wanted].astype(np.float64)))
+        numbers = first_row + wanted
+        whose = numbers if people is None else people[wanted]
+        self._rows.append(SampledRows(numbers, whose, y_true[wanted], y_proba[wanted].astype(np.float64)))
         self._limit()
 
     def merge(self, other: RowSample) -> None:
@@ -121,34 +144,36 @@ class RowSample:
         self._limit()
 
     def _limit(self) -> None:
-        while sum(len(numbers) for numbers, _, _ in self._rows) > MOST_ROWS:
+        while sum(len(part.numbers) for part in self._rows) > MOST_ROWS:
             self._keep_every(2 * self._step)
 
     def _keep_every(self, step: int) -> None:
         self._step = step
-        kept = [(numbers % step == 0, part) for part in self._rows for numbers in part[:1]]
-        self._rows = [(part[0][keep], part[1][keep], part[2][keep]) for keep, part in kept]
+        self._rows = [SampledRows(*(column[part.numbers % step == 0] for column in part)) for part in self._rows]
 
-    def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-        """Return the numbers of the rows, (n,), ascending, with their true classes, (n,), and probabilities, (n, k)."""
-        parts = sorted(self._rows, key=lambda part: int(part[0][0]) if len(part[0]) else 0)
-        numbers, true = (np.concatenate([part[at] for part in parts]) for at in (0, 1))
-        return numbers, true, np.concatenate([part[2] for part in parts])
+    def rows(self) -> SampledRows:
+        """Return the rows, in the order of their numbers."""
+        parts = sorted(self._rows, key=lambda part: int(part.numbers[0]) if len(part.numbers) else 0)
+        return SampledRows(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def calibration(self) -> Calibration:
-        """Return whether the rows show labels only, and the recalibration if it is needed."""
+    def calibration(self, *, by_person: bool = False) -> Calibration:
+        """Return whether the rows show labels only, and the recalibration if it is needed; see `fitted`."""
         if self._labels_only and self._rows:
             return Calibration(labels_only=True)
-        found = self.fitted()
+        found = self.fitted(by_person=by_person)
         return Calibration(recalibration=found if found is not None and found.needed else None)
 
-    def fitted(self) -> Recalibration | None:
-        """Return the maps fitted to the rows, whether needed or not; None if there are too few rows."""
-        if sum(len(part[0]) for part in self._rows) < _FEWEST_ROWS:
+    def fitted(self, *, by_person: bool = False) -> Recalibration | None:
+        """Return the maps fitted to the rows, whether needed or not; None if there are too few rows.
+
+        If several cases are of one person, the folds are of people, as is the standard error.
+        """
+        if sum(len(part.numbers) for part in self._rows) < _FEWEST_ROWS:
             return None
-        numbers, true, proba = self.rows()
+        numbers, people, true, proba = self.rows()
         logs = _logarithms(proba)
-        folds = numbers % FOLDS
+        unit = people if by_person else numbers
+        folds = unit % FOLDS
         fitted = in_threads(lambda fold: _fit_fold(logs[folds != fold], true[folds != fold]), range(FOLDS))
         slope, bias = (np.array([one[at] for one in fitted]) for at in (0, 1))
         before, after = np.exp(logs), _softmax(slope[folds] * logs + bias[folds])
@@ -157,21 +182,35 @@ class RowSample:
             slope=slope,
             bias=bias,
             gain=float(gain.mean()),
-            gain_error=float(gain.std(ddof=1) / math.sqrt(len(gain))),
+            gain_error=_error_of_mean(gain, unit),
             distance=float(0.5 * np.abs(after - before).sum(axis=1).mean()),
+            by_person=by_person,
         )
 
 
-def calibration(y_true: NDArray[np.int64], y_proba: NDArray[Any]) -> Calibration:
-    """Return what cases in memory show about a model's probabilities; fewer than 100 cannot show miscalibration."""
-    return sample_of(y_true, y_proba).calibration()
+def calibration(
+    y_true: NDArray[np.int64], y_proba: NDArray[Any], people: NDArray[np.int64] | None = None
+) -> Calibration:
+    """Return what cases in memory show about a model's probabilities; fewer than 100 cannot show miscalibration.
+
+    `people`, (n,), are numbers of the people whose cases they are, if several are of one person.
+    """
+    return sample_of(y_true, y_proba, people).calibration(by_person=people is not None)
 
 
-def sample_of(y_true: NDArray[np.int64], y_proba: NDArray[Any]) -> RowSample:
-    """Return the sample of cases in memory."""
+def sample_of(y_true: NDArray[np.int64], y_proba: NDArray[Any], people: NDArray[np.int64] | None = None) -> RowSample:
+    """Return the sample of cases in memory; parameters as in `calibration`."""
     sample = RowSample()
-    sample.update(np.asarray(y_true, dtype=np.int64), np.asarray(y_proba), 0)
+    sample.update(np.asarray(y_true, dtype=np.int64), np.asarray(y_proba), 0, people)
     return sample
+
+
+def _error_of_mean(values: Floats, unit: NDArray[np.int64]) -> float:
+    """Return the standard error of the mean of values, (n,), those of one unit being dependent."""
+    _, of = np.unique(unit, return_inverse=True)
+    sums = np.bincount(of, values - values.mean())
+    m = len(sums)
+    return float(math.sqrt(m / (m - 1) * (sums**2).sum()) / len(values)) if m > 1 else math.inf
 
 
 def _fit_fold(logs: Floats, true: NDArray[np.int64]) -> tuple[Floats, Floats]:

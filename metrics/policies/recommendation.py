@@ -200,7 +200,8 @@ def _sureness(ranking: Ranking) -> str:
     few = ranking.too_few
     only = ""
     if few is not None:
-        named, cases = ranking.words.classes[few.label], counted(few.number, ranking.words.case, ranking.words.cases)
+        named, words = ranking.words.classes[few.label], ranking.words
+        cases = counted(few.number, *(("person", "people") if few.of_people else (words.case, words.cases)))
         only = f": of “{named}” only {cases} {'was' if few.number == 1 else 'were'} counted"
         if few.never_wrong:
             only = f": the first was right on all {cases} of “{named}”, which says little of rare mistakes"

@@ -391,26 +391,6 @@ def test_a_column_that_weighs_cases_is_said_not_to_be_used(elicit, breast_metric
     assert said in elicit.messages[-1]
 
 
-@pytest.mark.parametrize("column", ["patient_id", "Subject"])
-def test_several_rows_of_one_person_are_pointed_out(elicit, breast_metric, tmp_path, column):
-    rows = [f"{person},{label},0.8,0.2" for person, label in zip("ppqr", ["malignant", "benign"] * 2, strict=True)]
-    (tmp_path / "m.csv").write_text("\n".join([f"{column},y_true,proba_malignant,proba_benign", *rows, ""]))
-    said = f"m.csv: 4 rows have 3 different values of {column}, but every row counts as independent of the others."
-    elicit("score", breast_metric, "m.csv")
-    assert elicit.messages[-1].startswith(said)
-    elicit("study", "new", "s", "--predictions", "m.csv")
-    assert said in elicit.messages[-1]
-    mapped = ("--truth", "y_true", "--columns", "malignant=proba_malignant,benign=proba_benign")
-    elicit("study", "new", "t", "--predictions", "m.csv", *mapped)
-    assert said in elicit.messages[-1]
-    (tmp_path / "each.csv").write_text((tmp_path / "m.csv").read_text().replace("\np", "\no", 1))
-    elicit("score", breast_metric, "each.csv")
-    assert "independent" not in elicit.messages[-1], "nobody has two rows"
-    (tmp_path / "notes.csv").write_text((tmp_path / "m.csv").read_text().replace("\np", f"\n{'long ' * 300}"))
-    elicit("score", breast_metric, "notes.csv")
-    assert "independent" not in elicit.messages[-1], "what cannot be read of a column that is not needed is no fault"
-
-
 def test_names_are_printed_as_they_are(elicit, wine_metric, tmp_path):
     for name in ("[bold]a", "[/]b"):
         (tmp_path / f"{name.replace('/', '')}.parquet").write_bytes(wine_files()[0].read_bytes())
