@@ -18,8 +18,10 @@ if its cases were independent.
   unseen             how many of the results with at least 40 cases of each class say that mistakes that did not happen
                      could change the choice; P(best) of these, and of others that are 90 % sure or more
   loss               what perfect knowledge of the cases would save, as said and as found, in percent of the cost
-  correcting         with --stated: what the policies that correct probabilities for the shares save, in percent of the
-                     cost of what would be recommended without them
+  recalibrating      what the recalibrated policies save, in percent of the cost of what would be recommended without
+  correcting         with --stated: the same of those that correct probabilities for the shares
+  further            with --further: what as many further cases as the advice names save, in percent of the cost: as
+                     said, as found for the same policies, and as found if models are recalibrated by them too
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from __future__ import annotations
 import argparse
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +37,7 @@ from policies import Data, bundled, of_folder, of_sklearn
 
 from metrics import ElicitedMetric
 from metrics.policies.cases import Policy
+from metrics.policies.judgement import Judgement
 from metrics.policies.judging import Judge, ModelPolicies
 from metrics.policies.recalibration import calibration
 
@@ -63,109 +67,170 @@ def people_of(data: Data, each: int) -> list[NDArray[np.int64]]:
     return found
 
 
-def one_run(
-    data: Data, per_class: int, rng: np.random.Generator, seed: int, options: argparse.Namespace, by_person: bool
-) -> tuple[Floats, list[tuple[bool, bool]]]:
-    """Judge a sample; return figures and what the ranges held.
+class Figures(NamedTuple):
+    """What one sample says and what the population does, in units of the worst mistake per case."""
 
-    The figures are P(best), whether it was, loss said and found, the cost, that without corrected policies, and whether
-    unseen mistakes are said to matter; NaN with few cases of a class.
-    """
-    k = data.k
-    costs = np.exp(rng.standard_normal((k, k)))
-    np.fill_diagonal(costs, 0.0)
-    metric = ElicitedMetric.from_cost_matrix([f"c{i}" for i in range(k)], costs)
-    costs = metric.cost_matrix
-    shares = np.full(k, 1 / k)
-    rows = np.concatenate([rng.choice(np.flatnonzero(data.true == label), per_class) for label in range(k)])
-    people = None
-    if options.people:
-        chosen = [rng.choice(own, per_class // options.people) for own in people_of(data, options.people)]
-        rows = np.concatenate([own.ravel() for own in chosen])
-        people = np.arange(len(rows)) // options.people if by_person else None
-    if options.stated:
-        shares = np.exp(1.5 * rng.standard_normal(k))
-        shares /= shares.sum()
-        # one of each class, so that each can be judged
-        first = [rng.choice(np.flatnonzero(data.true == label)) for label in range(k)]
-        rows = np.concatenate([first, rng.integers(len(data.true), size=k * per_class - k)])
-    known = data.true[rows]
-    cases = np.bincount(known, minlength=k)
-    right = {name: calibration(known, proba[rows], people) for name, proba in data.models.items()}
-    models = [
-        ModelPolicies(name, costs, one.at(shares, cases) if options.stated else one) for name, one in right.items()
-    ]
-    sample = [(model, data.models[model.name][rows]) for model in models]
-    judgement = Judge.of_models(metric, known, sample, people, draws=DRAWS, seed=seed).at(shares)
-    true = true_costs(data, models, costs, shares)
-    true |= {
-        one.policy: float(shares @ costs[:, one.policy.predicted])
-        for one in judgement.policies
-        if one.policy.predicted is not None
-    }
-    unit, best = costs[judgement.unit] / judgement.population, judgement.best
-    held = []
-    for one in judgement.policies:
-        if one.policy.model is not None and one is not best:
-            low, high = unit * np.array(one.interval)
-            least, most = unit * np.array(one.difference_interval)
-            cost, more = true[one.policy], true[one.policy] - true[best.policy]
-            held.append((bool(low <= cost <= high), bool(least - 1e-12 <= more <= most + 1e-12)))
-    loss = true[best.policy] - min(true.values())
-    assert judgement.information is not None
-    assert best.probability_best is not None
-    said = unit * judgement.information.of_cases
-    plain = true[judgement.among(lambda policy: policy.correction is None).best.policy]
-    few = judgement.too_few
-    unseen = np.nan if few is not None and not few.never_wrong else few is not None
-    return np.array([best.probability_best, loss < 1e-12, said, loss, true[best.policy], plain, unseen]), held
+    probability: float  # P(best)
+    is_best: float
+    said: float  # what perfect knowledge of the cases would save
+    loss: float
+    cost: float
+    uncorrected: float  # cost of what would be recommended without corrected policies
+    unrecalibrated: float  # likewise
+    unseen: float  # whether mistakes that did not happen matter; NaN with few cases of a class
+    # what further cases save: as said, as found with the same policies, and with models recalibrated by them
+    further: tuple[float, float, float] = (np.nan, np.nan, np.nan)
+
+
+class Sampling:
+    """Samples of a data set, judged under random costs."""
+
+    def __init__(self, data: Data, per_class: int, options: argparse.Namespace, by_person: bool) -> None:
+        self.data, self.per_class, self.options, self.by_person = data, per_class, options, by_person
+        self.of_class = [np.flatnonzero(data.true == label) for label in range(data.k)]
+        self.people = people_of(data, options.people) if options.people else []
+
+    def models(self, rows: NDArray[np.int64], people: NDArray[np.int64] | None) -> list[ModelPolicies]:
+        """Return the models as a sample shows them, at the stated prevalence."""
+        known = self.data.true[rows]
+        stated = self.shares if self.options.stated else None
+        cases = np.bincount(known, minlength=self.data.k)
+        right = {name: calibration(known, proba[rows], people) for name, proba in self.data.models.items()}
+        return [ModelPolicies(name, self.costs, one.at(stated, cases)) for name, one in right.items()]
+
+    def judged(
+        self, rows: NDArray[np.int64], models: list[ModelPolicies], people: NDArray[np.int64] | None, seed: int
+    ) -> tuple[Judgement, dict[Policy, float]]:
+        """Return the judgement of a sample, and what each policy really costs per case."""
+        sample = [(model, self.data.models[model.name][rows]) for model in models]
+        judge = Judge.of_models(self.metric, self.data.true[rows], sample, people, draws=DRAWS, seed=seed)
+        judgement = judge.at(self.shares)
+        true = true_costs(self.data, models, self.costs, self.shares)
+        true |= {
+            one.policy: float(self.shares @ self.costs[:, one.policy.predicted])
+            for one in judgement.policies
+            if one.policy.predicted is not None
+        }
+        return judgement, true
+
+    def run(self, rng: np.random.Generator, seed: int) -> tuple[Figures, list[tuple[bool, bool]]]:
+        """Judge a sample; return figures, and whether the ranges held the costs and differences."""
+        k = self.data.k
+        costs = np.exp(rng.standard_normal((k, k)))
+        np.fill_diagonal(costs, 0.0)
+        self.metric = ElicitedMetric.from_cost_matrix([f"c{i}" for i in range(k)], costs)
+        self.costs, self.shares = self.metric.cost_matrix, np.full(k, 1 / k)
+        rows = self.cases(rng, self.per_class)
+        people = None
+        if self.people:
+            each = self.options.people
+            rows = np.concatenate([rng.choice(own, self.per_class // each).ravel() for own in self.people])
+            people = np.arange(len(rows)) // each if self.by_person else None
+        if self.options.stated:
+            self.shares = np.exp(1.5 * rng.standard_normal(k))
+            self.shares /= self.shares.sum()
+            # one of each class, so that each can be judged
+            others = rng.integers(len(self.data.true), size=k * (self.per_class - 1))
+            rows = np.concatenate([self.cases(rng, 1), others])
+        models = self.models(rows, people)
+        judgement, true = self.judged(rows, models, people, seed)
+        unit, best = self.costs[judgement.unit] / judgement.population, judgement.best
+        held = []
+        for one in judgement.policies:
+            if one.policy.model is not None and one is not best:
+                low, high = unit * np.array(one.interval)
+                least, most = unit * np.array(one.difference_interval)
+                cost, more = true[one.policy], true[one.policy] - true[best.policy]
+                held.append((bool(low <= cost <= high), bool(least - 1e-12 <= more <= most + 1e-12)))
+        cost, few = true[best.policy], judgement.too_few
+        assert judgement.information is not None
+        assert best.probability_best is not None
+        figures = Figures(
+            probability=best.probability_best,
+            is_best=cost - min(true.values()) < 1e-12,
+            said=unit * judgement.information.of_cases,
+            loss=cost - min(true.values()),
+            cost=cost,
+            uncorrected=true[judgement.among(lambda policy: policy.correction is None).best.policy],
+            unrecalibrated=true[judgement.among(lambda policy: not policy.recalibrated).best.policy],
+            unseen=np.nan if few is not None and not few.never_wrong else few is not None,
+        )
+        named = [one for one in judgement.information.more if one.of == "cases"]
+        if self.options.further and named:
+            after = np.concatenate([rows, self.cases(rng, max(1, round(named[-1].number / k)))])
+            found = []
+            for known in (models, self.models(after, None)):
+                later, costs_then = self.judged(after, known, None, seed)
+                found.append(cost - costs_then[later.best.policy])
+            figures = figures._replace(further=(unit * named[-1].spares, *found))
+        return figures, held
+
+    def cases(self, rng: np.random.Generator, per_class: int) -> NDArray[np.int64]:
+        """Return the rows of a random sample of each class."""
+        return np.concatenate([rng.choice(own, per_class) for own in self.of_class])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=100, help="of each data set and number of cases")
     parser.add_argument("--per-class", type=int, nargs="+", default=[5, 10, 20, 30, 40, 60, 120])
-    parser.add_argument("--stated", action="store_true", help="judge at another, stated prevalence")
-    parser.add_argument("--people", type=int, default=0, metavar="M", help="cases are of people with M each")
+    more = parser.add_mutually_exclusive_group()
+    more.add_argument("--stated", action="store_true", help="judge at another, stated prevalence")
+    more.add_argument("--people", type=int, default=0, metavar="M", help="cases are of people with M each")
+    more.add_argument("--further", action="store_true", help="collect as many more cases as the advice says")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     folder = of_folder(options.data) if options.data.is_dir() else []
     all_data = [data for data in (*folder, *bundled(), *of_sklearn()) if len(data.true) >= FEWEST]
     for per_class, by_person in product(options.per_class, [True, False] if options.people else [False]):
-        of_data, of_all = [], []
+        of_data, everything = [], []
         for place, data in enumerate(all_data):
             rng = np.random.default_rng((options.seed, per_class, place))
-            seeds = range(options.seed, options.seed + options.runs)
-            runs = [one_run(data, per_class, rng, seed, options, by_person) for seed in seeds]
-            figures = np.array([one for one, _ in runs])
+            sampling = Sampling(data, per_class, options, by_person)
+            runs = [sampling.run(rng, seed) for seed in range(options.seed, options.seed + options.runs)]
+            everything += [one for one, _ in runs]
             held = np.array([pair for _, pairs in runs for pair in pairs], dtype=float).mean(axis=0)
-            of_all.append(figures[:, [0, 1, 6]])
-            said, was, of_cases, loss, cost, plain = figures[:, :6].mean(axis=0)
-            saved = 100 * (1 - cost / plain)
-            of_data.append([*held, said, was, 100 * of_cases / cost, 100 * loss / cost, saved])
-        mean, error = np.mean(of_data, axis=0), np.std(of_data, axis=0, ddof=1) / np.sqrt(len(of_data))
+            of_data.append([*held, *shares_of_cost([one for one, _ in runs])])
+        mean, error = np.nanmean(of_data, axis=0), np.nanstd(of_data, axis=0, ddof=1) / np.sqrt(len(of_data))
+        by = ", drawn by person" if by_person else ""
         print(
-            f"{per_class:4d} of each class, {len(of_data)} data sets{', drawn by person' if by_person else ''}: "
-            f"cost {mean[0]:.3f} (se {error[0]:.3f}), "
+            f"{per_class:4d} of each class, {len(of_data)} data sets{by}: cost {mean[0]:.3f} (se {error[0]:.3f}), "
             f"difference {mean[1]:.3f} (se {error[1]:.3f}), P(best) said {mean[2]:.3f}, was {mean[3]:.3f} "
-            f"(se {error[3]:.3f}), loss said {mean[4]:.1f} %, found {mean[5]:.1f} % (se {error[5]:.1f})"
-            + (f", correcting {mean[6]:.1f} % (se {error[6]:.1f})" if options.stated else ""),
+            f"(se {error[3]:.3f}), loss said {mean[4]:.1f} %, found {mean[5]:.1f} % (se {error[5]:.1f}), "
+            f"recalibrating {mean[6]:.1f} % (se {error[6]:.1f})"
+            + (f", correcting {mean[7]:.1f} % (se {error[7]:.1f})" if options.stated else "")
+            + (
+                f", further said {mean[8]:.1f} %, found {mean[9]:.1f} % (se {error[9]:.1f}), "
+                f"recalibrated {mean[10]:.1f} % (se {error[10]:.1f})"
+                if options.further
+                else ""
+            ),
             flush=True,
         )
-        report_unseen(np.concatenate(of_all))
+        report_unseen(everything)
 
 
-def report_unseen(figures: Floats) -> None:
-    """Print P(best) of results that do and do not say that unseen mistakes matter, given P(best), was, and that."""
-    enough = figures[~np.isnan(figures[:, 2])]
+def shares_of_cost(runs: list[Figures]) -> list[float]:
+    """Return P(best), how often it was, and in percent: loss said and found, savings of policies and further cases."""
+    mean = Figures(*(np.mean([getattr(one, name) for one in runs]) for name in Figures._fields[:-1]))
+    savings = [1 - mean.cost / without for without in (mean.unrecalibrated, mean.uncorrected)]
+    named = [one for one in runs if not np.isnan(one.further[0])]
+    further = [np.mean([one.further for one in named], axis=0) / np.mean([one.cost for one in named])] if named else []
+    in_percent = [mean.said / mean.cost, mean.loss / mean.cost, *savings, *(further[0] if further else [np.nan] * 3)]
+    return [mean.probability, mean.is_best, *(100 * share for share in in_percent)]
+
+
+def report_unseen(figures: list[Figures]) -> None:
+    """Print P(best) of results that do and do not say that unseen mistakes matter, and how often it was."""
+    enough = [one for one in figures if not np.isnan(one.unseen)]
     for flag, name in ((1, "unseen"), (0, "sure without that")):
-        said, was = enough[(enough[:, 2] == flag) & (enough[:, 0] >= 0.9), :2].T
-        if len(said):
-            error = np.sqrt(was.mean() * (1 - was.mean()) / len(was))
+        these = [one for one in enough if one.unseen == flag and one.probability >= 0.9]
+        if these:
+            said, was = (np.mean([getattr(one, name) for one in these]) for name in ("probability", "is_best"))
+            error = np.sqrt(was * (1 - was) / len(these))
             print(
-                f"     {name}: {len(said)} of {len(enough)}, P(best) said {said.mean():.3f}, was {was.mean():.3f} "
-                f"(se {error:.3f})",
+                f"     {name}: {len(these)} of {len(enough)}, P(best) said {said:.3f}, was {was:.3f} (se {error:.3f})",
                 flush=True,
             )
 

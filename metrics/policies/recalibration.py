@@ -24,13 +24,13 @@ from metrics.measures.costs import corrected, times_as_common
 
 FOLDS = 5
 MOST_ROWS = 20_000
-_FEWEST_ROWS = 100
+_FEWEST = 40  # rows, or people
 _SMALLEST = 1e-9
 # Equivalent to ten cases that agree with the model's own probabilities.
 _RIDGE = 10.0
 # A gain below this many nats per case changes no decision that matters, however certain it is.
 _WORTH_IT = 0.005
-_STANDARD_ERRORS = 3.0
+_STANDARD_ERRORS = 2.0
 # If the share of a class differs by this much from that of the cases, probabilities need correction.
 _OTHER_PREVALENCE = 0.02
 
@@ -168,11 +168,13 @@ class RowSample:
 
         If several cases are of one person, the folds are of people, as is the standard error.
         """
-        if sum(len(part.numbers) for part in self._rows) < _FEWEST_ROWS:
+        if sum(len(part.numbers) for part in self._rows) < _FEWEST:
             return None
         numbers, people, true, proba = self.rows()
         logs = _logarithms(proba)
         unit = people if by_person else numbers
+        if by_person and len(np.unique(unit)) < _FEWEST:
+            return None
         folds = unit % FOLDS
         fitted = in_threads(lambda fold: _fit_fold(logs[folds != fold], true[folds != fold]), range(FOLDS))
         slope, bias = (np.array([one[at] for one in fitted]) for at in (0, 1))
@@ -191,7 +193,7 @@ class RowSample:
 def calibration(
     y_true: NDArray[np.int64], y_proba: NDArray[Any], people: NDArray[np.int64] | None = None
 ) -> Calibration:
-    """Return what cases in memory show about a model's probabilities; fewer than 100 cannot show miscalibration.
+    """Return what cases in memory show about a model's probabilities; fewer than 40 cannot show miscalibration.
 
     `people`, (n,), are numbers of the people whose cases they are, if several are of one person.
     """

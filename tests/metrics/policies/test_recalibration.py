@@ -8,7 +8,15 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from metrics import ElicitedMetric, judge, negative_log_likelihood
-from metrics.policies.recalibration import FOLDS, MOST_ROWS, Calibration, Recalibration, RowSample, calibration
+from metrics.policies.recalibration import (
+    FOLDS,
+    MOST_ROWS,
+    Calibration,
+    Recalibration,
+    RowSample,
+    calibration,
+    sample_of,
+)
 
 
 def cases(seed, n=2_000, k=3, sharpness=1.0, shift=0.0):
@@ -109,16 +117,35 @@ def test_rows_are_thinned_only_above_their_number(monkeypatch, rows, kept):
 
 
 @pytest.mark.parametrize(
-    ("gain", "error", "needed"), [(0.1, 0.01, True), (0.1, 0.05, False), (0.004, 0.0, False), (0.006, 0.0, True)]
+    ("gain", "error", "needed"), [(0.1, 0.049, True), (0.1, 0.051, False), (0.004, 0.0, False), (0.006, 0.0, True)]
 )
-def test_a_gain_counts_beyond_three_standard_errors_and_where_it_is_worth_it(gain, error, needed):
+def test_a_gain_counts_beyond_two_standard_errors_and_where_it_is_worth_it(gain, error, needed):
     nothing = np.zeros((FOLDS, 2))
     assert Recalibration(nothing, nothing, gain, error, 0.1).needed is needed
 
 
 def test_too_few_cases_tell_nothing():
-    assert recalibration(*cases(0, 80)) is None
-    assert calibration(*cases(0, 80, sharpness=4.0)) == Calibration()
+    assert recalibration(*cases(0, 39)) is None
+    assert calibration(*cases(0, 39, sharpness=4.0)) == Calibration()
+    assert calibration(*cases(0, 40, sharpness=4.0)).recalibration is not None
+    of_few = np.arange(400) % 39
+    assert calibration(*cases(0, 400, sharpness=4.0), of_few) == Calibration(), "many cases of few people"
+    assert calibration(*cases(0, 400, sharpness=4.0)).recalibration is not None
+
+
+def test_copies_of_cases_are_no_evidence_and_nobodys_cases_help_to_judge_each_other():
+    true, proba = cases(2, 200, sharpness=1.3)
+    whose = np.repeat(np.arange(200), 6)
+    copies = sample_of(true[whose], proba[whose], whose)
+    by_person, as_cases = copies.fitted(by_person=True), copies.fitted()
+    assert by_person.gain_error > 2 * as_cases.gain_error
+    assert (as_cases.needed, by_person.needed) == (True, False)
+    changed = np.where(whose % FOLDS == 0, (true[whose] + 1) % 3, true[whose])
+    after = sample_of(changed, proba[whose], whose).fitted(by_person=True)
+    own = whose % FOLDS == 0
+    numbers = np.arange(len(whose))
+    before, later = (one.probabilities(proba[whose], numbers, whose) for one in (by_person, after))
+    np.testing.assert_array_equal(before[own], later[own])
 
 
 def test_a_recalibrated_policy_is_offered_and_is_cheaper():
