@@ -192,7 +192,7 @@ def main() -> None:
             everything += [one for one, _ in runs]
             held = np.array([pair for _, pairs in runs for pair in pairs], dtype=float).mean(axis=0)
             of_data.append([*held, *shares_of_cost([one for one, _ in runs])])
-        mean, error = np.nanmean(of_data, axis=0), np.nanstd(of_data, axis=0, ddof=1) / np.sqrt(len(of_data))
+        mean, error = np.mean(of_data, axis=0), np.std(of_data, axis=0, ddof=1) / np.sqrt(len(of_data))
         by = ", drawn by person" if by_person else ""
         print(
             f"{per_class:4d} of each class, {len(of_data)} data sets{by}: cost {mean[0]:.3f} (se {error[0]:.3f}), "
@@ -216,8 +216,8 @@ def shares_of_cost(runs: list[Figures]) -> list[float]:
     mean = Figures(*(np.mean([getattr(one, name) for one in runs]) for name in Figures._fields[:-1]))
     savings = [1 - mean.cost / without for without in (mean.unrecalibrated, mean.uncorrected)]
     named = [one for one in runs if not np.isnan(one.further[0])]
-    further = [np.mean([one.further for one in named], axis=0) / np.mean([one.cost for one in named])] if named else []
-    in_percent = [mean.said / mean.cost, mean.loss / mean.cost, *savings, *(further[0] if further else [np.nan] * 3)]
+    further = np.mean([one.further for one in named], axis=0) / np.mean([one.cost for one in named]) if named else []
+    in_percent = [mean.said / mean.cost, mean.loss / mean.cost, *savings, *further]
     return [mean.probability, mean.is_best, *(100 * share for share in in_percent)]
 
 

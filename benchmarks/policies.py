@@ -161,7 +161,7 @@ def one_run(data: Data, seed: int, asked: bool, resampled: bool = False) -> Run:
     others = tuple(one.policy for one in judgement.policies if one.policy.decides == "always")
     table = case_table(second[0], decided[1], data.k)
     found = policy_costs(UnitCosts(unit, real / real[unit], None), table, columns, others, draws=DRAWS, seed=seed + 1)
-    drawn = 1_000 * np.einsum("bkp,bk->bp", found.from_cases, found.shares)
+    drawn = 1_000 * found.drawn_from_cases(found.shares)
     place = [found.policies.index(one.policy) for one in judgement.policies]
     return checked(judgement, 1_000 * (found.own_shares @ found.estimate)[place], drawn[:, place], rng)
 

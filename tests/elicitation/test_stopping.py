@@ -314,8 +314,8 @@ class TestPurpose:
         rng = np.random.default_rng(7)
         y_true = np.arange(400) % 3
         models = []
-        for noise in ([0.5, 0.7, 0.8], [0.9, 0.9, 0.9]):
-            proba = np.exp(2 * (np.eye(3)[y_true] + rng.standard_normal((400, 3)) * noise))
+        for noise in (0.6, 0.9):
+            proba = np.exp((np.eye(3)[y_true] + noise * rng.standard_normal((400, 3))) / noise**2)  # well calibrated
             models.append(Cases.counted(y_true, proba / proba.sum(axis=1, keepdims=True)))
         procedure = Bayes(
             models, family="lpm", seed=1, population=1000, questions=30, stop=True, purpose="choose", checks=True
