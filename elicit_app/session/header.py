@@ -81,12 +81,20 @@ def read_setting(begun: Begun, path: Path) -> Setting:
     return setting
 
 
+class StudyNeeded(WrongOption):
+    """A session whose study is not where it is looked for. A folder, or a file that was sent or read, would help."""
+
+    def __init__(self, sentence: str, mark: StudyMark) -> None:
+        super().__init__(sentence)
+        self.is_folder = mark.kind == "folder"
+
+
 def study_of(mark: StudyMark, path: Path) -> Study:
     """Open the study on which a session was begun.
 
     A study folder is searched around the session, so that it may be moved together with its sessions; the copy of a
     packed study is searched beside the session. Nothing else that a session names is opened, because it may be from a
-    stranger. Raises WrongOption if it is not found there.
+    stranger. Raises StudyNeeded if it is not found there.
     """
     if mark.kind in ("bundled", "synthetic"):
         if mark.name not in {one.name for one in list_studies()}:
@@ -98,12 +106,11 @@ def study_of(mark: StudyMark, path: Path) -> Study:
     if mark.kind == "pack" and mark.pack is not None and (copy := _pack_beside(path, mark.pack)).is_file():
         return open_study(copy)
     if mark.kind == "pack":
-        raise WrongOption(
-            f"{path} holds answers to “{mark.title}”, which was sent as a file. Its `study` is needed as well: that "
-            "file, or the study that it was made from."
-        )
+        sent = f"{path} holds answers to “{mark.title}”, which was sent as a file."
+        raise StudyNeeded(f"{sent} Its `study` is needed as well: that file, or the study that it was made from.", mark)
     where = f" It was begun with {mark.location}." if mark.location else ""
-    raise WrongOption(f"{path} is not in the folder of its study “{mark.title}”.{where} Its `study` is needed as well.")
+    elsewhere = f"{path} is not in the folder of its study “{mark.title}”.{where}"
+    raise StudyNeeded(f"{elsewhere} Its `study` is needed as well.", mark)
 
 
 def _pack_beside(path: Path, digest: str) -> Path:

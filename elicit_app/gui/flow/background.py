@@ -170,6 +170,10 @@ class Dialogs:
         name = QFileDialog.getExistingDirectory(parent, "A study folder")
         return Path(name) if name else None
 
+    def study_file(self, parent: QWidget) -> Path | None:
+        name, _ = QFileDialog.getOpenFileName(parent, "The study of these answers", "", PREDICTIONS)
+        return Path(name) if name else None
+
     def new_folder(self, parent: QWidget, proposed: Path) -> Path | None:
         name = QFileDialog.getExistingDirectory(parent, "Where the study is kept", str(proposed.parent))
         return Path(name) / proposed.name if name else None

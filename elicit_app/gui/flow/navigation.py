@@ -230,14 +230,15 @@ class Flow(QObject):
             self.settings_changed.emit(self.settings)
         self.preparation.show_begin_page(study)
 
-    def _open_session(self, path: Path) -> None:
+    def _open_session(self, path: Path, study: str | None = None) -> None:
         from elicit_app.session.session import Session
+        from elicit_app.study import open_study
 
         self._show_opening("Opening the session", "Your answers are read and checked.")
         self.background.run(
-            lambda: Session.open(path),
+            lambda: Session.open(path, None if study is None else open_study(study)),
             self._resume,
-            lambda problem: self._session_not_opened(problem, path),
+            lambda problem: self._session_not_opened(problem, path, study),
             dropped=lambda session: session.close(),
         )
 
@@ -249,12 +250,20 @@ class Flow(QObject):
         self._sessions().resume(session)
         self._keep_session()
 
-    def _session_not_opened(self, problem: Problem, path: Path) -> None:
-        """Show the readable part of a damaged session; for any other, show why it cannot be opened."""
+    def _session_not_opened(self, problem: Problem, path: Path, study: str | None) -> None:
+        """Show the readable part of a damaged session; for any other, show why it cannot be opened, and what helps."""
+        from elicit_app.gui.pages.messages import ErrorDetails
+        from elicit_app.session.header import StudyNeeded
         from elicit_app.session.journal.files import DamagedProblem
 
         def cannot(why: Problem) -> None:
-            self._show_failure("This session cannot be opened", why, path)
+            of_folder = Path(study).is_dir() if study is not None else None  # chosen, but not the right one
+            if isinstance(why, StudyNeeded):
+                of_folder = why.is_folder
+            found = ErrorDetails("This session cannot be opened", why.sentence, why.findings, (path,))
+            if of_folder is not None:
+                found = found._replace(choose="study folder" if of_folder else "study file")
+            self._show_error(found)
 
         if not isinstance(problem, DamagedProblem):
             cannot(problem)
@@ -264,7 +273,7 @@ class Flow(QObject):
             self._damaged_page.show_view(view)
             self._pages.show(self._damaged_page)
 
-        self.background.run(lambda: _damaged_view(path), show, cannot)
+        self.background.run(lambda: _damaged_view(path, study), show, cannot)
 
     @cached_property
     def _damaged_page(self) -> DamagedPage:
@@ -310,10 +319,20 @@ class Flow(QObject):
         self._error_page.show_error(error)
         self._pages.show(self._error_page)
 
+    def _choose_instead(self, error: ErrorDetails) -> None:
+        """Choose another file or folder in place of the one at fault, or the study of a session."""
+        if error.choose == "another":
+            (self.choose_folder if error.is_folder else self.choose_files)()
+            return
+        ask = self._dialogs.study_folder if error.choose == "study folder" else self._dialogs.study_file
+        chosen = ask(self._pages.shown)
+        if chosen is not None:
+            self._open_session(error.sources[0], str(chosen))
+
     @cached_property
     def _error_page(self) -> ErrorPage:
         page = self._pages.error
-        page.choose_requested.connect(lambda folder: (self.choose_folder if folder else self.choose_files)())
+        page.choose_requested.connect(self._choose_instead)
         page.again_requested.connect(self.open_files)
         page.format_requested.connect(lambda: self._show_help_on("file"))
         return page
@@ -371,16 +390,17 @@ def _study_to_ask(ref: str) -> Study:
     return study
 
 
-def _damaged_view(path: Path) -> DamagedView:
-    """Read a damaged session up to the damage."""
+def _damaged_view(path: Path, study: str | None) -> DamagedView:
+    """Read a damaged session up to the damage; unless its study is given, it is found by the session's first line."""
     from elicit_app.gui.pages.messages import DamagedView
     from elicit_app.gui.pages.review import answer_words
     from elicit_app.gui.setup.overview import session_title
     from elicit_app.session.journal.recovery import recoverable_answers
     from elicit_app.session.session import Session
     from elicit_app.session.view_builders import review_view
+    from elicit_app.study import open_study
 
-    with Session.open_read_only(path, damaged=True) as session:
+    with Session.open_read_only(path, None if study is None else open_study(study), damaged=True) as session:
         words, family = session.study.wording, session.setting.family
         answers = tuple(answer_words(one, words, family) for one in reversed(review_view(session).answers))
         title = session_title(session.study.title, session.state.begun.who)

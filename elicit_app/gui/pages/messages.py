@@ -140,14 +140,15 @@ class OpeningPage(_MiddlePage):
 class ErrorDetails(NamedTuple):
     """The content of the page: a headline, a sentence, findings, and the files to read again (none: nothing to read).
 
-    `choose` says whether another file would help; otherwise the page leads back to the start.
+    `choose` says what would help: another file or folder in place of the first, or the study of a session, as a folder
+    or a file. With nothing the page leads back to the start.
     """
 
     title: str
     sentence: str
     findings: tuple[Finding, ...] = ()
     sources: tuple[Path, ...] = ()
-    choose: bool = False
+    choose: Literal["nothing", "another", "study folder", "study file"] = "nothing"
 
     @classmethod
     def of_files(cls, problem: Problem, sources: tuple[Path, ...]) -> ErrorDetails:
@@ -158,7 +159,7 @@ class ErrorDetails(NamedTuple):
             count = len(problem.findings)
             things = f"{number_word(count)} {'thing has' if count == 1 else 'things have'}"
             sentence = f"Before {file.name} can be used, {things} to be put right."
-        made = cls("", sentence, problem.findings, sources, choose=True)
+        made = cls("", sentence, problem.findings, sources, choose="another")
         return made._replace(title=f"This {'study folder' if made.is_folder else 'file'} cannot be used yet")
 
     @property
@@ -175,9 +176,9 @@ class ErrorDetails(NamedTuple):
 
 
 class ErrorPage(_MiddlePage):
-    """Emits `choose_requested` with whether it is a folder, `again_requested` with paths, and `format_requested`."""
+    """Emits `choose_requested` and `again_requested` with `ErrorDetails` or paths, and `format_requested`."""
 
-    choose_requested = Signal(bool)
+    choose_requested = Signal(object)
     again_requested = Signal(object)
     format_requested = Signal()
 
@@ -213,18 +214,17 @@ class ErrorPage(_MiddlePage):
         self.sentence.setText(error.sentence)
         self._card.setVisible(bool(error.findings))
         self.again.setVisible(bool(error.sources))
-        self.format.setVisible(error.choose)
+        self.format.setVisible(error.choose == "another")
         self.copy.setText("Copy these findings" if error.findings else "Copy this sentence")
-        other = f"Choose another {'folder' if error.is_folder else 'file'}…"
-        self.primary.setText(other if error.choose else "Back to the start")
-        self.back.setVisible(error.choose)
+        self.primary.setText(_what_helps(error))
+        self.back.setVisible(error.choose != "nothing")
         _lay_findings(self._rows.renew(), error.findings)
 
     def _press_primary(self) -> None:
-        if self._error.choose:
-            self.choose_requested.emit(self._error.is_folder)
-        else:
+        if self._error.choose == "nothing":
             self.start_requested.emit()
+        else:
+            self.choose_requested.emit(self._error)
 
     def _read_again(self) -> None:
         if self._error.sources:
@@ -233,6 +233,17 @@ class ErrorPage(_MiddlePage):
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._error.text)
         self.copy.setText("Copied")
+
+
+def _what_helps(error: ErrorDetails) -> str:
+    """Return the text of the page's first button."""
+    match error.choose:
+        case "nothing":
+            return "Back to the start"
+        case "another":
+            return f"Choose another {'folder' if error.is_folder else 'file'}…"
+        case _:
+            return f"Choose the {error.choose}…"
 
 
 def _lay_findings(block: QWidget, findings: tuple[Finding, ...]) -> None:

@@ -9,10 +9,11 @@ from elicit_app.gui.question.page import QuestionPage
 
 
 class FakeDialogs(Dialogs):
-    """Chooses `files`, saves as `save_as`, and remembers what was proposed."""
+    """Chooses `files`, a `folder` or a `study`, saves as `save_as`, and remembers what was proposed."""
 
     def __init__(self):
         self.files = ()
+        self.folder = self.study = None
         self.save_as = None
         self.asked = []
         self.titles = []
@@ -21,6 +22,12 @@ class FakeDialogs(Dialogs):
 
     def predictions(self, parent):
         return self.files
+
+    def study_folder(self, parent):
+        return self.folder
+
+    def study_file(self, parent):
+        return self.study
 
     def save(self, parent, proposed, title="Save"):
         self.asked.append(proposed)

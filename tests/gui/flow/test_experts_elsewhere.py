@@ -193,3 +193,40 @@ def test_closing_waits_for_a_file_that_is_written(window, study, dialogs, tmp_pa
     on("begin").elsewhere.send.click()
     window.close()
     assert dialogs.save_as.is_file()
+
+
+def test_a_session_away_from_its_study_goes_on_once_the_study_is_chosen(window, dialogs, study, tmp_path, on):
+    path = tmp_path / "elsewhere" / "a.session.jsonl"
+    path.parent.mkdir()
+    with Session.create(study, BayesSetting(questions=8), path, expert="Ada") as session:
+        session.answer("left", seconds=5.0)
+    window.flow.open(str(path))
+    page = on("error")
+    assert page.title.text() == "This session cannot be opened"
+    assert page.primary.text() == "Choose the study folder…"
+    page.primary.click()  # and cancels
+    assert window.pages.shown is page
+    dialogs.folder = write_folder(tmp_path / "wine", open_study("wine")).folder
+    page.primary.click()
+    on("opening")
+    assert "Open it with the study it was begun on." in on("error").sentence.text()
+    dialogs.folder = study.folder
+    page.primary.click()
+    on("recap")
+
+
+def test_a_damaged_session_away_from_its_study_is_looked_at_once_that_is_chosen(window, dialogs, pack, tmp_path, on):
+    path = tmp_path / "elsewhere" / "a.session.jsonl"
+    with Session.create(open_study(str(pack)), BayesSetting(questions=8), path, expert="Ada") as session:
+        for _ in range(3):
+            session.answer("left", seconds=5.0)
+    for copy in path.parent.glob("*.elicit"):
+        copy.unlink()
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:-1], lines[-1][:-9], b"\n"]))
+    window.flow.open(str(path))
+    page = on("error")
+    assert page.primary.text() == "Choose the study file…"
+    dialogs.study = pack
+    page.primary.click()
+    assert on("damaged").table.answers.rowCount() == 2
