@@ -97,6 +97,7 @@ class PolicyCosts:
     from_cases: Floats
     grouped: bool  # see `CaseTable`
     people: People | None = None  # likewise
+    practice: NDArray[np.int64] | None = None  # shape (k,): number of cases of present practice, if they are counted
 
     @property
     def estimate(self) -> Floats:
@@ -146,6 +147,17 @@ class PolicyCosts:
     def own_shares(self) -> Floats:
         """Return the counted shares of the true classes, shape (k,)."""
         return np.asarray(self.cases / self.cases.sum())
+
+    def counted_on(self, policy: Policy) -> NDArray[np.int64] | None:
+        """Return the number of independent cases of each class behind a policy's rates, (k,); None if these are known.
+
+        Where several cases may be of one person, it is that of people.
+        """
+        if policy.decides == "practice":
+            return self.practice
+        if policy.model is None:
+            return None
+        return self.cases if self.people is None else self.people.by_class
 
     def shares_at(self, prevalence: ArrayLike | Mapping[Any, float] | None, classes: ClassIndex) -> Floats:
         """Return the stated shares of the true classes, see `stated_shares`, or the counted ones if none are stated."""
@@ -207,6 +219,7 @@ def policy_costs(
         from_cases=from_cases,
         grouped=table.grouped,
         people=table.people,
+        practice=None if counted is None else counted.sum(axis=1).astype(np.int64),
     )
 
 

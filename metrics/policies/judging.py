@@ -20,15 +20,7 @@ from metrics.policies.cases import PRACTICE, CaseTable, People, Policy, Practice
 from metrics.policies.costs import PolicyCosts, UnitCosts, policy_costs, usual_draws
 from metrics.policies.deciding_anew import enough_draws, savings_of_deciding_anew
 from metrics.policies.judgement import Judgement
-from metrics.policies.ranking import (
-    FEW_OF_CLASS,
-    CostDraws,
-    JudgedPolicy,
-    Threshold,
-    compared,
-    independent_cases,
-    smallest_class,
-)
+from metrics.policies.ranking import FEW_OF_CLASS, CostDraws, JudgedPolicy, Threshold, compared, few_cases
 from metrics.policies.recalibration import UNKNOWN, Calibration, RowSample, calibration, correction_for, sample_of
 from metrics.text import counted, series, two_digits
 
@@ -199,12 +191,15 @@ class Judge:
                 cost_per_population=float(drawn.estimate[index]),
                 counts=_frozen(natural_frequencies(matrix, self.population)),
                 macro_f1=float(macro_f1(matrix)),
-                never_wrong=_never_wrong(policy, costs.rates[:, index], costs.cases),
+                cases=costs.counted_on(policy),
+                never_wrong=_never_wrong(costs.rates[:, index], costs.counted_on(policy)),
                 rank=1,
                 difference_to_best=0.0,
             )
             for index, (policy, matrix) in enumerate(zip(costs.policies, matrices, strict=True))
         ]
+        fields = compared(policies, drawn, int(costs.cases.sum()), self.metric, self.words, costs.people)
+        few = draws and few_cases(fields["policies"], own) is not None
         return Judgement(
             metric=self.metric,
             words=self.words,
@@ -217,9 +212,9 @@ class Judge:
             n_draws=draws,
             grouped=costs.grouped,
             people=costs.people,
-            notes=(*self.notes, *self._notes_at(own)),
+            notes=(*self.notes, *([_TOO_SURE] if few else []), *self._notes_at(own)),
             model_names=tuple(dict.fromkeys(one.model for one in costs.policies if one.model is not None)),
-            **compared(policies, drawn, int(costs.cases.sum()), self.metric, self.words, costs.people),
+            **fields,
         )
 
     def _drawn(self, own: Floats, shares: Floats) -> CostDraws:
@@ -239,16 +234,13 @@ class Judge:
         )
 
     def _notes_at(self, shares: Floats) -> tuple[str, ...]:
-        """Return caveats if a class has few cases, and if the prevalence differs from that of the cases."""
-        independent = independent_cases(self.costs.cases, self.costs.people)
-        few = len(self.costs.shares) and smallest_class(independent, shares) is not None
-        notes = (_TOO_SURE,) if few else ()
+        """Return a caveat if the prevalence differs from that of the cases, for which probabilities are."""
         own = self.costs.own_shares
         at = int(np.abs(shares - own).argmax())
         used = [policy for policy in self.costs.policies if policy.decides == "least-cost"]
         needed = correction_for(shares, self.costs.cases)
         if not used or needed is None:
-            return notes
+            return ()
         here = any(policy.correction is not None and np.allclose(policy.correction, needed) for policy in used)
         there = f"{two_digits(100 * shares[at])} %"
         then = f"where there are {there} they should be corrected before they decide."
@@ -257,7 +249,7 @@ class Judge:
             two = len(shares) == 2
             then += ", with a threshold for the probability as the model gives it." if two else "."
         known = f"The models' probabilities are for {two_digits(100 * own[at])} % “{self.metric.classes[at]}”"
-        return (*notes, f"{known}, as in the cases; {then}")
+        return (f"{known}, as in the cases; {then}",)
 
 
 def judge(
@@ -416,9 +408,9 @@ def _savings_of_deciding_anew(costs: PolicyCosts, samples: Sequence[tuple[ModelP
     return np.pad(found, ((0, 0), (0, 0), (len(costs.policies) - len(columns), 0)))  # the others come first
 
 
-def _never_wrong(policy: Policy, rates: Floats, cases: NDArray[np.int64]) -> tuple[int, ...]:
-    """Return the classes of which a model decided every case correctly, given its rates, shape (k, k)."""
-    if policy.model is None:
+def _never_wrong(rates: Floats, cases: NDArray[np.int64] | None) -> tuple[int, ...]:
+    """Return the classes of which every counted case, (k,), was decided correctly, given the rates, shape (k, k)."""
+    if cases is None:
         return ()
     return tuple(int(label) for label in np.flatnonzero((cases > 0) & (np.diagonal(rates) >= 1 - _ROUNDING)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,8 +56,10 @@ class JudgedPolicy:
         Confusion matrix of its decisions as natural frequencies in the population; rows are true classes.
     macro_f1 : float
         Mean F1 of the classes, for people who go by it; the order and the rank go by cost.
+    cases : ndarray of shape (k,) or None
+        Number of independent cases of each class on which its decisions were counted; None if they are known.
     never_wrong : tuple of int
-        True classes of which a model decided every case correctly.
+        True classes of which every case was decided correctly; empty if decisions are known.
     rank : int
         Policies whose difference to the best may be 0 share rank 1; the others follow by cost.
     difference_to_best : float
@@ -76,6 +78,7 @@ class JudgedPolicy:
     cost_per_population: float
     counts: NDArray[np.int64]
     macro_f1: float
+    cases: NDArray[np.int64] | None
     never_wrong: tuple[int, ...]
     rank: int
     difference_to_best: float
@@ -106,14 +109,19 @@ class TooFewCases:
     never_wrong : bool
         Whether there are many cases, but the recommended policy was right on all of them, and `UNSEEN` wrong ones would
         make another policy the best.
-    of_people : bool
-        Whether people are counted.
+    counted : {"cases", "people", "practice"}
+        What the number counts: cases of the models, people, or cases of present practice.
     """
 
     label: int
     number: int
     never_wrong: bool
-    of_people: bool = False
+    counted: Literal["cases", "people", "practice"] = "cases"
+
+    def words(self, cases: CaseWords) -> str:
+        """Return the number with its noun: "24 patients", "24 people"."""
+        one, many = ("person", "people") if self.counted == "people" else (cases.case, cases.cases)
+        return counted(self.number, one, many)
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,19 +218,26 @@ class Ranking:
         """Return the class with too few cases to be as sure as the draws are; None if there is none."""
         if not self.n_draws:
             return None
-        independent, of_people = independent_cases(self.cases, self.people), self.people is not None
-        if (smallest := smallest_class(independent, self.prevalence)) is not None:
-            return TooFewCases(*smallest, never_wrong=False, of_people=of_people)
-        if self.sure is None or self.sure < _NEARLY_SURE:
+        if (few := few_cases(self.policies, self.prevalence)) is not None:
+            one, label, number = few
+            return TooFewCases(label, number, never_wrong=False, counted=self._counted(one))
+        if self.sure is None or self.sure < _NEARLY_SURE or self.best.cases is None:
             return None
         worst = (self.metric.cost_matrix / self.metric.cost_matrix[self.unit]).max(axis=1)
         for label in self.best.never_wrong:
             # unseen mistakes of a rival that was never wrong either are as likely
             rivals = [one.difference_to_best for one in self.policies[1:] if label not in one.never_wrong]
-            unseen = UNSEEN / independent[label] * self.prevalence[label] * self.population * worst[label]
+            number = int(self.best.cases[label])
+            unseen = UNSEEN / number * self.prevalence[label] * self.population * worst[label]
             if rivals and unseen >= min(rivals):
-                return TooFewCases(label, int(independent[label]), never_wrong=True, of_people=of_people)
+                return TooFewCases(label, number, never_wrong=True, counted=self._counted(self.best))
         return None
+
+    def _counted(self, one: JudgedPolicy) -> Literal["cases", "people", "practice"]:
+        """Return what a policy's `cases` are."""
+        if one.policy.decides == "practice":
+            return "practice"
+        return "cases" if self.people is None else "people"
 
     @property
     def unit_name(self) -> str:
@@ -243,11 +258,13 @@ class Ranking:
             return f"Do not decide by these costs yet: {reason}"
         if few is None or found.kind != "decide":
             return found.advice
-        number = counted(few.number, "person", "people") if few.of_people else f"{few.number:,}"
+        number = few.words(self.words) if few.counted == "people" else f"{few.number:,}"
         why = f"{number} {'is' if few.number == 1 else 'are'} too few to show rare mistakes"
         if few.never_wrong:
             why = f"{UNSEEN} mistakes in {number} would change the choice"
-        return f"Collect more {self.words.cases} of “{self.words.classes[few.label]}” before you decide: {why}"
+        cases = f"{self.words.cases} of “{self.words.classes[few.label]}”"
+        collect = f"Count more {cases} in present practice" if few.counted == "practice" else f"Collect more {cases}"
+        return f"{collect} before you decide: {why}"
 
     @property
     def best(self) -> JudgedPolicy:
@@ -295,16 +312,19 @@ class Ranking:
         return replace(self, model_names=models, **fields)
 
 
-def independent_cases(cases: NDArray[np.int64], people: People | None) -> NDArray[np.int64]:
-    """Return the number of independent cases of each class, shape (k,): of people, if several may be of one person."""
-    return cases if people is None else people.by_class
+def few_cases(policies: Sequence[JudgedPolicy], prevalence: Floats) -> tuple[JudgedPolicy, int, int] | None:
+    """Return a policy, a class and a number of its cases that is too small for the bootstrap; None if there is none.
 
-
-def smallest_class(cases: NDArray[np.int64], prevalence: Floats) -> tuple[int, int] | None:
-    """Return the class with the fewest independent cases and their number; None if it has enough for the bootstrap."""
-    there = np.flatnonzero((cases > 0) & (prevalence > 0))
-    label = int(there[cases[there].argmin()])
-    return (label, int(cases[label])) if cases[label] < FEW_OF_CLASS else None
+    Present practice that is plainly dearer than the best is left out.
+    """
+    found = [
+        (one, label, int(one.cases[label]))
+        for one in policies
+        if one.cases is not None and (one.policy.decides != "practice" or one.rank == 1)
+        for label in np.flatnonzero((one.cases > 0) & (prevalence > 0)).tolist()
+        if one.cases[label] < FEW_OF_CLASS
+    ]
+    return min(found, key=lambda few: few[2], default=None)
 
 
 def compared(

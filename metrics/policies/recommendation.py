@@ -10,16 +10,7 @@ import numpy as np
 from metrics.elicited.exchange import exchange_rates, headline_of
 from metrics.elicited.metric_parts import NOT_TO_DECIDE_BY, CaseWords
 from metrics.policies.ranking import ENDS_WITH_FEW
-from metrics.text import (
-    capitalised,
-    counted,
-    percent,
-    probability,
-    threshold_number,
-    threshold_text,
-    total_cost,
-    two_digits,
-)
+from metrics.text import capitalised, percent, probability, threshold_number, threshold_text, total_cost, two_digits
 
 if TYPE_CHECKING:
     from metrics.elicited.exchange import ExchangeRate
@@ -200,11 +191,12 @@ def _sureness(ranking: Ranking) -> str:
     few = ranking.too_few
     only = ""
     if few is not None:
-        named, words = ranking.words.classes[few.label], ranking.words
-        cases = counted(few.number, *(("person", "people") if few.of_people else (words.case, words.cases)))
+        named, cases = ranking.words.classes[few.label], few.words(ranking.words)
         only = f": of “{named}” only {cases} {'was' if few.number == 1 else 'were'} counted"
         if few.never_wrong:
             only = f": the first was right on all {cases} of “{named}”, which says little of rare mistakes"
+        elif few.counted == "practice":
+            only += " in present practice"
     sentences = [f"{_sure(ranking)} sure that nothing in the list is better{only}."]
     sentences += [_whose(ranking)] if ranking.sure < 1 else []
     if ranking.best.policy.model is not None:
@@ -218,6 +210,9 @@ def _whose(ranking: Ranking) -> str:
     others = [one for one in ranking.policies[1:] if _width(one.difference_interval) > 0]
     rival = max(others or ranking.policies[1:], key=lambda one: one.probability_best or 0.0)
     cases = f"the {ranking.n_cases:,} {ranking.words.cases}"
+    practice = next((one.cases for one in (ranking.best, rival) if one.policy.decides == "practice"), None)
+    if practice is not None:
+        cases += f" and the {int(practice.sum()):,} of present practice"
     if rival.difference_answers is None:
         return f"The doubt comes from {cases}; that from the answers is unknown."
     source, found = main_doubt(rival), ranking.information

@@ -11,7 +11,7 @@ from metrics.elicited.metric_parts import OPPOSED, UNTRUSTED, UNTRUSTED_AMONG, C
 from metrics.policies.cases import Practice, case_table, of_model
 from metrics.policies.information import DOUBTED, DOUBTED_CASES, information
 from metrics.policies.judging import Judge
-from metrics.policies.ranking import TooFewCases, smallest_class
+from metrics.policies.ranking import TooFewCases, few_cases
 from metrics.policies.recommendation import name_and_manner, short_recommendation
 
 WORDS = (
@@ -232,7 +232,7 @@ def test_mistakes_that_did_not_happen_make_no_recommendation_sure_where_a_few_wo
 def test_a_class_that_is_not_among_the_cases_judged_makes_nothing_unsure():
     judgement = judged([8, 2, 40, 160], metric(9.0, 0.1))
     assert judgement.too_few == TooFewCases(0, 10, never_wrong=False)
-    assert smallest_class(judgement.cases, np.array([0.0, 1.0])) is None
+    assert few_cases(judgement.policies, np.array([0.0, 1.0])) is None
 
 
 class TestInformation:
@@ -339,3 +339,33 @@ def test_a_judgement_of_some_policies_is_that_of_their_draws(breast_cancer_cases
     for one in some.policies:
         assert replace(one, rank=1).cost_per_population == judgement.named(one.name).cost_per_population
         assert one.interval == judgement.named(one.name).interval
+
+
+@pytest.mark.parametrize(
+    ("table", "few"),
+    [
+        ([[10, 0], [0, 20]], TooFewCases(0, 10, never_wrong=False, counted="practice")),
+        ([[400, 0], [0, 80]], TooFewCases(1, 80, never_wrong=True, counted="practice")),
+        ([[400, 0], [0, 8_000]], None),
+        ([[1.0, 0], [0, 1.0]], None),  # rates, which are taken as exact
+        ([[1, 9], [9, 1]], None),  # plainly dearer
+    ],
+)
+def test_present_practice_that_was_counted_on_few_cases_makes_nothing_sure(table, few):
+    both = metric(0.5, 0.1)
+    true, said = np.repeat([0, 0, 1, 1], [225, 25, 50, 700]), np.repeat([0, 1, 0, 1], [225, 25, 50, 700])
+    practice = Practice.of(table, both.classes)
+    words = CaseWords("patient", "patients", ("cancer", "harmless"))
+    table = case_table(true, [said, said], 2)
+    judgement = Judge.of(both, table, of_model("m"), words=words, practice=practice).at([0.02, 0.98])
+    assert judgement.too_few == few
+    practised = judgement.recommendation.sureness, judgement.advice, "".join(judgement.notes)
+    if few is None:
+        assert not any("few" in text for text in practised)
+    elif few.counted == "practice" and not few.never_wrong:
+        assert ": of “cancer” only 10 patients were counted in present practice." in practised[0]
+        assert practised[1].startswith("Count more patients of “cancer” in present practice before you decide: 10 are")
+        assert "ranges are too narrow" in practised[2]
+    elif few.never_wrong:
+        assert ": the first was right on all 80 patients of “harmless”" in practised[0]
+        assert practised[1].endswith("3 mistakes in 80 would change the choice")
