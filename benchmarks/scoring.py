@@ -2,7 +2,8 @@
 
 Files of N rows and three classes are written for M models, then scored as `elicit score` does, with and without draws,
 each in its own process, whose peak memory is recorded. Times are the minimum of three. Unless --calibrated is given,
-the first model's probabilities are overconfident, so that it is recalibrated and all rows are read twice.
+the first model's probabilities are overconfident, so that it is recalibrated and all rows are read twice. With --people
+M the rows of the first model are of people with M rows each, named in a column.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def metric() -> ElicitedMetric:
     return ElicitedMetric.from_cost_matrix(CLASSES, COSTS, samples=samples, population=1_000)
 
 
-def write_files(folder: Path, rows: int, models: int, calibrated: bool) -> None:
+def write_files(folder: Path, rows: int, models: int, calibrated: bool, people: int) -> None:
     rng = np.random.default_rng(0)
     scores = 1.5 * rng.standard_normal((rows, 3))
     proba = np.exp(scores)
@@ -41,7 +42,10 @@ def write_files(folder: Path, rows: int, models: int, calibrated: bool) -> None:
         seen = np.exp((1 if calibrated or model else 2) * (scores + 0.2 * model * rng.standard_normal((rows, 3))))
         seen /= seen.sum(axis=1, keepdims=True)
         columns = {f"proba_{name}": seen[:, j] for j, name in enumerate(CLASSES)}
-        pl.DataFrame({"y_true": np.array(CLASSES)[true], **columns}).write_parquet(folder / f"model-{model}.parquet")
+        frame = pl.DataFrame({"y_true": np.array(CLASSES)[true], **columns})
+        if people and not model:
+            frame = frame.with_columns(pl.format("MRN {}", pl.int_range(rows) // people).alias("patient_id"))
+        frame.write_parquet(folder / f"model-{model}.parquet")
 
 
 def timed(folder: Path, draws: int) -> None:
@@ -71,6 +75,7 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=4)
     parser.add_argument("--draws", type=int, default=4_000)
     parser.add_argument("--calibrated", action="store_true")
+    parser.add_argument("--people", type=int, default=0, metavar="M")
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -79,7 +84,7 @@ def main() -> None:
         return
     with TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
-        write_files(folder, options.rows, options.models, options.calibrated)
+        write_files(folder, options.rows, options.models, options.calibrated, options.people)
         without, with_draws = (measured(folder, draws) for draws in (0, options.draws))
     times = with_draws[0] / without[0], with_draws[1] / without[1]
     print(f"with both doubts {times[0]:.1f} times as long, {times[1]:.1f} times the processor's time")

@@ -36,6 +36,7 @@ REMEDIES: dict[Kind, str] = {
     "Write the model's probabilities again without rounding.",
 }
 
+_LARGEST = 2**63 - 1
 Cells = NDArray[np.bool_]
 RowNumbers = range | NDArray[np.int64]
 
@@ -242,19 +243,14 @@ def _numbered_people(column: pl.Series, rows: RowNumbers) -> NDArray[np.int64]:
     """
     import polars as pl
 
-    if column.dtype.is_nested() or column.dtype.is_(pl.Object):
-        return -np.asarray(rows, dtype=np.int64)
-    values = column.unique().drop_nulls()
-    known = column.name == PERSON and column.dtype == pl.Int64
-    numbers = [value if known else _digest(label_text(value)) for value in values]
-    found = column.replace_strict(values, numbers, default=None, return_dtype=pl.Int64)
-    unknown = found.is_null().to_numpy()
-    return np.where(unknown, -np.asarray(rows, dtype=np.int64), found.fill_null(0).to_numpy())
-
-
-def _digest(text: str) -> int | None:
-    """Return 63 bits that tell a text from others; None for an empty one."""
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) >> 1 if text else None
+    nobody = -np.asarray(rows, dtype=np.int64)
+    if column.dtype.is_nested() or column.dtype == pl.Object:
+        return nobody
+    if column.name == PERSON and column.dtype == pl.Int64:
+        return np.where(column.is_null().to_numpy(), nobody, column.fill_null(0).to_numpy())
+    texts = column.cast(pl.String, strict=False).str.strip_chars().str.replace(r"^(-?\d+)\.0+$", "${1}").fill_null("")
+    digests = b"".join(hashlib.blake2b(text.encode(), digest_size=8).digest() for text in texts.to_list())
+    return np.where((texts == "").to_numpy(), nobody, np.frombuffer(digests, dtype="<u8").astype(np.int64) & _LARGEST)
 
 
 def _without_blank_lines(frame: pl.DataFrame, rows: RowNumbers) -> tuple[pl.DataFrame, RowNumbers]:

@@ -34,7 +34,7 @@ from elicit_app.study.tables import (
 from metrics.elicited.family import error_cells
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import has_line_end, label_text
-from metrics.policies.cases import People
+from metrics.policies.cases import are_several_of_one
 from metrics.text import counted
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def read_predictions(
     require_comparable(file.table.path, names, np.bincount(y_true, minlength=len(names)))
     known = [batch.people for batch in batches if batch.people is not None]
     people = np.concatenate(known) if known else None
-    if people is not None and People.of([people], len(people)) is None:
+    if people is not None and not are_several_of_one(people):
         people = None
     y_proba = np.concatenate([batch.y_proba for batch in batches])
     predictions = Predictions(file.name, y_true, np.ascontiguousarray(y_proba, dtype=np.float64), people)

@@ -22,6 +22,7 @@ Decides = Literal["as-is", "least-cost", "always", "practice"]
 PRACTICE = "present practice"
 # With more combinations than this, cases are kept in groups instead.
 MOST_PATTERNS = 8_192
+_MOST_PEOPLE = 2**16
 _GROUPS = 512
 # Multiplied by 2^64 over the golden ratio, consecutive numbers differ in their upper nine bits, which tell the group.
 _SCRAMBLE, _LOWER_BITS = np.uint64(0x9E3779B97F4A7C15), np.uint64(64 - 9)
@@ -116,15 +117,56 @@ class People(NamedTuple):
     total: int
     by_class: NDArray[np.int64]  # shape (k,): number of those with a case of each true class
 
-    @classmethod
-    def of(cls, numbers: Sequence[NDArray[np.int64]], n_cases: int) -> Self | None:
-        """Return how many people there are, given their numbers by true class, who have that many cases.
 
-        None if every case is of another person, or all are of one, about whom nothing can be compared.
-        """
-        by_class = [np.unique(own) for own in numbers]
-        total = len(np.unique(np.concatenate(by_class)))
-        return cls(total, np.array([len(own) for own in by_class])) if 1 < total < n_cases else None
+class PeopleCount:
+    """Counts the different people of cases in any order and in bounded memory.
+
+    The numbers are exact up to `_MOST_PEOPLE`. Beyond that only people are kept whose number ends in enough zero bits,
+    and stand for all (adaptive sampling: P. Flajolet, Computing 43, 1990).
+    """
+
+    def __init__(self, n_classes: int) -> None:
+        self._all = np.zeros(0, dtype=np.int64)
+        self._of_class = [self._all] * n_classes
+        self._bits = 0
+        self._is_repeated = False
+
+    def update(self, people: NDArray[np.int64], y_true: NDArray[np.int64]) -> None:
+        """Add cases: the numbers of the people whose they are, (n,), and their true classes, (n,)."""
+        kept = self._is_kept(people)
+        people, y_true = people[kept], y_true[kept]
+        different = np.unique(people)
+        by_class = [np.unique(people[y_true == label]) for label in range(len(self._of_class))]
+        self._join(different, by_class, len(different) < len(people))
+
+    def merge(self, other: PeopleCount) -> None:
+        """Add the people of other cases."""
+        self._bits = max(self._bits, other._bits)
+        self._join(other._all, other._of_class, other._is_repeated)
+
+    def people(self) -> People | None:
+        """Return how many people there are; None if nobody has several cases, or one person has all of them."""
+        if not self._is_repeated or len(self._all) == 1:
+            return None
+        return People(len(self._all) << self._bits, np.array([len(own) << self._bits for own in self._of_class]))
+
+    def _join(self, people: NDArray[np.int64], by_class: Sequence[NDArray[np.int64]], is_repeated: bool) -> None:
+        before, new = (some[self._is_kept(some)] for some in (self._all, people))
+        self._all = np.union1d(before, new)
+        self._is_repeated |= is_repeated or len(self._all) < len(before) + len(new)
+        while len(self._all) > _MOST_PEOPLE:
+            self._bits += 1
+            self._all = self._all[self._is_kept(self._all)]
+        joined = (np.union1d(own, more) for own, more in zip(self._of_class, by_class, strict=True))
+        self._of_class = [own[self._is_kept(own)] for own in joined]
+
+    def _is_kept(self, people: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return np.asarray(people & ((1 << self._bits) - 1) == 0)
+
+
+def are_several_of_one(people: NDArray[np.int64]) -> bool:
+    """Return whether several cases are of one person, but not all, given the number of each case's person, (n,)."""
+    return 1 < len(np.unique(people)) < len(people)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +221,7 @@ class CaseTally:
             self._codes = None
         self._groups = self._no_cases() if in_parts else np.zeros(0, dtype=np.int32)
         self._of_people = np.zeros(0, dtype=np.int32)
-        self._people = [np.zeros(0, dtype=np.int64)] * n_classes
+        self._people = PeopleCount(n_classes)
         self._rows = 0
 
     def update(
@@ -201,8 +243,7 @@ class CaseTally:
             if not len(self._of_people):
                 self._of_people = self._no_cases()
             self._count(self._of_people, y_true, decisions, dealt)
-            for label in np.unique(y_true).tolist():
-                self._people[label] = np.union1d(self._people[label], people[y_true == label])
+            self._people.update(people, y_true)
         if self._codes is not None:
             codes = y_true.astype(np.int64)
             for column in decisions:
@@ -220,7 +261,7 @@ class CaseTally:
         self._rows += other._rows
         if len(other._of_people):
             self._of_people = self._of_people + other._of_people if len(self._of_people) else other._of_people.copy()
-        self._people = [np.union1d(own, theirs) for own, theirs in zip(self._people, other._people, strict=True)]
+        self._people.merge(other._people)
         if other._codes is None:
             self._codes = None
         elif self._codes is not None:
@@ -233,9 +274,9 @@ class CaseTally:
 
     @property
     def people(self) -> People | None:
-        """Return how many people the rows added so far are of; None if that is unknown of some, or see `People.of`."""
+        """Return how many people the rows so far are of; None if that is unknown of some, or all are different."""
         is_known = len(self._of_people) and self._of_people[:, :, 0].sum() == self._rows
-        return People.of(self._people, self._rows) if is_known else None
+        return self._people.people() if is_known else None
 
     def table(self) -> CaseTable:
         """Return the table of all rows added so far."""

@@ -288,7 +288,7 @@ def _drawn_rates(
             drawn = of_practice.standard_gamma(practice[true], (size, table.n_classes))
             rates = drawn / drawn.sum(axis=1, keepdims=True)
             part[:, 0] = rates if price is None else rates @ price
-        if units:
+        if totals.any():
             drawn = of_cases.standard_gamma(shape, (size, units))
             weighed = (drawn @ totals)[:, None]
             if few is None:

@@ -16,7 +16,16 @@ from metrics.inputs.arguments import Floats, same_length, stated_shares
 from metrics.inputs.labels import checked_rows, label_array
 from metrics.measures.confusion import macro_f1, natural_frequencies
 from metrics.measures.costs import cost_sensitive_decisions
-from metrics.policies.cases import PRACTICE, CaseTable, People, Policy, Practice, always, case_table, of_model
+from metrics.policies.cases import (
+    PRACTICE,
+    CaseTable,
+    Policy,
+    Practice,
+    always,
+    are_several_of_one,
+    case_table,
+    of_model,
+)
 from metrics.policies.costs import PolicyCosts, UnitCosts, policy_costs, usual_draws
 from metrics.policies.deciding_anew import enough_draws, savings_of_deciding_anew
 from metrics.policies.judgement import Judgement
@@ -336,7 +345,7 @@ def _numbered(groups: ArrayLike | None, true: NDArray[np.int64]) -> NDArray[np.i
     labels = label_array(groups, "groups")
     same_length(len(true), len(labels), "groups")
     numbers = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-    return numbers if People.of([numbers], len(numbers)) is not None else None
+    return numbers if are_several_of_one(numbers) else None
 
 
 def models_of(

@@ -120,6 +120,37 @@ def test_tallies_of_parts_merge_to_that_of_the_whole(seed, cuts):
     np.testing.assert_array_equal(found.cases, np.bincount(true, minlength=3))
 
 
+@pytest.mark.parametrize("each", [1, 4])
+def test_very_many_people_are_counted_by_a_sample_of_them(monkeypatch, each):
+    monkeypatch.setattr("metrics.policies.cases._MOST_PEOPLE", 256)
+    rng = np.random.default_rng(2)
+    whose = np.repeat(rng.integers(0, 2**63, 20_000), each)
+    order = rng.permutation(len(whose))
+    true, decided = rng.integers(0, 2, len(whose)), np.zeros((1, len(whose)), dtype=np.int64)
+    merged = CaseTally(2, 1)
+    for start, stop in pairwise(range(0, len(whose) + 1, 5_000)):
+        part = CaseTally(2, 1)
+        rows = order[start:stop]
+        part.update(true[rows], decided[:, rows], start, whose[rows])
+        merged.merge(part)
+    assert len(merged._people._all) <= 256
+    if each == 1:
+        assert merged.people is None
+        return
+    assert merged.people.total == pytest.approx(20_000, rel=0.25)
+    assert merged.people.by_class == pytest.approx(20_000 * (1 - 0.5**4), rel=0.25)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_class_without_cases_is_no_matter():
+    labels, models, whose = several(*people(100), 3)
+    metric = ElicitedMetric.from_cost_matrix(["ill", "well", "odd"], [[0, 8, 8], [1, 0, 1], [2, 2, 0]])
+    proba = {"a": np.column_stack([models["a"], np.zeros(len(labels))])}
+    judgement = judge(metric, labels, proba, groups=whose)
+    assert np.isfinite(judgement.drawn.both).all()
+    assert judgement.people.by_class[2] == 0
+
+
 def test_people_unknown_of_some_rows_are_unknown():
     true, decided = np.array([0, 1, 0, 1]), np.array([[0, 1, 1, 1]])
     tally = CaseTally(2, 1)
