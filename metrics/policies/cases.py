@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.errors import InputError
-from metrics.inputs.arguments import Floats, matrix_of
+from metrics.inputs.arguments import Floats, matrix_of, same_length
 from metrics.inputs.class_index import ClassIndex
+from metrics.inputs.labels import label_array
 
 Decides = Literal["as-is", "least-cost", "always", "practice"]
 
@@ -162,6 +163,19 @@ class PeopleCount:
 
     def _is_kept(self, people: NDArray[np.int64]) -> NDArray[np.bool_]:
         return np.asarray(people & ((1 << self._bits) - 1) == 0)
+
+
+def numbered_groups(groups: ArrayLike | None, n_cases: int) -> NDArray[np.int64] | None:
+    """Return the groups of cases as numbers 0, 1, ..., shape (n,); None if there are none, or none of several cases.
+
+    Raises InputError if there is not one for each case.
+    """
+    if groups is None:
+        return None
+    labels = label_array(groups, "groups")
+    same_length(n_cases, len(labels), "groups")
+    numbers = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    return numbers if are_several_of_one(numbers) else None
 
 
 def are_several_of_one(people: NDArray[np.int64]) -> bool:

@@ -13,19 +13,10 @@ from metrics.elicited.elicited_metric import ElicitedMetric, require_metric
 from metrics.elicited.metric_parts import CaseWords, range_of_draws
 from metrics.errors import ArgumentTypeError, InputError
 from metrics.inputs.arguments import Floats, same_length, stated_shares
-from metrics.inputs.labels import checked_rows, label_array
+from metrics.inputs.labels import checked_rows
 from metrics.measures.confusion import macro_f1, natural_frequencies
 from metrics.measures.costs import cost_sensitive_decisions
-from metrics.policies.cases import (
-    PRACTICE,
-    CaseTable,
-    Policy,
-    Practice,
-    always,
-    are_several_of_one,
-    case_table,
-    of_model,
-)
+from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always, case_table, numbered_groups, of_model
 from metrics.policies.costs import PolicyCosts, UnitCosts, policy_costs, usual_draws
 from metrics.policies.deciding_anew import enough_draws, savings_of_deciding_anew
 from metrics.policies.judgement import Judgement
@@ -335,19 +326,6 @@ def judge(
     return Judge.of_models(metric, true, models, people, **options).at(prevalence)
 
 
-def _numbered(groups: ArrayLike | None, true: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """Return the groups of cases as numbers, shape (n,); None if there are none, or none of several cases.
-
-    Raises InputError if there is not one for each case.
-    """
-    if groups is None:
-        return None
-    labels = label_array(groups, "groups")
-    same_length(len(true), len(labels), "groups")
-    numbers = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-    return numbers if are_several_of_one(numbers) else None
-
-
 def models_of(
     metric: ElicitedMetric,
     y_true: ArrayLike,
@@ -364,7 +342,7 @@ def models_of(
     """
     require_metric(metric)
     true = metric.class_index.indices(y_true, "y_true").astype(np.int64)
-    people = _numbered(groups, true)
+    people = numbered_groups(groups, len(true))
     cases = np.bincount(true, minlength=len(metric.classes))
     stated = None if prevalence is None else stated_shares(prevalence, metric.class_index, cases)
     if not isinstance(y_proba, Mapping):

@@ -28,6 +28,7 @@ from metrics.inputs.arguments import (
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import Probabilities, checked_rows, distinct, label_array, label_text, probability_array
 from metrics.measures.calibration import positive_cases
+from metrics.policies.cases import numbered_groups
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -193,6 +194,7 @@ def decision_curve(
     thresholds: ArrayLike | None = None,
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     prevalence: float | None = None,
     draws: int = 1_000,
     seed: int = 0,
@@ -210,6 +212,8 @@ def decision_curve(
         Thresholds in [0, 1), ascending; by default 0.01, 0.02, ..., 0.99.
     pos_label, sample_weight
         As in `net_benefit`.
+    groups : array-like of shape (n,), optional
+        Whose case each is, if several may be of one person, as in `judge`; bands then rest on people, not on cases.
     prevalence : float, optional
         A stated share of positive cases, in (0, 1); by default that of the cases. Rates within the classes are kept.
     draws : int
@@ -253,13 +257,32 @@ def decision_curve(
     reached = np.array([np.searchsorted(cuts.astype(column.dtype), column, side="right") for column in columns])
     reached = np.vstack([reached, np.full(len(positive), len(cuts))])
     share = float(np.average(positive, weights=weight))
-    shares = _drawn_shares(positive, weight, draws, seed)
+    people = numbered_groups(groups, len(positive))
+    kinds = (positive, ~positive)
+    if people is None:
+        unit = [np.arange(int(kind.sum())) for kind in kinds]
+        number = [len(of) for of in unit]
+    else:
+        unit, number = [people[kind] for kind in kinds], [int(people.max()) + 1] * 2
+    found = [
+        _histograms(reached[:, kind], weight[kind], len(cuts), of, units)
+        for kind, of, units in zip(kinds, unit, number, strict=True)
+    ]
+    # the cases of one person have one weight in both classes
+    weights = [
+        np.random.default_rng((seed, 1 + index if people is None else 1)).standard_exponential((draws, len(one)))
+        for index, one in enumerate(found)
+    ]
+    rates = [one.sum(axis=0) / one[:, -1, -1].sum() for one in found]
+    drawn = [_drawn_rates(one, each) for one, each in zip(found, weights, strict=True)]
     if prevalence is not None:
         share = real_number(prevalence, "prevalence", 0.0, 1.0, ends=False)
-        shares = np.full_like(shares, share)
-    found = [_histograms(reached[:, kind], weight[kind], len(cuts)) for kind in (positive, ~positive)]
-    rates = [one.sum(axis=0) / one[:, -1, -1].sum() for one in found]
-    drawn = [_drawn_rates(one, draws, (seed, 1 + index)) for index, one in enumerate(found)]
+        shares = np.full((draws, 1, 1), share)
+    elif people is None:
+        shares = _drawn_shares(positive, weight, draws, seed)
+    else:
+        of_positive, of_negative = (each @ one[:, -1, -1] for one, each in zip(found, weights, strict=True))
+        shares = (of_positive / (of_positive + of_negative))[:, None, None]
     price = cuts / (1 - cuts)
     curves = share * rates[0] - (1 - share) * price * rates[1]
     return DecisionCurve(
@@ -334,11 +357,13 @@ def _threshold(value: float) -> float:
     return threshold
 
 
-def _histograms(reached: NDArray[np.intp], weight: Floats, n_cuts: int) -> Floats:
-    """Return the weight treated at each threshold in each unit of cases, shape (units, models, thresholds)."""
-    n_models, n = reached.shape
-    units = min(n, _MOST_UNITS)
-    unit = np.arange(n) % units
+def _histograms(reached: NDArray[np.intp], weight: Floats, n_cuts: int, of: NDArray[np.int64], units: int) -> Floats:
+    """Return the weight treated at each threshold in each unit of cases, shape (units, models, thresholds).
+
+    Cases with the same number `of`, (n,), below `units`, are in the same unit; there are at most `_MOST_UNITS`.
+    """
+    n_models, units = len(reached), min(units, _MOST_UNITS)
+    unit = of % units
     found = np.empty((units, n_models, n_cuts + 1))
     for model, column in enumerate(reached):
         cells = np.bincount(unit * (n_cuts + 1) + column, weights=weight, minlength=units * (n_cuts + 1))
@@ -347,8 +372,7 @@ def _histograms(reached: NDArray[np.intp], weight: Floats, n_cuts: int) -> Float
     return np.asarray(found[:, :, ::-1].cumsum(axis=2)[:, :, ::-1][:, :, 1:])
 
 
-def _drawn_rates(histograms: Floats, draws: int, key: tuple[int, int]) -> Floats:
-    """Return draws of the treated share of a class, shape (draws, models, thresholds)."""
-    weights = np.random.default_rng(key).standard_exponential((draws, len(histograms)))
+def _drawn_rates(histograms: Floats, weights: Floats) -> Floats:
+    """Return draws of the treated share of a class, (draws, models, thresholds), given weights (draws, units)."""
     flat = weights @ histograms.reshape(len(histograms), -1)
-    return (flat / (weights @ histograms[:, -1, -1])[:, None]).reshape(draws, *histograms.shape[1:])
+    return (flat / (weights @ histograms[:, -1, -1])[:, None]).reshape(len(weights), *histograms.shape[1:])

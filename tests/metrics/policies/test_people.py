@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metrics import ElicitedMetric, InputError, judge, policy_curves
+from metrics import ElicitedMetric, InputError, decision_curve, judge, policy_curves
 from metrics.policies.cases import CaseTable, CaseTally, case_table, of_model
 from metrics.policies.costs import UnitCosts, policy_costs
 from metrics.policies.ranking import TooFewCases
@@ -165,3 +165,19 @@ def test_groups_that_are_none_are_refused(groups):
     labels, models = people(400)
     with pytest.raises(InputError, match="groups"):
         judge(METRIC, labels, models, groups=groups)
+
+
+@pytest.mark.parametrize("prevalence", [None, 0.1])
+def test_bands_of_a_decision_curve_rest_on_people(prevalence):
+    def width(labels, models, **more):
+        chances = {name: proba[:, 0] for name, proba in models.items()}
+        curve = decision_curve(labels, chances, pos_label="ill", prevalence=prevalence, **more)
+        low, high = curve.band("a", "b")
+        return float((high - low)[20])
+
+    labels, models = people(1_500)
+    repeated, copies, whose = several(labels, models, 5)
+    once = width(labels, models)
+    assert width(repeated, copies, groups=whose) == pytest.approx(once, rel=0.15)
+    assert width(repeated, copies) == pytest.approx(once / np.sqrt(5), rel=0.15)
+    assert width(labels, models, groups=np.arange(1_500)) == once
