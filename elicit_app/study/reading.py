@@ -29,7 +29,7 @@ from elicit_app.study.tables import (
     Table,
     class_of_column,
     open_table,
-    tells_person,
+    person_column,
 )
 from metrics.elicited.family import error_cells
 from metrics.inputs.class_index import ClassIndex
@@ -138,7 +138,7 @@ def open_predictions(
     used = () if columns is None else (columns.truth, *columns.columns)
     others = [name if name not in used else "" for name in map(str.strip, table.columns)]
     weights = weight_column(others)
-    people = next(filter(tells_person, others), None)
+    people = person_column(others)
     table = table if columns is None else MappedTable(table, columns, people)
     names = [name.strip() for name in table.columns]
     found = {position: known for position, name in enumerate(names) if (known := class_of_column(name)) is not None}

@@ -69,6 +69,11 @@ def tells_person(column: str) -> bool:
     return _PERSON.fullmatch(column.strip()) is not None
 
 
+def person_column(columns: Iterable[str]) -> str | None:
+    """Return the first column that seems to tell whose case each row is; None if there is none."""
+    return next(filter(tells_person, columns), None)
+
+
 class Table(Protocol):
     """An opened predictions file whose rows have not yet been read."""
 

@@ -18,6 +18,7 @@ from elicit_app.gui.elements.surfaces import Block, Section, fill, in_column, in
 from elicit_app.problem import Problem, first_of, shortened
 from elicit_app.study.mapping import NAMELESS, FirstRows, as_options, settled
 from elicit_app.study.model import ColumnMap
+from elicit_app.study.tables import person_column
 
 Kind = Literal["probabilities", "logits", "labels"]
 
@@ -199,6 +200,8 @@ class ColumnsPage(HeadedPage):
         chosen = (box.currentData() for box in self.boxes)
         roles |= {column: name for name, column in zip(named, chosen, strict=True) if column is not None}
         roles |= {one.columns[0]: "predicted class" for one in self.models[1:]}
+        person = person_column(name for name in preview.columns if name not in roles)
+        roles |= {} if person is None else {person: "whose case it is"}
         shown = [name for name in preview.columns if name in roles] + [
             name for name in preview.columns if name not in roles
         ]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 
 from elicit_app.study import open_study
 
@@ -213,3 +214,17 @@ def test_files_of_several_labels_become_a_study_that_is_asked_at_once(window, tm
     on("begin")
     assert [path.name for path in tmp_path.glob("*-study*")] == ["first-study"], "dropped again it is the same study"
     assert "in the folder first-study beside them" in on("begin").notice.sentence
+
+
+def test_whose_case_each_is_is_seen_among_odd_columns_and_kept(window, cases, tmp_path, on):
+    rows = [f"MRN {n // 3},{label},{a:.3f},{b:.3f}" for n, (label, (a, b)) in enumerate(zip(*cases, strict=True))]
+    path = tmp_path / "visits.csv"
+    path.write_text("\n".join(["Patient ID,truth,logit sick,logit well", *rows]) + "\n")
+    window.flow.open_files((path,))
+    page = on("columns")
+    assert "whose case it is" in [label.text() for label in page._first.findChildren(QLabel)]
+    go_on(window)
+    assert "by the column Patient ID these cases are of 100 people" in on("study").notice.sentence
+    go_on(window)
+    on("begin")
+    assert len(np.unique(open_study(str(tmp_path / "visits-study")).people)) == 100
