@@ -69,16 +69,22 @@ class Reader:
     dressed: Callable[[bytes], bytes] = bytes
 
 
-def _table() -> dict[str, list[str] | list[float]]:
+def _table(*, people: bool = False) -> dict[str, list[str] | list[float]]:
     truth = [_CLASSES[i % 3] for i in range(_ROWS)]
     shares = np.array([[0.7, 0.2, 0.1], [0.25, 0.5, 0.25], [0, 0, 1]])
     columns = {f"proba_{name}": [float(shares[i % 3, j]) for i in range(_ROWS)] for j, name in enumerate(_CLASSES)}
-    return {"y_true": truth, **columns}
+    whose = {"patient_id": [f"MRN {i // 2}" for i in range(_ROWS)]} if people else {}
+    return {"y_true": truth, **whose, **columns}
 
 
 def _csv(_: Path) -> list[bytes]:
-    text = pl.DataFrame(_table()).write_csv()
-    return [text.encode(), text.replace("\n", "\r\n").encode("utf-8-sig"), text.replace("a,", '"a, ""b""",').encode()]
+    text, of_people = pl.DataFrame(_table()).write_csv(), pl.DataFrame(_table(people=True)).write_csv()
+    return [
+        of_people.encode(),
+        text.encode(),
+        text.replace("\n", "\r\n").encode("utf-8-sig"),
+        text.replace("a,", '"a, ""b""",').encode(),
+    ]
 
 
 def _npy(array: np.ndarray) -> bytes:
@@ -118,7 +124,7 @@ def _parquet(_: Path) -> list[bytes]:
     found = []
     for compression in ("zstd", "snappy", "uncompressed"):
         buffer = io.BytesIO()
-        pl.DataFrame(_table()).write_parquet(buffer, compression=compression)
+        pl.DataFrame(_table(people=compression == "snappy")).write_parquet(buffer, compression=compression)
         found.append(buffer.getvalue())
     return found
 

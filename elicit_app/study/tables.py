@@ -168,17 +168,17 @@ class CsvTable(Table):
         """Yield frames of text; see `Table`."""
         import polars as pl
 
-        # positions as names, because the header may contain duplicates
-        scan = pl.scan_csv(
-            self.path,
-            separator=self._separator,
-            infer_schema=False,
-            glob=False,
-            with_column_names=lambda names: [str(position) for position in range(len(names))],
-        )
-        if self._separator != ",":
-            scan = scan.with_columns(pl.all().str.replace(_DECIMAL_COMMA, "${1}.${2}"))
         try:
+            # positions as names, because the header may contain duplicates
+            scan = pl.scan_csv(
+                self.path,
+                separator=self._separator,
+                infer_schema=False,
+                glob=False,
+                with_column_names=lambda names: [str(position) for position in range(len(names))],
+            )
+            if self._separator != ",":
+                scan = scan.with_columns(pl.all().str.replace(_DECIMAL_COMMA, "${1}.${2}"))
             for frame in _batches(scan, [str(position) for position in wanted], start, stop):
                 self._refuse_long_cells(frame)
                 yield frame
@@ -251,8 +251,12 @@ def _read_header(path: Path) -> tuple[list[str], str]:
         raise file_problem(path, Finding("The file is empty", first))
     if line.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise file_problem(path, Finding("The text is UTF-16, not UTF-8", _AS_UTF8))
-    if b"\0" in line:
+    if b"\0" in line or line.startswith(b"x\x01"):
         raise file_problem(path, Finding("This is not text, let alone CSV", _WHERE))
+    if line.startswith(b"x^"):  # which polars would decompress
+        raise file_problem(
+            path, Finding("It begins with “x^”, as some compressed files do", "Rename its first column.")
+        )
     if len(line) == _LONGEST_HEADER:
         raise file_problem(path, Finding("Its first line is longer than 1 MiB", "It must name the columns."))
     try:

@@ -67,6 +67,8 @@ BINARY_FAULTS = {
     "latin-1 header": ("p.csv", "y_true,proba_é,proba_b\n".encode("latin-1"), "Line 1 is not UTF-8 text"),
     "late in the file": ("p.csv", HEAD.encode() + b"a,1,0\n" * 70_000 + b"\xff,1,0\n", "Line 70002 is not UTF-8"),
     "utf-16": ("p.csv", (HEAD + GOOD).encode("utf-16"), "UTF-16, not UTF-8"),
+    "a power in the first name": ("p.csv", b"x^2,y_true,proba_a,proba_b\n1,a,1,0\n2,b,0,1\n", "begins with “x^”"),
+    "a compressed file named csv": ("p.csv", b"x\x010pe", "not text, let alone CSV"),
     "junk named csv": ("p.csv", bytes(range(256)) * 20, "not text, let alone CSV"),
     "junk named parquet": ("p.parquet", bytes(range(256)) * 20, "It is not a Parquet file"),
     "empty parquet": ("p.parquet", b"", "It is not a Parquet file"),
