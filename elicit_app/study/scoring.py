@@ -142,8 +142,9 @@ class RowsTally:
         if any(not np.array_equal(batch.y_true, truth) for batch in batches[1:]):
             self.same_labels = False
             return
+        people = _people_of(batches)
         for model, batch in zip(self.models, batches, strict=True):
-            model.update(batch, first_row, _people_of(batches))
+            model.update(batch, first_row, people)
         self.decide(batches, first_row)
 
     def decide(self, batches: Sequence[Batch], first_row: int) -> None:
