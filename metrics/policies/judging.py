@@ -269,9 +269,8 @@ def judge(
 
     The policies are: each model as it decides now; each model with these costs, unless it gives only labels; each badly
     calibrated model recalibrated, with these costs; each model corrected for a stated prevalence that is not that of
-    the cases, with these costs; always the same class; and present practice, if given. Uncertainty
-    in the costs comes from the metric's draws, and in the cases from a Bayesian bootstrap. Both are paired over the
-    policies.
+    the cases, with these costs; always the same class; and present practice, if given. Uncertainty in the costs comes
+    from the metric's draws, and in the cases from a Bayesian bootstrap. Both are paired over the policies.
 
     Parameters
     ----------

@@ -109,18 +109,18 @@ class TooFewCases:
     never_wrong : bool
         Whether there are many cases, but the recommended policy was right on all of them, and `UNSEEN` wrong ones would
         make another policy the best.
-    counted : {"cases", "people", "practice"}
+    of : {"cases", "people", "practice"}
         What the number counts: cases of the models, people, or cases of present practice.
     """
 
     label: int
     number: int
     never_wrong: bool
-    counted: Literal["cases", "people", "practice"] = "cases"
+    of: Literal["cases", "people", "practice"] = "cases"
 
     def words(self, cases: CaseWords) -> str:
         """Return the number with its noun: "24 patients", "24 people"."""
-        one, many = ("person", "people") if self.counted == "people" else (cases.case, cases.cases)
+        one, many = ("person", "people") if self.of == "people" else (cases.case, cases.cases)
         return counted(self.number, one, many)
 
 
@@ -220,7 +220,7 @@ class Ranking:
             return None
         if (few := few_cases(self.policies, self.prevalence)) is not None:
             one, label, number = few
-            return TooFewCases(label, number, never_wrong=False, counted=self._counted(one))
+            return TooFewCases(label, number, never_wrong=False, of=self._counts_of(one))
         if self.sure is None or self.sure < _NEARLY_SURE or self.best.cases is None:
             return None
         worst = (self.metric.cost_matrix / self.metric.cost_matrix[self.unit]).max(axis=1)
@@ -230,10 +230,10 @@ class Ranking:
             number = int(self.best.cases[label])
             unseen = UNSEEN / number * self.prevalence[label] * self.population * worst[label]
             if rivals and unseen >= min(rivals):
-                return TooFewCases(label, number, never_wrong=True, counted=self._counted(self.best))
+                return TooFewCases(label, number, never_wrong=True, of=self._counts_of(self.best))
         return None
 
-    def _counted(self, one: JudgedPolicy) -> Literal["cases", "people", "practice"]:
+    def _counts_of(self, one: JudgedPolicy) -> Literal["cases", "people", "practice"]:
         """Return what a policy's `cases` are."""
         if one.policy.decides == "practice":
             return "practice"
@@ -258,12 +258,12 @@ class Ranking:
             return f"Do not decide by these costs yet: {reason}"
         if few is None or found.kind != "decide":
             return found.advice
-        number = few.words(self.words) if few.counted == "people" else f"{few.number:,}"
+        number = few.words(self.words) if few.of == "people" else f"{few.number:,}"
         why = f"{number} {'is' if few.number == 1 else 'are'} too few to show rare mistakes"
         if few.never_wrong:
             why = f"{UNSEEN} mistakes in {number} would change the choice"
         cases = f"{self.words.cases} of “{self.words.classes[few.label]}”"
-        collect = f"Count more {cases} in present practice" if few.counted == "practice" else f"Collect more {cases}"
+        collect = f"Count more {cases} in present practice" if few.of == "practice" else f"Collect more {cases}"
         return f"{collect} before you decide: {why}"
 
     @property

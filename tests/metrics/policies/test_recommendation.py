@@ -344,8 +344,8 @@ def test_a_judgement_of_some_policies_is_that_of_their_draws(breast_cancer_cases
 @pytest.mark.parametrize(
     ("table", "few"),
     [
-        ([[10, 0], [0, 20]], TooFewCases(0, 10, never_wrong=False, counted="practice")),
-        ([[400, 0], [0, 80]], TooFewCases(1, 80, never_wrong=True, counted="practice")),
+        ([[10, 0], [0, 20]], TooFewCases(0, 10, never_wrong=False, of="practice")),
+        ([[400, 0], [0, 80]], TooFewCases(1, 80, never_wrong=True, of="practice")),
         ([[400, 0], [0, 8_000]], None),
         ([[1.0, 0], [0, 1.0]], None),  # rates, which are taken as exact
         ([[1, 9], [9, 1]], None),  # plainly dearer
@@ -362,7 +362,7 @@ def test_present_practice_that_was_counted_on_few_cases_makes_nothing_sure(table
     practised = judgement.recommendation.sureness, judgement.advice, "".join(judgement.notes)
     if few is None:
         assert not any("few" in text for text in practised)
-    elif few.counted == "practice" and not few.never_wrong:
+    elif few.of == "practice" and not few.never_wrong:
         assert ": of “cancer” only 10 patients were counted in present practice." in practised[0]
         assert practised[1].startswith("Count more patients of “cancer” in present practice before you decide: 10 are")
         assert "ranges are too narrow" in practised[2]
