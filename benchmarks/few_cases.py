@@ -216,7 +216,9 @@ def shares_of_cost(runs: list[Figures]) -> list[float]:
     mean = Figures(*(np.mean([getattr(one, name) for one in runs]) for name in Figures._fields[:-1]))
     savings = [1 - mean.cost / without for without in (mean.unrecalibrated, mean.uncorrected)]
     named = [one for one in runs if not np.isnan(one.further[0])]
-    further = np.mean([one.further for one in named], axis=0) / np.mean([one.cost for one in named]) if named else []
+    further: list[float] = []
+    if named:
+        further = list(np.mean([one.further for one in named], axis=0) / np.mean([one.cost for one in named]))
     in_percent = [mean.said / mean.cost, mean.loss / mean.cost, *savings, *further]
     return [mean.probability, mean.is_best, *(100 * share for share in in_percent)]
 

@@ -9,7 +9,18 @@ from itertools import pairwise
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPen, QPolygonF
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPen,
+    QPolygonF,
+    QRegion,
+)
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from elicit_app.gui.elements.painting import Painted, annotate, elided, focus_ring, write
@@ -72,6 +83,16 @@ class Picture:
     marks: tuple[Mark, ...] = ()  # points on curves
     # an area: its positions from left to right, and its lower and upper ends
     band: tuple[Floats, Floats, Floats] | None = None
+
+
+@dataclass(frozen=True)
+class _Name:
+    """The name of a curve at its place in the plot."""
+
+    text: str
+    face: QFont
+    place: QRectF
+    strong: bool
 
 
 _ON = 8.0  # how much worse a name is on its curve than close above or below it, in pixels of distance
@@ -171,18 +192,21 @@ class CurvePlot(Painted, QLabel):
 
     def paint(self, painter: QPainter, colours: Tokens) -> None:
         room = self._room()
+        names = list(self._placed_names(room))
         self._paint_ground(painter, colours, room)
         self._paint_scales(painter, colours, room)
         painter.save()
         painter.setClipRect(room.adjusted(-2, -2, 2, 2))
         self._paint_band(painter, colours, room)
+        painter.setClipRegion(_without(room.adjusted(-2, -2, 2, 2), [name.place for name in names]))
         for curve in reversed(self._picture.curves):
             painter.setPen(_pen(curve.stroke, colours))
             painter.drawPolyline(QPolygonF(self._points(room, curve.xs, curve.ys)))
         painter.restore()
         self._paint_line(painter, colours, room)
         self._paint_marks(painter, colours, room)
-        self._paint_names(painter, colours, room)
+        for name in names:
+            _paint_over(painter, colours, name)
         if self.hasFocus():
             focus_ring(painter, QRectF(self.rect()), 8, colours.ink)
 
@@ -280,15 +304,14 @@ class CurvePlot(Painted, QLabel):
 
     # --- names on the curves
 
-    def _paint_names(self, painter: QPainter, colours: Tokens, room: QRectF) -> None:
-        picture = self._picture
-        drawn = [(curve, np.array([(p.x(), p.y()) for p in self._sampled(room, curve)])) for curve in picture.curves]
+    def _placed_names(self, room: QRectF) -> Iterator[_Name]:
+        curves = self._picture.curves
+        drawn = [(curve, np.array([(p.x(), p.y()) for p in self._sampled(room, curve)])) for curve in curves]
         taken: list[QRectF] = []
         for curve, points in drawn:
             strong = curve.stroke is Stroke.STRONG
-            painter.setFont(font(Role.NOTE, weight=600 if strong else 400))
-            painter.setPen(colours.ink if strong else colours.ink2)
-            metrics = QFontMetricsF(painter.font())
+            face = font(Role.NOTE, weight=600 if strong else 400)
+            metrics = QFontMetricsF(face)
             others = np.concatenate([own for other, own in drawn if other is not curve] or [np.empty((0, 2))])
             for share in _SHARES:
                 text = elided(curve.name, metrics, room.width() * share)
@@ -296,7 +319,7 @@ class CurvePlot(Painted, QLabel):
                 place = free_place(room, size, points, others, taken)
                 if place is not None:
                     taken.append(place)
-                    _paint_over(painter, colours, place, text)
+                    yield _Name(text, face, place, strong)
                     break
 
     def _sampled(self, room: QRectF, curve: Curve) -> Iterator[QPointF]:
@@ -322,7 +345,7 @@ def free_place(room: QRectF, size: QSize, own: Floats, others: Floats, taken: li
             continue
         above, below = under[:, 1].min() - height - 5, under[:, 1].max() + 5
         slope = under[:, 1].max() - under[:, 1].min()
-        # On the curve, which its rim interrupts, nobody takes it for the name of a neighbour.
+        # On the curve, which it interrupts, nobody takes it for the name of a neighbour.
         places = ((above, 0.0), (below, 0.0), (under[:, 1].mean() - height / 2, _ON))
         for top, off in places:
             box = QRectF(left, top, width, height)
@@ -342,13 +365,21 @@ def _points_in(points: Floats, box: QRectF) -> int:
     return int(((x > box.left()) & (x < box.right()) & (y > box.top()) & (y < box.bottom())).sum())
 
 
-def _paint_over(painter: QPainter, colours: Tokens, room: QRectF, text: str) -> None:
-    """Write a name with an outline in the background colour, so that no curve strikes it through."""
-    metrics, path = QFontMetricsF(painter.font()), QPainterPath()
-    path.addText(room.left() + 2, room.center().y() + (metrics.ascent() - metrics.descent()) / 2, painter.font(), text)
-    ink = painter.pen().color()
+def _without(room: QRectF, places: Sequence[QRectF]) -> QRegion:
+    """Return a plot's area without the names in it: no curve strikes a name through, or shows between its words."""
+    region = QRegion(room.toAlignedRect())
+    for place in places:
+        region -= QRegion(place.toAlignedRect())
+    return region
+
+
+def _paint_over(painter: QPainter, colours: Tokens, name: _Name) -> None:
+    """Write a name with an outline in the background colour, which interrupts the grid and the line."""
+    metrics, path, place = QFontMetricsF(name.face), QPainterPath(), name.place
+    baseline = place.center().y() + (metrics.ascent() - metrics.descent()) / 2
+    path.addText(place.left() + 2, baseline, name.face, name.text)
     painter.strokePath(path, QPen(colours.surface, 4, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
-    painter.fillPath(path, ink)
+    painter.fillPath(path, colours.ink if name.strong else colours.ink2)
 
 
 def _title_face() -> QFont:
