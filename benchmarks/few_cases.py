@@ -14,9 +14,8 @@ if its cases were independent.
 
   cost, difference   share of policies that use a model whose 90 % range holds the true cost, or the true difference to
                      the recommended policy
-  P(best)            mean probability that the recommended policy is the best, and how often it was
-  unseen             how many of the results with at least 40 cases of each class say that mistakes that did not happen
-                     could change the choice; P(best) of these, and of others that are 90 % sure or more
+  P(best)            mean probability that the recommended policy is the best, and how often it was; also of the
+                     results that are as sure as a bracket says
   loss               what perfect knowledge of the cases would save, as said and as found, in percent of the cost
   recalibrating      what the recalibrated policies save, in percent of the cost of what would be recommended without
   correcting         with --stated: the same of those that correct probabilities for the shares
@@ -27,7 +26,7 @@ if its cases were independent.
 from __future__ import annotations
 
 import argparse
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,6 +42,7 @@ from metrics.policies.recalibration import calibration
 
 Floats = NDArray[np.float64]
 DRAWS, FEWEST = 1_000, 500
+BRACKETS = 0.0, 0.5, 0.7, 0.9, 0.98, 1.01
 
 
 def true_costs(data: Data, models: list[ModelPolicies], costs: Floats, shares: Floats) -> dict[Policy, float]:
@@ -77,7 +77,6 @@ class Figures(NamedTuple):
     cost: float
     uncorrected: float  # cost of what would be recommended without corrected policies
     unrecalibrated: float  # likewise
-    unseen: float  # whether mistakes that did not happen matter; NaN with few cases of a class
     # what further cases save: as said, as found with the same policies, and with models recalibrated by them
     further: tuple[float, float, float] = (np.nan, np.nan, np.nan)
 
@@ -142,7 +141,7 @@ class Sampling:
                 least, most = unit * np.array(one.difference_interval)
                 cost, more = true[one.policy], true[one.policy] - true[best.policy]
                 held.append((bool(low <= cost <= high), bool(least - 1e-12 <= more <= most + 1e-12)))
-        cost, few = true[best.policy], judgement.too_few
+        cost = true[best.policy]
         assert judgement.information is not None
         assert best.probability_best is not None
         figures = Figures(
@@ -153,7 +152,6 @@ class Sampling:
             cost=cost,
             uncorrected=true[judgement.among(lambda policy: policy.correction is None).best.policy],
             unrecalibrated=true[judgement.among(lambda policy: not policy.recalibrated).best.policy],
-            unseen=np.nan if few is not None and not few.never_wrong else few is not None,
         )
         named = [one for one in judgement.information.more if one.of == "cases"]
         if self.options.further and named:
@@ -208,7 +206,7 @@ def main() -> None:
             ),
             flush=True,
         )
-        report_unseen(everything)
+        report_sureness(everything)
 
 
 def shares_of_cost(runs: list[Figures]) -> list[float]:
@@ -223,16 +221,15 @@ def shares_of_cost(runs: list[Figures]) -> list[float]:
     return [mean.probability, mean.is_best, *(100 * share for share in in_percent)]
 
 
-def report_unseen(figures: list[Figures]) -> None:
-    """Print P(best) of results that do and do not say that unseen mistakes matter, and how often it was."""
-    enough = [one for one in figures if not np.isnan(one.unseen)]
-    for flag, name in ((1, "unseen"), (0, "sure without that")):
-        these = [one for one in enough if one.unseen == flag and one.probability >= 0.9]
+def report_sureness(figures: list[Figures]) -> None:
+    """Print how often the recommended policy was the best, among results that are about as sure."""
+    for low, high in pairwise(BRACKETS):
+        these = [one for one in figures if low <= one.probability < high]
         if these:
             said, was = (np.mean([getattr(one, name) for one in these]) for name in ("probability", "is_best"))
             error = np.sqrt(was * (1 - was) / len(these))
             print(
-                f"     {name}: {len(these)} of {len(enough)}, P(best) said {said:.3f}, was {was:.3f} (se {error:.3f})",
+                f"     P(best) {low} to {min(high, 1)}: {len(these)}, said {said:.3f}, was {was:.3f} (se {error:.3f})",
                 flush=True,
             )
 

@@ -196,6 +196,12 @@ class CaseTable:
     grouped: bool  # whether the units are groups of cases rather than combinations of decisions; see `CaseTally`
     # where units are groups of people, the same in every class, whose weights are shared by the classes
     people: People | None = None
+    by_pattern: CaseTable | None = None  # the same cases by combinations of decisions, where groups are of people
+
+    @property
+    def patterns(self) -> CaseTable | None:
+        """Return the table whose units are combinations of decisions; None if there are too many."""
+        return self.by_pattern if self.grouped else self
 
     @property
     def n_classes(self) -> int:
@@ -352,6 +358,7 @@ class CaseTally:
             decided=tuple(decided),
             grouped=True,
             people=people,
+            by_pattern=None if self._codes is None else self._by_pattern(self._codes),
         )
 
 

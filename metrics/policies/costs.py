@@ -20,6 +20,7 @@ from metrics.elicited.family import family_of
 from metrics.inputs.arguments import Floats, stated_shares, whole_number
 from metrics.inputs.class_index import ClassIndex
 from metrics.policies.cases import CaseTable, People, Policy, Practice
+from metrics.policies.discordance import JEFFREYS, Pairing, unshown_decisions
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -29,7 +30,7 @@ DRAWS, _FEWEST_USUAL = 4_000, 1_000
 _FEW_CLASSES = 10  # with more, drawing takes longer than all else, and 1,000 draws give probabilities to 2 %
 _MOST_DRAWS = 1_000_000
 _CHUNK = 250
-_COSTS, _SHARES, _CASES, _PRACTICE = range(4)
+_COSTS, _SHARES, _CASES, _PRACTICE, _UNSHOWN = range(5)
 
 
 def usual_draws(k: int) -> int:
@@ -98,6 +99,8 @@ class PolicyCosts:
     grouped: bool  # see `CaseTable`
     people: People | None = None  # likewise
     practice: NDArray[np.int64] | None = None  # shape (k,): number of cases of present practice, if they are counted
+    pairing: Pairing | None = None  # of the last policies; None if there are too many cases
+    seed: int = 0
 
     @property
     def estimate(self) -> Floats:
@@ -128,6 +131,30 @@ class PolicyCosts:
             return None
         often = (shares[:, None, None] * self.rates).transpose(0, 2, 1).reshape(-1, len(self.policies))
         return np.asarray((draws.reshape(len(draws), -1) @ often)[self.order])
+
+    def unshown_costs(self, first: int, shares: Floats) -> tuple[Floats, Floats]:
+        """Return what each policy may cost less than the first though no case shows it, at shares (b, k).
+
+        Two arrays of shape (b, p), with both uncertainties and with that of the cases alone; see
+        `metrics.policies.discordance`.
+        """
+        b, p, k = len(shares), len(self.policies), len(self.cases)
+        cases = self.cases if self.people is None else self.people.by_class
+        if self.policies[first].decides == "practice":
+            cases = np.zeros(k, dtype=np.int64) if self.practice is None else self.practice
+        often = unshown_decisions(self.policies, first, self.rates, cases, self.pairing).reshape(p, -1).T
+        if not b or not often.any():
+            return np.zeros((b, p)), np.zeros((b, p))
+        rate = shares * _generator(self.seed, _UNSHOWN).beta(JEFFREYS, np.maximum(cases, 1), (b, k))
+        of_cases = rate @ (self.unit_costs.estimate.reshape(-1, 1) * often).reshape(k, k, p).sum(axis=1)
+        draws = self.unit_costs.draws
+        if draws is None:
+            return of_cases, of_cases
+        of_both = np.empty((b, p))
+        for start in range(0, b, _CHUNK):
+            part = slice(start, start + _CHUNK)
+            of_both[part] = (rate[part, :, None] * draws[self.order[part]]).reshape(-1, k * k) @ often
+        return of_both, of_cases
 
     def _cost_draws(self, doubted: Floats, shares: Floats, draws: Floats | None) -> Floats:
         found = np.empty((len(shares), len(self.policies)))
@@ -220,6 +247,8 @@ def policy_costs(
         grouped=table.grouped,
         people=table.people,
         practice=None if counted is None else counted.sum(axis=1).astype(np.int64),
+        pairing=Pairing.of(table),
+        seed=seed,
     )
 
 

@@ -184,7 +184,8 @@ def curves_of_models(
         own = found.shares_at(prevalence, metric.class_index)
         shares = found.shares if prevalence is None else np.broadcast_to(own, found.shares.shape)
         cost.append(own @ found.estimate)
-        best.append(share_best(found.drawn_from_cases(shares)))
+        unshown, _ = found.unshown_costs(int(cost[-1].argmin()), shares)
+        best.append(share_best(found.drawn_from_cases(shares) - unshown))
     return PolicyCurves(
         mistake=rate.mistake.name,
         ratios=at,

@@ -25,7 +25,6 @@ from metrics.policies.recalibration import UNKNOWN, Calibration, RowSample, cali
 from metrics.text import counted, series, two_digits
 
 DEFAULT_POPULATION = 1_000
-_ROUNDING = 1e-12
 _FEWEST_DRAWS = 100  # with fewer, neither a range nor "more than 99 %" can be read off them
 _TOO_SURE = f"With fewer than {FEW_OF_CLASS} cases of a class, ranges are too narrow and probabilities too sure."
 
@@ -192,7 +191,6 @@ class Judge:
                 counts=_frozen(natural_frequencies(matrix, self.population)),
                 macro_f1=float(macro_f1(matrix)),
                 cases=costs.counted_on(policy),
-                never_wrong=_never_wrong(costs.rates[:, index], costs.counted_on(policy)),
                 rank=1,
                 difference_to_best=0.0,
             )
@@ -224,6 +222,11 @@ class Judge:
         anew = None
         if answers is not None and self.anew is not None:
             anew = self.population * (answers[: len(self.anew)] - np.einsum("skp,k->sp", self.anew, own))
+
+        def unshown(first: int) -> tuple[Floats, Floats]:
+            both, cases = costs.unshown_costs(first, shares)
+            return self.population * both, self.population * cases
+
         return CostDraws(
             estimate=self.population * (own @ costs.estimate),
             both=self.population * costs.drawn_from_both(shares),
@@ -231,6 +234,7 @@ class Judge:
             anew=anew,
             cases=self.population * costs.drawn_from_cases(shares),
             worth=costs.worth,
+            unshown=unshown,
         )
 
     def _notes_at(self, shares: Floats) -> tuple[str, ...]:
@@ -392,13 +396,6 @@ def _savings_of_deciding_anew(costs: PolicyCosts, samples: Sequence[tuple[ModelP
     first = draws[costs.order[: enough_draws(len(costs.cases))]]
     found = savings_of_deciding_anew(first, costs.unit_costs.estimate, rows[0].true, columns)
     return np.pad(found, ((0, 0), (0, 0), (len(costs.policies) - len(columns), 0)))  # the others come first
-
-
-def _never_wrong(rates: Floats, cases: NDArray[np.int64] | None) -> tuple[int, ...]:
-    """Return the classes of which every counted case, (k,), was decided correctly, given the rates, shape (k, k)."""
-    if cases is None:
-        return ()
-    return tuple(int(label) for label in np.flatnonzero((cases > 0) & (np.diagonal(rates) >= 1 - _ROUNDING)))
 
 
 def _frozen(counts: NDArray[np.int64]) -> NDArray[np.int64]:

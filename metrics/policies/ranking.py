@@ -20,10 +20,7 @@ from metrics.policies.information import Information, information
 from metrics.text import counted, probability
 
 FEW_OF_CLASS = 40  # with fewer cases, the bootstrap, which knows only mistakes that happened, is too sure
-# Of n cases without a mistake, 3 / n is the upper 95 % limit of the rate (J. Hanley, A. Lippman-Hand, JAMA 249, 1983).
-UNSEEN = 3
 ENDS_WITH_FEW = 0.01, 0.99  # "more than 99 %" would claim what "at most" takes back
-_NEARLY_SURE = 0.9  # below this probability of being best, unseen mistakes make little difference
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -58,8 +55,6 @@ class JudgedPolicy:
         Mean F1 of the classes, for people who go by it; the order and the rank go by cost.
     cases : ndarray of shape (k,) or None
         Number of independent cases of each class on which its decisions were counted; None if they are known.
-    never_wrong : tuple of int
-        True classes of which every case was decided correctly; empty if decisions are known.
     rank : int
         Policies whose difference to the best may be 0 share rank 1; the others follow by cost.
     difference_to_best : float
@@ -79,7 +74,6 @@ class JudgedPolicy:
     counts: NDArray[np.int64]
     macro_f1: float
     cases: NDArray[np.int64] | None
-    never_wrong: tuple[int, ...]
     rank: int
     difference_to_best: float
     interval: Range | None = None
@@ -106,16 +100,12 @@ class TooFewCases:
         Index of the true class.
     number : int
         Number of its cases, or of people with such cases if several cases may be of one person.
-    never_wrong : bool
-        Whether there are many cases, but the recommended policy was right on all of them, and `UNSEEN` wrong ones would
-        make another policy the best.
     of : {"cases", "people", "practice"}
         What the number counts: cases of the models, people, or cases of present practice.
     """
 
     label: int
     number: int
-    never_wrong: bool
     of: Literal["cases", "people", "practice"] = "cases"
 
     def words(self, cases: CaseWords) -> str:
@@ -129,7 +119,9 @@ class CostDraws:
     """Costs of p policies per population: the estimate (p,), and paired draws (b, p) with both uncertainties or one.
 
     `answers` is None if the metric has no draws, `anew` also where no probabilities are at hand: the costs (s, p) if
-    decisions follow each of the first s draws of `answers`. `worth` (b,) is that of `UnitCosts`.
+    decisions follow each of the first s draws of `answers`. `worth` (b,) is that of `UnitCosts`. `unshown` returns what
+    the policies may cost less than a given one though no case shows it, per population, as draws with both
+    uncertainties and with that of the cases.
     """
 
     estimate: Floats
@@ -137,13 +129,24 @@ class CostDraws:
     answers: Floats | None
     cases: Floats
     worth: Floats
+    unshown: Callable[[int], tuple[Floats, Floats]]
     anew: Floats | None = None
 
     def of(self, places: Sequence[int]) -> CostDraws:
         """Return the costs of some of the policies."""
         at = list(places)
         answers, anew = (None if draws is None else draws[:, at] for draws in (self.answers, self.anew))
-        return CostDraws(self.estimate[at], self.both[:, at], answers, self.cases[:, at], self.worth, anew)
+
+        def unshown(first: int) -> tuple[Floats, Floats]:
+            both, cases = self.unshown(at[first])
+            return both[:, at], cases[:, at]
+
+        return CostDraws(self.estimate[at], self.both[:, at], answers, self.cases[:, at], self.worth, unshown, anew)
+
+    def against(self, first: int) -> CostDraws:
+        """Return the costs for a comparison with the first policy: what no case shows may speak for the others."""
+        both, cases = self.unshown(first)
+        return replace(self, both=self.both - both, cases=self.cases - cases)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +177,8 @@ class Ranking:
         The models, in the order in which they were given, on which the draws depend.
     policies : tuple of JudgedPolicy
         In the order of `compared`; ties go to policies without a model, then to those that change nothing.
+    sure : float or None
+        Probability that no other policy costs less than the recommended one; None without draws.
     information : Information or None
         Value of information; None without draws.
     drawn : CostDraws
@@ -197,6 +202,7 @@ class Ranking:
     n_draws: int
     model_names: tuple[str, ...]
     policies: tuple[JudgedPolicy, ...]
+    sure: float | None
     information: Information | None
     drawn: CostDraws
     grouped: bool
@@ -218,26 +224,13 @@ class Ranking:
         """Return the class with too few cases to be as sure as the draws are; None if there is none."""
         if not self.n_draws:
             return None
-        if (few := few_cases(self.policies, self.prevalence)) is not None:
-            one, label, number = few
-            return TooFewCases(label, number, never_wrong=False, of=self._counts_of(one))
-        if self.sure is None or self.sure < _NEARLY_SURE or self.best.cases is None:
+        few = few_cases(self.policies, self.prevalence)
+        if few is None:
             return None
-        worst = (self.metric.cost_matrix / self.metric.cost_matrix[self.unit]).max(axis=1)
-        for label in self.best.never_wrong:
-            # unseen mistakes of a rival that was never wrong either are as likely
-            rivals = [one.difference_to_best for one in self.policies[1:] if label not in one.never_wrong]
-            number = int(self.best.cases[label])
-            unseen = UNSEEN / number * self.prevalence[label] * self.population * worst[label]
-            if rivals and unseen >= min(rivals):
-                return TooFewCases(label, number, never_wrong=True, of=self._counts_of(self.best))
-        return None
-
-    def _counts_of(self, one: JudgedPolicy) -> Literal["cases", "people", "practice"]:
-        """Return what a policy's `cases` are."""
+        one, label, number = few
         if one.policy.decides == "practice":
-            return "practice"
-        return "cases" if self.people is None else "people"
+            return TooFewCases(label, number, "practice")
+        return TooFewCases(label, number, "cases" if self.people is None else "people")
 
     @property
     def unit_name(self) -> str:
@@ -256,15 +249,15 @@ class Ranking:
             return None
         if reason in NOT_TO_DECIDE_BY:
             return f"Do not decide by these costs yet: {reason}"
-        if few is None or found.kind != "decide":
+        of_practice = few is not None and few.of == "practice"
+        if few is None or found.kind == "answers" or (found.kind == "cases" and not of_practice):
             return found.advice
         number = few.words(self.words) if few.of == "people" else f"{few.number:,}"
-        why = f"{number} {'is' if few.number == 1 else 'are'} too few to show rare mistakes"
-        if few.never_wrong:
-            why = f"{UNSEEN} mistakes in {number} would change the choice"
         cases = f"{self.words.cases} of “{self.words.classes[few.label]}”"
         collect = f"Count more {cases} in present practice" if few.of == "practice" else f"Collect more {cases}"
-        return f"{collect} before you decide: {why}"
+        return (
+            f"{collect} before you decide: {number} {'is' if few.number == 1 else 'are'} too few to show rare mistakes"
+        )
 
     @property
     def best(self) -> JudgedPolicy:
@@ -277,14 +270,6 @@ class Ranking:
         found = [one for one in self.policies if one.policy.decides == "practice"]
         found += [one for one in self.policies if one.policy.decides == "always"]
         return found[0] if found else None
-
-    @cached_property
-    def sure(self) -> float | None:
-        """Return the probability that no other policy costs less than the recommended one; None without draws."""
-        if not self.n_draws:
-            return None
-        least = self.drawn.both.min(axis=1)
-        return float((self.drawn.both[:, 0] <= least + EQUAL_COST * np.abs(least)).mean())
 
     def probability_text(self, one: JudgedPolicy) -> str:
         """Return a policy's probability of being best, for a table: "77 %", "≤ 77 %" if too few cases are behind it."""
@@ -335,19 +320,20 @@ def compared(
     words: CaseWords,
     people: People | None,
 ) -> Mapping[str, Any]:
-    """Rank and compare policies; return the fields `policies`, `drawn` and `information` of a `Ranking`.
+    """Rank and compare policies; return the fields `policies`, `drawn`, `sure` and `information` of a `Ranking`.
 
     The cheapest comes first, then those that may be no dearer, then the others, each group ordered by cost.
     """
     order = _by_cost(drawn.estimate)
-    no_dearer = _may_cost_no_more(drawn, order[0])
+    no_dearer = _may_cost_no_more(drawn.against(order[0]), order[0])
     tied = [index for index in order if no_dearer[index]]
     order = [*tied, *(index for index in order if index not in tied)]
     drawn, policies, n_draws = drawn.of(order), [policies[index] for index in order], len(drawn.both)
-    best = share_best(drawn.both) if n_draws else None
+    compared = drawn.against(0)
+    best = share_best(compared.both) if n_draws else None
     slack = _slack(drawn.estimate)
     judged: list[JudgedPolicy] = []
-    ranges = _ranges(drawn) if n_draws else {}
+    ranges = _ranges(drawn, compared) if n_draws else {}
     for index, one in enumerate(policies):
         figures: dict[str, Any] = {name: tuple(of_all[index]) for name, of_all in ranges.items()}
         cost = drawn.estimate[index]
@@ -355,12 +341,14 @@ def compared(
         figures["rank"] = 1 if index < len(tied) else 1 + len(tied) + below
         figures["difference_to_best"] = float(cost - drawn.estimate[0])
         judged.append(replace(one, probability_best=None if best is None else float(best[index]), **figures))
-    loss = None
+    loss = sure = None
     if n_draws:
+        least = compared.both.min(axis=1)
+        sure = float((compared.both[:, 0] <= least + EQUAL_COST * np.abs(least)).mean())
         # More answers of the same experts do not bring the experts together.
         n_answers = 0 if metric.provenance.procedure == "pooled" else metric.provenance.questions
-        loss = _information(drawn, n_answers, n_cases, words, people is not None)
-    return {"policies": tuple(judged), "information": loss, "drawn": drawn}
+        loss = _information(compared, n_answers, n_cases, words, people is not None)
+    return {"policies": tuple(judged), "sure": sure, "information": loss, "drawn": drawn}
 
 
 def _information(drawn: CostDraws, n_answers: int, n_cases: int, words: CaseWords, of_people: bool) -> Information:
@@ -399,14 +387,15 @@ def _slack(estimate: Floats) -> float:
     return EQUAL_COST * float(np.abs(estimate).max())
 
 
-def _ranges(drawn: CostDraws) -> dict[str, list[list[float]]]:
+def _ranges(drawn: CostDraws, compared: CostDraws) -> dict[str, list[list[float]]]:
     """Return the ranges of all policies, [low, high] each, by the field of a policy that holds them."""
-    parts = {"": drawn.both, "answers": drawn.answers, "cases": drawn.cases}
+    parts = {"": (drawn.both, compared.both), "cases": (drawn.cases, compared.cases)}
+    if drawn.answers is not None:
+        parts["answers"] = drawn.answers, drawn.answers
     found = {}
-    for name, draws in parts.items():
-        if draws is not None:
-            found[f"interval_{name}" if name else "interval"] = ranges_of_draws(draws).tolist()
-            found[f"difference_{name or 'interval'}"] = ranges_of_draws(draws - draws[:, [0]]).tolist()
+    for name, (draws, to_compare) in parts.items():
+        found[f"interval_{name}" if name else "interval"] = ranges_of_draws(draws).tolist()
+        found[f"difference_{name or 'interval'}"] = ranges_of_draws(to_compare - to_compare[:, [0]]).tolist()
     return found
 
 

@@ -193,9 +193,7 @@ def _sureness(ranking: Ranking) -> str:
     if few is not None:
         named, cases = ranking.words.classes[few.label], few.words(ranking.words)
         only = f": of “{named}” only {cases} {'was' if few.number == 1 else 'were'} counted"
-        if few.never_wrong:
-            only = f": the first was right on all {cases} of “{named}”, which says little of rare mistakes"
-        elif few.of == "practice":
+        if few.of == "practice":
             only += " in present practice"
     sentences = [f"{_sure(ranking)} sure that nothing in the list is better{only}."]
     sentences += [_whose(ranking)] if ranking.sure < 1 else []

@@ -88,9 +88,10 @@ def test_few_people_are_few_however_many_their_cases():
     models = {"a": np.where((whose == 0)[:, None], 1 - right, right)}
     judgement = judge(METRIC, labels, models, groups=whose)
     ill = len(np.unique(whose[labels == "ill"]))
-    assert judgement.too_few == TooFewCases(0, ill, never_wrong=False, of="people")
+    assert judgement.too_few == TooFewCases(0, ill, "people")
     assert f"of “ill” only {ill} people were counted" in judgement.recommendation.sureness
-    assert judgement.advice.endswith(f"before you decide: {ill} people are too few to show rare mistakes")
+    seldom = judge(METRIC, labels, models, groups=whose, prevalence=[0.001, 0.999])
+    assert seldom.advice.endswith(f"before you decide: {ill} people are too few to show rare mistakes")
     assert any("ranges are too narrow" in note for note in judgement.notes)
     assert judge(METRIC, labels, models).too_few is None
 
