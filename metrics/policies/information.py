@@ -144,9 +144,13 @@ def _more(
     Perfect knowledge saves `fixed` if decisions stay as they are, and `further` if they do not.
     """
     mean, perfect = draws.mean(axis=0), fixed + further
+    # Without more, nothing is saved, although another policy may be cheaper in the mean than the recommended one.
+    now, known = _expected_loss(mean[None]), _expected_loss(draws)
     for number in _round_numbers(max(1, behind // 10), _FURTHEST * behind):
         learned = number / (behind + number)
-        spares = min(_expected_loss(mean + math.sqrt(learned) * (draws - mean)), fixed) + learned * further
+        then = _expected_loss(mean + math.sqrt(learned) * (draws - mean))
+        part = (then - now) / (known - now) if known > now else 1.0
+        spares = part * fixed + learned * further
         yield More(of, number, spares)
         if perfect == 0 or spares >= _MOST_OF_IT * perfect:
             return

@@ -325,11 +325,12 @@ def compared(
     The cheapest comes first, then those that may be no dearer, then the others, each group ordered by cost.
     """
     order = _by_cost(drawn.estimate)
-    no_dearer = _may_cost_no_more(drawn.against(order[0]), order[0])
+    compared = drawn.against(order[0])
+    no_dearer = _may_cost_no_more(compared, order[0])
     tied = [index for index in order if no_dearer[index]]
     order = [*tied, *(index for index in order if index not in tied)]
-    drawn, policies, n_draws = drawn.of(order), [policies[index] for index in order], len(drawn.both)
-    compared = drawn.against(0)
+    drawn, compared, policies = drawn.of(order), compared.of(order), [policies[index] for index in order]
+    n_draws = len(drawn.both)
     best = share_best(compared.both) if n_draws else None
     slack = _slack(drawn.estimate)
     judged: list[JudgedPolicy] = []
