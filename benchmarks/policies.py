@@ -168,11 +168,12 @@ def one_run(data: Data, seed: int, asked: bool, resampled: bool = False) -> Run:
 
 def checked(judgement: Judgement, counted: Floats, drawn: Floats, rng: np.random.Generator) -> Run:
     """Compare a judgement with the costs counted on the second half, and with their bootstrap draws."""
-    expected = judgement.drawn.both + drawn - drawn.mean(axis=0)
+    noise = drawn - drawn.mean(axis=0)
+    costs, expected = judgement.drawn.both + noise, judgement.drawn.against(0).both + noise
     one, other = rng.choice(len(counted), 2, replace=False)
     while np.array_equal(judgement.drawn.both[:, one], judgement.drawn.both[:, other]):
         one, other = rng.choice(len(counted), 2, replace=False)
-    low, high = np.quantile(expected[:, one] - expected[:, other], [0.05, 0.95])
+    low, high = np.quantile(costs[:, one] - costs[:, other], [0.05, 0.95])
     covered = bool(low <= counted[one] - counted[other] <= high)
     same = 1e-9 * counted.max()
     least = expected <= expected.min(axis=1, keepdims=True) + same
