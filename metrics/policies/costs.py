@@ -140,7 +140,7 @@ class PolicyCosts:
         """
         b, p, k = len(shares), len(self.policies), len(self.cases)
         cases = self.cases if self.people is None else self.people.by_class
-        if self.policies[first].decides == "practice":
+        if self.policies[first].decides == "practice":  # known rates are not doubted
             cases = np.zeros(k, dtype=np.int64) if self.practice is None else self.practice
         often = unshown_decisions(self.policies, first, self.rates, cases, self.pairing).reshape(p, -1).T
         if not b or not often.any():
