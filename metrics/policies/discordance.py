@@ -4,8 +4,8 @@ The bootstrap knows only what happened. If the first of two policies is right on
 no draw says otherwise, and the first seems sure to be better.
 
 Two policies disagree on a case of class i against the first if the first is wrong and the other right. Where no case of
-the class is like that, although on cases of other classes the first says j and the other i, such cases get the weight of
-half a case, Gamma(1/2) beside Gamma(n) of the n cases, as under Jeffreys' prior (L. Brown, T. Cai and A. DasGupta,
+the class is like that, although on cases of other classes the first says j and the other i, such cases get the weight
+of half a case, Gamma(1/2) beside Gamma(n) of the n cases, as under Jeffreys' prior (L. Brown, T. Cai and A. DasGupta,
 "Interval estimation for a binomial proportion", Statistical Science 16, 2001). Where a case shows it, the bootstrap
 knows it.
 """

@@ -66,7 +66,7 @@ def test_costs_themselves_stay_as_they_were_counted(monkeypatch):
 
 
 def test_a_lower_threshold_of_the_same_model_is_not_doubted_where_it_cannot_err():
-    """Whoever is ill for the higher threshold is so for the lower one, which misses nobody whom the higher one finds."""
+    """Whoever is ill for the higher threshold is so for the lower one, which misses nobody whom that one finds."""
     true = np.repeat([0, 1], 30)
     low = np.repeat([0, 0, 1, 0, 1], [20, 8, 2, 9, 21])
     high = np.repeat([0, 1, 1, 0, 1], [20, 8, 2, 3, 27])
