@@ -40,7 +40,7 @@ class Recommendation:
     ----------
     pieces : tuple of Piece
         The sentence: "Call it cancer where **Size and texture** says **22 % or more**." It begins with "Best guess
-        only." if another policy is more likely to be better, or if these costs should not be used for decisions.
+        only." if it is more likely than not that another policy is better, or if these costs should not be used for decisions.
     spares : str
         The gain, in whole cases, over present practice or the best policy without a model.
     sureness : str
@@ -109,7 +109,7 @@ def short_recommendation(ranking: Ranking) -> str:
 
 
 def _is_a_guess(ranking: Ranking) -> bool:
-    """Return whether another policy is more likely to be better, or these costs should not be used for decisions."""
+    """Return whether another policy is better more likely than not, or these costs should not be used for decisions."""
     unsure = ranking.sure is not None and ranking.sure < UNSURE
     return unsure or ranking.metric.quality.provisional in NOT_TO_DECIDE_BY
 
