@@ -40,7 +40,8 @@ class Recommendation:
     ----------
     pieces : tuple of Piece
         The sentence: "Call it cancer where **Size and texture** says **22 % or more**." It begins with "Best guess
-        only." if it is more likely than not that another policy is better, or if these costs should not be used for decisions.
+        only." if it is more likely than not that another policy is better, or if these costs should not be used for
+        decisions.
     spares : str
         The gain, in whole cases, over present practice or the best policy without a model.
     sureness : str
