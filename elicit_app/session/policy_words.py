@@ -181,23 +181,20 @@ def information_texts(judgement: Judgement) -> InformationTexts | None:
     found, advice = judgement.information, judgement.advice
     if found is None or advice is None:
         return None
-    # A bootstrap of few cases cannot say what more of them would show.
-    few = judgement.too_few is not None
-    chosen = [one for one in _chosen(found) if one.of == "answers" or not few]
-    more = tuple(_more_text(found, one, judgement.words.cases) for one in chosen)
-    return InformationTexts(advice, _loss_text(judgement, found, few), more)
+    if not found.at_stake and judgement.too_few is not None:  # few cases cannot show that nothing is at stake
+        return InformationTexts(advice, "What that costs cannot be said.", ())
+    more = tuple(_more_text(found, one, judgement.words.cases) for one in _chosen(found))
+    return InformationTexts(advice, _loss_text(judgement, found), more)
 
 
-def _loss_text(judgement: Judgement, found: Information, few: bool) -> str:
-    """Return what deciding now costs on average, as a sentence; with few cases it is a lower bound."""
-    if not found.at_stake and few:
-        return "What that costs cannot be said."
+def _loss_text(judgement: Judgement, found: Information) -> str:
+    """Return what deciding now costs on average, as a sentence."""
     doubted = capitalised(found.doubted)
     if not found.at_stake:
         of_it = "" if found.doubted == DOUBTED else " of them"
         return f"{doubted} costs nothing: whatever is true{of_it}, the first stays the best."
     unit, loss = judgement.mistake(*judgement.unit), total_cost(found.at_stake)
-    lost = f"{'at least ' if few else ''}{loss} {unit.one if loss == '1' else unit.many}"
+    lost = f"{loss} {unit.one if loss == '1' else unit.many}"
     why = ""
     if found.of_deciding_anew > _PARTLY * found.at_stake:
         much = "mainly" if found.of_deciding_anew > _MAINLY * found.at_stake else "partly"

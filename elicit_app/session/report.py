@@ -324,8 +324,9 @@ def _method(
             )
         if judgement.n_draws:
             sentences.append(
-                "Doubt from the cases: Bayesian bootstrap, paired over policies (Rubin 1981). What more would bring: "
-                "expected value of partial perfect information (Claxton 1999)."
+                "Doubt from the cases: Bayesian bootstrap, paired over policies (Rubin 1981), and for disagreements "
+                "that no case shows Jeffreys' prior. What more would bring: expected value of partial perfect "
+                "information (Claxton 1999)."
             )
     sections = [Section("How it was done", (Paragraph(" ".join(sentences)),))] if sentences else []
     if asked is not None and asked.shown:
