@@ -208,12 +208,17 @@ def _chosen(found: Information) -> tuple[More, ...]:
     if answers and found.of_known_values == 0:
         answers = [More("answers", _FEW_ANSWERS, 0.0)]
     cases = [one for one in found.more if one.of == "cases"]
-    few = [cases[len(cases) // 2]] if len(cases) > 1 else []
+    # where the large amount spares nothing, a small one goes without saying
+    few = [cases[len(cases) // 2]] if len(cases) > 1 and _share(found, cases[-1]) >= _NOTHING else []
     return (*answers[-1:], *few, *cases[-1:])
 
 
+def _share(found: Information, one: More) -> float:
+    return one.spares / found.at_stake if found.at_stake > 0 else 0.0
+
+
 def _more_text(found: Information, one: More, cases: str) -> MoreText:
-    share = one.spares / found.at_stake if found.at_stake > 0 else 0.0
+    share = _share(found, one)
     noun = "answer" if one.of == "answers" else cases
     plural = "s" if one.of == "answers" and one.number != 1 else ""
     spares = "spare nothing"
