@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from elicit_app.study.model import Study
 
 SESSION_ENDING, PACK_ENDING = ".session.jsonl", ".elicit"
-ANY_SESSION = ".jsonl"  # whoever names a session in the terminal may leave out the rest
 PREDICTIONS = (".csv", ".parquet", ".pq", ".npz")
 
 PATIENCE = 0.7  # seconds that closing waits for running computations
@@ -176,10 +175,10 @@ class Flow(QObject):
     def open(self, ref: str) -> None:
         """Open a study by name, a study folder, a predictions file, or a session."""
         self._leave_session()
-        if ref.endswith(ANY_SESSION):
-            self._open_session(Path(ref))
-            return
         path = Path(ref)
+        if _is_session(path):
+            self._open_session(path)
+            return
         if path.is_file() and path.suffix.lower() in PREDICTIONS:
             self._read((path,))
             return
@@ -194,9 +193,9 @@ class Flow(QObject):
         """Open chosen or dropped files: a study folder, a packed study, a session, or predictions of one study."""
         if not paths:
             return
-        if len(paths) == 1 and (paths[0].is_dir() or paths[0].name.endswith((ANY_SESSION, PACK_ENDING))):
+        if len(paths) == 1 and (paths[0].is_dir() or paths[0].name.endswith(PACK_ENDING) or _is_session(paths[0])):
             self.open(str(paths[0]))
-        elif all(path.name.endswith(ANY_SESSION) for path in paths):
+        elif all(_is_session(path) for path in paths):
             self._show_failure("These files are answers", Problem("Open their study, and drop them onto its page."))
         else:
             self._read(paths)
@@ -377,6 +376,15 @@ class Flow(QObject):
         if self._session_flow is not None:
             self._session_flow.use_settings(settings)
         self.settings_changed.emit(settings)
+
+
+def _is_session(path: Path) -> bool:
+    """Return `is_session`; the name of a study or of predictions is known without loading anything."""
+    if path.suffix.lower() in PREDICTIONS or not (path.name.endswith(".jsonl") or path.is_file()):
+        return False
+    from elicit_app.session.journal.files import is_session
+
+    return is_session(path)
 
 
 def _study_to_ask(ref: str) -> Study:

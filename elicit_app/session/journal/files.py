@@ -33,6 +33,7 @@ SUFFIX = ".session.jsonl"
 MOST_BACKUPS = 5
 _NEW = os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _PRIVATE = 0o600
+_FORMAT, _HEAD = b'"format":"elicit-session"', 200
 _BACKUP = re.compile(rf"\d{{4}}-\d\d-\d\d-\d{{6}}-\d{{6}}{re.escape(SUFFIX)}")
 
 
@@ -42,6 +43,17 @@ class Mark(NamedTuple):
     lines: int
     digest: str
     answers: int
+
+
+def is_session(path: Path) -> bool:
+    """Return whether a file is a session, by its name or, since any name can be typed, because it begins like one."""
+    if path.name.endswith(".jsonl"):
+        return True
+    with suppress(OSError):
+        if path.is_file():
+            with path.open("rb") as file:
+                return _FORMAT in file.read(_HEAD)
+    return False
 
 
 def backup_folder(path: Path) -> Path:

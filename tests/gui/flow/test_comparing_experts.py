@@ -152,9 +152,12 @@ def test_from_the_study_and_from_a_result_and_back_there(window, finished, on):
     assert window.pages.shown is results
 
 
-def test_a_session_is_opened_whatever_it_was_called_in_the_terminal(window, finished, on, tmp_path):
-    shutil.copy(finished / "1.session.jsonl", tmp_path / "mine.jsonl")
-    window.flow.open_files((tmp_path / "mine.jsonl",))
+@pytest.mark.parametrize("name", ["mine.jsonl", "mine.session", "mine"])
+def test_a_session_is_opened_whatever_it_was_called_in_the_terminal(window, finished, on, tmp_path, name):
+    shutil.copy(finished / "1.session.jsonl", tmp_path / name)
+    window.flow.open_files((tmp_path / name,))
+    assert on("results") is window.pages.shown
+    window.flow.open(str(tmp_path / name))
     assert on("results") is window.pages.shown
     (tmp_path / "rows.jsonl").write_text('{"a": 1}\n')
     window.flow.open_files((tmp_path / "rows.jsonl",))

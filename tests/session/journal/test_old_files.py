@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from elicit_app.elicitation.questions import Choice
-from elicit_app.session.journal.files import read
+from elicit_app.session.journal.files import is_session, read
 from elicit_app.session.session import Session
 
 OLD = Path(__file__).parent / "old"
@@ -28,6 +28,18 @@ def test_every_answer_means_what_it_meant(path):
         assert [list(row) for row in event.pair.first] == old["pair"]["a"]
         assert [list(row) for row in event.pair.second] == old["pair"]["b"]
         assert event.pair.repeat_of == old["pair"].get("repeat_of")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_it_is_known_by_any_name(path, tmp_path):
+    assert is_session(shutil.copyfile(path, tmp_path / "alice"))
+
+
+def test_nothing_else_is_taken_for_a_session(tmp_path):
+    (tmp_path / "words").write_text('{"format":"elicit-study"}')
+    (tmp_path / "bytes").write_bytes(bytes(range(256)))
+    assert not any(is_session(tmp_path / name) for name in ("words", "bytes", "missing", "."))
+    assert is_session(tmp_path / "missing.jsonl")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
