@@ -138,13 +138,16 @@ class LinearAxis:
 
     @classmethod
     def of_differences(cls, differences: Iterable[tuple[float, tuple[float, float] | None]], cost: float) -> LinearAxis:
-        """Return an axis for extra costs, with ranges, over the cheapest `cost`; far outliers are left out."""
+        """Return an axis for extra costs, with ranges, over the cheapest `cost`.
+
+        Far outliers are left out, unless their range includes no difference: they may be the best.
+        """
         held = [0.0]
         lows: list[float] = []
         highs: list[float] = []
         reach = 0.0  # of the differences so far, and of the ranges that include no difference
         for index, (difference, range_) in enumerate(sorted(differences, key=lambda one: one[0])):
-            if index > 1 and 0 < _TOO_FAR * reach < difference:
+            if index > 1 and 0 < _TOO_FAR * reach < difference and (range_ is None or range_[0] > 0):
                 break
             held.append(difference)
             reach = max(reach, difference)

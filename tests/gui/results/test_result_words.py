@@ -45,6 +45,12 @@ def test_one_long_range_does_not_squeeze_an_axis_of_ratios():
     assert LogAxis.around([4_000.0, 2.0], ends).high > 4_000, "estimates are held"
 
 
+def test_what_may_be_the_best_is_on_the_axis_of_differences():
+    near = [(0.0, (0.0, 0.0)), (0.5, (-0.02, 1.4))]
+    assert LinearAxis.of_differences([*near, (3.0, (0.1, 7.5))], 6.0).high < 3
+    assert LinearAxis.of_differences([*near, (3.0, (-1.5, 7.5))], 6.0).holds((3.0, 3.0))
+
+
 def test_one_long_range_does_not_squeeze_an_axis_of_differences():
     usual = [(0.0, None), (10.0, (-5.0, 30.0)), (20.0, (1.0, 45.0)), (25.0, (2.0, 60.0))]
     axis = LinearAxis.of_differences([*usual, (30.0, (-900.0, 950.0))], 1_000.0)
