@@ -47,8 +47,8 @@ def test_one_long_range_does_not_squeeze_an_axis_of_ratios():
 
 def test_what_may_be_the_best_is_on_the_axis_of_differences():
     near = [(0.0, (0.0, 0.0)), (0.5, (-0.02, 1.4))]
-    assert LinearAxis.of_differences([*near, (3.0, (0.1, 7.5))], 6.0).high < 3
-    assert LinearAxis.of_differences([*near, (3.0, (-1.5, 7.5))], 6.0).holds((3.0, 3.0))
+    assert LinearAxis.of_differences([*near, (30.0, (0.1, 75.0))], 60.0).high < 3
+    assert LinearAxis.of_differences([*near, (30.0, (-1.5, 75.0))], 60.0).holds((30.0, 30.0))
 
 
 def test_one_long_range_does_not_squeeze_an_axis_of_differences():
