@@ -116,6 +116,8 @@ def _policies(console: Console, judgement: Judgement) -> None:
 
 
 def _above(range_: Range) -> str:
+    if range_ == (0.0, 0.0):
+        return "the same"
     low, high = (f"{'-' if end < 0 else '+'}{total_cost(abs(end))}" for end in range_)
     return f"{low} to {high}"
 

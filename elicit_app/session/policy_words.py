@@ -128,6 +128,10 @@ def _shared_note(judgement: Judgement) -> str:
         return f"Rank 1 {times}: these cost the same."
     doubt = doubts.pop() if len(doubts) == 1 else "both"
     whose = {"cases": cases, "answers": "the answers", "both": f"the answers and {cases} together"}[doubt]
+    alike = 1 + sum(main_doubt(one) == "none" for one in tied[1:])
+    if alike > 1:
+        first = f"the first {number_word(alike)} decide alike"
+        return f"Rank 1 {times}: {first}, and {whose} cannot tell them from the others."
     return f"Rank 1 {times}: {whose} cannot tell these apart."
 
 

@@ -246,6 +246,18 @@ def test_a_stated_prevalence_replaces_the_one_of_the_data(traffic):
         assert view.judged.cost_per_population == pytest.approx(stated.population * (1 - view.accuracy))
 
 
+def test_policies_that_decide_alike_are_said_to():
+    metric = ElicitedMetric.from_cost_matrix(["ill", "well"], [[0, 5], [1, 0]])
+    true = np.repeat(["ill", "well"], 50)
+    right = np.where(np.arange(100) % 10 == 0, 0.1, 0.9)
+    proba = np.where((true == "ill")[:, None], np.column_stack([right, 1 - right]), np.column_stack([1 - right, right]))
+    other = proba.copy()
+    other[1] = 1 - other[1]
+    notes = policy_texts(judge(metric, true, {"a": proba, "b": other})).notes
+    alike = "Rank 1 five times: the first two decide alike, and 100 cases cannot tell them from the others."
+    assert any(alike == note for note in notes)
+
+
 @pytest.mark.parametrize(("cases", "lost"), [(6, "What that costs cannot be said."), (60, "costs nothing")])
 def test_what_few_cases_leave_unknown_is_not_said_to_cost_nothing(cases, lost):
     metric = ElicitedMetric.from_cost_matrix(["ill", "well"], [[0, 5], [1, 0]])
