@@ -8,7 +8,7 @@ prevalence.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -189,6 +189,25 @@ class PolicyCosts:
     def shares_at(self, prevalence: ArrayLike | Mapping[Any, float] | None, classes: ClassIndex) -> Floats:
         """Return the stated shares of the true classes, see `stated_shares`, or the counted ones if none are stated."""
         return self.own_shares if prevalence is None else stated_shares(prevalence, classes, self.cases)
+
+
+@dataclass(frozen=True, eq=False)
+class Unshown:
+    """What policies may cost less than one of them though no case shows it, per population."""
+
+    costs: PolicyCosts
+    shares: Floats  # shape (b, k): shares of the true classes
+    population: int
+    places: tuple[int, ...]  # of the policies among those of the costs
+
+    def of(self, places: Sequence[int]) -> Unshown:
+        """Return the same for some of the policies."""
+        return replace(self, places=tuple(self.places[place] for place in places))
+
+    def against(self, first: int) -> tuple[Floats, Floats]:
+        """Return draws of shape (b, p) with both uncertainties, and with that of the cases alone."""
+        both, cases = self.costs.unshown_costs(self.places[first], self.shares)
+        return self.population * both[:, self.places], self.population * cases[:, self.places]
 
 
 def policy_costs(

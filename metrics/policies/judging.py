@@ -17,7 +17,7 @@ from metrics.inputs.labels import checked_rows
 from metrics.measures.confusion import macro_f1, natural_frequencies
 from metrics.measures.costs import cost_sensitive_decisions
 from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always, case_table, numbered_groups, of_model
-from metrics.policies.costs import PolicyCosts, UnitCosts, policy_costs, usual_draws
+from metrics.policies.costs import PolicyCosts, UnitCosts, Unshown, policy_costs, usual_draws
 from metrics.policies.deciding_anew import enough_draws, savings_of_deciding_anew
 from metrics.policies.judgement import Judgement
 from metrics.policies.ranking import FEW_OF_CLASS, CostDraws, JudgedPolicy, Threshold, compared, few_cases
@@ -222,11 +222,6 @@ class Judge:
         anew = None
         if answers is not None and self.anew is not None:
             anew = self.population * (answers[: len(self.anew)] - np.einsum("skp,k->sp", self.anew, own))
-
-        def unshown(first: int) -> tuple[Floats, Floats]:
-            both, cases = costs.unshown_costs(first, shares)
-            return self.population * both, self.population * cases
-
         return CostDraws(
             estimate=self.population * (own @ costs.estimate),
             both=self.population * costs.drawn_from_both(shares),
@@ -234,7 +229,7 @@ class Judge:
             anew=anew,
             cases=self.population * costs.drawn_from_cases(shares),
             worth=costs.worth,
-            unshown=unshown,
+            unshown=Unshown(costs, shares, self.population, tuple(range(len(costs.policies)))),
         )
 
     def _notes_at(self, shares: Floats) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from metrics.elicited.metric_parts import NOT_TO_DECIDE_BY, CaseWords, Consequen
 from metrics.inputs.arguments import Floats
 from metrics.measures.costs import EQUAL_COST
 from metrics.policies.cases import People, Policy
+from metrics.policies.costs import Unshown
 from metrics.policies.information import Information, information
 from metrics.text import counted, probability
 
@@ -119,9 +120,7 @@ class CostDraws:
     """Costs of p policies per population: the estimate (p,), and paired draws (b, p) with both uncertainties or one.
 
     `answers` is None if the metric has no draws, `anew` also where no probabilities are at hand: the costs (s, p) if
-    decisions follow each of the first s draws of `answers`. `worth` (b,) is that of `UnitCosts`. `unshown` returns what
-    the policies may cost less than a given one though no case shows it, per population, as draws with both
-    uncertainties and with that of the cases.
+    decisions follow each of the first s draws of `answers`. `worth` (b,) is that of `UnitCosts`.
     """
 
     estimate: Floats
@@ -129,23 +128,19 @@ class CostDraws:
     answers: Floats | None
     cases: Floats
     worth: Floats
-    unshown: Callable[[int], tuple[Floats, Floats]]
+    unshown: Unshown
     anew: Floats | None = None
 
     def of(self, places: Sequence[int]) -> CostDraws:
         """Return the costs of some of the policies."""
         at = list(places)
         answers, anew = (None if draws is None else draws[:, at] for draws in (self.answers, self.anew))
-
-        def unshown(first: int) -> tuple[Floats, Floats]:
-            both, cases = self.unshown(at[first])
-            return both[:, at], cases[:, at]
-
+        unshown = self.unshown.of(at)
         return CostDraws(self.estimate[at], self.both[:, at], answers, self.cases[:, at], self.worth, unshown, anew)
 
     def against(self, first: int) -> CostDraws:
         """Return the costs for a comparison with the first policy: what no case shows may speak for the others."""
-        both, cases = self.unshown(first)
+        both, cases = self.unshown.against(first)
         return replace(self, both=self.both - both, cases=self.cases - cases)
 
 

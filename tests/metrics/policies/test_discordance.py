@@ -1,5 +1,7 @@
 """What disagreements could cost though no case has shown it: Jeffreys' prior, laws, and what the bootstrap knows."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -134,6 +136,11 @@ def test_among_some_policies_another_one_is_compared_with_the_rest():
     assert without.best.name.startswith("b")
     assert sum(one.probability_best for one in without.policies) == pytest.approx(1)
     assert without.among(lambda policy: policy.model is None).best.policy.decides == "always"
+
+
+def test_a_judgement_can_be_stored():
+    judgement = pickle.loads(pickle.dumps(two_models(3)))
+    assert judgement.among(lambda policy: policy.model is not None).sure == judgement.sure
 
 
 def test_curves_are_as_sure_as_the_judgement():
