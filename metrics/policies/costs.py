@@ -139,7 +139,7 @@ class PolicyCosts:
         `metrics.policies.discordance`.
         """
         b, p, k = len(shares), len(self.policies), len(self.cases)
-        cases = self.cases if self.people is None else self.people.by_class
+        cases = self.independent_cases
         if self.policies[first].decides == "practice":  # known rates are not doubted
             cases = np.zeros(k, dtype=np.int64) if self.practice is None else self.practice
         often = unshown_decisions(self.policies, first, self.rates, cases, self.pairing).reshape(p, -1).T
@@ -175,16 +175,16 @@ class PolicyCosts:
         """Return the counted shares of the true classes, shape (k,)."""
         return np.asarray(self.cases / self.cases.sum())
 
-    def counted_on(self, policy: Policy) -> NDArray[np.int64] | None:
-        """Return the number of independent cases of each class behind a policy's rates, (k,); None if these are known.
+    @property
+    def independent_cases(self) -> NDArray[np.int64]:
+        """Return the number of cases by true class, (k,); of people where several cases may be of one person."""
+        return self.cases if self.people is None else self.people.by_class
 
-        Where several cases may be of one person, it is that of people.
-        """
+    def counted_on(self, policy: Policy) -> NDArray[np.int64] | None:
+        """Return the number of independent cases by class behind a policy's rates, (k,); None if these are known."""
         if policy.decides == "practice":
             return self.practice
-        if policy.model is None:
-            return None
-        return self.cases if self.people is None else self.people.by_class
+        return None if policy.model is None else self.independent_cases
 
     def shares_at(self, prevalence: ArrayLike | Mapping[Any, float] | None, classes: ClassIndex) -> Floats:
         """Return the stated shares of the true classes, see `stated_shares`, or the counted ones if none are stated."""

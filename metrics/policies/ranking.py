@@ -217,15 +217,7 @@ class Ranking:
     @cached_property
     def too_few(self) -> TooFewCases | None:
         """Return the class with too few cases to be as sure as the draws are; None if there is none."""
-        if not self.n_draws:
-            return None
-        few = few_cases(self.policies, self.prevalence)
-        if few is None:
-            return None
-        one, label, number = few
-        if one.policy.decides == "practice":
-            return TooFewCases(label, number, "practice")
-        return TooFewCases(label, number, "cases" if self.people is None else "people")
+        return few_cases(self.policies, self.prevalence, self.people is not None) if self.n_draws else None
 
     @property
     def unit_name(self) -> str:
@@ -292,19 +284,19 @@ class Ranking:
         return replace(self, model_names=models, **fields)
 
 
-def few_cases(policies: Sequence[JudgedPolicy], prevalence: Floats) -> tuple[JudgedPolicy, int, int] | None:
-    """Return a policy, a class and a number of its cases that is too small for the bootstrap; None if there is none.
+def few_cases(policies: Sequence[JudgedPolicy], prevalence: Floats, of_people: bool = False) -> TooFewCases | None:
+    """Return the class with the fewest cases of which there are too few for the bootstrap; None if there is none.
 
-    Present practice that is plainly dearer than the best is left out.
+    Present practice that is plainly dearer than the best is left out. `of_people` tells that people are counted.
     """
     found = [
-        (one, label, int(one.cases[label]))
+        TooFewCases(label, int(one.cases[label]), "practice" if practised else "people" if of_people else "cases")
         for one in policies
-        if one.cases is not None and (one.policy.decides != "practice" or one.rank == 1)
+        if one.cases is not None and (not (practised := one.policy.decides == "practice") or one.rank == 1)
         for label in np.flatnonzero((one.cases > 0) & (prevalence > 0)).tolist()
         if one.cases[label] < FEW_OF_CLASS
     ]
-    return min(found, key=lambda few: few[2], default=None)
+    return min(found, key=lambda few: few.number, default=None)
 
 
 def compared(
@@ -320,16 +312,16 @@ def compared(
     The cheapest comes first, then those that may be no dearer, then the others, each group ordered by cost.
     """
     order = _by_cost(drawn.estimate)
-    compared = drawn.against(order[0])
-    no_dearer = _may_cost_no_more(compared, order[0])
+    rivals = drawn.against(order[0])
+    no_dearer = _may_cost_no_more(rivals, order[0])
     tied = [index for index in order if no_dearer[index]]
     order = [*tied, *(index for index in order if index not in tied)]
-    drawn, compared, policies = drawn.of(order), compared.of(order), [policies[index] for index in order]
+    drawn, rivals, policies = drawn.of(order), rivals.of(order), [policies[index] for index in order]
     n_draws = len(drawn.both)
-    best = share_best(compared.both) if n_draws else None
+    best = share_best(rivals.both) if n_draws else None
     slack = _slack(drawn.estimate)
     judged: list[JudgedPolicy] = []
-    ranges = _ranges(drawn, compared) if n_draws else {}
+    ranges = _ranges(drawn, rivals) if n_draws else {}
     for index, one in enumerate(policies):
         figures: dict[str, Any] = {name: tuple(of_all[index]) for name, of_all in ranges.items()}
         cost = drawn.estimate[index]
@@ -339,11 +331,10 @@ def compared(
         judged.append(replace(one, probability_best=None if best is None else float(best[index]), **figures))
     loss = sure = None
     if n_draws:
-        least = compared.both.min(axis=1)
-        sure = float((compared.both[:, 0] <= least + EQUAL_COST * np.abs(least)).mean())
+        sure = float(_cheapest(rivals.both)[:, 0].mean())
         # More answers of the same experts do not bring the experts together.
         n_answers = 0 if metric.provenance.procedure == "pooled" else metric.provenance.questions
-        loss = _information(compared, n_answers, n_cases, words, people is not None)
+        loss = _information(rivals, n_answers, n_cases, words, people is not None)
     return {"policies": tuple(judged), "sure": sure, "information": loss, "drawn": drawn}
 
 
@@ -383,9 +374,9 @@ def _slack(estimate: Floats) -> float:
     return EQUAL_COST * float(np.abs(estimate).max())
 
 
-def _ranges(drawn: CostDraws, compared: CostDraws) -> dict[str, list[list[float]]]:
+def _ranges(drawn: CostDraws, rivals: CostDraws) -> dict[str, list[list[float]]]:
     """Return the ranges of all policies, [low, high] each, by the field of a policy that holds them."""
-    parts = {"": (drawn.both, compared.both), "cases": (drawn.cases, compared.cases)}
+    parts = {"": (drawn.both, rivals.both), "cases": (drawn.cases, rivals.cases)}
     if drawn.answers is not None:
         parts["answers"] = drawn.answers, drawn.answers
     found = {}
@@ -397,6 +388,11 @@ def _ranges(drawn: CostDraws, compared: CostDraws) -> dict[str, list[list[float]
 
 def share_best(draws: Floats) -> Floats:
     """Return the share of draws in which each policy is the cheapest; tied policies share a draw equally."""
+    cheapest = _cheapest(draws)
+    return np.asarray((cheapest / cheapest.sum(axis=1, keepdims=True)).mean(axis=0))
+
+
+def _cheapest(draws: Floats) -> NDArray[np.bool_]:
+    """Return for each draw and policy whether no other one is cheaper, shape (b, p)."""
     lowest = draws.min(axis=1, keepdims=True)
-    least = draws <= lowest + EQUAL_COST * np.abs(lowest)
-    return np.asarray((least / least.sum(axis=1, keepdims=True)).mean(axis=0))
+    return np.asarray(draws <= lowest + EQUAL_COST * np.abs(lowest))
