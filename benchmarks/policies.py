@@ -87,6 +87,7 @@ def bundled() -> list[Data]:
 
 
 def of_sklearn() -> list[Data]:
+    """Return three data sets with a linear model of few columns; of the digits these are blank, so it is at chance."""
     found = []
     for name, load in (("sk-breast", load_breast_cancer), ("sk-wine", load_wine), ("sk-digits", load_digits)):
         X, y = load(return_X_y=True)

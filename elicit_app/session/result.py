@@ -35,7 +35,7 @@ from metrics.elicited.family import MistakeKey, family_of, is_fraction, linear_f
 from metrics.elicited.metric_parts import DEVIATIONS, intervals_around, kept_draws, ranges_of_draws
 from metrics.measures.concern import ConcernScore
 from metrics.policies.cases import Practice
-from metrics.policies.judging import Judge, ModelPolicies
+from metrics.policies.judging import CostsByPrevalence, Judge, ModelPolicies
 from metrics.policies.recalibration import Calibration, calibration
 from metrics.policies.recommendation import UNSURE
 from metrics.text import day, in_zone, probability
@@ -383,9 +383,11 @@ def scenarios_of(study: Study, metric: ElicitedMetric, practice: Practice | None
     def judge_at(shares: Matrix) -> Judge:
         return judge_of(replace(study, stated_prevalence=tuple(shares)), metric, practice)
 
+    judge = judge_of(study, metric, practice)
     return Scenarios(
-        judge=judge_of(study, metric, practice),
+        judge=judge,
         judge_at=judge_at,
+        costs=CostsByPrevalence(judge.costs, study.models[0].y_true, policies_of(study, metric), study.people),
         stated=study.stated_prevalence,
         concern=np.array([_class_concern(concern, model) for model in study.models]),
         class_weight=np.array([metric.class_weight[label] for label in metric.labels]),

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from elicit_app.elicitation.questions import Counts, Matrix, Moved, Progress, Proposal, Strength
 from elicit_app.problem import Finding
+from metrics.batches import in_threads
 from metrics.elicited.exchange import ExchangeRate
 from metrics.inputs.arguments import Floats
 from metrics.measures.confusion import natural_cases
-from metrics.models.cost_curves import CostLines
+from metrics.measures.costs import EQUAL_COST
 from metrics.policies.judgement import JudgedPolicy, Judgement
-from metrics.policies.judging import Judge
+from metrics.policies.judging import CostsByPrevalence, Judge
 
 if TYPE_CHECKING:
     from metrics import ElicitedMetric
@@ -218,6 +219,16 @@ class CurvesView:
 
 
 _SAME_SHARE = 1e-9
+_MOST_SHARES, _FEWEST_SHARES = 41, 9  # at which it is looked up what costs least
+_WORK = 20_000_000  # probabilities corrected for it, about a third of a second
+
+
+class Stretch(NamedTuple):
+    """The shares of a class, from `low` to `high`, at which a model, or a decision without one, costs least."""
+
+    low: float
+    high: float
+    name: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,6 +237,7 @@ class Scenarios:
 
     judge: Judge
     judge_at: Callable[[Matrix], Judge]  # the same with probabilities corrected for shares of the true classes, (k,)
+    costs: CostsByPrevalence
     stated: tuple[float, ...] | None  # the study's prevalence where it is stated; else it is that of the cases
     concern: Matrix  # shape (m, k): Meta Pattern Concern Score of each model over the cases of each true class
     class_weight: Matrix  # shape (k,): of the metric, for that score
@@ -280,19 +292,39 @@ class Scenarios:
         changed[true] = share
         return changed
 
-    def lines(self, shares: ArrayLike, true: int) -> CostLines:
-        """Return the cost of every policy as the share of class `true` goes from 0 to 1; see `with_share`."""
-        half = self.with_share(shares, true, 0.5)
-        only = np.zeros_like(half)
-        only[true] = 1.0
-        costs = self.judge.costs
-        per_class = self.population * costs.estimate
-        base, end = (2 * half - only) @ per_class, only @ per_class
-        words = self.judge.words
-        names = tuple(
-            policy.name if policy.predicted is None else words.following(policy.predicted) for policy in costs.policies
+    def cheapest(self, shares: ArrayLike, true: int, low: float, high: float) -> tuple[Stretch, ...]:
+        """Return what costs least as the share of class `true` goes from `low` to `high`; see `with_share`.
+
+        A model is named however it decides: as it is, with the costs, or corrected for the prevalence.
+        """
+        numbers = sum(proba.size for _, proba in self.costs.models)
+        odds = np.geomspace(
+            low / (1 - low), high / (1 - high), int(np.clip(_WORK // numbers, _FEWEST_SHARES, _MOST_SHARES))
         )
-        return CostLines(names, base, end - base)
+        at = odds / (1 + odds)
+        at[[0, -1]] = low, high
+        found = in_threads(lambda share: self._least_costs(self.with_share(shares, true, share)), at)
+        names = tuple(found[0])
+        costs = np.array([[one[name] for name in names] for one in found])
+        first = (costs <= costs.min(axis=1, keepdims=True) * (1 + EQUAL_COST)).argmax(axis=1)
+        ends = [low]
+        for place in np.flatnonzero(np.diff(first)):
+            now, then = first[place], first[place + 1]
+            before, after = (costs[place + step, then] - costs[place + step, now] for step in (0, 1))
+            ends.append(float(at[place] + (at[place + 1] - at[place]) * before / (before - after)))
+        ends.append(high)
+        cheapest = [int(first[0]), *first[1:][np.diff(first) != 0].tolist()]
+        return tuple(Stretch(start, end, names[one]) for start, end, one in zip(ends, ends[1:], cheapest, strict=False))
+
+    def _least_costs(self, shares: Matrix) -> dict[str, float]:
+        """Return the least cost per case of each model, and the cost of each policy without one, by name."""
+        found: dict[str, float] = {}
+        for policy, cost in zip(*self.costs.at(shares), strict=True):
+            name = policy.model or policy.name
+            if policy.predicted is not None:
+                name = self.judge.words.following(policy.predicted)
+            found[name] = min(found.get(name, np.inf), float(cost))
+        return found
 
     def cases(self, shares: ArrayLike | None = None) -> tuple[int, ...]:
         """Return the whole cases of each true class in the population."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,29 +33,34 @@ class BreakEven:
     above: str
 
 
-@dataclass(frozen=True)
-class Segment:
-    """A range of the ratio, from `low` to `high`, in which the model `name` is cheapest."""
-
-    low: float
-    high: float
-    name: str
-
-
 @dataclass(frozen=True, eq=False)
-class CostLines:
-    """Costs of models as linear functions of one number v >= 0, such as an exchange rate or the share of a class.
+class CostCurve:
+    """Mean costs of models over one exchange rate, per case, in units of the yardstick mistake.
 
-    The cost of model m at v is ``fixed[m] + slope[m] * v``.
+    Parameters
+    ----------
+    models : tuple of str
+        Names of m models.
+    fixed, slope : ndarray of shape (m,)
+        The cost of a model at the ratio r is ``fixed + slope * r``; the slope is the share of the cases with the
+        mistake.
+    elicited : float
+        The elicited ratio.
+    plausible : tuple of float or None
+        Its 90 % range, if the metric has one; the upper end may be inf.
+    mistake : str
+        Name of the mistake.
     """
 
     models: tuple[str, ...]
-    # shape (models,): intercept and slope of each model's cost
     fixed: Floats
     slope: Floats
+    elicited: float
+    plausible: tuple[float, float] | None
+    mistake: str
 
     def cost(self, ratio: ArrayLike) -> Floats:
-        """Return the mean cost of each model, shape (models, ...), at values of v, shape (...)."""
+        """Return the mean cost of each model, shape (models, ...), at ratios of shape (...)."""
         ratios = np.asarray(ratio, dtype=np.float64)
         return np.asarray(np.add.outer(self.fixed, 0 * ratios) + np.multiply.outer(self.slope, ratios))
 
@@ -80,32 +84,6 @@ class CostLines:
             following = int(first[np.argmin(self.slope[first])])
             points.append(BreakEven(ratio, self.models[current], self.models[following]))
             current = following
-
-    def segments(self, low: float, high: float) -> tuple[Segment, ...]:
-        """Return the cheapest models between two values of v, 0 < `low` < `high`, as consecutive segments."""
-        ends = [low, *(point.ratio for point in self.break_even_points() if low < point.ratio < high), high]
-        return tuple(Segment(start, end, self.cheapest(math.sqrt(start * end))) for start, end in pairwise(ends))
-
-
-@dataclass(frozen=True, eq=False)
-class CostCurve(CostLines):
-    """Mean costs of models over one exchange rate, per case, in units of the yardstick mistake.
-
-    Parameters
-    ----------
-    models, fixed, slope
-        As in `CostLines`; the slope is the share of the cases with the mistake.
-    elicited : float
-        The elicited ratio.
-    plausible : tuple of float or None
-        Its 90 % range, if the metric has one; the upper end may be inf.
-    mistake : str
-        Name of the mistake.
-    """
-
-    elicited: float
-    plausible: tuple[float, float] | None
-    mistake: str
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the lines, the break-even points and the elicited ratio, over a logarithmic axis.

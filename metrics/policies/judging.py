@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -249,6 +250,44 @@ class Judge:
             then += ", with a threshold for the probability as the model gives it." if two else "."
         known = f"The models' probabilities are for {two_digits(100 * own[at])} % “{self.metric.classes[at]}”"
         return (f"{known}, as in the cases; {then}",)
+
+
+@dataclass(frozen=True, eq=False)
+class CostsByPrevalence:
+    """The estimated costs of all policies at any prevalence, without draws: what `Judge.at` reports, in less time."""
+
+    costs: PolicyCosts  # of the same models, corrected for whatever prevalence
+    true: NDArray[np.int64]  # shape (n,)
+    models: Sequence[tuple[ModelPolicies, NDArray[Any]]]  # with their probabilities, (n, k), for these cases
+    people: NDArray[np.int64] | None = None  # shape (n,)
+
+    def at(self, shares: Floats) -> tuple[tuple[Policy, ...], Floats]:
+        """Return the policies and their mean costs per case, (p,), at shares of the true classes, (k,) with sum 1."""
+        kept = [index for index, policy in enumerate(self.costs.policies) if policy.correction is None]
+        policies, costs = [self.costs.policies[index] for index in kept], [*(shares @ self.costs.estimate[:, kept])]
+        for (model, _), proba in zip(self.models, self._best_known, strict=True):
+            known = model.calibration.at(shares, self.costs.cases)
+            if known.correction is None:
+                continue
+            policies.append(replace(model, calibration=known).policies[-1])
+            decided = cost_sensitive_decisions(known.corrected(proba), model.cost_matrix)
+            costs.append(float(shares @ self._by_class(decided)))
+        return tuple(policies), np.array(costs)
+
+    @cached_property
+    def _best_known(self) -> tuple[NDArray[Any], ...]:
+        """Return the probabilities of each model that are corrected: recalibrated where they need it."""
+        return tuple(
+            [used for policy, used in model.deciding(proba, people=self.people) if policy.correction is None][-1]
+            for model, proba in self.models
+        )
+
+    def _by_class(self, decided: NDArray[np.int64]) -> Floats:
+        """Return the mean cost of decisions, (n,), for the cases of each true class, (k,)."""
+        cases = self.costs.cases
+        k = len(cases)
+        counts = np.bincount(self.true * k + decided, minlength=k * k).reshape(k, k)
+        return np.asarray((counts * self.costs.unit_costs.estimate).sum(axis=1) / np.maximum(cases, 1))
 
 
 def judge(

@@ -25,7 +25,7 @@ from elicit_app.gui.pages.messages import (
 )
 from elicit_app.gui.pages.review import FITS, HEADS, AnswersTable, AnswerWords, ReviewPage, answer_words
 from elicit_app.gui.question.page import PracticePage, QuestionPage
-from elicit_app.gui.results.page import ResultsPage
+from elicit_app.gui.results.page import TABS, ResultsPage
 from elicit_app.gui.settings import FONT_PERCENTS, Settings
 from elicit_app.gui.setup.begin_page import BeginPage, SessionRequest
 from elicit_app.gui.setup.columns_page import ColumnsPage
@@ -352,6 +352,8 @@ def test_painted_plots_are_texts_to_a_screen_reader(qtbot, long_words, answered)
         assert seen.role() == QAccessible.Role.StaticText
         assert seen.text(QAccessible.Text.Name)
         assert len(seen.text(QAccessible.Text.Description)) > 50
+    page.tabs.setCurrentIndex([name for name, _ in TABS].index("Other prevalence"))
+    page.show()
     track = QAccessible.queryAccessibleInterface(page.prevalence.shares.track)
     assert track.role() == QAccessible.Role.Slider
     assert "Cheapest from" in track.text(QAccessible.Text.Description)

@@ -7,7 +7,7 @@ from itertools import cycle
 from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter
+from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import QSlider, QWidget
 
 from elicit_app.gui import theme
@@ -20,9 +20,8 @@ from elicit_app.gui.results.plotting import ShareAxis
 from elicit_app.gui.results.recommendation import NO_MODELS, TableCard
 from elicit_app.gui.theme import CENTRE, Role, Tokens, em, font
 from elicit_app.session import sentences as words
-from elicit_app.session.views import ResultView, Scenarios
+from elicit_app.session.views import ResultView, Scenarios, Stretch
 from elicit_app.study.model import Study
-from metrics.models.cost_curves import Segment
 from metrics.text import capitalised
 
 STEPS = 1000
@@ -55,15 +54,15 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
         self.setPageStep(50)
         self.setSingleStep(5)
         self._scale = Scale(ShareAxis(0.01, 0.99), "", str, 0.5)
-        self._segments: tuple[Segment, ...] = ()
+        self._stretches: tuple[Stretch, ...] = ()
         self.number = 0.5
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.valueChanged.connect(self._moved)
 
-    def show_scale(self, scale: Scale, segments: tuple[Segment, ...]) -> None:
-        self._scale, self._segments = scale, segments
+    def show_scale(self, scale: Scale, stretches: tuple[Stretch, ...]) -> None:
+        self._scale, self._stretches = scale, stretches
         annotate(self, name=scale.question, more=self._description())
-        self.update()
+        self.set_number(self.number)
 
     def set_number(self, number: float) -> None:
         """Put the handle at `number`, without emitting."""
@@ -105,7 +104,7 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
 
     def _description(self) -> str:
         as_text = self._scale.as_text
-        parts = [f"Cheapest from {as_text(s.low)} to {as_text(s.high)}: {s.name}." for s in self._segments]
+        parts = [f"Cheapest from {as_text(s.low)} to {as_text(s.high)}: {s.name}." for s in self._stretches]
         note = self._note()
         return " ".join([*parts, f"{capitalised(note)}."])
 
@@ -117,8 +116,8 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
 
     def _paint_track(self, painter: QPainter, colours: Tokens) -> None:
         # Two alternating greys distinguish neighbours; the names above identify them.
-        for segment, shade in zip(self._segments, cycle((colours.line2, colours.ink)), strict=False):
-            left, right = self._x(segment.low), self._x(segment.high)
+        for stretch, shade in zip(self._stretches, cycle((colours.line2, colours.ink)), strict=False):
+            left, right = self._x(stretch.low), self._x(stretch.high)
             painter.fillRect(QRectF(left, em(_MIDDLE) - em(2.5), right - left, em(5)), shade)
 
     def _paint_ticks(self, painter: QPainter, colours: Tokens) -> None:
@@ -134,7 +133,7 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
         plotting.square(painter, colours.ink, self._x(self._scale.own), em(_MIDDLE))
 
     def _paint_changes(self, painter: QPainter, colours: Tokens) -> None:
-        for change in self._segments[1:]:
+        for change in self._stretches[1:]:
             x = self._x(change.low)
             plotting.rule(painter, plotting.pen(colours.ink), x, em(_MIDDLE) - em(26), x, em(_MIDDLE) + em(24))
         for text, room in self._change_boxes().items():
@@ -146,23 +145,23 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
         for text, room in self.named().values():
             write(painter, room, text, face, colours.ink, CENTRE)
 
-    def named(self) -> dict[Segment, tuple[str, QRectF]]:
+    def named(self) -> dict[Stretch, tuple[str, QRectF]]:
         """Return the names of the cheapest policies with their boxes, each over its own part of the track.
 
         The policy at the handle is always named, over the handle if its part is too short, and is called the
         cheapest if there is room. Other names without room are only in the description.
         """
-        gap, found = em(10), dict[Segment, tuple[str, QRectF]]()
+        gap, found = em(10), dict[Stretch, tuple[str, QRectF]]()
         metrics = QFontMetricsF(font(Role.LABEL, weight=600))
-        for segment in sorted(self._segments, key=lambda one: not one.low <= self.number <= one.high):
-            low, high = self._x(segment.low) + gap, self._x(segment.high) - gap
-            text = f"Cheapest: {segment.name}" if not found else segment.name
+        for stretch in sorted(self._stretches, key=lambda one: not one.low <= self.number <= one.high):
+            low, high = self._x(stretch.low) + gap, self._x(stretch.high) - gap
+            text = f"Cheapest: {stretch.name}" if not found else stretch.name
             if metrics.horizontalAdvance(text) + 2 > high - low:
-                text = segment.name
+                text = stretch.name
             width = metrics.horizontalAdvance(text) + 2
             # The first name ends at its change and the others start at theirs, so both sides of a tick are named.
-            left = high - width if segment is self._segments[0] else low
-            if len(self._segments) == 1:
+            left = high - width if stretch is self._stretches[0] else low
+            if len(self._stretches) == 1:
                 left = (self.width() - width) / 2
             elif width > high - low:
                 if found:
@@ -170,7 +169,7 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
                 left = min(max(self._x(self.number) - width / 2, 0.0), self.width() - width)
             room = QRectF(left, 0, width, em(24))
             if not any(room.adjusted(-gap, 0, gap, 0).intersects(other) for _, other in found.values()):
-                found[segment] = text, room
+                found[stretch] = text, room
         return found
 
     def _paint_handle(self, painter: QPainter, colours: Tokens) -> None:
@@ -188,7 +187,7 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
     def _change_boxes(self) -> dict[str, QRectF]:
         """Return the box of each change's number; a change too close to the previous one has none."""
         found: dict[str, QRectF] = {}
-        for change in self._segments[1:]:
+        for change in self._stretches[1:]:
             room = self._label_box(change.low, self._change_text(change))
             if not any(room.intersects(other) for other in found.values()):
                 found[self._change_text(change)] = room
@@ -199,14 +198,14 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
             font(Role.NOTE), self._x(number), text, em(_MIDDLE) + em(22), self.width(), em(22)
         )
 
-    def _change_text(self, segment: Segment) -> str:
-        return f"they change places at {self._scale.as_text(segment.low)}"
+    def _change_text(self, stretch: Stretch) -> str:
+        return f"they change places at {self._scale.as_text(stretch.low)}"
 
 
 ASSUMED = (
     "Assumed: the cases of each class are like those in your data, and mistakes cost what they do now. Only how common "
-    "the classes are changes; the classes that you do not set keep their proportions. The track compares decisions as "
-    "they are in your study; below, the models’ probabilities are corrected for the prevalence, too."
+    "the classes are changes; the classes that you do not set keep their proportions. The models’ "
+    "probabilities are corrected for the prevalence where that costs less."
 )
 
 
@@ -220,6 +219,7 @@ class SharesCard(Section):
         self.sentence.set_role(theme.Role.NOTE)
         self._scenarios: Scenarios | None = None
         self._study: Study | None = None
+        self._scale: Scale | None = None  # until the track is drawn
         self.shares: tuple[float, ...] = ()
         self.classes = ListBox("Which class", widest=220)
         self.box, self.track = NumberBox("How many cases of this class", 1, 999), ShareTrack()
@@ -257,10 +257,21 @@ class SharesCard(Section):
         many, population = self._study.wording.class_many[true], self._scenarios.population
         question = f"How many of {self._study.wording.counted(population)} are {many}"
         annotate(self.box, name=question)
-        scale = Scale(axis, question, lambda share: f"{share * population:,.0f}", own=float(self._scenarios.own[true]))
-        lines = self._scenarios.lines(self.shares, true)
-        self.track.show_scale(scale, lines.segments(axis.low, axis.high))
+        own = float(self._scenarios.own[true])
+        self._scale = Scale(axis, question, lambda share: f"{share * population:,.0f}", own)
+        self._draw_track()
         self._show()
+
+    def _draw_track(self) -> None:
+        """Show the scale once the card is seen: with a million cases it takes a second to find out what is cheapest."""
+        if self._scenarios is not None and self._scale is not None and self.isVisible():
+            scale, self._scale = self._scale, None
+            ends = scale.axis.low, scale.axis.high
+            self.track.show_scale(scale, self._scenarios.cheapest(self.shares, self._true, *ends))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._draw_track()
 
     @property
     def _true(self) -> int:

@@ -12,7 +12,7 @@ from elicit_app.gui.results.plotting import ShareAxis
 from elicit_app.session import sentences as words
 from elicit_app.study.model import default_wording
 from metrics.drawing import LinearAxis, LogAxis
-from metrics.models.cost_curves import CostLines
+from metrics.models.cost_curves import CostCurve
 
 POSITIVE = st.floats(1e-3, 1e4)
 
@@ -72,26 +72,17 @@ def test_a_linear_axis_has_round_ticks_and_zero_among_them(values, most):
     assert len(ticks) <= most + 2
 
 
-def lines_of(bases, slopes):
-    return CostLines(tuple(f"m{i}" for i in range(len(bases))), np.array(bases), np.array(slopes))
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 500), st.integers(0, 60)), min_size=1, max_size=5),
-    st.floats(0.01, 1),
-    st.floats(2, 1000),
-    st.floats(0, 1),
-)
-def test_the_segments_are_the_lower_envelope(models, low, high, share):
-    lines = lines_of(*zip(*models, strict=True))
-    segments = lines.segments(low, high)
-    assert segments[0].low == low
-    assert segments[-1].high == high
-    assert all(a.high == b.low and a.name != b.name for a, b in pairwise(segments))
-    value = low * (high / low) ** share
-    inside = [one for one in segments if one.low <= value <= one.high]
-    costs = dict(zip(lines.models, lines.cost(value), strict=True))
-    assert any(costs[one.name] == pytest.approx(min(costs.values()), abs=1e-6) for one in inside)
+@given(st.lists(st.tuples(st.integers(0, 500), st.integers(0, 60)), min_size=1, max_size=5), st.floats(0, 1))
+def test_between_two_break_even_points_one_model_is_cheapest(models, share):
+    fixed, slope = map(np.array, zip(*models, strict=True))
+    curve = CostCurve(tuple(f"m{i}" for i in range(len(models))), fixed, slope, 1.0, None, "")
+    points = curve.break_even_points()
+    assert all(a.above == b.below and a.ratio <= b.ratio for a, b in pairwise(points))
+    ends = [0.0, *(point.ratio for point in points), 1_000.0]
+    names = [curve.cheapest(0.0), *(point.above for point in points)]
+    for low, high, name in zip(ends, ends[1:], names, strict=False):
+        costs = dict(zip(curve.models, curve.cost(low + share * max(high - low, 0.0)), strict=True))
+        assert costs[name] == pytest.approx(min(costs.values()), abs=1e-6)
 
 
 @given(st.floats(0.001, 0.999), st.integers(3, 100_000))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from elicit_app.gui.results.plotting import ShareAxis
 from elicit_app.gui.results.prevalence import Scale, ShareTrack
-from metrics.models.cost_curves import Segment
+from elicit_app.session.views import Stretch
 
 SHARES = st.integers(2, 98).map(lambda percent: percent / 100)
 
@@ -24,17 +24,17 @@ def track(qtbot):
 def test_the_part_with_the_handle_is_named_and_no_other_name_leaves_its_own_part(track, cuts, at):
     ends = [0.01, *cuts, 0.99]
     names = [f"model_{n}_of_the_hospital, as it decides now" for n in range(len(ends))]
-    segments = tuple(map(Segment, ends, ends[1:], names))
-    track.show_scale(Scale(ShareAxis(0.01, 0.99), "How many?", str, 0.5), segments)
+    stretches = tuple(map(Stretch, ends, ends[1:], names))
+    track.show_scale(Scale(ShareAxis(0.01, 0.99), "How many?", str, 0.5), stretches)
     track.set_number(at)
     named = track.named()
-    here = next(one for one in segments if one.low <= at <= one.high)
+    here = next(one for one in stretches if one.low <= at <= one.high)
     assert here in named
     rooms = [room for _, room in named.values()]
-    for segment, (text, room) in named.items():
-        assert segment.name in text
+    for stretch, (text, room) in named.items():
+        assert stretch.name in text
         assert room.left() >= 0
         assert room.right() <= track.width()
-        inside = track._x(segment.low) <= room.left() and room.right() <= track._x(segment.high)
-        assert inside or segment == here or len(segments) == 1
+        inside = track._x(stretch.low) <= room.left() and room.right() <= track._x(stretch.high)
+        assert inside or stretch == here or len(stretches) == 1
         assert not any(room.intersects(other) for other in rooms if other is not room)

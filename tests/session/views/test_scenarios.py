@@ -1,6 +1,7 @@
 """Laws of other prevalences: today's own gives today's numbers, classes may be renamed, only shares change."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -116,13 +117,40 @@ def test_one_share_changes_and_the_others_keep_their_proportions(traffic, shares
     one, other = (i for i in range(3) if i != true)
     assert after[one] * shares[other] == pytest.approx(after[other] * shares[one])
     assert scenarios.with_share(after, true, shares[true] / shares.sum()) == pytest.approx(shares / shares.sum())
-    lines = scenarios.lines(shares, true)
-    names = [policy.name for policy in scenarios.judge.costs.policies]
-    costs = dict(zip(names, lines.cost(share), strict=True))
-    plain = [one for one in scenarios.judgement(after).policies if one.policy.correction is None]
-    judged = {one.name: one.cost_per_population for one in plain}
-    assert costs == pytest.approx(judged)
     assert sum(scenarios.cases(after)) == traffic.population
+
+
+@given(shares=SHARES, own=st.booleans(), counted=st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_costs_without_draws_are_those_of_the_judgement(traffic, shares, own, counted):
+    """Of every policy, corrected ones included, where the study itself states another prevalence, too."""
+    study = traffic if counted else replace(traffic, stated_prevalence=(0.1, 0.3, 0.6))
+    scenarios = made(study, ElicitedMetric.from_cost_matrix(study.classes, COSTS))
+    shares = scenarios.own if own else shares / shares.sum()
+    policies, costs = scenarios.costs.at(shares)
+    judged = {one.name: one.cost_per_population for one in scenarios.judgement(shares).policies}
+    names = [policy.name for policy in policies]
+    assert dict(zip(names, study.population * costs, strict=True)) == pytest.approx(judged)
+
+
+@pytest.mark.parametrize("name", ["traffic-light", "breast-cancer", "wine", "digits"])
+def test_what_is_named_along_a_share_is_what_would_be_recommended(name):
+    study, rng = open_study(name), np.random.default_rng(4)
+    costs = np.exp(rng.standard_normal((study.n_classes,) * 2)) * (1 - np.eye(study.n_classes))
+    scenarios = made(study, ElicitedMetric.from_cost_matrix(study.classes, costs))
+
+    def named(policy):
+        return policy.model if policy.predicted is None else scenarios.judge.words.following(policy.predicted)
+
+    for true in (0, 1):
+        stretches = scenarios.cheapest(scenarios.own, true, 0.01, 0.9)
+        assert (stretches[0].low, stretches[-1].high) == (0.01, 0.9)
+        assert all(one.high == then.low and one.name != then.name for one, then in pairwise(stretches))
+        for stretch in stretches:
+            shares = scenarios.with_share(scenarios.own, true, (stretch.low + stretch.high) / 2)
+            found = scenarios.judgement(shares).policies
+            least = min(one.cost_per_population for one in found if named(one.policy) == stretch.name)
+            assert least <= 1.01 * found[0].cost_per_population  # between the shares that were looked up
 
 
 def test_only_what_is_possible_is_taken(traffic):
