@@ -23,10 +23,11 @@ from elicit_app.registry.entries import stated_orders
 from elicit_app.session.header import stored
 from elicit_app.session.journal.events import Answered, Event, Pair
 from elicit_app.session.journal.state import SessionState, StateBuilder
+from elicit_app.session.scenarios import Scenarios, proportions
 from elicit_app.session.sentences import stated_words
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.trust_findings import orders_contradicted, reliance_on_prior, trust_of
-from elicit_app.session.views import ResultView, Scenarios, proportions
+from elicit_app.session.views import ResultView
 from elicit_app.study.model import Predictions, Study
 from elicit_app.study.writing import write_problem
 from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from elicit_app.elicitation.questions import Counts, Matrix, Moved, Progress, Proposal, Strength
+from elicit_app.elicitation.questions import Counts, Moved, Progress, Proposal, Strength
 from elicit_app.problem import Finding
-from metrics.batches import in_threads
+from elicit_app.session.scenarios import ModelView, Scenarios
 from metrics.elicited.exchange import ExchangeRate
 from metrics.inputs.arguments import Floats
-from metrics.measures.confusion import natural_cases
-from metrics.measures.costs import EQUAL_COST
-from metrics.policies.judgement import JudgedPolicy, Judgement
-from metrics.policies.judging import CostsByPrevalence, Judge
+from metrics.policies.judgement import Judgement
 
 if TYPE_CHECKING:
     from metrics import ElicitedMetric
@@ -218,142 +213,6 @@ class CurvesView:
     corrected: bool = False  # whether risks are corrected for a stated prevalence
 
 
-_SAME_SHARE = 1e-9
-_MOST_SHARES, _FEWEST_SHARES = 41, 9  # at which it is looked up what costs least
-_WORK = 20_000_000  # probabilities corrected for it, about a third of a second
-
-
-class Stretch(NamedTuple):
-    """The shares of a class, from `low` to `high`, at which a model, or a decision without one, costs least."""
-
-    low: float
-    high: float
-    name: str
-
-
-@dataclass(frozen=True, eq=False)
-class Scenarios:
-    """The policies judged at any prevalence; made by `result.scenarios_of`."""
-
-    judge: Judge
-    judge_at: Callable[[Matrix], Judge]  # the same with probabilities corrected for shares of the true classes, (k,)
-    costs: CostsByPrevalence
-    stated: tuple[float, ...] | None  # the study's prevalence where it is stated; else it is that of the cases
-    concern: Matrix  # shape (m, k): Meta Pattern Concern Score of each model over the cases of each true class
-    class_weight: Matrix  # shape (k,): of the metric, for that score
-
-    @property
-    def population(self) -> int:
-        """Return the number of cases that costs refer to."""
-        return self.judge.population
-
-    @property
-    def own(self) -> Matrix:
-        """Return the study's own shares of the true classes; a class without cases gets 0, whatever is stated."""
-        counted = self.judge.costs.own_shares
-        return counted if self.stated is None else proportions(np.array(self.stated) * (counted > 0))
-
-    @property
-    def classes_with_cases(self) -> tuple[int, ...]:
-        """Return the true classes that have cases; nothing is known about the models on the others."""
-        return tuple(int(i) for i in np.flatnonzero(self.judge.costs.cases))
-
-    def judgement(self, shares: ArrayLike | None = None) -> Judgement:
-        """Return the judgement at a prevalence, by default the study's own.
-
-        `shares` are shares of the true classes, >= 0; only their proportions matter.
-        """
-        of = self.own if shares is None else proportions(shares)
-        return self._at_own if np.allclose(of, self.own, rtol=0, atol=_SAME_SHARE) else self.judge_at(of).at(of)
-
-    @cached_property
-    def _at_own(self) -> Judgement:
-        # counted shares are as uncertain as all other counts
-        return self.judge.at(None if self.stated is None else self.own)
-
-    def models(self, judgement: Judgement) -> tuple[ModelView, ...]:
-        """Return the models as they decide now, cheapest first, according to a judgement of this judge."""
-        as_is = judgement.among(lambda policy: policy.decides == "as-is")
-        return tuple(self._model(one, judgement.prevalence) for one in as_is.policies)
-
-    def with_share(self, shares: ArrayLike, true: int, share: float) -> Matrix:
-        """Return the shares with that of class `true` set to `share`, in (0, 1); the others keep their proportions."""
-        if not 0 < share < 1:
-            raise ValueError(f"share: a number between 0 and 1 was expected, found {share:g}.")
-        changed = proportions(shares) * (1 - share)
-        rest = changed.sum() - changed[true]
-        if rest > 0:
-            changed *= (1 - share) / rest
-        else:
-            # All cases were of this class, so that the others have no proportions to keep.
-            changed[[i for i in self.classes_with_cases if i != true]] = (1 - share) / (
-                len(self.classes_with_cases) - 1
-            )
-        changed[true] = share
-        return changed
-
-    def cheapest(self, shares: ArrayLike, true: int, low: float, high: float) -> tuple[Stretch, ...]:
-        """Return what costs least as the share of class `true` goes from `low` to `high`; see `with_share`.
-
-        A model is named however it decides: as it is, with the costs, or corrected for the prevalence.
-        """
-        numbers = sum(proba.size for _, proba in self.costs.models)
-        odds = np.geomspace(
-            low / (1 - low), high / (1 - high), int(np.clip(_WORK // numbers, _FEWEST_SHARES, _MOST_SHARES))
-        )
-        at = odds / (1 + odds)
-        at[[0, -1]] = low, high
-        found = in_threads(lambda share: self._least_costs(self.with_share(shares, true, share)), at)
-        names = tuple(found[0])
-        costs = np.array([[one[name] for name in names] for one in found])
-        first = (costs <= costs.min(axis=1, keepdims=True) * (1 + EQUAL_COST)).argmax(axis=1)
-        ends = [low]
-        for place in np.flatnonzero(np.diff(first)):
-            now, then = first[place], first[place + 1]
-            before, after = (costs[place + step, then] - costs[place + step, now] for step in (0, 1))
-            ends.append(float(at[place] + (at[place + 1] - at[place]) * before / (before - after)))
-        ends.append(high)
-        cheapest = [int(first[0]), *first[1:][np.diff(first) != 0].tolist()]
-        return tuple(Stretch(start, end, names[one]) for start, end, one in zip(ends, ends[1:], cheapest, strict=False))
-
-    def _least_costs(self, shares: Matrix) -> dict[str, float]:
-        """Return the least cost per case of each model, and the cost of each policy without one, by name."""
-        found: dict[str, float] = {}
-        for policy, cost in zip(*self.costs.at(shares), strict=True):
-            name = policy.model or policy.name
-            if policy.predicted is not None:
-                name = self.judge.words.following(policy.predicted)
-            found[name] = min(found.get(name, np.inf), float(cost))
-        return found
-
-    def cases(self, shares: ArrayLike | None = None) -> tuple[int, ...]:
-        """Return the whole cases of each true class in the population."""
-        of = self.own if shares is None else proportions(shares)
-        return tuple(natural_cases(of, self.population))
-
-    def _model(self, one: JudgedPolicy, shares: Matrix) -> ModelView:
-        costs = self.judge.costs
-        of_model = [policy.model for policy in costs.policies if policy.decides == "as-is"].index(one.policy.model)
-        rates = costs.rates[:, costs.policies.index(one.policy)]
-        weight = self.class_weight * shares
-        return ModelView(
-            judged=one,
-            mpcs=float(self.concern[of_model] @ weight / weight.sum()) if weight.any() else None,
-            # Rounding removes the error of a sum of shares: 0.7825 would be shown as 78.3 % here and as 78.2 %
-            # elsewhere.
-            accuracy=round(float(np.diagonal(rates) @ shares), 12),
-        )
-
-
-def proportions(shares: ArrayLike) -> Matrix:
-    """Return shares, shape (k,), scaled to sum 1; raise ValueError unless all are >= 0 and one is greater."""
-    of = np.asarray(shares, dtype=np.float64)
-    if not (np.isfinite(of).all() and (of >= 0).all() and of.sum() > 0):
-        raise ValueError("shares: numbers >= 0 were expected, at least one of them greater.")
-    scaled: Matrix = of / of.sum()
-    return scaled
-
-
 @dataclass(frozen=True)
 class TrustView:
     """One finding on how far the result can be trusted.
@@ -377,20 +236,6 @@ class HeldOutView:
     right: int
     total: int
     expected: int | None = None  # how many are expected of answers like these
-
-
-@dataclass(frozen=True, eq=False)
-class ModelView:
-    """One model as it decides now: its judgement, and what else is known about its decisions."""
-
-    judged: JudgedPolicy
-    mpcs: float | None  # None if every case is of a class of weight 0
-    accuracy: float
-
-    @property
-    def name(self) -> str:
-        """Return the model's name."""
-        return str(self.judged.policy.model)
 
 
 @dataclass(frozen=True, eq=False)

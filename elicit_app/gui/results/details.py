@@ -18,7 +18,8 @@ from elicit_app.gui.results.curve_plot import Curve, CurvePlot, Mark, Picture, S
 from elicit_app.gui.results.plotting import Cell, MatrixCard
 from elicit_app.gui.theme import RIGHT
 from elicit_app.session import curves as words
-from elicit_app.session.views import CurveSet, CurvesView, ModelView, ResultView
+from elicit_app.session.scenarios import ModelView
+from elicit_app.session.views import CurveSet, CurvesView, ResultView
 from elicit_app.study.model import Study
 from metrics.drawing import LinearAxis, LogAxis
 from metrics.text import accuracy_text, concern, threshold_text, total_cost, two_digits

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import cycle
+from itertools import cycle, pairwise
 from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSignalBlocker, Qt, Signal
@@ -20,7 +20,8 @@ from elicit_app.gui.results.plotting import ShareAxis
 from elicit_app.gui.results.recommendation import NO_MODELS, TableCard
 from elicit_app.gui.theme import CENTRE, Role, Tokens, em, font
 from elicit_app.session import sentences as words
-from elicit_app.session.views import ResultView, Scenarios, Stretch
+from elicit_app.session.scenarios import Scenarios, Stretch
+from elicit_app.session.views import ResultView
 from elicit_app.study.model import Study
 from metrics.text import capitalised
 
@@ -168,7 +169,12 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
                     continue
                 left = min(max(self._x(self.number) - width / 2, 0.0), self.width() - width)
             room = QRectF(left, 0, width, em(24))
-            if not any(room.adjusted(-gap, 0, gap, 0).intersects(other) for _, other in found.values()):
+            others = [other.adjusted(-gap, 0, gap, 0) for _, other in found.values()]
+            for other in others:
+                if room.intersects(other):  # the name at the handle may reach into this part
+                    room.moveLeft(other.left() - width if stretch is self._stretches[0] else other.right())
+            inside = low <= room.left() and room.right() <= high + 1e-6
+            if not found or (inside and not any(room.intersects(other) for other in others)):
                 found[stretch] = text, room
         return found
 
@@ -187,10 +193,11 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
     def _change_boxes(self) -> dict[str, QRectF]:
         """Return the box of each change's number; a change too close to the previous one has none."""
         found: dict[str, QRectF] = {}
-        for change in self._stretches[1:]:
-            room = self._label_box(change.low, self._change_text(change))
+        for before, change in pairwise(self._stretches):
+            text = self._change_text(before, change)
+            room = self._label_box(change.low, text)
             if not any(room.intersects(other) for other in found.values()):
-                found[self._change_text(change)] = room
+                found[text] = room
         return found
 
     def _label_box(self, number: float, text: str) -> QRectF:
@@ -198,8 +205,11 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
             font(Role.NOTE), self._x(number), text, em(_MIDDLE) + em(22), self.width(), em(22)
         )
 
-    def _change_text(self, stretch: Stretch) -> str:
-        return f"they change places at {self._scale.as_text(stretch.low)}"
+    def _change_text(self, before: Stretch, stretch: Stretch) -> str:
+        number = self._scale.as_text(stretch.low)
+        if len(stretch.names) > 1:
+            return f"about equal from {number}"
+        return f"to {number}" if len(before.names) > 1 else f"they change places at {number}"
 
 
 ASSUMED = (

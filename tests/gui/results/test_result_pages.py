@@ -366,8 +366,8 @@ def test_the_number_the_slider_and_the_table_of_a_prevalence_say_the_same(elsewh
     judgement = scenarios.judgement(expected)
     assert all(row.sentence in said for row in policy_texts(judgement).rows)
     assert elsewhere.title.text() == judgement.recommendation.sentence
-    cheapest = [name for name, _ in shares.track.named().values()][0]
-    assert cheapest.removeprefix("Cheapest: ") == judgement.best.policy.model
+    cheapest = next(name for name, _ in shares.track.named().values())
+    assert judgement.best.policy.model in cheapest
     QTest.keyClick(shares.track, Qt.Key.Key_Right)
     assert shares.box.value() > 40
     shares.back.click()

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from elicit_app.gui.results.plotting import ShareAxis
 from elicit_app.gui.results.prevalence import Scale, ShareTrack
-from elicit_app.session.views import Stretch
+from elicit_app.session.scenarios import Stretch
 
 SHARES = st.integers(2, 98).map(lambda percent: percent / 100)
 
@@ -23,7 +23,7 @@ def track(qtbot):
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_part_with_the_handle_is_named_and_no_other_name_leaves_its_own_part(track, cuts, at):
     ends = [0.01, *cuts, 0.99]
-    names = [f"model_{n}_of_the_hospital, as it decides now" for n in range(len(ends))]
+    names = [(f"model_{n}_of_the_hospital, as it decides now",) for n in range(len(ends))]
     stretches = tuple(map(Stretch, ends, ends[1:], names))
     track.show_scale(Scale(ShareAxis(0.01, 0.99), "How many?", str, 0.5), stretches)
     track.set_number(at)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from elicit_app.session.result import scenarios_of
+from elicit_app.session.scenarios import stretches_of
 from elicit_app.study import open_study
 from elicit_app.study.model import Predictions
 from metrics import ElicitedMetric, confusion_matrix, meta_pattern_concern_score
@@ -145,12 +146,34 @@ def test_what_is_named_along_a_share_is_what_would_be_recommended(name):
     for true in (0, 1):
         stretches = scenarios.cheapest(scenarios.own, true, 0.01, 0.9)
         assert (stretches[0].low, stretches[-1].high) == (0.01, 0.9)
-        assert all(one.high == then.low and one.name != then.name for one, then in pairwise(stretches))
+        assert all(one.high == then.low and one.names != then.names for one, then in pairwise(stretches))
         for stretch in stretches:
             shares = scenarios.with_share(scenarios.own, true, (stretch.low + stretch.high) / 2)
             found = scenarios.judgement(shares).policies
-            least = min(one.cost_per_population for one in found if named(one.policy) == stretch.name)
+            least = min(one.cost_per_population for one in found if named(one.policy) in stretch.names)
             assert least <= 1.01 * found[0].cost_per_population  # between the shares that were looked up
+
+
+@given(costs=arrays(np.float64, st.tuples(st.integers(2, 12), st.integers(1, 4)), elements=st.floats(1.0, 1.1)))
+def test_what_costs_least_is_named_at_every_share(costs):
+    at, names = np.linspace(0.1, 0.9, len(costs)), tuple("ABCD"[: costs.shape[1]])
+    stretches = stretches_of(at, names, costs)
+    assert (stretches[0].low, stretches[-1].high) == (0.1, 0.9)
+    assert all(one.high == then.low and one.names != then.names for one, then in pairwise(stretches))
+    for share, of_all in zip(at, costs, strict=True):
+        inside = [one for one in stretches if one.low - 1e-9 <= share <= one.high + 1e-9]
+        assert any(names[of_all.argmin()] in one.names for one in inside)
+
+
+def test_what_changes_places_at_random_is_about_equal():
+    camera, lamp = [1.0, 1.0, 1.001, 1.0, 1.002, 1.0], [1.1, 1.001, 1.0, 1.003, 1.0, 1.2]
+    at = np.linspace(0.1, 0.6, 6)
+    stretches = stretches_of(at, ("camera", "lamp"), np.array([camera, lamp]).T)
+    assert [one.name for one in stretches] == ["camera", "camera or lamp", "camera"]
+    assert stretches[1].low == pytest.approx(0.25)
+    assert stretches[1].high == pytest.approx(0.5 + 0.1 * 0.002 / 0.202)
+    once = stretches_of(at, ("camera", "lamp"), np.array([np.linspace(1, 2, 6), np.linspace(2, 1, 6)]).T)
+    assert [(one.name, round(one.high, 9)) for one in once] == [("camera", 0.35), ("lamp", 0.6)]
 
 
 def test_only_what_is_possible_is_taken(traffic):
