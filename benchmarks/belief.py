@@ -2,8 +2,8 @@
 
     uv run python benchmarks/belief.py [--part NAME ...] [--runs N] [--seed S] [--only TEXT]
 
-Parts: coverage, many, piles, extremes, sphere, seeds, pooling. For non-linear people and coins see `trust.py --part
-values`.
+Parts: coverage, matrices, many, piles, extremes, sphere, seeds, pooling. For non-linear people and coins see `trust.py
+--part values`.
 Thresholds ("wanted") were fixed here before the runs. Real predictions are read from the folder `../shared/data` beside
 the checkout (or ELICIT_SHARED_DATA); without it their rows are omitted.
 """
@@ -35,7 +35,10 @@ from elicit_app.experiments.simulated import SimulatedRun
 from elicit_app.experiments.simulation import Experts, Laboratory
 from elicit_app.registry import setting_of
 from elicit_app.study.model import Study
+from metrics import ElicitedMetric
 from metrics.elicited.family import LPM
+from metrics.elicited.metric_parts import ranges_of_draws
+from metrics.elicited.release import factor_ranges
 
 PEOPLE = ("weights:0.6", "logit:0.8")
 COUNTS = Matching(0.6, rounded=True)  # standard deviation .6 on the log scale
@@ -69,6 +72,43 @@ def coverage(open_: Callable[[str], Study | None], options: argparse.Namespace) 
             lab = laboratory(study, options.seed, people_of(people), questions=ANSWERS, answers=answers)
             runs = [lab.run(number) for number in range(options.runs)]
             _told_runs(f"{name} ({FEW[name]}), {ANSWERS} answers, {answers}", people, lab, runs, ".86 to .94")
+
+
+def matrices(open_: Callable[[str], Study | None], options: argparse.Namespace) -> None:
+    """Few classes: ranges of the matrices and class weights of a metric file, and which mistake costs most."""
+    for name in FEW:
+        study = open_(name)
+        for answers in ("choice", "mixed") if study is not None else ():
+            assert study is not None
+            lab = laboratory(study, options.seed, people_of("weights:0.6"), questions=ANSWERS, answers=answers)
+            found = [_in_files(study, lab.run(number, judged=False)) for number in range(options.runs)]
+            wanted = {"worst mistake": "", "worst mistake, as said": ""}
+            for what in found[0]:
+                title = f"{name} ({FEW[name]}), {ANSWERS} answers, {answers}: {what}"
+                print_row(title, "weights:0.6", [one[what] for one in found], wanted.get(what, ".86 to .94"))
+
+
+def _in_files(study: Study, run: SimulatedRun) -> dict[str, float]:
+    assert run.outcome.samples is not None
+    true, learned = (
+        ElicitedMetric.from_weights(study.classes, weights, "lpm", samples=samples)
+        for weights, samples in ((run.true_weights, None), (run.elicited_weights, run.outcome.samples))
+    )
+    errors, costs = ~np.eye(study.n_classes, dtype=bool), learned.cost_samples
+    assert costs is not None
+    worst = learned.cost_matrix.argmax()
+    weights = ranges_of_draws(LPM.class_weight(run.outcome.samples))
+    return {
+        "costs covered": _share_inside(true.cost_matrix[errors], ranges_of_draws(costs)[errors]),
+        "release factors covered": _share_inside(true.release_factors()[errors], factor_ranges(costs)[errors]),
+        "class weights covered": _share_inside(np.array([*true.class_weight.values()]), weights),
+        "worst mistake": float(true.cost_matrix.ravel()[worst] == 1),
+        "worst mistake, as said": float((costs.reshape(len(costs), -1).argmax(axis=1) == worst).mean()),
+    }
+
+
+def _share_inside(values: Matrix, ends: Matrix) -> float:
+    return float(((ends[..., 0] <= values + 1e-9) & (values <= ends[..., 1] + 1e-9)).mean())
 
 
 def many(open_: Callable[[str], Study | None], options: argparse.Namespace) -> None:
@@ -302,7 +342,7 @@ def _expert(study: Study, logs: Matrix, number: int, seed: int, questions: int) 
     return Expert(np.log(np.abs(run.outcome.samples)), known, asked)
 
 
-PARTS = {part.__name__: part for part in (coverage, many, piles, extremes, sphere, seeds, pooling)}
+PARTS = {part.__name__: part for part in (coverage, matrices, many, piles, extremes, sphere, seeds, pooling)}
 
 
 def main() -> None:

@@ -96,7 +96,7 @@ def cost_texts(metric: ElicitedMetric) -> Cells:
 
 
 def factor_texts(metric: ElicitedMetric) -> Cells:
-    """Return every release factor and its 90 % range as texts, with "worst" for the worst mistakes of a true class."""
+    """Return every release factor and its 90 % range as texts, "worst" for what is surely worst of its true class."""
     draws = metric.cost_samples
     ranges = None if draws is None else factor_ranges(draws)
     return [
@@ -111,7 +111,7 @@ def factor_texts(metric: ElicitedMetric) -> Cells:
 
 
 def _beneath(metric: ElicitedMetric, i: int, factor: float, ends: Floats | None) -> str:
-    if factor == 1 and metric.cost_matrix[i].any():
+    if factor == 1 and metric.cost_matrix[i].any() and (ends is None or two_digits(float(ends[0])) == "1"):
         return "worst"
     return "" if ends is None or ends[0] == ends[1] else span(*map(float, ends))
 

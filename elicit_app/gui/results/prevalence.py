@@ -158,7 +158,7 @@ class ShareTrack(Painted, IgnoresWheel, Sized, QSlider):
             low, high = self._x(stretch.low) + gap, self._x(stretch.high) - gap
             text = f"Cheapest: {stretch.name}" if not found else stretch.name
             if metrics.horizontalAdvance(text) + 2 > high - low:
-                text = stretch.name
+                text = metrics.elidedText(stretch.name, Qt.TextElideMode.ElideMiddle, self.width() - 2)
             width = metrics.horizontalAdvance(text) + 2
             # The first name ends at its change and the others start at theirs, so both sides of a tick are named.
             left = high - width if stretch is self._stretches[0] else low

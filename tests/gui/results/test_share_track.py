@@ -38,3 +38,13 @@ def test_the_part_with_the_handle_is_named_and_no_other_name_leaves_its_own_part
         inside = track._x(stretch.low) <= room.left() and room.right() <= track._x(stretch.high)
         assert inside or stretch == here or len(stretches) == 1
         assert not any(room.intersects(other) for other in rooms if other is not room)
+
+
+def test_a_name_wider_than_the_track_is_shortened_and_read_out_whole(track):
+    names = "a_model_with_a_very_long_name_of_the_first_hospital", "another_one_of_the_second_hospital_nearby"
+    track.resize(300, 116)
+    track.show_scale(Scale(ShareAxis(0.01, 0.99), "How many?", str, 0.5), (Stretch(0.01, 0.99, names),))
+    ((text, room),) = track.named().values()
+    assert "…" in text
+    assert 0 <= room.left() < room.right() <= 300
+    assert " or ".join(names) in track.accessibleDescription()
