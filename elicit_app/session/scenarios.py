@@ -194,4 +194,5 @@ def _neighbours(cheapest: NDArray[np.intp]) -> list[set[int]]:
 def _crossing(at: Matrix, costs: Matrix, place: int, first: NDArray[np.intp]) -> float:
     """Return the share between two at which the next to be cheapest costs as much as the one before."""
     before, after = costs[place - 1 : place + 1, first[place]] - costs[place - 1 : place + 1, first[place - 1]]
-    return float(at[place - 1] + (at[place] - at[place - 1]) * before / (before - after))
+    way = before / (before - after) if before > 0 >= after else 0.0  # else they are equal up to rounding at the first
+    return float(at[place - 1] + (at[place] - at[place - 1]) * way)
