@@ -362,8 +362,8 @@ def probability_chunks(proba: Probabilities) -> Iterator[slice]:
     n, k = proba.shape
     size = max(min(_CHUNK_CELLS // k, CHUNK_ROWS), k)
     if n > size:
-        # glibc keeps twice as much freed memory as the largest block that was ever freed, and returns the rest to the
-        # system. Without this untouched block, getting it back for every chunk makes a concern score three times as slow.
+        # glibc keeps twice as much freed memory as the largest block that was ever freed and returns the rest to the
+        # system. Without this untouched block, getting it back for each chunk makes a concern score thrice as slow.
         np.empty(_KEPT_CELLS)
     return chunks(n, size)
 
