@@ -18,7 +18,7 @@ from metrics.policies.judgement import JudgedPolicy, Judgement
 from metrics.policies.judging import CostsByPrevalence, Judge
 
 _SAME_SHARE = 1e-9
-_NEARLY = 0.01  # of the cost: who saves no more than this anywhere is about as good as its neighbours
+_NEARLY = 0.05  # of the cost: what saves no more than this anywhere is about as good as its neighbours
 _MOST_SHARES, _FEWEST_SHARES = 41, 9  # at which it is looked up what costs least
 _WORK = 20_000_000  # probabilities corrected for it, about a third of a second
 
