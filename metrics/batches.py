@@ -363,7 +363,8 @@ def probability_chunks(proba: Probabilities) -> Iterator[slice]:
     size = max(min(_CHUNK_CELLS // k, CHUNK_ROWS), k)
     if n > size:
         # glibc keeps twice as much freed memory as the largest block that was ever freed and returns the rest to the
-        # system. Without this untouched block, getting it back for each chunk makes a concern score thrice as slow.
+        # system. Without this untouched block, getting memory back for each chunk makes a concern score three times
+        # as slow.
         np.empty(_KEPT_CELLS)
     return chunks(n, size)
 

@@ -273,7 +273,7 @@ class SharesCard(Section):
         self._show()
 
     def _draw_track(self) -> None:
-        """Show the scale once the card is seen: with a million cases, what is cheapest takes half a second to find."""
+        """Show the scale once the card is seen: finding what is cheapest takes half a second with a million cases."""
         if self._scenarios is not None and self._scale is not None and self.isVisible():
             scale, self._scale = self._scale, None
             ends = scale.axis.low, scale.axis.high
