@@ -168,13 +168,13 @@ def stretches_of(at: Matrix, names: tuple[str, ...], costs: Matrix) -> tuple[Str
     changes = np.flatnonzero(np.diff(first)) + 1
     cheapest = first[[0, *changes]]
     ends = [float(at[0]), *(_crossing(at, costs, place, first) for place in changes.tolist()), float(at[-1])]
-    parts = np.split(costs, changes)
+    parts, around = np.split(costs, changes), _neighbours(cheapest)
     near = [
         bool(others) and all((part[:, other] <= (1 + _NEARLY) * part[:, own]).all() for other in others)
-        for part, own, others in zip(parts, cheapest, _neighbours(cheapest), strict=True)
+        for part, own, others in zip(parts, cheapest, around, strict=True)
     ]
     found: list[Stretch] = []
-    for place, (own, others) in enumerate(zip(cheapest, _neighbours(cheapest), strict=True)):
+    for place, (own, others) in enumerate(zip(cheapest, around, strict=True)):
         named = tuple(names[one] for one in sorted({own, *others} if near[place] else {own}))
         if place and near[place] and near[place - 1]:
             before = found.pop()

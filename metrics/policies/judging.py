@@ -53,11 +53,19 @@ class ModelPolicies:
         self, y_proba: NDArray[Any], numbers: NDArray[np.int64] | None = None, people: NDArray[np.int64] | None = None
     ) -> Iterator[tuple[Policy, NDArray[Any]]]:
         """Yield each policy with the probabilities it uses; parameters as in `decisions`."""
-        numbers = np.arange(len(y_proba)) if numbers is None else numbers
+        recalibrated = self.recalibrated(y_proba, numbers, people)
         for policy in self.policies:
-            right = self.calibration.recalibration if policy.recalibrated else None
-            proba = y_proba if right is None else right.probabilities(y_proba, numbers, people)
+            proba = recalibrated if policy.recalibrated else y_proba
             yield policy, proba if policy.correction is None else self.calibration.corrected(proba)
+
+    def recalibrated(
+        self, y_proba: NDArray[Any], numbers: NDArray[np.int64] | None = None, people: NDArray[np.int64] | None = None
+    ) -> NDArray[Any]:
+        """Return the probabilities, recalibrated if they are badly calibrated; parameters as in `decisions`."""
+        right = self.calibration.recalibration
+        if right is None:
+            return y_proba
+        return right.probabilities(y_proba, np.arange(len(y_proba)) if numbers is None else numbers, people)
 
     def decisions(
         self, y_proba: NDArray[Any], numbers: NDArray[np.int64] | None = None, people: NDArray[np.int64] | None = None
@@ -265,7 +273,7 @@ class CostsByPrevalence:
         """Return the policies and their mean costs per case, (p,), at shares of the true classes, (k,) with sum 1."""
         kept = [index for index, policy in enumerate(self.costs.policies) if policy.correction is None]
         policies, costs = [self.costs.policies[index] for index in kept], [*(shares @ self.costs.estimate[:, kept])]
-        for (model, _), proba in zip(self.models, self._best_known, strict=True):
+        for (model, _), proba in zip(self.models, self._recalibrated, strict=True):
             known = model.calibration.at(shares, self.costs.cases)
             if known.correction is None:
                 continue
@@ -275,19 +283,13 @@ class CostsByPrevalence:
         return tuple(policies), np.array(costs)
 
     @cached_property
-    def _best_known(self) -> tuple[NDArray[Any], ...]:
-        """Return the probabilities of each model that are corrected: recalibrated where they need it."""
-        return tuple(
-            [used for policy, used in model.deciding(proba, people=self.people) if policy.correction is None][-1]
-            for model, proba in self.models
-        )
+    def _recalibrated(self) -> tuple[NDArray[Any], ...]:
+        return tuple(model.recalibrated(proba, people=self.people) for model, proba in self.models)
 
     def _by_class(self, decided: NDArray[np.int64]) -> Floats:
         """Return the mean cost of decisions, (n,), for the cases of each true class, (k,)."""
-        cases = self.costs.cases
-        k = len(cases)
-        counts = np.bincount(self.true * k + decided, minlength=k * k).reshape(k, k)
-        return np.asarray((counts * self.costs.unit_costs.estimate).sum(axis=1) / np.maximum(cases, 1))
+        rates = case_table(self.true, [decided], len(self.costs.cases)).rates[:, 0]
+        return np.asarray((rates * self.costs.unit_costs.estimate).sum(axis=1))
 
 
 def judge(
