@@ -48,6 +48,9 @@ class WrongOption(Problem):
         return _OPTION.sub(lambda found: name(found[1]), self._marked)
 
 
+HEADED = (".csv", ".tsv", ".txt")
+"""Endings of the names of text files whose first line names the columns."""
+
 _MOST_FINDINGS = 3
 _SENTENCE_END = re.compile(r"\. (?![^“]*”)")  # not inside a name such as “Dr. A”
 _ROW = re.compile(r"\b[Rr]ow \d")
@@ -61,7 +64,7 @@ def file_problem(path: Path, *findings: Finding) -> Problem:
         parts.append(f"and {len(findings) - len(told)} more")
     if any(_ROW.search(found.what) for found in findings):
         parts.append(
-            "row 1 is the first below the header" if path.suffix.lower() == ".csv" else "the first row is row 1"
+            "row 1 is the first below the header" if path.suffix.lower() in HEADED else "the first row is row 1"
         )
     return Problem(f"{path.name} cannot be used: {'; '.join(parts)}.", findings, path)
 

@@ -262,6 +262,12 @@ READERS = {
     "npz-probabilities": Reader(
         ".npz", read_predictions, _members, lambda data: _npz(y_true=_npy(np.arange(_ROWS) % 3), y_proba=data)
     ),
+    "odd-arrays": Reader(
+        ".npz",
+        _read_odd_columns,
+        _members,
+        lambda data: _npz(target=_npy(np.arange(_ROWS) % 3), logits=data, names=_npy(np.array(_CLASSES))),
+    ),
     "npz-labels": Reader(".npz", read_predictions, _labels, lambda data: _npz(y_true=data, y_proba=_npy(_proba()))),
     "predictions-parquet": Reader(".parquet", read_predictions, _parquet),
     "session": Reader(".session.jsonl", _read_session, _session),

@@ -19,6 +19,7 @@ READER_NAMES = (
     "odd-columns",
     "predictions-npz",
     "npz-probabilities",
+    "odd-arrays",
     "npz-labels",
     "session",
     "session-lines",

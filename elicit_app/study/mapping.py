@@ -91,7 +91,7 @@ def read_first_rows(path: Path) -> FirstRows:
     columns = {name: [row for frame in frames for row in frame[:, at].to_list()] for at, name in enumerate(names)}
     filled = {name: [value for value in values if _text(value)] for name, values in columns.items()}
     labels = {name: tuple(map(str, ClassIndex(in_order(own)).names)) for name, own in filled.items() if _few(own)}
-    rows = zip(*(map(_text, values[:SHOWN_ROWS]) for values in columns.values()), strict=True)
+    rows = zip(*(map(_shown, values[:SHOWN_ROWS]) for values in columns.values()), strict=True)
     numbers = numbers_in(filled)
     found = guess(filled, labels, numbers)
     return FirstRows(path, names, tuple(rows), labels, found, _are_usual(names), filled, numbers)
@@ -345,6 +345,10 @@ def _as_probabilities(values: NDArray[np.float64], kind: str) -> NDArray[np.floa
     scores = np.column_stack([np.zeros(len(values)), values]) if values.shape[1] == 1 else values
     with np.errstate(invalid="ignore"):  # of what is infinite nothing follows, and the check of the rows says so
         return np.asarray(softmax(scores, axis=1))
+
+
+def _shown(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else _text(value)
 
 
 def _text(value: object) -> str:

@@ -9,9 +9,7 @@ from __future__ import annotations
 import csv
 import re
 import stat
-import sys
-import warnings
-import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -20,13 +18,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.problem import Finding, Problem, file_problem, listed
+from elicit_app.problem import HEADED, Finding, Problem, file_problem, listed
 from elicit_app.study import parquet
+from elicit_app.study.arrays import ArrayHeader, UnreadableArraysError, read_arrays
 from elicit_app.study.parquet import BATCH_ROWS
 from metrics.errors import require
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import label_text
-from metrics.text import counted
+from metrics.text import counted, series
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,15 +37,16 @@ PREDICTED = "y_pred"
 PERSON = "person_digest"  # in a study's own files
 _PERSON = re.compile(rf"(patient|person|subject|participant)[ _-]?(id|number|no|nr)?|{PERSON}", re.IGNORECASE)
 
-PARQUET = (".parquet", ".pq")
+ENDINGS = (*HEADED, ".parquet", ".pq", ".npz")
+"""Endings of the names of predictions files."""
 MOST_COLUMNS = 10_000
 MOST_BYTES = 4 * 2**30
-MOST_ARRAY_BYTES = 2 * 2**30
 MOST_TYPED_BYTES = 16 << 20
 """Size limit in bytes of a table that people fill in: words, costs, or present practice."""
 
 _OTHERS = {".session.jsonl": "a session", ".metric.json": "a metric file"}
 _WHERE = "Choose a CSV, Parquet or NPZ file of predictions."
+_SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 SEPARATORS = ",;\t|"
 _DECIMAL_COMMA = r"^(\s*[-+]?\d*),(\d+(?:[eE][-+]?\d+)?\s*%?\s*)$"
 _LONGEST_HEADER, _LONGEST_LINE = 1 << 20, 10 << 20  # bytes: 10,000 numbers of the largest allowed length
@@ -54,7 +54,6 @@ LONGEST_CELL = 1_000
 OPEN_QUOTE = "Look for a quotation mark that is not closed."
 _AS_UTF8 = 'Save it again as "CSV UTF-8" (comma separated).'
 _PROBABILITIES, _CLASSES = "y_proba", "classes"
-_KINDS = "fiubUS"  # of arrays: numbers, booleans and text
 _SHAPE = f"Save it with numpy.savez(file, {TRUTH}=labels, {_PROBABILITIES}=probabilities, {_CLASSES}=names)."
 
 
@@ -100,13 +99,13 @@ class Table(Protocol):
 
 
 def open_table(path: Path, *, own: bool = False) -> Table:
-    """Open a predictions file by its suffix: `.csv`, `.parquet` (or `.pq`) or `.npz`.
+    """Open a predictions file by its suffix, one of `ENDINGS`.
 
     Only the header is read, except for NPZ. The program's `own` files are trusted. Raises Problem if there is no such
     file, its content does not match its suffix, or it is larger than the limits.
     """
-    kinds: dict[str, Callable[[Path], Table]] = {".csv": CsvTable, ".npz": NpzTable}
-    kinds |= dict.fromkeys(PARQUET, lambda path: ParquetTable(path, own=own))
+    kinds: dict[str, Callable[[Path], Table]] = dict.fromkeys(ENDINGS, lambda path: ParquetTable(path, own=own))
+    kinds |= {".npz": NpzTable} | dict.fromkeys(HEADED, CsvTable)
     require("polars")
     try:
         require_regular_file(path)
@@ -117,9 +116,8 @@ def open_table(path: Path, *, own: bool = False) -> Table:
                     path, Finding(f"It is {what}", "Choose the study or the predictions that it is about.")
                 )
         if kind is None:
-            raise file_problem(
-                path, Finding(f"The ending “{path.suffix}” is not one of .csv, .parquet and .npz", _WHERE)
-            )
+            found = f"The ending “{path.suffix}” is not one of {series(ENDINGS)}"
+            raise file_problem(path, Finding(found, _AS_UTF8 if path.suffix.lower() in _SPREADSHEETS else _WHERE))
         table = kind(path)
     except OSError as error:
         raise Problem(f"{path} cannot be read: {error.strerror or error}.") from error
@@ -334,33 +332,55 @@ class ParquetTable(Table):
         return file_problem(self.path, Finding(found, "Write or copy it again."))
 
 
+_Column = tuple[str, NDArray[Any]]
+
+
 class NpzTable(Table):
     """An NPZ file: `y_true` (n,), `y_proba` (n, k), optionally `classes` (k,); pickled objects are never loaded.
 
-    Without `classes` the labels are the integers 0..k-1. Without `y_proba` every array (n,) is a column.
+    Without `classes` the labels are the integers 0..k-1. Under other names every array (n,) is a column, and every
+    array (n, m) is m columns, with the same rule about classes.
     """
 
     def __init__(self, path: Path) -> None:
         import polars as pl
 
         self.path = path
-        arrays = self._load()
+        try:
+            arrays = read_arrays(path, self._chosen)
+        except UnreadableArraysError as error:
+            self._refuse(error.found, error.remedy or _SHAPE)
         of_classes = _PROBABILITIES in arrays
         if of_classes:
             self.remedy_of_unknown = (
                 "The array classes names the class of each column of y_proba; without it they are 0, 1, ..."
             )
-        named = self._of_classes(arrays) if of_classes else (tuple(arrays), [*arrays.values()])
-        self.columns, columns = named
-        self._frame = pl.DataFrame([_series(str(at), column) for at, column in enumerate(columns)])
+        named = [*(self._of_classes(arrays) if of_classes else _columns_of(arrays))]
+        self.columns = tuple(name for name, _ in named)
+        self._frame = pl.DataFrame([_series(str(at), column) for at, (_, column) in enumerate(named)])
         self.rows: int | None = self._frame.height
 
     def frames(self, wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
         """Yield frames; see `Table`."""
         yield from self._frame[start:stop, list(wanted)].iter_slices(BATCH_ROWS)
 
-    def _of_classes(self, arrays: dict[str, NDArray[Any]]) -> tuple[tuple[str, ...], list[NDArray[Any]]]:
-        """Return the names of the columns and the columns: the labels, then the probability of each class."""
+    def _chosen(self, names: Sequence[str], header: Callable[[str], ArrayHeader]) -> list[str]:
+        """Return the arrays to read: labels and probabilities under their usual names, else all that are columns."""
+        if TRUTH in names and _PROBABILITIES in names:
+            return [name for name in (TRUTH, _PROBABILITIES, _CLASSES) if name in names]
+        flat, wide = ([one for one in map(header, names) if len(one.shape) == n] for n in (1, 2))
+        lengths = Counter(one.shape[0] for one in (wide or flat))
+        n_rows = lengths.most_common(1)[0][0] if lengths else None
+        labels = [one for one in flat if one.shape[0] == n_rows]
+        if not labels or len(labels) + len(wide) < 2:
+            missing = next(name for name in (TRUTH, _PROBABILITIES) if name not in names)
+            raise UnreadableArraysError(f"There is no array {missing} in it, only {listed([*names]) or 'nothing'}")
+        columns = [one for one in wide if one.shape[0] == n_rows]
+        of_classes = [one for one in flat if one.shape[0] != n_rows and one.dtype.kind in "US"]
+        return [one.name for one in (*labels, *columns, *of_classes)]
+
+    def _of_classes(self, arrays: dict[str, NDArray[Any]]) -> Iterator[_Column]:
+        """Yield the labels, then the probability of each class."""
         truth, proba = arrays[TRUTH], arrays[_PROBABILITIES]
         fault = _shape_fault(truth, proba)
         if fault:
@@ -369,57 +389,8 @@ class NpzTable(Table):
         if _are_positions(truth, names):
             truth = np.asarray(names)[truth]
         proba = proba if proba.dtype.kind == "f" else proba.astype(np.float64)
-        return (TRUTH, *(PROBABILITY + name for name in names)), [truth, *proba.T]
-
-    def _load(self) -> dict[str, NDArray[Any]]:
-        if not zipfile.is_zipfile(self.path):
-            self._refuse("It is not an NPZ file, or it is cut short or damaged")
-        try:
-            # NumPy would warn about headers written by Python 2
-            with zipfile.ZipFile(self.path) as archive, warnings.catch_warnings(action="ignore"):
-                there = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-                wanted = self._wanted(archive, there)
-                size = sum(there[name].file_size for name in wanted)
-                if size > MOST_ARRAY_BYTES:
-                    limit = MOST_ARRAY_BYTES / 2**30
-                    self._refuse(f"Its arrays take {size / 2**30:.1f} GiB, more than {limit:.3g} GiB", "Split it.")
-                return {name: self._array(archive, there[name], name) for name in wanted}
-        except Problem:
-            raise
-        except MemoryError:
-            raise
-        except Exception as error:  # NumPy and zipfile raise a dozen kinds of error for damaged bytes
-            raise file_problem(self.path, Finding("It is cut short or damaged", _SHAPE)) from error
-
-    def _wanted(self, archive: zipfile.ZipFile, there: dict[str, zipfile.ZipInfo]) -> list[str]:
-        """Return the names of the arrays to load: all in a file of columns, else labels and probabilities."""
-        if _PROBABILITIES not in there:
-            shapes = {_array_header(archive, member)[0] for member in there.values()}
-            if len(there) > 1 and len(shapes) == 1 and len(next(iter(shapes))) == 1:
-                return [*there]
-        for name in (TRUTH, _PROBABILITIES):
-            if name not in there:
-                self._refuse(f"There is no array {name} in it, only {listed([*there]) or 'nothing'}")
-        return [name for name in (TRUTH, _PROBABILITIES, _CLASSES) if name in there]
-
-    def _array(self, archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> NDArray[Any]:
-        """Return one array after checking that its header claims no more than the member holds."""
-        shape, dtype = _array_header(archive, member)
-        if dtype.hasobject:
-            self._refuse("An array holds Python objects", "Save labels as text or numbers, probabilities as floats.")
-        # texts of no size would be as many as the header likes
-        if int(np.prod(shape, dtype=object)) * max(dtype.itemsize, 1) > member.file_size:
-            self._refuse(f"The array {name} is cut short or damaged")
-        if dtype.kind not in _KINDS:
-            self._refuse(f"{name} holds {dtype}, not numbers or labels")
-        with archive.open(member) as file:
-            array = np.asarray(np.lib.format.read_array(file, allow_pickle=False))
-        if dtype.kind == "U":
-            codes = np.frombuffer(array.tobytes(), np.dtype(np.uint32).newbyteorder(dtype.byteorder))
-            if codes.max(initial=0) > sys.maxunicode:  # of which Python may make strings that nothing can encode
-                self._refuse(f"The array {name} is cut short or damaged")
-            "".join(array.ravel().tolist()).encode()  # fails for surrogates
-        return array
+        yield TRUTH, truth
+        yield from ((PROBABILITY + name, column) for name, column in zip(names, proba.T, strict=True))
 
     def _class_names(self, names: NDArray[Any] | None, n_classes: int) -> list[str]:
         if names is None:
@@ -432,13 +403,22 @@ class NpzTable(Table):
         raise file_problem(self.path, Finding(found, remedy))
 
 
-def _array_header(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Return the shape and type in the header of an array."""
-    with archive.open(member) as file:
-        version = np.lib.format.read_magic(file)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, _, dtype = read(file)
-    return shape, dtype
+def _columns_of(arrays: dict[str, NDArray[Any]]) -> Iterator[_Column]:
+    """Yield every array as a column, or as one column per class; the first array tells the number of rows.
+
+    Arrays of another length hold the names of classes, which positions in arrays of integers stand for.
+    """
+    n_rows = len(next(iter(arrays.values())))
+    flat = {name: array for name, array in arrays.items() if array.ndim == 1}
+    class_names = {len(array): [*map(label_text, array)] for array in flat.values() if len(array) != n_rows}
+    numbered = {int(array.max(initial=0)) + 1 for array in flat.values() if array.dtype.kind in "iu"}
+    meant = next((names for length, names in class_names.items() if length in numbered), [])
+    for name, array in arrays.items():
+        if array.ndim == 2:
+            names = class_names.get(array.shape[1], range(array.shape[1]))
+            yield from ((f"{name}_{of}", column) for of, column in zip(names, array.T, strict=True))
+        elif len(array) == n_rows:
+            yield name, np.asarray(meant)[array] if _are_positions(array, meant) else array
 
 
 def _series(name: str, array: NDArray[Any]) -> pl.Series:

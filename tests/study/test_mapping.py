@@ -93,6 +93,65 @@ def test_names_that_differ_only_in_the_class_belong_to_it(tmp_path, heads, meant
     assert [found[name] for name in ("cat", "dog", "bird")] == [heads[at] for at in meant]
 
 
+def made_arrays(names: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Labels of 90 cases and raw scores, which are highest at the true class of most."""
+    rng = np.random.default_rng(4)
+    truth = np.arange(90) % len(names)
+    return truth, rng.normal(size=(90, len(names))) + 2 * np.eye(len(names))[truth]
+
+
+def test_arrays_under_odd_names_are_columns(tmp_path):
+    names = ["well", "ill", "worse"]
+    truth, scores = made_arrays(names)
+    wide = {"features": np.random.default_rng(5).normal(size=(90, 300)), "accuracy": np.float64(0.8)}
+    np.savez(tmp_path / "numbered.npz", target=truth, logits=scores, **wide)
+    np.savez(tmp_path / "named.npz", logits=scores, class_names=names, target=truth)
+    np.savez(tmp_path / "words.npz", logits=scores[:, [2, 0, 1]], target=np.array(names)[truth])
+    np.savez(tmp_path / "decided.npz", target=truth, reader=scores.argmax(axis=1), names=names)
+    guesses = {path.stem: read_first_rows(path).guess for path in tmp_path.glob("*.npz")}
+    numbers = tuple(f"logits_{j}" for j in range(3))
+    assert guesses["numbered"] == ColumnMap("target", ("0", "1", "2"), numbers, "logits")
+    assert guesses["named"] == ColumnMap("target", tuple(names), tuple(f"logits_{name}" for name in names), "logits")
+    assert guesses["words"] == ColumnMap("target", ("worse", "well", "ill"), numbers, "logits")
+    assert guesses["decided"] == ColumnMap("target", ("ill", "well", "worse"), ("reader",), "labels")
+    read = read_predictions(tmp_path / "named.npz", columns=guesses["named"])
+    assert read.predictions.y_true.tolist() == truth.tolist()
+    assert (read.predictions.y_proba.argmax(axis=1) == scores.argmax(axis=1)).all()
+
+
+def test_names_of_something_else_are_not_those_of_classes(tmp_path):
+    truth, scores = made_arrays(["0", "1"])
+    features = [f"gene {at}" for at in range(40)]
+    np.savez(tmp_path / "p.npz", y=truth, logits=scores, genes=np.zeros((90, 40)), gene_names=features)
+    first = read_first_rows(tmp_path / "p.npz")
+    assert first.columns[:4] == ("y", "logits_0", "logits_1", "genes_gene 0")
+    assert first.values["y"] == ("0", "1")
+
+
+def test_arrays_that_are_no_columns_of_cases_are_refused(tmp_path):
+    truth, scores = made_arrays(["a", "b"])
+    for name, arrays in {"short": {"y": truth[:-1], "p": scores}, "alone": {"p": scores}, "flat": {"y": truth}}.items():
+        np.savez(tmp_path / f"{name}.npz", **arrays)
+        with pytest.raises(Problem, match=f"no array y_true in it, only “{next(iter(arrays))}”"):
+            read_first_rows(tmp_path / f"{name}.npz")
+
+
+@pytest.mark.parametrize("ending", [".tsv", ".txt", ".TXT"])
+def test_text_with_tabs_has_its_own_endings(tmp_path, ending):
+    path = tmp_path / f"p{ending}"
+    path.write_text("y_true\tproba_a\tproba_b\na\t0.9\t0.1\nb\t0.2\t1.8\n")
+    with pytest.raises(Problem, match=r"Row 2: .* row 1 is the first below the header"):
+        read_predictions(path)
+    path.write_text(path.read_text().replace("1.8", "0.8"))
+    assert read_predictions(path).predictions.y_proba.tolist() == [[0.9, 0.1], [0.2, 0.8]]
+
+
+def test_a_spreadsheet_is_told_how_to_be_saved(tmp_path):
+    (tmp_path / "p.xlsx").write_bytes(b"PK")
+    with pytest.raises(Problem, match='Save it again as "CSV UTF-8"'):
+        read_predictions(tmp_path / "p.xlsx")
+
+
 def test_a_class_within_the_name_of_another_is_told_from_it(tmp_path):
     labels = ["cancer", "no cancer"] * 3
     path = write(tmp_path, table(["y", "p_no_cancer", "p_cancer"], labels, np.arange(6) ** 2, -(np.arange(6) ** 2)))

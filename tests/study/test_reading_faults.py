@@ -130,7 +130,7 @@ def test_a_parquet_file_cut_anywhere_is_refused_in_words(tmp_path):
         ({"y_true": [0, 1], "y_proba": [[1.0, 0.0], [np.nan, 1.0]]}, "Row 2: proba_0 is NaN"),
         ({"y_true": [0, 1], "y_proba": np.zeros((2, 0))}, "There is no column proba_<class>"),
         (
-            {"y_true": [0, 1], "proba": [[1.0, 0.0], [0.0, 1.0]]},
+            {"y_true": [0, 1, 1], "proba": [[1.0, 0.0], [0.0, 1.0]]},
             "There is no array y_proba in it, only “y_true”, “proba”",
         ),
         (

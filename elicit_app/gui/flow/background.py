@@ -18,6 +18,8 @@ from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.problem import Problem
 from elicit_app.session.views import CurvesView
+from elicit_app.study.packs import ENDING as PACK_ENDING
+from elicit_app.study.tables import ENDINGS
 from elicit_app.study.writing import file_name, metric_stem, write_picture
 from metrics import ElicitedMetric
 
@@ -155,7 +157,8 @@ def _unexpected(error: BaseException) -> Problem:
 
 
 METRIC_ENDING = ".metric.json"
-PREDICTIONS = "Predictions, or a study sent to you (*.csv *.parquet *.pq *.npz *.elicit);;All files (*)"
+_OPENED = " ".join(f"*{ending}" for ending in (*ENDINGS, PACK_ENDING))
+PREDICTIONS = f"Predictions, or a study sent to you ({_OPENED});;All files (*)"
 ANSWERS = "Answers (*.session.jsonl);;All files (*)"
 
 

@@ -20,6 +20,8 @@ from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.flow.preparation import ImportFlow, Preparation, folder_beside
 from elicit_app.gui.settings import Settings, save_settings
 from elicit_app.problem import Problem
+from elicit_app.study.packs import ENDING as PACK_ENDING
+from elicit_app.study.tables import ENDINGS
 from elicit_app.study.writing import free_path
 
 if TYPE_CHECKING:
@@ -28,8 +30,7 @@ if TYPE_CHECKING:
     from elicit_app.session.session import Session
     from elicit_app.study.model import Study
 
-SESSION_ENDING, PACK_ENDING = ".session.jsonl", ".elicit"
-PREDICTIONS = (".csv", ".parquet", ".pq", ".npz")
+SESSION_ENDING = ".session.jsonl"
 
 PATIENCE = 0.7  # seconds that closing waits for running computations
 
@@ -179,7 +180,7 @@ class Flow(QObject):
         if _is_session(path):
             self._open_session(path)
             return
-        if path.is_file() and path.suffix.lower() in PREDICTIONS:
+        if path.is_file() and path.suffix.lower() in ENDINGS:
             self._read((path,))
             return
         self.announce(ref)
@@ -380,7 +381,7 @@ class Flow(QObject):
 
 def _is_session(path: Path) -> bool:
     """Return `is_session`; the name of a study or of predictions is known without loading anything."""
-    if path.suffix.lower() in PREDICTIONS or not (path.name.endswith(".jsonl") or path.is_file()):
+    if path.suffix.lower() in ENDINGS or not (path.name.endswith(".jsonl") or path.is_file()):
         return False
     from elicit_app.session.journal.files import is_session
 
