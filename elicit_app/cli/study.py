@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
@@ -36,8 +36,8 @@ PredictedOption = Annotated[
     typer.Option(
         "--predicted",
         metavar="COLUMN",
-        help="A column of predicted labels, as a human reader gives them; may be given several times. Files without "
-        "it are read like the others.",
+        help="A column of predicted labels, as a human reader gives them, judged beside the model of its file; may be "
+        "given several times. Files without it are read like the others.",
     ),
 ]
 StudyRef = Annotated[str, typer.Argument(metavar="STUDY", help="Bundled study, study folder or predictions file.")]
@@ -158,10 +158,13 @@ class ColumnOptions(NamedTuple):
                 raise typer.BadParameter(reason, param_hint=f"--{name}")
 
 
-def _models_in(files: Sequence[Path], options: ColumnOptions) -> tuple[list[Path], list[ColumnMap | None]]:
+def _models_in(
+    files: Sequence[Path], options: ColumnOptions, here: Collection[str] = ()
+) -> tuple[list[Path], list[ColumnMap | None]]:
     """Return the file and the column map of each model that the options name; None where columns have the usual names.
 
-    A file with columns of predicted labels holds a model for each of them, and one more if its scores are named too.
+    A file with columns of predicted labels holds a model for each of them, and one more if its scores are named too, or
+    have the usual names and the model is not `here` already.
     """
     from elicit_app.study.mapping import column_map, read_first_rows
 
@@ -180,7 +183,9 @@ def _models_in(files: Sequence[Path], options: ColumnOptions) -> tuple[list[Path
         scored = scores and scores <= {*first_rows.columns}
         elsewhere = named <= anywhere and not named <= {*first_rows.columns}
         as_usual = (first_rows.fits and elsewhere) or options._replace(predicted=()) == ColumnOptions()
-        if not decided and as_usual:
+        if first_rows.fits and decided and not stated and first_rows.path.stem not in here:
+            found.append((first_rows.path, None))
+        elif not decided and as_usual:
             found.append((first_rows.path, _require_usual_columns(first_rows.path, first_rows)))
         elif not decided or scored:
             found.append((first_rows.path, read(columns=stated, logits=options.logits)))
@@ -245,7 +250,7 @@ def change(
     known, files = opened.columns, [*(add or ())]
     column_maps: list[ColumnMap | None]
     if known is None or options != ColumnOptions():
-        files, column_maps = _models_in(files, options)
+        files, column_maps = _models_in(files, options, opened.model_names)
     else:
         column_maps = [
             known if first_rows.holds(known) else _require_usual_columns(first_rows.path, first_rows)

@@ -122,8 +122,9 @@ def study_of(
     """Return a study with defaults from predictions files; parameters as in `create_study`."""
     if not files:
         raise Problem("A study needs at least one predictions file.")
-    column_maps = _maps(files, columns)
+    column_maps: Sequence[ColumnMap | None] = _maps(files, columns)
     reads = _read_models(files, labels, column_maps)
+    files, column_maps, reads = _each_reader_once(files, column_maps, reads)
     classes = reads[0].classes
     names = distinct_names(files, column_maps)
     predictions = of_same_people(
@@ -188,6 +189,25 @@ def _read_models(
     for file, other in zip(files[1:], reads[1:], strict=True):
         _require_same_cases(files[0], first.predictions, file, other)
     return reads
+
+
+def _each_reader_once(
+    files: Sequence[Path],
+    columns: Sequence[ColumnMap | None],
+    reads: Sequence[ReadPredictions],
+    here: Sequence[Predictions] = (),
+) -> tuple[list[Path], list[ColumnMap | None], list[ReadPredictions]]:
+    """Leave out readers who are `here` or in another file: those of one study stand in the file of each model."""
+    decided_by = {model.name: model.y_proba for model in here}
+    kept = []
+    for file, one, read in zip(files, columns, reads, strict=True):
+        if one is not None and one.kind == "labels" and files.count(file) > 1:
+            (reader,), decided = one.columns, read.predictions.y_proba
+            if reader in decided_by and np.array_equal(decided_by[reader], decided):
+                continue
+            decided_by[reader] = decided
+        kept.append((file, one, read))
+    return [file for file, _, _ in kept], [one for _, one, _ in kept], [read for _, _, read in kept]
 
 
 def _people_notes(files: Sequence[Path], reads: Sequence[ReadPredictions]) -> tuple[str, ...]:
@@ -326,13 +346,14 @@ def _read_more(
 ) -> list[ReadPredictions]:
     if not files:
         return []
-    column_maps = _maps(files, columns or study.columns)
+    column_maps: Sequence[ColumnMap | None] = _maps(files, columns or study.columns)
     reads = [
         read_predictions(file, labels=study.classes, columns=column_map)
         for file, column_map in zip(files, column_maps, strict=True)
     ]
     for file, read in zip(files, reads, strict=True):
         _require_same_cases(f"“{study.title}”", study.models[0], file, read)
+    files, column_maps, reads = _each_reader_once(files, column_maps, reads, study.models)
     named = zip(reads, distinct_names(files, column_maps, study.model_names), strict=True)
     return [read._replace(predictions=replace(read.predictions, name=name)) for read, name in named]
 

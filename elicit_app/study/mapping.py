@@ -6,6 +6,7 @@ import csv
 import io
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 NAMELESS = "seem to be values: write the names of the columns into a line above them."
 SHOWN_ROWS = 5
+_SLIGHT = 0.2
 _LOOKED_AT_ROWS, _LOOKED_AT_COLUMNS = 20_000, 200
 
 
@@ -50,7 +52,7 @@ class FirstRows:
     # for each column that may hold labels, its different values, sorted; at most `MOST_CLASSES`
     values: dict[str, tuple[str, ...]]
     guess: ColumnMap | None  # the apparent meaning of the columns; None if unclear
-    fits: bool  # whether the columns have the usual names, `y_true` and `proba_<class>`, and need no map
+    fits: bool  # whether the columns have the usual names, `y_true` and `proba_<class>`
     # the cells of each column that were read
     filled: Cells = field(repr=False, compare=False)
     numbers: Scores = field(repr=False, compare=False)  # of the columns that may hold scores
@@ -60,10 +62,48 @@ class FirstRows:
         return guess_with(truth, self.filled, self.values, self.numbers) if truth in self.values else None
 
     def readers(self, columns: ColumnMap) -> tuple[ColumnMap, ...]:
-        """Return a map for each further column of labels, which may be those of human readers."""
+        """Return a map for each further column of labels, which may be those of human readers.
+
+        What only repeats the most probable class is none.
+        """
         classes, used = set(columns.classes), {columns.truth, *columns.columns}
         names = (name for name, values in self.values.items() if name not in used and set(values) <= classes)
-        return tuple(ColumnMap(columns.truth, columns.classes, (name,), "labels") for name in names)
+        told = self._most_probable(columns)
+        return tuple(
+            ColumnMap(columns.truth, columns.classes, (name,), "labels")
+            for name in names
+            if told is None or told != [*map(label_text, self.filled[name])]
+        )
+
+    @property
+    def to_ask(self) -> bool:
+        """Whether the meaning of the columns must be asked: names are unusual, or readers stand beside the model."""
+        if not self.fits:
+            return bool(self.values)
+        readers = () if self.guess is None else self.readers(self.guess)
+        return any(self._agrees_with_truth(*one.columns) for one in readers)
+
+    def _agrees_with_truth(self, column: str) -> bool:
+        """Return whether labels agree with the truth by more than Cohen's kappa of .2, as the sex or a site would not.
+
+        Up to .2 agreement is slight (Landis and Koch 1977, Biometrics 33, 159-174).
+        """
+        truth, said = ([*map(label_text, self.filled[name])] for name in (TRUTH, column))
+        if len(truth) != len(said):
+            return True
+        true, other = Counter(truth), Counter(said)
+        chance = sum(true[name] * other[name] for name in true) / len(truth) ** 2
+        right = sum(one == two for one, two in zip(truth, said, strict=True)) / len(truth)
+        return right - chance > _SLIGHT * (1 - chance)
+
+    def _most_probable(self, columns: ColumnMap) -> list[str] | None:
+        """Return the most probable class of every case; None where a column or a number is missing."""
+        scores = [own for name in columns.columns if (own := self.numbers.get(name)) is not None]
+        whole = len(scores) == len(columns.classes) or (len(scores) == 1 and len(columns.classes) == 2)
+        if columns.kind == "labels" or not whole or len({len(own) for own in scores}) > 1:
+            return None
+        chosen = _as_probabilities(np.column_stack(scores), columns.kind).argmax(axis=1)
+        return [columns.classes[at] for at in chosen.tolist()]
 
     @property
     def nameless(self) -> bool:
@@ -93,8 +133,9 @@ def read_first_rows(path: Path) -> FirstRows:
     labels = {name: tuple(map(str, ClassIndex(in_order(own)).names)) for name, own in filled.items() if _few(own)}
     rows = zip(*(map(_shown, values[:SHOWN_ROWS]) for values in columns.values()), strict=True)
     numbers = numbers_in(filled)
-    found = guess(filled, labels, numbers)
-    return FirstRows(path, names, tuple(rows), labels, found, _are_usual(names), filled, numbers)
+    fits = _are_usual(names)
+    found = _usual_map(names) if fits and TRUTH in labels else guess(filled, labels, numbers)
+    return FirstRows(path, names, tuple(rows), labels, found, fits, filled, numbers)
 
 
 def has_usual_columns(path: Path) -> bool:
@@ -107,6 +148,11 @@ def has_usual_columns(path: Path) -> bool:
 
 def _are_usual(names: Sequence[str]) -> bool:
     return TRUTH in names and sum(class_of_column(name) is not None for name in names) > 1
+
+
+def _usual_map(names: Sequence[str]) -> ColumnMap:
+    classes = {name: found for name in names if (found := class_of_column(name)) is not None}
+    return ColumnMap(TRUTH, tuple(classes.values()), tuple(classes), "probabilities")
 
 
 def _few(values: list[Any]) -> bool:

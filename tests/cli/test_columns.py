@@ -39,6 +39,22 @@ def test_a_file_may_hold_a_model_and_several_readers(run_line, tmp_path):
     assert [model.y_proba.argmax(axis=1).tolist() for model in first.models] == [[0, 1, 1], [0, 0, 0], [0, 1, 1]]
 
 
+def test_a_file_of_usual_names_holds_its_model_and_the_readers(run_line, tmp_path):
+    rows = (("x", "x", 0.9), ("x", "x", 0.4), ("y", "x", 0.2))
+    for name, shift in (("one", 0.0), ("two", 0.05)):
+        lines = [f"{true},{said},{p + shift:.2f},{1 - p - shift:.2f}" for true, said, p in rows]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["y_true,Dr. A,proba_x,proba_y", *lines]) + "\n")
+    run_line(f"study new both one.csv two.csv {DR_A}")
+    run_line("study new in-turn one.csv")
+    run_line(f"study change in-turn --add one.csv {DR_A}")
+    run_line(f"study change in-turn --add two.csv {DR_A}")
+    both, in_turn = (open_study(tmp_path / name) for name in ("both", "in-turn"))
+    assert both.model_names == in_turn.model_names == ("one", "Dr. A", "two")
+    assert both.digest == in_turn.digest
+    assert both.models[1].y_proba.argmax(axis=1).tolist() == [0, 0, 0]
+    assert both.models[2].y_proba[:, 0].tolist() == [0.95, 0.45, 0.25]
+
+
 def test_columns_are_stated_for_some_files_and_usual_in_the_others(run_line, tmp_path):
     (tmp_path / "odd.csv").write_text("label,p x,p y\nx,0.9,0.1\nx,0.4,0.6\ny,0.2,0.8\n")
     (tmp_path / "usual.csv").write_text("y_true,proba_y,proba_x\nx,0.3,0.7\nx,0.2,0.8\ny,0.9,0.1\n")

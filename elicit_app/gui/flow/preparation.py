@@ -42,7 +42,7 @@ class ImportFlow(QObject):
         super().__init__(parent)
         self._pages, self._background, _ = services
         self._previews: tuple[FirstRows, ...] = ()
-        self._maps: dict[Path, tuple[ColumnMap, ...]] = {}  # one for each model in a file
+        self._maps: dict[Path, Maps] = {}  # one for each model in a file
         # the last answer about each file, proposed when it is read again
         self._given: dict[Path, tuple[ColumnMap, ...]] = {}
         self._read: Callable[[tuple[Path, ...], Maps], Study] = _study_of
@@ -92,11 +92,7 @@ class ImportFlow(QObject):
 
     def _ask_or_read(self) -> None:
         """Ask about the first file with unknown columns; if there is none, read all files."""
-        unknown = [
-            preview
-            for preview in self._previews
-            if not preview.fits and preview.values and preview.path not in self._maps
-        ]
+        unknown = [preview for preview in self._previews if preview.to_ask and preview.path not in self._maps]
         if unknown:
             first, given = unknown[0], self._given.get(unknown[0].path)
             if given is not None and not all(
@@ -114,12 +110,14 @@ class ImportFlow(QObject):
 
     def _mapped(self, columns: tuple[ColumnMap, ...]) -> None:
         """Apply an answer to the file in question and to all others with these columns."""
-        asked = next(preview for preview in self._previews if not preview.fits and preview.path not in self._maps)
+        asked = next(preview for preview in self._previews if preview.to_ask and preview.path not in self._maps)
         self._given[asked.path] = columns
         for preview in self._previews:
-            alike = not preview.fits and preview.path not in self._maps and all(map(preview.holds, columns))
+            alike = preview.to_ask and preview.path not in self._maps and all(map(preview.holds, columns))
             if preview is asked or alike:
-                self._maps[preview.path] = columns
+                self._maps[preview.path] = tuple(
+                    None if preview.fits and one == preview.guess else one for one in columns
+                )
         self._ask_or_read()
 
     @cached_property

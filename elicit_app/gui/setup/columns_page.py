@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import Literal
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPalette
+from PySide6.QtGui import QFontMetricsF, QPainter, QPalette
 from PySide6.QtWidgets import QButtonGroup
 
 from elicit_app.gui import theme
@@ -109,8 +110,9 @@ class ColumnsPage(HeadedPage):
             self.truth.setCurrentText(guess.truth)
         self._preview = preview
         what = "is a guess; change what is wrong" if guess else "is unclear: choose the column of each class"
-        text = f"{preview.path.name} has {len(preview.columns)} columns. What they hold {what}."
-        self.header.say("Which column is what?", text)
+        whole = f"{preview.path.name} has {len(preview.columns)} columns."
+        readers = "Beside the model there are labels as of human readers: tick those to judge too."
+        self.header.say("Which column is what?", f"{whole} {readers if preview.fits else f'What they hold {what}.'}")
         self.notice.say(f"The names of the columns {NAMELESS}" if preview.nameless else "")
         self.area.verticalScrollBar().setValue(0)
         self._take(guess)
@@ -154,7 +156,7 @@ class ColumnsPage(HeadedPage):
             box.currentIndexChanged.connect(self._lay_readers)
             self.boxes.append(box)
             label = Label(shortened(name, _LONGEST_NAME), theme.Role.LABEL)
-            width = label.fontMetrics().horizontalAdvance(label.text())
+            width = ceil(QFontMetricsF(label.font()).horizontalAdvance(label.text())) + 1  # less would wrap it
             label.setMinimumWidth(min(theme.em(_WIDEST), width))
             label.setBuddy(box)
             grid.addWidget(label, row, 0)
@@ -168,7 +170,7 @@ class ColumnsPage(HeadedPage):
         self.readers = {one: CheckRow(one.columns[0]) for one in found}
         self._also.setVisible(bool(found))
         column = in_column(on=self._also.renew(), spacing=theme.S)
-        column.addWidget(Label("More labels in this file, as of human readers: tick those to judge too."))
+        column.addWidget(Label("Labels as of human readers; tick those to judge too:"))
         for one, row in self.readers.items():
             row.box.setChecked(one.columns in ticked)
             row.box.toggled.connect(self._show_first_rows)

@@ -94,6 +94,40 @@ def test_a_reader_is_added_among_the_models_and_a_model_taken_out(window, dialog
     assert len(open_study(str(folder)).digests) == 2
 
 
+def test_a_reader_in_files_of_usual_names_can_be_judged_too_and_once(window, cases, tmp_path, on):
+    truth, scores = cases
+    said = np.where(np.arange(300) % 5, truth, "sick")
+    for name, sharper in (("mild", 0.5), ("sharp", 2)):
+        sick = 1 / (1 + np.exp(sharper * (scores[:, 1] - scores[:, 0])))
+        decided = np.where(sick > 0.5, "sick", "well")
+        columns = (truth, sick, 1 - sick, decided, np.array(["sick", "well"])[np.arange(300) % 2], said)
+        rows = [",".join(map(str, row)) for row in zip(*columns, strict=True)]
+        head = "y_true,proba_sick,proba_well,y_pred,bed,Dr. Ada"
+        (tmp_path / f"{name}.csv").write_text("\n".join([head, *rows]) + "\n")
+    window.flow.open_files((tmp_path / "mild.csv", tmp_path / "sharp.csv"))
+    page = on("columns")
+    assert "labels as of human readers" in page.header.line.text()
+    assert [one.columns for one in page.readers] == [("bed",), ("Dr. Ada",)], "y_pred is the most probable class"
+    next(row for one, row in page.readers.items() if one.columns == ("Dr. Ada",)).box.click()
+    go_on(window)
+    on("study")
+    go_on(window)
+    on("begin")
+    study = open_study(str(tmp_path / "mild-study"))
+    assert study.model_names == ("mild", "Dr. Ada", "sharp")
+    assert study.columns.kind == "labels"
+
+
+def test_labels_that_have_little_to_do_with_the_truth_raise_no_question(window, cases, tmp_path, on):
+    truth, scores = cases
+    sick = 1 / (1 + np.exp(scores[:, 1] - scores[:, 0]))
+    beds = np.array(["sick", "well"])[np.arange(300) // 2 % 2]
+    rows = [f"{t},{p},{1 - p},{bed}" for t, p, bed in zip(truth, sick, beds, strict=True)]
+    (tmp_path / "p.csv").write_text("\n".join(["y_true,proba_sick,proba_well,bed", *rows]) + "\n")
+    window.flow.open_files((tmp_path / "p.csv",))
+    assert on("study").study.model_names == ("p",)
+
+
 def test_a_first_line_of_values_is_pointed_out_as_in_the_terminal(window, odd, on, elicit):
     window.flow.open_files((odd,))
     assert on("columns").notice.sentence == ""
