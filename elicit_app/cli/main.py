@@ -121,7 +121,7 @@ def _x_display() -> bool:
     name = os.environ.get("DISPLAY", "")
     host, colon, rest = name.rpartition(":")
     number = rest.split(".")[0]
-    if not colon or not number.isdigit():
+    if not colon or not number.isdecimal():
         return False
     try:
         if host in ("", "unix") or host.startswith("/"):

@@ -250,7 +250,7 @@ class Terminal:
 
     def _handle_review_line(self, view: ReviewView, line: str | None) -> bool:
         key, _, rest = (line or "").strip().lower().partition(" ")
-        number = int(rest) if rest.strip().isdigit() else 0
+        number = int(rest) if rest.strip().isdecimal() else 0
         if key == "m" and view.can_continue:
             self._runner.more()
         elif key in ("l", "t") and 1 <= number <= len(view.answers):

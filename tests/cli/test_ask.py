@@ -213,8 +213,8 @@ def answered(tmp_path, lines, *, waits, number=6):
 
 
 def test_a_slip_at_the_review_does_not_finish_the_session(tmp_path):
-    state, shown, left = answered(tmp_path, ["x", "t 99", "", "unread"], waits=True)
-    assert shown.count("That was not understood.") == 2
+    state, shown, left = answered(tmp_path, ["x", "t 99", "l ²", "", "unread"], waits=True)
+    assert shown.count("That was not understood.") == 3
     assert "u takes back the last answer" in shown, "nothing was changed in the review"
     assert (state.phase, left) == ("finished", ["unread"])
 

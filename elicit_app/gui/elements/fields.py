@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPolygonF, QWheelEvent
+from PySide6.QtCore import QLocale, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPolygonF, QValidator, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
@@ -62,6 +62,10 @@ class CheckSquare(Painted, Sized, QCheckBox):
             paint_glyph(painter, Glyph.CHECK, room.adjusted(3, 3, -3, -3), ink, 2.2)
 
 
+NUMBERS = QLocale(QLocale.Language.English, QLocale.Country.UnitedStates)
+"""How fields write and read numbers, whatever the system's language: as the texts of the window do."""
+
+
 class ListBox(Painted, IgnoresWheel, Sized, QComboBox):
     """A combo box that may be narrower than its longest entry.
 
@@ -118,12 +122,17 @@ class DecimalBox(IgnoresWheel, Sized, QDoubleSpinBox):
         super().__init__()
         prepare_spin(self)
 
+    def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
+        """Take a comma for the decimal point; English would drop it, and make 35 of "3,5"."""
+        return super().validate(text.replace(",", "."), position)
+
     def paintEvent(self, event: QPaintEvent) -> None:
         paint_spin(self)
 
 
 def prepare_spin(spin: QAbstractSpinBox) -> None:
-    """Prepare a spin box whose frame `paint_spin` paints."""
+    """Prepare a spin box whose frame `paint_spin` paints, with numbers written as everywhere in the window."""
+    spin.setLocale(NUMBERS)
     spin.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     line = spin.lineEdit()
     if line is not None:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QLineEdit, QSlider, QWidget
 from elicit_app.elicitation.questions import Moved, Proposal, Strength
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import AnswerButton, Button, MinorButton, PrimaryButton
-from elicit_app.gui.elements.fields import Field, IgnoresWheel
+from elicit_app.gui.elements.fields import NUMBERS, Field, IgnoresWheel
 from elicit_app.gui.elements.painting import Painted, Sized, annotate, box, side_colours
 from elicit_app.gui.question.layout import GAP, Plan, Span, answer_spans
 from elicit_app.gui.theme import em
@@ -262,7 +262,9 @@ class MoveField(IgnoresWheel, QLineEdit):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFrame(False)
-        self.setValidator(QIntValidator(0, 999_999, self))
+        validator = QIntValidator(0, 999_999, self)
+        validator.setLocale(NUMBERS)
+        self.setValidator(validator)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
         self._moving: MoveState | None = None
         self._replace = True
@@ -283,7 +285,7 @@ class MoveField(IgnoresWheel, QLineEdit):
     @property
     def valid(self) -> bool:
         moving, text = self._moving, self.text()
-        return moving is not None and text.isdigit() and moving.least <= int(text) <= moving.most
+        return moving is not None and text.isdecimal() and moving.least <= int(text) <= moving.most
 
     def _typed(self, text: str) -> None:
         self.moved.emit(int(text) if self.valid else None)
@@ -321,7 +323,7 @@ class MoveField(IgnoresWheel, QLineEdit):
     def event(self, event: QEvent) -> bool:
         """Leave letters to the page's shortcuts, which a line edit would otherwise take."""
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            own = event.text().isdigit() or event.key() in (Qt.Key.Key_Backspace, Qt.Key.Key_Delete)
+            own = event.text().isdecimal() or event.key() in (Qt.Key.Key_Backspace, Qt.Key.Key_Delete)
             event.setAccepted(own and not event.modifiers() & Qt.KeyboardModifier.ControlModifier)
             return True
         return super().event(event)
@@ -329,7 +331,7 @@ class MoveField(IgnoresWheel, QLineEdit):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self.handle_key(event):
             return
-        if self._replace and event.text().isdigit():
+        if self._replace and event.text().isdecimal():
             self.clear()
         self._replace = False
         super().keyPressEvent(event)

@@ -1,10 +1,11 @@
-"""Fields: the wheel scrolls the page and never changes what is in one."""
+"""Fields: the wheel never changes what is in one, and numbers are read alike wherever the person lives."""
 
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QLocale, QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from elicit_app.gui.elements.fields import DecimalBox, ListBox, NumberBox
@@ -31,3 +32,24 @@ def test_the_wheel_never_changes_a_field(qtbot, focused) -> None:
         before = chosen.currentIndex() if widget is chosen else widget.value()
         wheel(widget)
         assert (chosen.currentIndex() if widget is chosen else widget.value()) == before
+
+
+@pytest.fixture(params=["en_US", "de_DE", "fr_FR", "ar_EG"])
+def language(request):
+    before = QLocale()
+    QLocale.setDefault(QLocale(request.param))
+    yield
+    QLocale.setDefault(before)
+
+
+@pytest.mark.usefixtures("language")
+def test_a_decimal_is_typed_with_a_point_or_a_comma_in_every_language(qtbot) -> None:
+    decimal, number = DecimalBox(), NumberBox("Questions", 0, 9_999)
+    for widget, typed in ((decimal, "3.5"), (decimal, "3,5"), (number, "1234")):
+        qtbot.addWidget(widget)
+        widget.show()
+        widget.selectAll()
+        QTest.keyClicks(widget.lineEdit(), typed)
+        widget.interpretText()
+    assert (decimal.value(), decimal.text()) == (3.5, "3.50")
+    assert (number.value(), number.text()) == (1234, "1,234")

@@ -78,6 +78,12 @@ def test_more_digits_than_the_scale_has_are_not_taken(qtbot, moving) -> None:
     assert moving.card.field.valid
 
 
+def test_a_raised_two_is_no_number(qtbot, moving) -> None:
+    qtbot.keyClicks(moving.card.field, "²")
+    assert number(moving) == 133
+    assert moving.card.field.text() == "133"
+
+
 def test_what_is_typed_beyond_the_scale_is_answered_by_the_scale(qtbot, moving) -> None:
     for key in (K.Key_3, K.Key_0):
         qtbot.keyClick(moving.card.field, key)
