@@ -32,7 +32,8 @@ PrevalenceOption = Annotated[
     str | None,
     typer.Option(
         metavar="CLASS=RATE,...",
-        help="How common the true classes are where the models will be used; classes left out share the rest.",
+        help="How common the true classes are where the models will be used (0.03 or 3%); classes left out share "
+        "the rest.",
     ),
 ]
 PracticeOption = Annotated[

@@ -228,7 +228,7 @@ class CaseColumns:
 
 
 def numbers_by_class(text: str, classes: Sequence[str], option: str) -> dict[str, float]:
-    """Return the numbers that an option states for classes: "malignant=0.1" or "a=0.2,b=0.3".
+    """Return the numbers that an option states for classes: "malignant=0.1", "malignant=10%" or "a=0.2,b=0.3".
 
     It is one line of CSV: a class with a comma in it stands in quotation marks. Raises WrongOption if a class is
     unknown or named twice, or a value is not a number >= 0.
@@ -244,8 +244,9 @@ def numbers_by_class(text: str, classes: Sequence[str], option: str) -> dict[str
             raise WrongOption(f"`{option}`: {name!r} is not one of the classes {', '.join(classes)}.")
         if name in found:
             raise WrongOption(f"`{option}`: {name!r} is named twice.")
+        whole = number.strip()
         try:
-            found[name] = float(number)
+            found[name] = float(whole[:-1]) / 100 if whole.endswith("%") else float(whole)
         except ValueError:
             raise WrongOption(f"`{option}`: {number!r} is not a number; write CLASS=NUMBER,...") from None
         if not 0 <= found[name] < float("inf"):

@@ -242,6 +242,9 @@ def test_the_window_and_score_judge_alike(elicit, tmp_path):
 def test_a_prevalence_can_be_stated(elicit, breast_metric):
     printed = json.loads(elicit("score", breast_metric, *breast_files(), "--prevalence", "malignant=0.1", "--json"))
     assert printed["prevalence"] == pytest.approx({"malignant": 0.1, "benign": 0.9})
+    files = (*breast_files(), "--draws", 0, "--json")
+    percent = json.loads(elicit("score", breast_metric, *files, "--prevalence", "malignant=10 %"))
+    assert percent["prevalence"] == pytest.approx({"malignant": 0.1, "benign": 0.9})
     costs = {policy["name"]: policy["cost_per_population"] for policy in printed["policies"]}
     assert costs["always malignant"] == pytest.approx(900)
     assert costs["always benign"] == pytest.approx(1_900)
@@ -279,6 +282,7 @@ CORRECTED = "Size-and-Texture, corrected, with these costs"
         (("--prevalence", "malignant=0.1,benign=0.1"), 2, "the rates add up to 0.2, not 1"),
         (("--prevalence", "malignant"), 2, "'malignant' has no number; write CLASS=NUMBER,..."),
         (("--prevalence", "malignant=x"), 2, "'x' is not a number"),
+        (("--prevalence", "malignant=%"), 2, "'%' is not a number"),
         (("--prevalence", "malignant=0.5,malignant=0.6"), 2, "'malignant' is named twice"),
         (("--prevalence", "malignant=1.5"), 2, "1.5 must lie between 0 and 1"),
         (("--top-k", "3"), 2, "the metric has 2 classes"),
