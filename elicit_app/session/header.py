@@ -92,17 +92,18 @@ class StudyNeeded(WrongOption):
 def study_of(mark: StudyMark, path: Path) -> Study:
     """Open the study on which a session was begun.
 
-    A study folder is searched around the session, so that it may be moved together with its sessions; the copy of a
-    packed study is searched beside the session. Nothing else that a session names is opened, because it may be from a
-    stranger. Raises StudyNeeded if it is not found there.
+    A study folder is the one around the session's folder or that folder itself, so that it may be moved together with
+    its sessions; the copy of a packed study is searched beside the session. Nothing else that a session names is
+    opened, because it may be from a stranger. Raises StudyNeeded if the study is not found there.
     """
     if mark.kind in ("bundled", "synthetic"):
         if mark.name not in {one.name for one in list_studies()}:
             raise Problem(f"{path} names “{mark.name}”, which is not among the studies that come with this elicit.")
         return open_study(mark.name)
-    around = real_path(path).parent.parent
-    if mark.kind in ("folder", "pack") and (around / "study.json").is_file():
-        return open_study(around)
+    here = real_path(path).parent
+    for folder in (here.parent, here) if mark.kind in ("folder", "pack") else ():
+        if (folder / "study.json").is_file():
+            return open_study(folder)
     if mark.kind == "pack" and mark.pack is not None and (copy := _pack_beside(path, mark.pack)).is_file():
         return open_study(copy)
     if mark.kind == "pack":

@@ -326,8 +326,11 @@ def test_a_study_folder_is_found_where_its_session_lies(study, tmp_path):
     folder.rename(moved)
     with Session.open(moved / "sessions" / "x.session.jsonl") as again:
         assert again.study.folder.resolve() == moved.resolve()
-    alone = tmp_path / "alone.session.jsonl"
-    (moved / "sessions" / "x.session.jsonl").rename(alone)
+    inside, alone = moved / "x.session.jsonl", tmp_path / "alone.session.jsonl"
+    (moved / "sessions" / "x.session.jsonl").rename(inside)
+    with Session.open(inside) as again:
+        assert again.study.folder.resolve() == moved.resolve()
+    inside.rename(alone)
     with pytest.raises(Problem, match="is not in the folder of its study"):
         Session.open(alone)
 
