@@ -2,8 +2,8 @@
 
     uv run python benchmarks/belief.py [--part NAME ...] [--runs N] [--seed S] [--only TEXT]
 
-Parts: coverage, matrices, many, piles, extremes, sphere, seeds, pooling. For non-linear people and coins see `trust.py
---part values`.
+Parts: coverage, matrices, many, piles, extremes, sphere, seeds, pooling, comparing. For non-linear people and coins see
+`trust.py --part values`.
 Thresholds ("wanted") were fixed here before the runs. Real predictions are read from the folder `../shared/data` beside
 the checkout (or ELICIT_SHARED_DATA); without it their rows are omitted.
 """
@@ -34,8 +34,12 @@ from elicit_app.experiments.people import Noise
 from elicit_app.experiments.simulated import SimulatedRun
 from elicit_app.experiments.simulation import Experts, Laboratory
 from elicit_app.registry import setting_of
+from elicit_app.session.comparing import Expert as Compared
+from elicit_app.session.comparing import compare
+from elicit_app.session.pooling import Source
+from elicit_app.session.result import by_the_yardstick, elicited
 from elicit_app.study.model import Study
-from metrics import ElicitedMetric
+from metrics import ElicitedMetric, Provenance, Quality
 from metrics.elicited.family import LPM
 from metrics.elicited.metric_parts import ranges_of_draws
 from metrics.elicited.release import factor_ranges
@@ -330,9 +334,13 @@ def _group(study: Study, tau: float, number: int, seed: int, questions: int) -> 
     ]
 
 
-def _expert(study: Study, logs: Matrix, number: int, seed: int, questions: int) -> Expert:
+def _of_values(study: Study, logs: Matrix, seed: int, questions: int) -> Laboratory:
     weights = tuple(-np.exp(logs) / np.linalg.norm(np.exp(logs)))
-    lab = laboratory(study, seed, people_of("weights:0.6", weights=weights), questions=questions)
+    return laboratory(study, seed, people_of("weights:0.6", weights=weights), questions=questions)
+
+
+def _expert(study: Study, logs: Matrix, number: int, seed: int, questions: int) -> Expert:
+    lab = _of_values(study, logs, seed, questions)
     run = lab.run(number, judged=False)
     assert run.outcome.samples is not None
     prior, learned = _bayes(lab, 0).prior, run.outcome.deviations
@@ -342,7 +350,32 @@ def _expert(study: Study, logs: Matrix, number: int, seed: int, questions: int) 
     return Expert(np.log(np.abs(run.outcome.samples)), known, asked)
 
 
-PARTS = {part.__name__: part for part in (coverage, matrices, many, piles, extremes, sphere, seeds, pooling)}
+def comparing(open_: Callable[[str], Study | None], options: argparse.Namespace) -> None:
+    """Experts of the same values, and around a group's values: how often they are said to disagree about a mistake."""
+    for name, questions in (("breast-cancer", 12), ("wine", 18), ("emotions", 20), ("digits", 25)):
+        study = open_(name)
+        for tau, size in product((0.0, 0.7), (2, 4)) if study is not None else ():
+            assert study is not None
+            said = [_said_apart(study, tau, size, number, options.seed, questions) for number in range(options.runs)]
+            title = f"{name} ({study.n_classes}), {size} experts, tau {tau:g}: said to disagree"
+            print_row(title, "weights:0.6", said, "" if tau else "<= .05")
+
+
+def _said_apart(study: Study, tau: float, size: int, number: int, seed: int, questions: int) -> float:
+    centre, rng = _centre(study, number, seed), np.random.default_rng([seed, number, 1])
+    experts = []
+    for member in range(size):
+        lab = _of_values(study, centre + tau * rng.standard_normal(len(centre)), seed, questions)
+        run = lab.run(size * number + member, judged=False)
+        provenance = Provenance(
+            procedure="bayes", parameters={}, seed=seed, questions=run.questions, answers_digest=f"{member:064x}"
+        )
+        metric = elicited(study, by_the_yardstick(run.outcome, study), f"{member}", provenance, Quality())
+        experts.append(Compared(f"{member}", Source(f"{member}", metric)))
+    return float(compare(experts, study.title).headline.startswith("They disagree"))
+
+
+PARTS = {part.__name__: part for part in (coverage, matrices, many, piles, extremes, sphere, seeds, pooling, comparing)}
 
 
 def main() -> None:

@@ -50,9 +50,7 @@ IN_ONE_BELIEF = (
 )
 # A difference as small as this is not worth a sentence.
 _SAME = 1.05
-# How often two experts of the same values may be said to disagree about one mistake; ranges of 90 % that are equally
-# wide and just fail to meet have this probability.
-_CHANCE = 0.02
+_CHANCE = 0.05  # how often experts of the same values may be said to disagree, about whichever mistake
 _NORMAL = NormalDist()
 
 
@@ -151,10 +149,11 @@ def wording_of(metric: ElicitedMetric) -> Wording:
 
 
 def _mistakes(sources: Sequence[Source], pooled: ElicitedMetric, wording: Wording) -> tuple[MistakeRates, ...]:
-    each = [exchange_rates(source.metric) for source in sources]
+    each, of_all = [exchange_rates(source.metric) for source in sources], exchange_rates(pooled)
+    others = sum(not one.is_yardstick for one in of_all)
     return tuple(
-        MistakeRates(mistake=wording.mistake(of_all.key), rates=tuple(rates[index] for rates in each), pooled=of_all)
-        for index, of_all in enumerate(exchange_rates(pooled))
+        MistakeRates(wording.mistake(one.key), tuple(rates[index] for rates in each), pooled=one, among=others)
+        for index, one in enumerate(of_all)
     )
 
 
@@ -244,6 +243,7 @@ class MistakeRates:
     mistake: Mistake
     rates: tuple[ExchangeRate, ...]  # in the order of the experts
     pooled: ExchangeRate  # of the pooled metric
+    among: int = 1  # mistakes that are compared with the yardstick
 
     @property
     def is_yardstick(self) -> bool:
@@ -292,18 +292,18 @@ class MistakeRates:
 
     @property
     def plainly_apart(self) -> bool:
-        """Return whether the ranges of those two are disjoint by more than chance among so many experts explains.
+        """Return whether the ranges of those two are disjoint by more than chance explains.
 
-        Plausible ranges of 90 % are taken as normal on the log scale, and all pairs of experts as candidates
-        (Bonferroni). Other ranges are as certain as the answers.
+        Plausible ranges of 90 % are taken as normal on the log scale, and all pairs of experts and all mistakes as
+        candidates (Bonferroni). Other ranges are as certain as the answers.
         """
         most, least = (self.rates[index] for index in self.ends)
         if not self.disjoint or not (most.plausible and least.plausible) or not (least.ratio and least.high):
             return bool(self.disjoint)
         assert most.low is not None
         spread = math.hypot(math.log(most.ratio / most.low), math.log(least.high / least.ratio)) / _NORMAL.inv_cdf(0.95)
-        pairs = math.comb(len(self.rates), 2)
-        return math.log(most.ratio / least.ratio) > spread * _NORMAL.inv_cdf(1 - _CHANCE / (2 * pairs))
+        candidates = self.among * math.comb(len(self.rates), 2)
+        return math.log(most.ratio / least.ratio) > spread * _NORMAL.inv_cdf(1 - _CHANCE / (2 * candidates))
 
 
 def furthest(mistakes: Sequence[MistakeRates], most: int) -> tuple[MistakeRates, ...]:

@@ -37,7 +37,7 @@ from elicit_app.study.reading import (
     require_askable,
     yardstick_for,
 )
-from elicit_app.study.tables import MOST_TYPED_BYTES
+from elicit_app.study.tables import MOST_TYPED_BYTES, SEPARATORS
 from elicit_app.study.writing import new_folder, write_whole
 from metrics.elicited.metric_parts import AnswersFor
 from metrics.errors import InputError
@@ -431,7 +431,7 @@ def read_words(study: Study, path: Path) -> dict[Key, Mistake]:
     """
     try:
         text = read_regular_file(path, MOST_TYPED_BYTES).decode("utf-8-sig")
-        delimiter = max(",;\t", key=text.partition("\n")[0].count)
+        delimiter = max(SEPARATORS, key=text.partition("\n")[0].count)
         lines = list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
     except (OSError, UnicodeDecodeError, InputError, csv.Error) as error:
         raise Problem(f"{path} cannot be read as text in UTF-8 ({error}). Save it as CSV UTF-8.") from error

@@ -80,6 +80,12 @@ def test_two_of_many_experts_seem_apart_more_easily_than_two():
     assert furthest((five, rates(2, HARMLESS, *[(1, 0.1, 9)] * 4, (90.0, 70.0, 99.0))), 1)[0].mistake is HARMLESS
 
 
+def test_one_of_many_mistakes_seems_apart_more_easily_than_the_only_one():
+    only = rates(0, MISSED, (10.0, 5.0, 20.0), (2.0, 1.0, 4.0))
+    assert (only.plainly_apart, replace(only, among=5).plainly_apart) == (True, True)
+    assert (replace(only, among=11).plainly_apart, replace(only, among=89).plainly_apart) == (False, False)
+
+
 def test_ranges_that_are_no_probabilities_are_apart_if_they_do_not_meet():
     nearly = (10.0, 5.0, 20.0), (4.8, 2.4, 4.9)
     assert rates(0, MISSED, *nearly, plausible=False).plainly_apart
