@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -55,6 +56,7 @@ CONTEXT = "context"
 TRUE_LABEL, PREDICTED_LABEL = "true_", "pred_"
 _CONTEXT_FEATURE = "context_"
 _GIVEN_FROM = 0.5  # probability from which a label is given
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}([.,]\d{3})+")
 _ROUNDING = 1e-6  # tolerance for shares that should sum to 1
 
 Bits = NDArray[np.bool_]
@@ -271,7 +273,8 @@ def read_practice(path: Path, classes: Sequence[str]) -> Practice:
 
     The first line of the CSV file names the decisions, after a first cell that is ignored. Each other line names a true
     class and gives a count or a rate for each decision. Classes may be in any order. Cells may be separated by
-    semicolons, tabs or bars, as in spreadsheets with decimal commas. Raises Problem if the file is invalid.
+    semicolons, tabs or bars, as in spreadsheets with decimal commas; "1.234" and "1,234" are then refused, because they
+    may be thousands. Raises Problem if the file is invalid.
     """
     table = read_class_table(path, classes)
     try:
@@ -302,6 +305,9 @@ def read_class_table(path: Path, classes: Sequence[str]) -> NDArray[np.float64]:
             numbers = counted(len(line) - 1, "number")
             raise Problem(f"{path}: the row of “{line[0]}” has {numbers}, {len(classes)} were expected.")
         for name, cell in zip(lines[0][1:], line[1:], strict=True):
+            if mark != "," and _THOUSANDS.fullmatch(cell):
+                said = f"“{cell}” in the row of “{line[0]}” may be thousands or have three decimals"
+                raise Problem(f"{path}: {said}. Write thousands without a mark, and at most two decimals.")
             try:
                 number = cell if mark == "," else cell.replace(",", ".")
                 table[classes.index(line[0]), classes.index(name)] = float(number)
@@ -311,9 +317,11 @@ def read_class_table(path: Path, classes: Sequence[str]) -> NDArray[np.float64]:
 
 
 def _lines(text: str, separator: str) -> list[list[str]]:
-    """Return the cells of every line of a CSV file that has any."""
+    """Return the cells of every line of a CSV file that has any; those of the first line and column are labels."""
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    return [cells for row in rows if any(cells := [label_text(cell_text(cell.strip())) for cell in row])]
+    lines = [cells for row in rows if any(cells := [cell_text(cell.strip()) for cell in row])]
+    heads = [[*map(label_text, line)] for line in lines[:1]]
+    return [*heads, *([label_text(line[0]), *line[1:]] for line in lines[1:])]
 
 
 def _names_both(lines: list[list[str]], classes: Sequence[str]) -> bool:

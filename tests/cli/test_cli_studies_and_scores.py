@@ -17,7 +17,7 @@ from elicit_app.problem import Problem
 from elicit_app.session.result import scenarios_of
 from elicit_app.study import list_studies, open_study
 from elicit_app.study.folder import write_folder
-from elicit_app.study.measuring import read_practice
+from elicit_app.study.measuring import read_class_table, read_practice
 from elicit_app.study.opening import datasets_folder
 from metrics import ElicitedMetric, judge, meta_pattern_concern_score
 from metrics.text import concern, total_cost
@@ -351,6 +351,10 @@ def test_few_draws_are_told(elicit, breast_metric):
         (",benign,malignant\nbenign,1\nmalignant,1,2\n", "the row of “benign” has 1 number, 2 were expected"),
         (",benign,malignant\nbenign,1,x\nmalignant,1,2\n", "“x” in the row of “benign” is not a number"),
         (",benign,malignant\nbenign,0,0\nmalignant,1,2\n", "the row of 'benign' is empty"),
+        (";benign;malignant\nbenign;1.234;56\nmalignant;1;2\n", "“1.234” in the row of “benign” may be thousands"),
+        ("\tbenign\tmalignant\nbenign\t9\t1\nmalignant\t1\t12,345\n", "“12,345” in the row of “malignant” may be"),
+        (",benign,malignant\nbenign,1,2\nmalignant,1,'1,000'\n", "has 3 numbers, 2 were expected"),
+        (',benign,malignant\nbenign,1,2\nmalignant,1,"1,000"\n', "“1,000” in the row of “malignant” is not a number"),
     ],
 )
 def test_a_table_of_practice_that_is_none(tmp_path, text, message):
@@ -358,6 +362,13 @@ def test_a_table_of_practice_that_is_none(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(Problem, match=message):
         read_practice(path, ["malignant", "benign"])
+
+
+def test_decimals_of_a_table_that_cannot_be_thousands_are_read(tmp_path):
+    path = tmp_path / "today.csv"
+    for text in (";a;b\na;0,125;0.875\nb;2,50;2.50\n", ",a,b\na,0.125,0.875\nb,2.500,2.500\n"):
+        path.write_text(text)
+        assert read_class_table(path, ["a", "b"]).tolist() == [[0.125, 0.875], [2.5, 2.5]]
 
 
 def test_rows_that_were_divided_by_their_sum_are_told(elicit, wine_metric, tmp_path):
