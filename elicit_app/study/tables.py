@@ -54,6 +54,7 @@ LONGEST_CELL = 1_000
 OPEN_QUOTE = "Look for a quotation mark that is not closed."
 _AS_UTF8 = 'Save it again as "CSV UTF-8" (comma separated).'
 _PROBABILITIES, _CLASSES = "y_proba", "classes"
+_WIDEST = 200  # columns of an array that may hold scores of classes
 _SHAPE = f"Save it with numpy.savez(file, {TRUTH}=labels, {_PROBABILITIES}=probabilities, {_CLASSES}=names)."
 
 
@@ -376,6 +377,7 @@ class NpzTable(Table):
             missing = next(name for name in (TRUTH, _PROBABILITIES) if name not in names)
             raise UnreadableArraysError(f"There is no array {missing} in it, only {listed([*names]) or 'nothing'}")
         columns = [one for one in wide if one.shape[0] == n_rows]
+        columns = [one for one in columns if one.shape[1] <= _WIDEST] or columns  # others are features, and large
         of_classes = [one for one in flat if one.shape[0] != n_rows and one.dtype.kind in "US"]
         return [one.name for one in (*labels, *columns, *of_classes)]
 

@@ -110,6 +110,7 @@ def test_arrays_under_odd_names_are_columns(tmp_path):
     np.savez(tmp_path / "decided.npz", target=truth, reader=scores.argmax(axis=1), names=names)
     guesses = {path.stem: read_first_rows(path).guess for path in tmp_path.glob("*.npz")}
     numbers = tuple(f"logits_{j}" for j in range(3))
+    assert len(read_first_rows(tmp_path / "numbered.npz").columns) == 4, "features are not read"
     assert guesses["numbered"] == ColumnMap("target", ("0", "1", "2"), numbers, "logits")
     assert guesses["named"] == ColumnMap("target", tuple(names), tuple(f"logits_{name}" for name in names), "logits")
     assert guesses["words"] == ColumnMap("target", ("worse", "well", "ill"), numbers, "logits")
