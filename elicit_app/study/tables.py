@@ -337,10 +337,10 @@ _Column = tuple[str, NDArray[Any]]
 
 
 class NpzTable(Table):
-    """An NPZ file: `y_true` (n,), `y_proba` (n, k), optionally `classes` (k,); pickled objects are never loaded.
+    """An NPZ file: `y_true` (n,), `y_proba` (n, k), optionally `classes` (k,) and `patient_id` (n,).
 
-    Without `classes` the labels are the integers 0..k-1. Under other names every array (n,) is a column, and every
-    array (n, m) is m columns, with the same rule about classes.
+    Pickled objects are never loaded. Without `classes` the labels are the integers 0..k-1. Under other names every
+    array (n,) is a column, and every array (n, m) is m columns, with the same rule about classes.
     """
 
     def __init__(self, path: Path) -> None:
@@ -368,7 +368,8 @@ class NpzTable(Table):
     def _chosen(self, names: Sequence[str], header: Callable[[str], ArrayHeader]) -> list[str]:
         """Return the arrays to read: labels and probabilities under their usual names, else all that are columns."""
         if TRUTH in names and _PROBABILITIES in names:
-            return [name for name in (TRUTH, _PROBABILITIES, _CLASSES) if name in names]
+            usual = (TRUTH, _PROBABILITIES, _CLASSES, person_column(names))
+            return [name for name in usual if name is not None and name in names]
         flat, wide = ([one for one in map(header, names) if len(one.shape) == n] for n in (1, 2))
         lengths = Counter(one.shape[0] for one in (wide or flat))
         n_rows = lengths.most_common(1)[0][0] if lengths else None
@@ -382,7 +383,7 @@ class NpzTable(Table):
         return [one.name for one in (*labels, *columns, *of_classes)]
 
     def _of_classes(self, arrays: dict[str, NDArray[Any]]) -> Iterator[_Column]:
-        """Yield the labels, then the probability of each class."""
+        """Yield the labels, the probability of each class, and whose case each row is, if an array tells that."""
         truth, proba = arrays[TRUTH], arrays[_PROBABILITIES]
         fault = _shape_fault(truth, proba)
         if fault:
@@ -393,6 +394,11 @@ class NpzTable(Table):
         proba = proba if proba.dtype.kind == "f" else proba.astype(np.float64)
         yield TRUTH, truth
         yield from ((PROBABILITY + name, column) for name, column in zip(names, proba.T, strict=True))
+        people = person_column(arrays)
+        if people is not None:
+            if arrays[people].shape != truth.shape:
+                self._refuse(f"{people} has shape {arrays[people].shape}, {TRUTH} has {truth.shape}")
+            yield people, arrays[people]
 
     def _class_names(self, names: NDArray[Any] | None, n_classes: int) -> list[str]:
         if names is None:

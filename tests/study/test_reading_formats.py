@@ -167,6 +167,19 @@ def test_npz_without_names_numbers_its_classes(tmp_path):
     assert named.predictions.y_true.tolist() == [0, 1, 2]
 
 
+def test_npz_may_tell_whose_case_each_row_is(tmp_path):
+    path, proba = tmp_path / "p.npz", np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]])
+    for people in (np.array(["p", "q", "p"]), np.array([7, 5, 7])):
+        np.savez(path, y_true=np.array([0, 1, 1]), y_proba=proba, patient_id=people)
+        read = read_predictions(path)
+        assert read.person_column == "patient_id"
+        first, second, third = read.predictions.people
+        assert first == third != second
+    np.savez(path, y_true=np.array([0, 1, 1]), y_proba=proba, patient_id=np.array([1, 2]))
+    with pytest.raises(Problem, match=r"patient_id has shape \(2,\), y_true has \(3,\)"):
+        read_predictions(path)
+
+
 def test_npz_indices_stand_for_names_that_are_no_numbers(tmp_path):
     path = tmp_path / "p.npz"
     np.savez(path, y_true=np.array([1, 0]), y_proba=np.eye(2), classes=np.array(["x", "y"]))
