@@ -1,5 +1,5 @@
 # `make run` opens the app on a bundled study; `make test` checks everything. Both install what is missing.
-.PHONY: run test lint types imports tests learning oldest docs notebooks bundle reproduced screenshots bench dist sbom audit attack fuzz soak prepared clean
+.PHONY: run test lint types imports tests learning oldest docs notebooks bundle reproduced screenshots bench dist sbom audit attack fuzz soak random prepared clean
 
 UV := $(shell command -v uv || echo .tools/bin/uv)
 
@@ -10,7 +10,7 @@ run:
 test: prepared
 	@$(MAKE) --no-print-directory lint types imports tests
 
-reproduced screenshots notebooks bench attack fuzz soak: prepared
+reproduced screenshots notebooks bench attack fuzz soak random: prepared
 
 prepared: # with what the tests need
 	@tools/prepare.sh test
@@ -83,6 +83,9 @@ fuzz:
 
 soak:
 	.venv/bin/python reliability/soak.py
+
+random: # keys, clicks and lines at random, for a quarter of an hour
+	.venv/bin/python reliability/random_use.py
 
 clean:
 	rm -rf .venv .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist docs/_build

@@ -9,6 +9,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +76,7 @@ class FirstRows:
             if told is None or told != [*map(label_text, self.filled[name])]
         )
 
-    @property
+    @cached_property
     def to_ask(self) -> bool:
         """Whether the meaning of the columns must be asked: names are unusual, or readers stand beside the model."""
         if not self.fits:
