@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Literal
@@ -158,7 +159,7 @@ def _holds_words(name: str, labels: Labels) -> bool:
 
 def _words(name: str) -> tuple[str, ...]:
     """Return the first words and numbers in a name: "p", "cat", "2" for "P(cat)_2" and for "p cat2"."""
-    found = re.finditer(r"\d+|[^\W\d_]+", name.casefold())
+    found = re.finditer(r"\d+|[^\W\d_]+", unicodedata.normalize("NFC", name).casefold())
     return tuple(word[0] for word in islice(found, _MOST_WORDS))
 
 

@@ -2,6 +2,8 @@
 
 * Labels are compared as text, without surrounding blanks. Whole floats read as integers: 1, 1.0, "1" and "1.0" are
   equal.
+* A letter with a mark is the same letter as one character and as two (Unicode's canonical equivalence); some systems
+  write "ü" in one way, some in the other. An exact match takes precedence.
 * True (also TRUE, true) and False mean the class of that name in any capitalisation; if there is none, they mean the
   classes 1 and 0. If the two classes are True and False, then 1 and 0 mean them. An exact match takes precedence.
 * Integers in 0..k-1 are positions of classes only if the classes have no names: in Python without ``labels``, and in
@@ -14,6 +16,7 @@ labels mean those labels; see `metrics.inputs.arguments`.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import Any
@@ -83,7 +86,15 @@ class ClassIndex:
         if is_missing(label):
             return -1
         text = label_text(label)
-        return self._places[text] if text in self._places else self._boolean_place(text)
+        if text in self._places:
+            return self._places[text]
+        return self._boolean_place(text) if text.isascii() else self._equivalent_place(text)
+
+    def _equivalent_place(self, text: str) -> int:
+        """Return the class whose name is canonically equivalent to a text; -1 if none is, or several are."""
+        composed = unicodedata.normalize("NFC", text)
+        same = [at for at, name in enumerate(self.names) if unicodedata.normalize("NFC", name) == composed]
+        return same[0] if len(same) == 1 else -1
 
     def _boolean_place(self, text: str) -> int:
         """Return the class that a text means as a boolean; -1 if it is not a boolean or matches several classes."""
@@ -139,8 +150,9 @@ class ClassIndex:
             return np.array([self.place(label) for label in different.tolist()], dtype=np.intp)[inverse]
         texts = values.tolist()
         found = np.fromiter(map(self._places.get, texts, repeat(-1)), dtype=np.intp, count=len(texts))
-        for row in np.flatnonzero(found < 0):
-            found[row] = self.place(texts[row])
+        rows = np.flatnonzero(found < 0)
+        meant = {text: self.place(text) for text in {texts[row] for row in rows}}
+        found[rows] = [meant[texts[row]] for row in rows]
         return found
 
     def contains_all(self, values: NDArray[Any]) -> bool:

@@ -83,6 +83,8 @@ ENTRANCES = [by_function, by_score, by_columns, by_csv, by_parquet, by_npz]
         (["False", "True"], [1, 0], [1, 0]),
         (["no", "false", "true"], [True, False], [2, 1]),
         (["1", "true", "FALSE", "0"], [True, False], [1, 2]),
+        (["gesund", "Ges\u00fcnd", "krank"], ["Gesu\u0308nd", "krank"], [1, 2]),
+        (["gesund", "Gesu\u0308nd", "krank"], ["Ges\u00fcnd", "krank"], [1, 2]),
     ],
 )
 def test_a_label_means_the_same_class_at_every_entrance(entrance, classes, labels, meant, tmp_path):
@@ -99,6 +101,7 @@ def test_a_label_means_the_same_class_at_every_entrance(entrance, classes, label
         (["1", "2"], [1.0, 1.5]),
         (["true", "TRUE"], ["true", "True"]),
         (["no", "false", "true"], ["no", "1"]),
+        (["\u1e69", "s\u0323\u0307", "s"], ["s", "s\u0307\u0323"]),
     ],
 )
 def test_what_means_no_class_is_refused_at_every_entrance(entrance, classes, labels, tmp_path):
