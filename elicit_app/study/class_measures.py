@@ -100,9 +100,10 @@ def _class_weight(cases: CaseColumns, options: Options) -> dict[str, float]:
 def _positive(cases: CaseColumns, options: Options) -> str:
     """Return the positive class: the named one, otherwise the second of two."""
     if options.positive is not None:
-        if options.positive not in cases.classes:
+        at = ClassIndex(cases.classes).place(options.positive)
+        if at < 0:
             raise WrongOption(f"`positive`: {options.positive!r} is not one of {', '.join(cases.classes)}.")
-        return options.positive
+        return cases.classes[at]
     if len(cases.classes) != 2:
         raise WrongOption(f"There are {len(cases.classes)} classes: name the positive one by `positive`.")
     return cases.classes[1]

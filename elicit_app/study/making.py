@@ -42,6 +42,7 @@ from elicit_app.study.writing import new_folder, write_whole
 from metrics.elicited.metric_parts import AnswersFor
 from metrics.errors import InputError
 from metrics.files import cell_text, csv_cell, read_regular_file, real_path
+from metrics.inputs.class_index import ClassIndex
 from metrics.measures.confusion import confusion_matrix
 from metrics.text import capitalised, confusable_key, counted
 
@@ -454,12 +455,11 @@ def read_words(study: Study, path: Path) -> dict[Key, Mistake]:
 
 
 def _key(study: Study, truth: str, called: str) -> Key | None:
-    truth, called = truth.strip(), called.strip()
-    if truth not in study.classes or truth == called:
-        return None
-    if called == ANYTHING_ELSE:
-        return study.classes.index(truth), None
-    return (study.classes.index(truth), study.classes.index(called)) if called in study.classes else None
+    index = ClassIndex(study.classes)
+    true, predicted = index.place(truth), index.place(called)
+    if true >= 0 and predicted < 0 and called.strip() == ANYTHING_ELSE:
+        return true, None
+    return (true, predicted) if min(true, predicted) >= 0 and true != predicted else None
 
 
 def _filled(study: Study, key: Key, row: dict[str, str]) -> Mistake:

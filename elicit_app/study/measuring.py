@@ -236,14 +236,17 @@ def numbers_by_class(text: str, classes: Sequence[str], option: str) -> dict[str
     unknown or named twice, or a value is not a number >= 0.
     """
     found: dict[str, float] = {}
+    index = ClassIndex(classes)
     for part in parts_of(text):
         name, stated, number = part.rpartition("=")
         name = name.strip()
+        at = index.place(name)
         if not stated:
             quotes = ' and "a, b"=NUMBER for a class with a comma' if any("," in one for one in classes) else ""
             raise WrongOption(f"`{option}`: {part!r} has no number; write CLASS=NUMBER,...{quotes}")
-        if name not in classes:
+        if at < 0:
             raise WrongOption(f"`{option}`: {name!r} is not one of the classes {', '.join(classes)}.")
+        name = classes[at]
         if name in found:
             raise WrongOption(f"`{option}`: {name!r} is named twice.")
         whole = number.strip()
@@ -295,7 +298,8 @@ def read_class_table(path: Path, classes: Sequence[str]) -> NDArray[np.float64]:
         raise Problem(f"{path} cannot be read: {error.strerror or error}.") from error
     except (UnicodeDecodeError, csv.Error, InputError) as error:
         raise Problem(f"{path} is not a CSV file of a table.") from error
-    mark, lines = next(((mark, lines) for mark, lines in read if _names_both(lines, classes)), ("", []))
+    index = ClassIndex(classes)
+    mark, lines = next(((mark, lines) for mark, lines in read if _names_both(lines, index)), ("", []))
     if not lines:
         expected = f"a row and a column for each of {', '.join(classes)}"
         raise Problem(f"{path}: {expected} was expected, the true classes in the first column.")
@@ -310,7 +314,7 @@ def read_class_table(path: Path, classes: Sequence[str]) -> NDArray[np.float64]:
                 raise Problem(f"{path}: {said}. Write thousands without a mark, and at most two decimals.")
             try:
                 number = cell if mark == "," else cell.replace(",", ".")
-                table[classes.index(line[0]), classes.index(name)] = float(number)
+                table[index.place(line[0]), index.place(name)] = float(number)
             except ValueError:
                 raise Problem(f"{path}: “{cell}” in the row of “{line[0]}” is not a number.") from None
     return table
@@ -324,9 +328,10 @@ def _lines(text: str, separator: str) -> list[list[str]]:
     return [*heads, *([label_text(line[0]), *line[1:]] for line in lines[1:])]
 
 
-def _names_both(lines: list[list[str]], classes: Sequence[str]) -> bool:
+def _names_both(lines: list[list[str]], index: ClassIndex) -> bool:
     """Return whether the first line and the first column of a table name each class."""
-    return bool(lines) and sorted(lines[0][1:]) == sorted(classes) == sorted(line[0] for line in lines[1:])
+    named = (lines[0][1:], [line[0] for line in lines[1:]]) if lines else ()
+    return bool(named) and all(index.order_of(names) is not None for names in named)
 
 
 Needs = Literal[

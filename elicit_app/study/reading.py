@@ -108,15 +108,17 @@ class PredictionsFile:
 
     def ordered(self, classes: Sequence[str]) -> PredictionsFile:
         """Return the same file with its classes in another order. Raises Problem if the file has other classes."""
-        missing = [name for name in classes if name not in self.classes]
-        extra = [name for name in self.classes if name not in classes]
+        places = [*map(ClassIndex(classes).place, self.classes)]
+        missing = [name for at, name in enumerate(classes) if at not in places]
+        extra = [name for n, (name, at) in enumerate(zip(self.classes, places, strict=True)) if at in (-1, *places[:n])]
         if missing or extra:
             found = [f"no column for {listed(missing)}"] if missing else []
             found += [f"a column for {listed(extra)}"] if extra else []
             remedy = f"The classes must be {listed(list(classes), 12)}."
             raise file_problem(self.table.path, Finding(f"There is {', but '.join(found)}", remedy))
-        columns = dict(zip(self.classes, self.positions[1:], strict=True))
-        return replace(self, classes=tuple(classes), positions=(self.positions[0], *(columns[n] for n in classes)))
+        columns = dict(zip(places, self.positions[1:], strict=True))
+        ordered = (columns[at] for at in range(len(classes)))
+        return replace(self, classes=tuple(classes), positions=(self.positions[0], *ordered))
 
 
 def open_predictions(

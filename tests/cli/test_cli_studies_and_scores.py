@@ -371,6 +371,12 @@ def test_decimals_of_a_table_that_cannot_be_thousands_are_read(tmp_path):
         assert read_class_table(path, ["a", "b"]).tolist() == [[0.125, 0.875], [2.5, 2.5]]
 
 
+def test_a_spreadsheet_may_spell_true_and_false_in_its_own_way(tmp_path):
+    path = tmp_path / "today.csv"
+    path.write_text(";FALSE;TRUE\nTRUE;1;2\nFALSE;3;4\n")
+    assert read_class_table(path, ["True", "False"]).tolist() == [[2, 1], [4, 3]]
+
+
 def test_rows_that_were_divided_by_their_sum_are_told(elicit, wine_metric, tmp_path):
     path = tmp_path / "rounded.csv"
     path.write_text(

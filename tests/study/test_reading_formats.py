@@ -186,6 +186,19 @@ def test_npz_indices_stand_for_names_that_are_no_numbers(tmp_path):
     assert read_predictions(path).predictions.y_true.tolist() == [1, 0]
 
 
+def test_columns_are_matched_to_classes_like_labels(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text("y_true,proba_FALSE,proba_TRUE\nTRUE,0.1,0.9\nFALSE,0.8,0.2\n")
+    read = read_predictions(path, labels=("True", "False"))
+    assert (read.classes, read.predictions.y_true.tolist()) == (("True", "False"), [0, 1])
+    assert read.predictions.y_proba.tolist() == [[0.9, 0.1], [0.2, 0.8]]
+    path.write_text("y_true,proba_Gesu\u0308nd,proba_krank\nGes\u00fcnd,0.1,0.9\nkrank,0.8,0.2\n", encoding="utf-8")
+    assert read_predictions(path, labels=("krank", "Ges\u00fcnd")).predictions.y_true.tolist() == [1, 0]
+    path.write_text("y_true,proba_1,proba_0,proba_true\n1,0.1,0.8,0.1\n")
+    with pytest.raises(Problem, match="a column for “true”"):
+        read_predictions(path, labels=("1", "0"))
+
+
 def test_labels_give_the_order_and_must_be_the_classes(tmp_path):
     path = tmp_path / "p.csv"
     path.write_text("y_true,proba_a,proba_b\na,0.9,0.1\nb,0.2,0.8\n")

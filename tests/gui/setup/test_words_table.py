@@ -275,6 +275,13 @@ def test_a_csv_file_of_other_classes_is_refused_in_words(tmp_path):
         read_words(open_study("wine"), path)
 
 
+def test_a_spreadsheet_may_spell_the_classes_in_its_own_way(tmp_path, named_classes):
+    path = tmp_path / "words.csv"
+    path.write_text("truth;called;name\nTRUE;FALSE;Missed\nFALSE;(anything else);Needless\n")
+    found = read_words(named_classes(("True", "False")), path)
+    assert {key: mistake.name for key, mistake in found.items()} == {(0, 1): "Missed", (1, None): "Needless"}
+
+
 def test_words_from_a_file_are_one_step_to_take_back(page, tmp_path):
     wine = open_study("wine")
     changed = replace(wine.wording.mistakes[0, 1], name="Fraud", consequence="Dear, and sour.")
