@@ -253,7 +253,7 @@ def change(
         files, column_maps = _models_in(files, options, opened.model_names)
     else:
         column_maps = [
-            known if first_rows.holds(known) else _require_usual_columns(first_rows.path, first_rows)
+            known if first_rows.suits(known) else _require_usual_columns(first_rows.path, first_rows)
             for first_rows in map(read_first_rows, files)
         ]
     changed = change_models(

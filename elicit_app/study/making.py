@@ -144,10 +144,18 @@ def study_of(
             *_look_alikes(classes),
             *_swapped_column_notes(predictions, classes),
         ),
-        columns=next((one for one in column_maps if one is not None), None),
+        columns=_remembered(files, column_maps),
     )
     check_study(study)
     return study
+
+
+def _remembered(files: Sequence[Path], columns: Sequence[ColumnMap | None]) -> ColumnMap | None:
+    """Return the map that further files are expected to have: the first that is not of a reader beside a model."""
+    for file, one in zip(files, columns, strict=True):
+        if one is not None and (one.kind != "labels" or files.count(file) == 1):
+            return one
+    return None
 
 
 def with_defaults(
@@ -347,7 +355,10 @@ def _read_more(
 ) -> list[ReadPredictions]:
     if not files:
         return []
-    column_maps: Sequence[ColumnMap | None] = _maps(files, columns or study.columns)
+    known = study.columns
+    if columns is None and known is not None:
+        columns = [known if look.suits(known) or not look.fits else None for look in map(read_first_rows, files)]
+    column_maps: Sequence[ColumnMap | None] = _maps(files, columns)
     reads = [
         read_predictions(file, labels=study.classes, columns=column_map)
         for file, column_map in zip(files, column_maps, strict=True)

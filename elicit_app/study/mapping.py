@@ -117,6 +117,10 @@ class FirstRows:
         """Return whether the file has all columns that a map names."""
         return {columns.truth, *columns.columns} <= set(self.columns)
 
+    def suits(self, known: ColumnMap) -> bool:
+        """Return whether the map of an earlier file says what this one holds; a reader never stands for a model."""
+        return self.holds(known) and not (self.fits and known.kind == "labels")
+
 
 def read_first_rows(path: Path) -> FirstRows:
     """Read the first rows of a file and guess the meaning of its columns.

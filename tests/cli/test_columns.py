@@ -3,6 +3,7 @@
 import shutil
 
 from elicit_app.study import open_study
+from elicit_app.study.making import change_models
 
 DR_A, DR_B = '--predicted "Dr. A"', '--predicted "Dr. B"'
 
@@ -53,6 +54,19 @@ def test_a_file_of_usual_names_holds_its_model_and_the_readers(run_line, tmp_pat
     assert both.digest == in_turn.digest
     assert both.models[1].y_proba.argmax(axis=1).tolist() == [0, 0, 0]
     assert both.models[2].y_proba[:, 0].tolist() == [0.95, 0.45, 0.25]
+
+
+def test_a_further_model_is_not_read_as_the_reader_in_its_file(run_line, tmp_path):
+    (tmp_path / "model.csv").write_text("y_true,proba_x,proba_y\nx,0.9,0.1\nx,0.4,0.6\ny,0.2,0.8\n")
+    (tmp_path / "reader.csv").write_text("y_true,Dr. A\nx,x\nx,x\ny,x\n")
+    (tmp_path / "new.csv").write_text("y_true,Dr. A,proba_x,proba_y\nx,x,0.7,0.3\nx,x,0.8,0.2\ny,x,0.1,0.9\n")
+    run_line(f"study new s model.csv reader.csv {DR_A}")
+    assert open_study(tmp_path / "s").columns.columns == ("Dr. A",)
+    shutil.copytree(tmp_path / "s", tmp_path / "t")
+    run_line("study change s --add new.csv")
+    changed = change_models(open_study(tmp_path / "t"), add=[tmp_path / "new.csv"])
+    for study in (open_study(tmp_path / "s"), changed):
+        assert study.models[2].y_proba[:, 0].tolist() == [0.7, 0.8, 0.1]
 
 
 def test_columns_are_stated_for_some_files_and_usual_in_the_others(run_line, tmp_path):

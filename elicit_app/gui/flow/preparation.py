@@ -86,7 +86,7 @@ class ImportFlow(QObject):
             return
         self._previews = previews
         if known is not None:
-            alike = (one.path for one in previews if one.holds(known) and one.path.stem not in taken)
+            alike = (one.path for one in previews if one.suits(known) and one.path.stem not in taken)
             self._maps = dict.fromkeys(alike, (known,))
         self._ask_or_read()
 

@@ -114,8 +114,7 @@ def test_a_reader_in_files_of_usual_names_can_be_judged_too_and_once(window, cas
     go_on(window)
     on("begin")
     study = open_study(str(tmp_path / "mild-study"))
-    assert study.model_names == ("mild", "Dr. Ada", "sharp")
-    assert study.columns.kind == "labels"
+    assert (study.model_names, study.columns) == (("mild", "Dr. Ada", "sharp"), None)
 
 
 def test_labels_that_have_little_to_do_with_the_truth_raise_no_question(window, cases, tmp_path, on):
