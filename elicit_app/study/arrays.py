@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_ARRAY_BYTES = 2 * 2**30
+_MOST_BYTES = 2 * 2**30
 _KINDS = "fiubUS"  # of arrays: numbers, booleans and text
 
 
@@ -53,8 +53,8 @@ def read_arrays(path: Path, choice: Choice) -> dict[str, NDArray[Any]]:
 
             wanted = choice([*members], header)
             size = sum(members[name].file_size for name in wanted)
-            if size > MOST_ARRAY_BYTES:
-                limit = f"{size / 2**30:.1f} GiB, more than {MOST_ARRAY_BYTES / 2**30:.3g} GiB"
+            if size > _MOST_BYTES:
+                limit = f"{size / 2**30:.1f} GiB, more than {_MOST_BYTES / 2**30:.3g} GiB"
                 raise UnreadableArraysError(f"Its arrays take {limit}", "Split it.")
             return {name: _array(archive, members[name], header(name)) for name in wanted}
     except (UnreadableArraysError, MemoryError):

@@ -399,7 +399,7 @@ def _as_probabilities(values: NDArray[np.float64], kind: str) -> NDArray[np.floa
 
 
 def _shown(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else _text(value)
+    return f"{value:.6g}" if isinstance(value, float) and not value.is_integer() else _text(value)
 
 
 def _text(value: object) -> str:
