@@ -111,7 +111,7 @@ class ColumnsPage(HeadedPage):
         self._preview = preview
         what = "is a guess; change what is wrong" if guess else "is unclear: choose the column of each class"
         whole = f"{preview.path.name} has {len(preview.columns)} columns."
-        readers = "Beside the model there are labels as of human readers: tick those to judge too."
+        readers = "Beside the model it holds labels that may be of human readers: tick those to judge too."
         self.header.say("Which column is what?", f"{whole} {readers if preview.fits else f'What they hold {what}.'}")
         self.notice.say(f"The names of the columns {NAMELESS}" if preview.nameless else "")
         self.area.verticalScrollBar().setValue(0)
@@ -170,7 +170,7 @@ class ColumnsPage(HeadedPage):
         self.readers = {one: CheckRow(one.columns[0]) for one in found}
         self._also.setVisible(bool(found))
         column = in_column(on=self._also.renew(), spacing=theme.S)
-        column.addWidget(Label("Labels as of human readers; tick those to judge too:"))
+        column.addWidget(Label("These may be labels of human readers; tick those to judge too:"))
         for one, row in self.readers.items():
             row.box.setChecked(one.columns in ticked)
             row.box.toggled.connect(self._show_first_rows)

@@ -106,7 +106,7 @@ def test_a_reader_in_files_of_usual_names_can_be_judged_too_and_once(window, cas
         (tmp_path / f"{name}.csv").write_text("\n".join([head, *rows]) + "\n")
     window.flow.open_files((tmp_path / "mild.csv", tmp_path / "sharp.csv"))
     page = on("columns")
-    assert "labels as of human readers" in page.header.line.text()
+    assert "labels that may be of human readers" in page.header.line.text()
     assert [one.columns for one in page.readers] == [("bed",), ("Dr. Ada",)], "y_pred is the most probable class"
     next(row for one, row in page.readers.items() if one.columns == ("Dr. Ada",)).box.click()
     go_on(window)
