@@ -152,10 +152,13 @@ def study_of(
 
 def _remembered(files: Sequence[Path], columns: Sequence[ColumnMap | None]) -> ColumnMap | None:
     """Return the map that further files are expected to have: the first that is not of a reader beside a model."""
-    for file, one in zip(files, columns, strict=True):
-        if one is not None and (one.kind != "labels" or files.count(file) == 1):
-            return one
-    return None
+    pairs = zip(files, columns, strict=True)
+    return next((one for file, one in pairs if one is not None and not _stands_beside(file, one, files)), None)
+
+
+def _stands_beside(file: Path, one: ColumnMap, files: Sequence[Path]) -> bool:
+    """Return whether a map is of a reader whose labels stand in a file with other models."""
+    return one.kind == "labels" and files.count(file) > 1
 
 
 def with_defaults(
@@ -210,7 +213,7 @@ def _each_reader_once(
     decided_by = {model.name: model.y_proba for model in here}
     kept = []
     for file, one, read in zip(files, columns, reads, strict=True):
-        if one is not None and one.kind == "labels" and files.count(file) > 1:
+        if one is not None and _stands_beside(file, one, files):
             (reader,), decided = one.columns, read.predictions.y_proba
             if reader in decided_by and np.array_equal(decided_by[reader], decided):
                 continue
@@ -267,7 +270,7 @@ def distinct_names(
     """
     names = [file.stem for file in files]
     for at, (file, one) in enumerate(zip(files, columns, strict=False)):
-        if one is not None and one.kind == "labels" and (files.count(file) > 1 or file.stem in taken):
+        if one is not None and (_stands_beside(file, one, files) or (one.kind == "labels" and file.stem in taken)):
             names[at] = one.columns[0]
     for more in ([file.name for file in files], [f"{real_path(file).parent.name}/{file.name}" for file in files]):
         if len(set(names)) == len(names):
