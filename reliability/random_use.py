@@ -37,23 +37,7 @@ from elicit_app.session.session import Session
 STUDIES = ("breast-cancer", "traffic-light", "wine", "digits")
 _TEXTS = ("12", "3,5", "0", "-1", "1e9", "abc", "²", "", "x" * 70, "<b>bold</b>", "عربي")
 _LINES = (
-    "1",
-    "2",
-    "0",
-    "e",
-    "=40",
-    "=²",
-    "=-3",
-    "=999999",
-    "u",
-    "?",
-    "q",
-    "l 1",
-    "t 2",
-    "m",
-    "k",
-    "",
-    "r too many",
+    *("1", "2", "0", "e", "=40", "=²", "=-3", "=999999", "u", "?", "q", "l 1", "t 2", "m", "k", "", "r too many"),
     "é",
 )
 _KEYS = (
@@ -69,7 +53,7 @@ class RandomUse:
     """One window used at random; counts what failed."""
 
     def __init__(self, rng: random.Random, folder: Path) -> None:
-        self._rng, self._folder = rng, folder
+        self._rng = rng
         self.faults: list[str] = []
         self.pages: Counter[str] = Counter()
         self._trail: deque[str] = deque(maxlen=8)

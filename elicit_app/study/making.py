@@ -14,7 +14,7 @@ import numpy as np
 
 from elicit_app.problem import Finding, Problem, listed, shortened
 from elicit_app.study.folder import check_study, read_folder, rewrite_folder, write_folder
-from elicit_app.study.mapping import read_first_rows
+from elicit_app.study.mapping import FirstRows, read_first_rows
 from elicit_app.study.model import (
     ColumnMap,
     Distribution,
@@ -180,15 +180,19 @@ def with_defaults(
 
 
 def _maps(
-    files: Sequence[Path], columns: ColumnMap | Sequence[ColumnMap | None] | None
+    files: Sequence[Path], columns: ColumnMap | Sequence[ColumnMap | None] | None, known: ColumnMap | None = None
 ) -> tuple[ColumnMap | None, ...]:
-    """Return the column map of each file; None if its columns have the usual names or nothing was stated."""
-    if columns is None:
-        return (None,) * len(files)
-    if not isinstance(columns, ColumnMap):
+    """Return the column map of each file, as stated or, where nothing is, as `known` from earlier files.
+
+    It is None if the columns have the usual names, or nothing is stated and known.
+    """
+    if columns is not None and not isinstance(columns, ColumnMap):
         return tuple(columns)
-    looks = [read_first_rows(file) for file in files]
-    return tuple(None if look.fits and not look.holds(columns) else columns for look in looks)
+    one = columns or known
+    if one is None:
+        return (None,) * len(files)
+    applies = FirstRows.suits if columns is None else FirstRows.holds
+    return tuple(None if look.fits and not applies(look, one) else one for look in map(read_first_rows, files))
 
 
 def _read_models(
@@ -358,10 +362,7 @@ def _read_more(
 ) -> list[ReadPredictions]:
     if not files:
         return []
-    known = study.columns
-    if columns is None and known is not None:
-        columns = [known if look.suits(known) or not look.fits else None for look in map(read_first_rows, files)]
-    column_maps: Sequence[ColumnMap | None] = _maps(files, columns)
+    column_maps: Sequence[ColumnMap | None] = _maps(files, columns, study.columns)
     reads = [
         read_predictions(file, labels=study.classes, columns=column_map)
         for file, column_map in zip(files, column_maps, strict=True)

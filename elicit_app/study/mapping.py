@@ -29,7 +29,17 @@ from elicit_app.study.guessing import (
     numbers_in,
 )
 from elicit_app.study.model import MOST_CLASSES, ColumnMap
-from elicit_app.study.tables import EMPTY, LONGEST_CELL, PROBABILITY, TRUTH, UNKNOWN, Table, class_of_column, open_table
+from elicit_app.study.tables import (
+    EMPTY,
+    LONGEST_CELL,
+    LOOKED_AT_COLUMNS,
+    PROBABILITY,
+    TRUTH,
+    UNKNOWN,
+    Table,
+    class_of_column,
+    open_table,
+)
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import label_text
 from metrics.text import counted
@@ -40,7 +50,7 @@ if TYPE_CHECKING:
 NAMELESS = "seem to be values: write the names of the columns into a line above them."
 SHOWN_ROWS = 5
 _SLIGHT = 0.2
-_LOOKED_AT_ROWS, _LOOKED_AT_COLUMNS = 20_000, 200
+_LOOKED_AT_ROWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -128,7 +138,7 @@ def read_first_rows(path: Path) -> FirstRows:
     Raises Problem if it cannot be read as CSV, Parquet or NPZ, or two columns have the same name.
     """
     table = open_table(path)
-    names = tuple(name.strip() for name in table.columns[:_LOOKED_AT_COLUMNS])
+    names = tuple(name.strip() for name in table.columns[:LOOKED_AT_COLUMNS])
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise file_problem(path, Finding(f"There are two columns “{shortened(twice)}”", "Leave one."))

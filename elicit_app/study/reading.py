@@ -108,17 +108,18 @@ class PredictionsFile:
 
     def ordered(self, classes: Sequence[str]) -> PredictionsFile:
         """Return the same file with its classes in another order. Raises Problem if the file has other classes."""
-        places = [*map(ClassIndex(classes).place, self.classes)]
-        missing = [name for at, name in enumerate(classes) if at not in places]
-        extra = [name for n, (name, at) in enumerate(zip(self.classes, places, strict=True)) if at in (-1, *places[:n])]
-        if missing or extra:
+        index = ClassIndex(classes)
+        order = index.order_of(self.classes)
+        if order is None:
+            places = [*map(index.place, self.classes)]
+            missing = [name for at, name in enumerate(classes) if at not in places]
+            extra = [name for n, name in enumerate(self.classes) if places[n] in (-1, *places[:n])]
             found = [f"no column for {listed(missing)}"] if missing else []
             found += [f"a column for {listed(extra)}"] if extra else []
             remedy = f"The classes must be {listed(list(classes), 12)}."
             raise file_problem(self.table.path, Finding(f"There is {', but '.join(found)}", remedy))
-        columns = dict(zip(places, self.positions[1:], strict=True))
-        ordered = (columns[at] for at in range(len(classes)))
-        return replace(self, classes=tuple(classes), positions=(self.positions[0], *ordered))
+        truth, *columns = self.positions
+        return replace(self, classes=tuple(classes), positions=(truth, *(columns[at] for at in order)))
 
 
 def open_predictions(

@@ -40,6 +40,7 @@ _PERSON = re.compile(rf"(patient|person|subject|participant)[ _-]?(id|number|no|
 ENDINGS = (*HEADED, ".parquet", ".pq", ".npz")
 """Endings of the names of predictions files."""
 MOST_COLUMNS = 10_000
+LOOKED_AT_COLUMNS = 200  # among which the meaning of a file is looked for
 MOST_BYTES = 4 * 2**30
 MOST_TYPED_BYTES = 16 << 20
 """Size limit in bytes of a table that people fill in: words, costs, or present practice."""
@@ -54,7 +55,6 @@ LONGEST_CELL = 1_000
 OPEN_QUOTE = "Look for a quotation mark that is not closed."
 _AS_UTF8 = 'Save it again as "CSV UTF-8" (comma separated).'
 _PROBABILITIES, _CLASSES = "y_proba", "classes"
-_WIDEST = 200  # columns of an array that may hold scores of classes
 _SHAPE = f"Save it with numpy.savez(file, {TRUTH}=labels, {_PROBABILITIES}=probabilities, {_CLASSES}=names)."
 
 
@@ -378,7 +378,7 @@ class NpzTable(Table):
             missing = next(name for name in (TRUTH, _PROBABILITIES) if name not in names)
             raise UnreadableArraysError(f"There is no array {missing} in it, only {listed([*names]) or 'nothing'}")
         columns = [one for one in wide if one.shape[0] == n_rows]
-        columns = [one for one in columns if one.shape[1] <= _WIDEST] or columns  # others are features, and large
+        columns = [one for one in columns if one.shape[1] <= LOOKED_AT_COLUMNS] or columns  # others are features
         of_classes = [one for one in flat if one.shape[0] != n_rows and one.dtype.kind in "US"]
         return [one.name for one in (*labels, *columns, *of_classes)]
 
