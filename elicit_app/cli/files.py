@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elicit_app.cli import output
+from elicit_app.cli.columns import ColumnOptions, ColumnsOption, LogitsOption, PredictedOption, TruthOption
 from elicit_app.cli.output import Commands, Force, TrustedOnly, quoted, repeated, require_new
 from elicit_app.cli.score import PracticeOption, PrevalenceOption, load_metric, read_metric, scores_from_files
 from elicit_app.problem import Problem
@@ -77,6 +78,10 @@ def export(
     ] = None,
     format: Annotated[str | None, typer.Option(help="sklearn, weka, mlr3, csv, markdown, html or pdf.")] = None,
     out: Annotated[Path | None, typer.Option(help="File to write; by default standard output.")] = None,
+    truth: TruthOption = None,
+    columns: ColumnsOption = None,
+    predicted: PredictedOption = None,
+    logits: LogitsOption = False,
     prevalence: PrevalenceOption = None,
     practice: PracticeOption = None,
     force: Force = False,
@@ -96,8 +101,11 @@ def export(
         require_new(out, force)
     if predictions and format not in _PAGES:
         raise typer.BadParameter(f"they require --format {' or '.join(_PAGES)}.", param_hint="PREDICTIONS")
-    if not predictions and (prevalence, practice) != (None, None):
-        raise typer.BadParameter("they require predictions.", param_hint="--prevalence, --practice")
+    options = ColumnOptions(truth, columns, tuple(predicted or ()), logits=logits)
+    if not predictions:
+        options.refuse("it requires predictions.")
+        if (prevalence, practice) != (None, None):
+            raise typer.BadParameter("they require predictions.", param_hint="--prevalence, --practice")
     loaded = load_metric(metric)
     if predictions and loaded.kind != "confusion":
         reason = f"the report is about classes, the metric of kind {loaded.kind}: elicit score compares its models."
@@ -106,8 +114,8 @@ def export(
         instead = f"Export {' or '.join(_PAGES)}, or use `elicit measure {loaded.kind} --metric`."
         raise Problem(f"{metric} prices {WHAT_IS_PRICED[loaded.kind]}, and {format} takes costs of classes. {instead}")
     if predictions:
-        judgement = scores_from_files(loaded, predictions, prevalence=prevalence, practice=practice).judgement
-        content = rendered(report_page(loaded, judgement, metric_file=metric.name), format, loaded.created)
+        scores = scores_from_files(loaded, predictions, options, prevalence=prevalence, practice=practice)
+        content = rendered(report_page(loaded, scores.judgement, metric_file=metric.name), format, loaded.created)
     else:
         content = render(loaded, format)
     data = content.encode() if isinstance(content, str) else content

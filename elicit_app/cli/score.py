@@ -6,11 +6,12 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
 from elicit_app.cli import output
+from elicit_app.cli.columns import ColumnOptions, ColumnsOption, LogitsOption, PredictedOption, TruthOption, models_in
 from elicit_app.cli.output import AsJson, Scheduler, repeated
 from elicit_app.problem import Problem
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import Console
 
+    from elicit_app.study.model import ColumnMap
     from elicit_app.study.scoring import ConcernSettings, RowsTally, Scores, Stated
     from metrics import ElicitedMetric
     from metrics.policies.cases import Policy
@@ -61,6 +63,10 @@ def score(
             "of which it keeps only sums), or a bundled study's name, stands for all of its models.",
         ),
     ],
+    truth: TruthOption = None,
+    columns: ColumnsOption = None,
+    predicted: PredictedOption = None,
+    logits: LogitsOption = False,
     prevalence: PrevalenceOption = None,
     practice: PracticeOption = None,
     draws: Annotated[
@@ -109,7 +115,9 @@ def score(
 
     loaded = load_metric(metric)
     draws = usual_draws(len(loaded.classes)) if draws is None else draws
+    options = ColumnOptions(truth, columns, tuple(predicted or ()), logits=logits)
     if loaded.kind != "confusion":
+        options.refuse("files of several labels, or of contexts, name their columns themselves.")
         about_classes = (prevalence, practice, top_k, fail_if_worse_than, scheduler)
         if any(one is not None for one in about_classes) or (intervals, true_concern, release, engine) != _AS_USUAL:
             raise typer.BadParameter(f"a metric of kind {loaded.kind} is scored with --draws, --seed and --json only.")
@@ -120,6 +128,7 @@ def score(
     scores = scores_from_files(
         loaded,
         predictions,
+        options,
         prevalence=prevalence,
         practice=practice,
         concern=ConcernSettings(top_k, intervals, true_concern, release),
@@ -193,11 +202,12 @@ def _score_priced(metric: ElicitedMetric, files: list[Path], draws: int, seed: i
 def scores_from_files(
     metric: ElicitedMetric,
     predictions: list[Path],
+    options: ColumnOptions,
     *,
     prevalence: str | None = None,
     practice: Path | None = None,
     concern: ConcernSettings | None = None,
-    tally: Callable[[ElicitedMetric, Sequence[str], list[Path], ConcernSettings, Stated], RowsTally] | None = None,
+    tally: Callable[[ElicitedMetric, Sequence[Model], ConcernSettings, Stated], RowsTally] | None = None,
     **drawing: int,
 ) -> Scores:
     """Return the scores of models from predictions files, for options of `score`; `drawing` are `draws` and `seed`."""
@@ -206,19 +216,27 @@ def scores_from_files(
 
     typed = None if practice is None else read_practice(practice, metric.classes)
     stated = None if prevalence is None else _parse_shares(prevalence, metric.classes)
-    names, files = _models(predictions)
+    models = _models(predictions, options)
 
     def shares(labels: NDArray[np.int64]) -> list[float] | None:
         return None if stated is None else _completed(stated, [int(number) for number in labels], metric.classes)
 
-    counted_rows = (tally or _tally)(metric, names, files, concern or AS_USUAL, shares)
+    counted_rows = (tally or _tally)(metric, models, concern or AS_USUAL, shares)
     _print_notes(counted_rows)
     prevalence_used = shares(counted_rows.models[0].labels)
     return scores_of(counted_rows, metric, prevalence=prevalence_used, practice=typed, **drawing)
 
 
-def _models(predictions: Sequence[Path]) -> tuple[list[str], list[Path]]:
-    """Return the names and files of the models; models of a study keep their names."""
+class Model(NamedTuple):
+    """A model's name, its predictions file, and the meaning of the columns if they do not have the usual names."""
+
+    name: str
+    file: Path
+    columns: ColumnMap | None
+
+
+def _models(predictions: Sequence[Path], options: ColumnOptions) -> list[Model]:
+    """Return the models in files, and in studies, where they keep their names."""
     from elicit_app.study.folder import STUDY_FILE, model_files
     from elicit_app.study.making import distinct_names
     from elicit_app.study.opening import BUNDLED, datasets_folder
@@ -226,11 +244,19 @@ def _models(predictions: Sequence[Path]) -> tuple[list[str], list[Path]]:
     given = [datasets_folder() / path if str(path) in BUNDLED and not path.exists() else path for path in predictions]
     studies = [path for path in given if (path / STUDY_FILE).is_file()]
     found: list[tuple[str, Path]] = []
+    column_maps: Sequence[ColumnMap | None]
     for path in given:
         found += model_files(path) if path in studies else [(path.stem, path)]
     names, files = [name for name, _ in found], [file for _, file in found]
     _warn_repeated(files)
-    return names if studies and len(set(names)) == len(names) else distinct_names(files), files
+    each, column_maps = files, [None] * len(files)
+    if any(file.is_dir() for file in files):  # of Parquet files, for Dask
+        options.refuse("the columns of a folder of Parquet files must have the usual names.")
+    else:
+        each, column_maps = models_in(files, options, known_classes=True)
+    if not (studies and each == files and len(set(names)) == len(names)):
+        names = distinct_names(each, column_maps)
+    return [Model(*one) for one in zip(names, each, column_maps, strict=True)]
 
 
 def _warn_repeated(files: Sequence[Path]) -> None:
@@ -239,31 +265,24 @@ def _warn_repeated(files: Sequence[Path]) -> None:
         print(f"{file.name} is given {len(same)} times and judged as {len(same)} models.", file=sys.stderr)
 
 
-def _tally(
-    metric: ElicitedMetric, names: Sequence[str], files: list[Path], concern: ConcernSettings, stated: Stated
-) -> RowsTally:
+def _tally(metric: ElicitedMetric, models: Sequence[Model], concern: ConcernSettings, stated: Stated) -> RowsTally:
     """Tally the predictions in this process."""
-    from elicit_app.study.reading import open_predictions
     from elicit_app.study.scoring import ModelRows, Piece, tally_models
 
-    known = [open_predictions(path, classes=metric.classes).table.rows for path in files]
-    models = [ModelRows(name, (Piece(path),)) for name, path in zip(names, files, strict=True)]
-    with output.progress("Scoring", None if None in known else sum(rows or 0 for rows in known)) as advance:
-        return tally_models(models, metric, advance, concern, stated)
+    pieces = [Piece(model.file, columns=model.columns) for model in models]
+    known = [piece.opened(metric.classes).table.rows for piece in pieces]
+    rows = [ModelRows(model.name, (piece,)) for model, piece in zip(models, pieces, strict=True)]
+    with output.progress("Scoring", None if None in known else sum(number or 0 for number in known)) as advance:
+        return tally_models(rows, metric, advance, concern, stated)
 
 
 def _tally_on_dask(
-    metric: ElicitedMetric,
-    names: Sequence[str],
-    files: list[Path],
-    concern: ConcernSettings,
-    stated: Stated,
-    *,
-    scheduler: str | None,
+    metric: ElicitedMetric, models: Sequence[Model], concern: ConcernSettings, stated: Stated, *, scheduler: str | None
 ) -> RowsTally:
     from elicit_app.study.cluster import parts_of, tally_on_cluster
 
-    parts = parts_of([*zip(names, files, strict=True)], classes=metric.classes)
+    found = [(model.name, model.file) for model in models]
+    parts = parts_of(found, classes=metric.classes, columns=[model.columns for model in models])
     with output.progress("Scoring", len(parts)) as advance:
         return tally_on_cluster(metric, parts, scheduler=scheduler, advance=advance, concern=concern, stated=stated)
 

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
 from elicit_app.problem import Problem
 from elicit_app.study.folder import STUDY_FILE
+from elicit_app.study.model import ColumnMap
 from elicit_app.study.parquet import BATCH_ROWS
-from elicit_app.study.reading import open_predictions
 from elicit_app.study.scoring import (
     AS_USUAL,
     Advance,
@@ -64,34 +64,38 @@ def files_of_model(path: Path) -> list[Path]:
     return files
 
 
-def parts_of(models: Sequence[tuple[str, Path]], rows: int = PART_ROWS, classes: Sequence[str] = ()) -> list[Part]:
+def parts_of(
+    models: Sequence[tuple[str, Path]],
+    rows: int = PART_ROWS,
+    classes: Sequence[str] = (),
+    columns: Sequence[ColumnMap | None] = (),
+) -> list[Part]:
     """Split the rows of all models, each a predictions file or a folder of Parquet files, into parts at the same rows.
 
-    A part has at most `rows` rows. The length of a CSV file is unknown before it is read, so with a CSV file everything
-    is one part. Raises Problem if a file or folder cannot be used, or the models have different numbers of rows.
+    A part has at most `rows` rows. `columns` is the meaning of the columns of each model, if not the usual names. The
+    length of a CSV file is unknown before it is read, so with a CSV file everything is one part. Raises Problem if a
+    file or folder cannot be used, or the models have different numbers of rows.
     """
-    known = [
-        [(real_path(file), open_predictions(file, classes=classes).table.rows) for file in files_of_model(path)]
-        for _, path in models
+    named = [name for name, _ in models]
+    whole = [
+        [Piece(real_path(file), columns=one) for file in files_of_model(path)]
+        for (_, path), one in zip_longest(models, columns)
     ]
-    if any(found is None for files in known for _, found in files):
-        whole = [
-            ModelRows(name, tuple(Piece(file) for file, _ in files))
-            for (name, _), files in zip(models, known, strict=True)
-        ]
-        return [Part(tuple(whole), 0)]
-    totals = [sum(found or 0 for _, found in files) for files in known]
-    for (name, _), total in zip(models, totals, strict=True):
+    known = [[(piece, piece.opened(classes).table.rows) for piece in pieces] for pieces in whole]
+    if any(found is None for pieces in known for _, found in pieces):
+        return [Part(tuple(ModelRows(name, tuple(own)) for name, own in zip(named, whole, strict=True)), 0)]
+    totals = [sum(found or 0 for _, found in pieces) for pieces in known]
+    for name, total in zip(named, totals, strict=True):
         if total != totals[0]:
             raise Problem(
-                f"{name} has {total:,} rows, {models[0][0]} has {totals[0]:,}: files of one call must list the same "
+                f"{name} has {total:,} rows, {named[0]} has {totals[0]:,}: files of one call must list the same "
                 "cases in the same order."
             )
     return [
         Part(
             tuple(
-                ModelRows(name, tuple(_pieces(files, start, min(start + rows, totals[0]))))
-                for (name, _), files in zip(models, known, strict=True)
+                ModelRows(name, tuple(_pieces(pieces, start, min(start + rows, totals[0]))))
+                for name, pieces in zip(named, known, strict=True)
             ),
             start,
         )
@@ -99,15 +103,15 @@ def parts_of(models: Sequence[tuple[str, Path]], rows: int = PART_ROWS, classes:
     ]
 
 
-def _pieces(files: Sequence[tuple[Path, int | None]], start: int, stop: int) -> Iterator[Piece]:
+def _pieces(whole: Sequence[tuple[Piece, int | None]], start: int, stop: int) -> Iterator[Piece]:
     """Yield the pieces with the rows from `start` to `stop` of consecutive files."""
     before = 0
-    for path, known in files:
+    for piece, known in whole:
         here = known or 0
         first, last = max(start - before, 0), min(stop - before, here)
         if first < last or not here:
             # open-ended at the end of the file, so that a truncated file is noticed
-            yield Piece(path, first, None if last == here else last)
+            yield piece._replace(start=first, stop=None if last == here else last)
         before += here
 
 

@@ -7,7 +7,7 @@ import io
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -33,6 +33,7 @@ from elicit_app.study.tables import (
     EMPTY,
     LONGEST_CELL,
     LOOKED_AT_COLUMNS,
+    PREDICTED,
     PROBABILITY,
     TRUTH,
     UNKNOWN,
@@ -153,12 +154,23 @@ def read_first_rows(path: Path) -> FirstRows:
     return FirstRows(path, names, tuple(rows), labels, found, fits, filled, numbers)
 
 
-def has_usual_columns(path: Path) -> bool:
-    """Return whether the header has the usual names, `y_true` and `proba_<class>`.
+def has_one_class(names: Collection[str]) -> bool:
+    """Return whether columns of the usual names are those of the truth and of one class."""
+    return TRUTH in names and sum(class_of_column(name) is not None for name in names) == 1
+
+
+def has_usual_columns(path: Path, *, known_classes: bool = False) -> bool:
+    """Return whether the header has the usual names, `y_true` and `proba_<class>`, or `y_pred` if classes are known.
 
     Raises Problem if the file cannot be read.
     """
-    return _are_usual([name.strip() for name in open_table(path).columns])
+    names = [name.strip() for name in open_table(path).columns]
+    return _are_usual(names) or (known_classes and hold_labels_alone(names))
+
+
+def hold_labels_alone(names: Collection[str]) -> bool:
+    """Return whether columns of the usual names are those of labels, without probabilities."""
+    return {TRUTH, PREDICTED} <= set(names) and not any(name.startswith(PROBABILITY) for name in names)
 
 
 def _are_usual(names: Sequence[str]) -> bool:

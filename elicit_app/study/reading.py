@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
 from elicit_app.study.checking import SUM_RANGE, Batch, RowCheck, require_comparable
-from elicit_app.study.mapping import MappedTable
+from elicit_app.study.mapping import MappedTable, hold_labels_alone
 from elicit_app.study.model import MOST_CLASSES, ColumnMap, Predictions, Study
 from elicit_app.study.parquet import BATCH_ROWS
 from elicit_app.study.tables import (
@@ -130,14 +130,15 @@ def open_predictions(
     CSV and Parquet have a column `y_true` and one column `proba_<class>` per class, NPZ has `y_true` (n,), `y_proba`
     (n, k) and optionally `classes` (k,); other columns are ignored. `columns` is the meaning of columns that have other
     names. If the `classes` are known, a file may have a column `y_pred` of their labels, or of their numbers 0..k-1, in
-    place of probabilities. A file that came with the program is its `own`, and trusted. Raises Problem if the file or
-    its header is invalid; the message says what to do.
+    place of probabilities, or one of another name in `columns`. A file that came with the program is its `own`, and
+    trusted. Raises Problem if the file or its header is invalid; the message says what to do.
     """
     table = open_table(Path(path), own=own)
-    named = {name.strip() for name in table.columns}
-    if classes and {TRUTH, PREDICTED} <= named and not any(name.startswith(PROBABILITY) for name in named):
-        numbered = numbers_only(_first_labels(table), classes)
-        columns = ColumnMap(TRUTH, _numbered(len(classes)) if numbered else tuple(classes), (PREDICTED,), "labels")
+    if classes and columns is None and hold_labels_alone([name.strip() for name in table.columns]):
+        columns = ColumnMap(TRUTH, tuple(classes), (PREDICTED,), "labels")
+    if classes and columns is not None and columns.kind == "labels":
+        numbered = numbers_only(_first_labels(table, columns), classes)
+        columns = replace(columns, classes=_numbered(len(classes)) if numbered else tuple(classes))
     used = () if columns is None else (columns.truth, *columns.columns)
     others = [name if name not in used else "" for name in map(str.strip, table.columns)]
     weights = weight_column(others)
@@ -166,10 +167,11 @@ def numbers_only(labels: Iterable[object], classes: Sequence[str]) -> bool:
     return all(names.place(label) < 0 <= numbers.place(label) for label in given)
 
 
-def _first_labels(table: Table) -> set[object]:
+def _first_labels(table: Table, columns: ColumnMap) -> set[object]:
     """Return the different labels in the first rows of a file of true and predicted labels."""
     names = [name.strip() for name in table.columns]
-    frames = table.frames([names.index(TRUTH), names.index(PREDICTED)], 0, BATCH_ROWS)
+    used = [names.index(name) for name in (columns.truth, *columns.columns) if name in names]
+    frames = table.frames(used, 0, BATCH_ROWS)
     return {
         label for frame in frames for column in frame for label in column.drop_nulls().unique() if label_text(label)
     }

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Problem
 from elicit_app.study.checking import Batch, require_comparable
-from elicit_app.study.reading import numbering_notes, open_predictions, weight_notes
+from elicit_app.study.model import ColumnMap
+from elicit_app.study.reading import PredictionsFile, numbering_notes, open_predictions, weight_notes
 from metrics import ElicitedMetric
 from metrics.accumulating import ConcernScore, ExpectedCost, OnePass
 from metrics.elicited.release import ReleaseForm
@@ -33,11 +34,17 @@ _KEPT = 4_000_000  # probabilities, 32 MB: so few are not read again where the p
 
 
 class Piece(NamedTuple):
-    """Rows `start` up to `stop` (None: the end) of a predictions file."""
+    """Rows `start` up to `stop` (None: the end) of a predictions file, whose columns may have other names."""
 
     path: Path
     start: int = 0
     stop: int | None = None
+    columns: ColumnMap | None = None
+
+    def opened(self, classes: Sequence[str]) -> PredictionsFile:
+        """Return the opened file; see `open_predictions`."""
+        file = open_predictions(self.path, columns=self.columns, classes=classes)
+        return replace(file, start=self.start, stop=self.stop)
 
 
 @dataclass(frozen=True)
@@ -239,7 +246,7 @@ def _numbered(
 def _batches(rows: ModelRows, metric: ElicitedMetric, tally: ModelTally, advance: Advance | None) -> Iterator[Batch]:
     """Yield the checked rows of a model, and record notes in its tally."""
     for piece in rows.pieces:
-        file = replace(open_predictions(piece.path, classes=metric.classes), start=piece.start, stop=piece.stop)
+        file = piece.opened(metric.classes)
         numbered = file.only_numbers(metric.classes)
         file = file.by_number() if numbered else file.ordered(metric.classes)
         check = file.check()

@@ -1,9 +1,16 @@
 """Files whose columns have other names than the usual ones, and several models in one file."""
 
+import json
+import re
 import shutil
+
+import numpy as np
+import polars as pl
+import pytest
 
 from elicit_app.study import open_study
 from elicit_app.study.making import change_models
+from metrics import ElicitedMetric
 
 DR_A, DR_B = '--predicted "Dr. A"', '--predicted "Dr. B"'
 
@@ -78,3 +85,62 @@ def test_columns_are_stated_for_some_files_and_usual_in_the_others(run_line, tmp
         x = study.classes.index("x")
         found = {model.name: model.y_proba[:, x].tolist() for model in study.models}
         assert found == {"odd": [0.9, 0.4, 0.2], "usual": [0.7, 0.8, 0.1]}
+
+
+METRIC = ElicitedMetric.from_cost_matrix(["x", "y"], [[0.0, 1.0], [4.0, 0.0]])
+USUAL = "y_true,proba_x,proba_y\nx,0.9,0.1\nx,0.4,0.6\ny,0.2,0.8\ny,0.7,0.3\nx,0.5,0.5\n"
+
+
+def scored(run_line, files):
+    return json.loads(run_line(f"score m.metric.json {files} --json"))
+
+
+def test_files_of_other_names_are_scored_as_those_of_the_usual_ones(run_line, tmp_path):
+    METRIC.save(tmp_path / "m.metric.json")
+    (tmp_path / "m.csv").write_text(USUAL)
+    wanted = scored(run_line, "m.csv")
+    columns = "--columns 'x=p x,y=p y'"
+    for text, options in (
+        (USUAL.replace("y_true", "label").replace("proba_", "p "), columns),
+        (re.sub(r"0\.\d", lambda found: f"{np.log(float(found[0])):.15f}", USUAL.replace("proba_", "p ")), columns),
+        (re.sub(r",0\.\d(?=,)|,proba_x", "", USUAL).replace("y_true,proba_y", "label,risk"), "--columns y=risk"),
+    ):
+        (tmp_path / "odd").mkdir(exist_ok=True)
+        (tmp_path / "odd" / "m.csv").write_text(text)
+        logits = " --logits" if "-" in text else ""
+        truth = "--truth label" if "label" in text else "--truth y_true"
+        found = scored(run_line, f"odd/m.csv {truth} {options}{logits}")
+        told = [{one["name"]: one["cost_per_population"] for one in each["policies"]} for each in (found, wanted)]
+        assert told[0] == pytest.approx(told[1])
+    both = scored(run_line, f"m.csv odd/m.csv {truth} {options}")
+    assert [one["accuracy"] for one in both["models"]] == [0.6, 0.6]
+
+
+def test_what_is_proposed_for_a_file_scores_it(run_line, tmp_path):
+    METRIC.save(tmp_path / "m.metric.json")
+    (tmp_path / "odd.csv").write_text(USUAL.replace("y_true", "label").replace("proba_", "p "))
+    run_line("score m.metric.json odd.csv", code=1)
+    proposed = run_line.messages[-1].partition("it seems to be: ")[2].strip()
+    assert scored(run_line, f"odd.csv {proposed}")["cases"] == 5
+    run_line(f"metric export m.metric.json odd.csv --out m.md {proposed}")
+    assert "odd" in (tmp_path / "m.md").read_text()
+    run_line(f"metric export m.metric.json --out n.md {proposed}", code=2)
+
+
+def test_a_reader_is_scored_beside_a_model_and_need_not_say_every_class(run_line, tmp_path):
+    METRIC.save(tmp_path / "m.metric.json")
+    (tmp_path / "m.csv").write_text("y_true,Dr. A,proba_x,proba_y\nx,x,0.9,0.1\nx,x,0.4,0.6\ny,x,0.2,0.8\n")
+    found = scored(run_line, f"m.csv {DR_A}")
+    assert {one["name"]: one["accuracy"] for one in found["models"]} == pytest.approx({"m": 2 / 3, "Dr. A": 2 / 3})
+    (tmp_path / "numbers.csv").write_text("truth,said\n0,1\n1,1\n1,1\n")
+    alone = scored(run_line, "numbers.csv --truth truth --predicted said")
+    assert [one["misclassification_cost"] for one in alone["models"]] == pytest.approx([1 / 12])
+    assert "0 for “x”, 1 for “y”" in run_line.messages[-1]
+
+
+def test_a_folder_of_parquet_files_has_the_usual_names(run_line, tmp_path):
+    METRIC.save(tmp_path / "m.metric.json")
+    (tmp_path / "parts").mkdir()
+    pl.read_csv(USUAL.encode()).write_parquet(tmp_path / "parts" / "one.parquet")
+    run_line("score m.metric.json parts --engine dask --truth y_true", code=2)
+    assert "must have the usual names" in run_line.messages[-1]

@@ -1,0 +1,120 @@
+"""Options for predictions files with columns of other names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from elicit_app.problem import Problem, listed
+
+if TYPE_CHECKING:
+    from elicit_app.study.mapping import FirstRows
+    from elicit_app.study.model import ColumnMap
+
+TruthOption = Annotated[
+    str | None, typer.Option("--truth", metavar="COLUMN", help="The column of true labels, if not y_true.")
+]
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="CLASS=COLUMN,...",
+        help="The column of each class, if not proba_<class>; of two classes one is enough.",
+    ),
+]
+PredictedOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--predicted",
+        metavar="COLUMN",
+        help="A column of predicted labels, as a human reader gives them, judged beside the model of its file; may be "
+        "given several times. Files without it are read like the others.",
+    ),
+]
+LogitsOption = Annotated[bool, typer.Option("--logits", help="The columns hold raw scores; their softmax is taken.")]
+
+
+class ColumnOptions(NamedTuple):
+    """The command-line options about the columns of predictions."""
+
+    truth: str | None = None
+    columns: str | None = None
+    predicted: tuple[str, ...] = ()
+    logits: bool = False
+
+    def refuse(self, reason: str) -> None:
+        """Refuse any of these options."""
+        for name, value in self._asdict().items():
+            if value:
+                raise typer.BadParameter(reason, param_hint=f"--{name}")
+
+
+def models_in(
+    files: Sequence[Path], options: ColumnOptions, here: Collection[str] = (), *, known_classes: bool = False
+) -> tuple[list[Path], list[ColumnMap | None]]:
+    """Return the file and the column map of each model that the options name; None where columns have the usual names.
+
+    A file with columns of predicted labels holds a model for each of them, and one more if its scores are named too, or
+    have the usual names and the model is not `here` already. If the classes are known, `y_pred` is a usual name too.
+    """
+    from elicit_app.study.mapping import column_map, read_first_rows
+
+    if options == ColumnOptions():
+        return [*files], [require_usual_columns(file, known_classes=known_classes) for file in files]
+    looks = [read_first_rows(file) for file in files]
+    # if no file has a column, that is the fault to report
+    anywhere = {name for first_rows in looks for name in first_rows.columns}
+    stated = () if options.columns is None else _pairs(options.columns)
+    scores = {column for _, column in stated}
+    named = scores | ({options.truth} if options.truth else set())
+    found: list[tuple[Path, ColumnMap | None]] = []
+    for first_rows in looks:
+        read = partial(column_map, first_rows, truth=options.truth)
+        decided = [name for name in options.predicted if name in first_rows.columns or name not in anywhere]
+        scored = scores and scores <= {*first_rows.columns}
+        elsewhere = named <= anywhere and not named <= {*first_rows.columns}
+        as_usual = (first_rows.fits and elsewhere) or options._replace(predicted=()) == ColumnOptions()
+        if first_rows.fits and decided and not stated and first_rows.path.stem not in here:
+            found.append((first_rows.path, None))
+        elif not decided and as_usual:
+            usual = require_usual_columns(first_rows.path, first_rows, known_classes=known_classes)
+            found.append((first_rows.path, usual))
+        elif not decided or scored:
+            found.append((first_rows.path, read(columns=stated, logits=options.logits)))
+        found += [(first_rows.path, read(predicted=name)) for name in decided]
+    return [path for path, _ in found], [one for _, one in found]
+
+
+def require_usual_columns(
+    file: Path, first_rows: FirstRows | None = None, *, known_classes: bool = False
+) -> ColumnMap | None:
+    """Return None for a file with the usual names; refuse any other, by its first rows, and propose options."""
+    from elicit_app.study.mapping import NAMELESS, as_options, has_one_class, has_usual_columns, read_first_rows
+
+    if has_usual_columns(file, known_classes=known_classes):
+        return None  # before its rows are read, which takes seconds for fifty classes
+    first_rows = first_rows or read_first_rows(file)
+    if first_rows.guess is None and has_one_class(first_rows.columns):
+        return None  # reading says what is missing
+    there = f"{file} has no columns y_true and proba_<class>; it has {listed([*first_rows.columns], 8)}."
+    if first_rows.nameless:
+        raise Problem(f"{there} These {NAMELESS}")
+    suggestion = (
+        "--truth COLUMN --columns CLASS=COLUMN,..." if first_rows.guess is None else as_options(first_rows.guess)
+    )
+    raise Problem(f"{there} Say which is which{'' if first_rows.guess is None else '; it seems to be'}: {suggestion}")
+
+
+def _pairs(text: str) -> tuple[tuple[str, str], ...]:
+    """Return the classes and columns in "CLASS=COLUMN,...", a line of CSV."""
+    from elicit_app.study.mapping import parts_of
+
+    parts = [part.partition("=") for part in parts_of(text)]
+    if not all(name.strip() and column.strip() for name, _, column in parts):
+        message = f"“{text}” must name a column for each class: CLASS=COLUMN, separated by commas."
+        raise typer.BadParameter(message, param_hint="--columns")
+    return tuple((name.strip(), column.strip()) for name, _, column in parts)
