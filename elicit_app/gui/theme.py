@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from typing import NamedTuple
 
 from PySide6.QtCore import QSize, Qt
@@ -127,6 +128,7 @@ class Role(Enum):
     CAPTION = (13, 13, 400)
 
 
+@cache  # layouts ask thousands of times a second
 def base() -> int:
     """Return the base size in pixels: 15, or the size of the application's font if that is larger."""
     return max(BASE, QFontInfo(QApplication.font()).pixelSize())
@@ -139,6 +141,11 @@ def em(length: float) -> int:
 
 def font(role: Role, *, compact: bool = False, weight: int | None = None) -> QFont:
     """Return the application's font in the size and weight of `role`, with tabular digits."""
+    return QFont(_face(role, compact, weight))  # a copy, which may be changed
+
+
+@cache
+def _face(role: Role, compact: bool, weight: int | None) -> QFont:
     wide, small, usual = role.value
     result = QFont(QApplication.font())
     result.setPixelSize(em(small if compact else wide))
@@ -193,4 +200,6 @@ def apply(app: QApplication, *, dark: bool = False, scale: float = 1.0, family: 
     chosen.setPixelSize(round(scale * max(BASE, QFontInfo(system).pixelSize())))
     chosen.setFeature(QFont.Tag("tnum"), 1)
     app.setPalette(palette(DARK if dark else LIGHT))
+    base.cache_clear()
+    _face.cache_clear()
     app.setFont(chosen)
