@@ -157,7 +157,8 @@ def _spares(ranking: Ranking) -> str:
         if not found:
             return ""
         more = total_cost(found[0].difference_to_best)
-        return f"{per} the best use of a model, {found[0].name}, costs {_unit(ranking, more)} more."
+        costs = "the same" if more == "0" else f"{_unit(ranking, more)} more"
+        return f"{per} the best use of a model, {found[0].name}, costs {costs}."
     other = ranking.best_without_model
     if other is None:
         return ""

@@ -87,6 +87,7 @@ def test_of_equal_policies_the_one_without_a_model_is_recommended():
     assert [one.rank for one in judgement.policies] == [1, 1, 1, 4]
     assert [one.probability_best for one in judgement.policies] == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0])
     assert judgement.sure == 1
+    assert judgement.recommendation.spares.endswith("m, as it decides now, costs the same.")
 
 
 def test_present_practice_and_what_is_spared_against_it():
