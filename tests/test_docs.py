@@ -7,8 +7,10 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 import pytest
+import typer.main
 
 import metrics
+from elicit_app.cli.main import app
 
 ROOT = Path(__file__).parents[1]
 ROOMS = (ROOT, ROOT / "elicit_app")
@@ -28,6 +30,20 @@ def test_names_that_a_page_gives_can_be_imported() -> None:
     for one in named - {"metrics.py"}:
         if find_spec("torchmetrics") or not one.startswith("metrics.torch"):
             resolve_name(one)
+
+
+def test_commands_that_a_page_names_have_the_options_it_gives() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs" / "howto").glob("*.md"), *(ROOT / "docs" / "user").glob("*.md")]
+    quoted = re.compile(r"`elicit ([a-z][^`\n]*)`|^(?:\$ )?elicit ([a-z]+ (?:[a-z.]+ |--).*?)(?:  |#|$)", re.MULTILINE)
+    named = [(page.name, *found) for page in pages for found in quoted.findall(page.read_text(encoding="utf-8"))]
+    assert len(named) > 60
+    for page, inline, line in named:
+        command, words = typer.main.get_command(app), shlex.split(inline or line)
+        while (group := getattr(command, "commands", None)) and words and words[0] in group:
+            command = group[words.pop(0)]
+        options = {name for parameter in command.params for name in parameter.opts} | {"--help", "--version"}
+        unknown = [word for word in words if word.startswith("--") and word.split("=")[0] not in options]
+        assert not unknown, f"{page}: elicit {inline or line}"
 
 
 @pytest.mark.usual_draws
