@@ -31,6 +31,7 @@ from elicit_app.session.journal.listing import (
     sessions_of,
     slug,
 )
+from elicit_app.session.journal.state import FEWEST_TO_EXPORT
 from elicit_app.session.packing import (
     ANSWERS_ENDING,
     INTRODUCTION,
@@ -42,7 +43,7 @@ from elicit_app.session.packing import (
     stated_opinions,
 )
 from elicit_app.session.sentences import USUAL, purpose_words, stated_words
-from elicit_app.session.session import FEWEST_TO_EXPORT, Session
+from elicit_app.session.session import Session
 from elicit_app.session.views import QuestionView, ResultView
 from elicit_app.session.warm_up import keys_to_guess, ratio_typed, yardstick_key
 from elicit_app.study import open_study

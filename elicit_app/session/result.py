@@ -22,10 +22,10 @@ from elicit_app.problem import Problem
 from elicit_app.registry.entries import stated_orders
 from elicit_app.session.header import stored
 from elicit_app.session.journal.events import Answered, Event, Pair
-from elicit_app.session.journal.state import SessionState, StateBuilder
+from elicit_app.session.journal.state import FEWEST_TO_EXPORT, SessionState, StateBuilder
 from elicit_app.session.scenarios import Scenarios, proportions
 from elicit_app.session.sentences import stated_words
-from elicit_app.session.session import FEWEST_TO_EXPORT, Session
+from elicit_app.session.session import Session
 from elicit_app.session.trust_findings import orders_contradicted, reliance_on_prior, trust_of
 from elicit_app.session.views import ResultView
 from elicit_app.study.model import Predictions, Study

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Unpack
 from elicit_app.elicitation.questions import Moved, Strength
 from elicit_app.problem import Problem
 from elicit_app.session.journal.events import Kept
-from elicit_app.session.journal.listing import experts_in_words, finished_experts, sessions_of
+from elicit_app.session.journal.listing import comparable_experts, experts_in_words, sessions_of
 from elicit_app.session.journal.writing import UnwrittenProblem
 from elicit_app.session.questions import CurrentQuestion
 from elicit_app.session.session import ReplyDetails, Session
@@ -316,7 +316,7 @@ class SessionRunner:
         view = builder.completed()
         self._result_builder = builder
         sessions = sessions_of(self._session.path.parent, self._session.study.digests)
-        experts = finished_experts(sessions)
+        experts = comparable_experts(sessions)
         return replace(view, experts=experts_in_words(experts) if len(experts) > 1 else "")
 
     def _curves(self) -> None:

@@ -62,7 +62,6 @@ from elicit_app.session.questions import (
 from elicit_app.session.views import Reply
 from elicit_app.study.model import Study
 
-FEWEST_TO_EXPORT = 5
 _MORE_AFTER = ("budget", "known", "best-model")
 
 
@@ -173,7 +172,7 @@ class Session:
     @property
     def can_export(self) -> bool:
         """Return whether there are enough answers for a metric file."""
-        return len(self.state.informative) >= FEWEST_TO_EXPORT
+        return self.state.can_export
 
     def answers_file(self) -> Path | None:
         """Return the file that holds every answer.

@@ -18,11 +18,11 @@ from elicit_app.elicitation.trust import misfits
 from elicit_app.problem import Problem
 from elicit_app.registry.entries import stated_orders
 from elicit_app.session.journal.events import Answered, Pair, as_counts
-from elicit_app.session.journal.state import Entry, StateBuilder, is_merged_repeat
+from elicit_app.session.journal.state import FEWEST_TO_EXPORT, Entry, StateBuilder, is_merged_repeat
 from elicit_app.session.pair_words import nothing_traded
 from elicit_app.session.questions import CurrentQuestion, on_screen, to_reply
 from elicit_app.session.sentences import last_words, progress_words, stated_words, with_moved
-from elicit_app.session.session import FEWEST_TO_EXPORT, Session
+from elicit_app.session.session import Session
 from elicit_app.session.trust_findings import conflicting_counts_words, contradictions, misfit_numbers
 from elicit_app.session.views import AnsweredView, Fit, QuestionView, RecapView, ReviewView, SittingOverView
 from elicit_app.study.writing import write_whole

@@ -30,7 +30,14 @@ from elicit_app.session.comparing import (
     spread_words,
     wording_of,
 )
-from elicit_app.session.journal.listing import SessionSummary, answered_before, experts_in_words, finished_experts
+from elicit_app.session.journal.listing import (
+    SessionSummary,
+    answered_before,
+    comparable_experts,
+    experts_in_words,
+    finished_experts,
+    sessions_of,
+)
 from elicit_app.session.pooling import Source
 from elicit_app.session.report import pooled_report
 from elicit_app.session.result import result_view
@@ -339,10 +346,13 @@ def test_what_cannot_be_compared_is_left_out_and_said(folder, lumps, tmp_path):
     with pytest.raises(Problem, match=r"two experts who have finished “.*”; there is one"):
         experts_beside(Path(ada)).comparison()
     finished(lumps, tmp_path / "3.session.jsonl", "Cleo", 3.0, answers=2)
+    assert [one.expert for one in comparable_experts(sessions_of(tmp_path, lumps.digests))] == ["Ada"]
     with pytest.raises(Problem, match=r"Fewer than two .* Left out: Cleo has too few answers\."):
         experts_beside(Path(ada)).comparison()
     shutil.copy(folder / "2.session.jsonl", tmp_path)
     assert "Left out: Cleo has too few answers." in experts_beside(Path(ada)).comparison().notes
+    finished(lumps, tmp_path / "4.session.jsonl", "Ben", 3.0, answers=2)
+    assert experts_beside(Path(ada)).comparison().names == ("Ada", "Ben")
 
 
 def test_after_a_second_round_what_speaks_against_the_pool_is_still_said(lumps):

@@ -265,13 +265,13 @@ class Preparation(QObject):
         self._background.run(lambda: _save_study(edited), self.saved.emit, self._words_page.show_problem)
 
     def show_begin_page(self, study: Study) -> None:
-        from elicit_app.session.journal.listing import finished_experts, matching_pack, sessions_folder, sessions_of
+        from elicit_app.session.journal.listing import comparable_experts, matching_pack, sessions_folder, sessions_of
         from elicit_app.session.packing import proposed_name
 
         page, self._study = self._begin_page, study
         folder = sessions_folder(study, self._data)
         sessions = sessions_of(folder, study.digests)
-        self._experts = finished_experts(sessions)
+        self._experts = comparable_experts(sessions)
         current = _resumable_view(matching_pack(sessions, study))
         page.show_study(study, str(folder.absolute()), self.draw_seed(), current, self._experts)
         page.propose_name(proposed_name(study, sessions))

@@ -275,7 +275,7 @@ class BeginPage(HeadedPage):
         """Show the settings for `study`, whose session will be in `folder`; `seed` makes the questions repeatable.
 
         If there is an unfinished session, `current`, resuming it is offered first. If two or more `experts`, from
-        `finished_experts`, have finished, they can be compared.
+        `comparable_experts`, have finished, they can be compared.
         """
         before, self._study = self._study, study
         self.expert.setPlaceholderText(_SAME_NAME if is_second_round(study) else _ANY_NAME)

@@ -10,8 +10,8 @@ from elicit_app.gui.setup.start_page import ContinueView, RowView, StartView
 from elicit_app.session.journal.listing import (
     SessionSummary,
     can_resume,
+    comparable_experts,
     experts_in_words,
-    finished_experts,
     list_sessions,
 )
 from elicit_app.study import StudySummary, list_studies
@@ -122,7 +122,7 @@ def compare_rows(sessions: Sequence[SessionSummary]) -> dict[tuple[Path, str], R
         studies.setdefault((one.path.parent, one.digest), []).append(one)
     rows = {}
     for key, own in studies.items():
-        experts = finished_experts(own)
+        experts = comparable_experts(own)
         if len(experts) > 1:
             last = experts[-1]
             rows[key] = RowView(

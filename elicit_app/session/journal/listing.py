@@ -45,6 +45,7 @@ class SessionSummary:
     simulated: bool = False  # whether a program answered
     pack: str | None = None  # digest of the packed study that was answered
     round: int = 1  # 2 if the expert answered after seeing the positions of the others
+    can_export: bool = False  # whether there are enough answers for a metric file
     prepared: bool = False  # whether something was guessed, sorted or stated before the first question
 
     @property
@@ -119,6 +120,7 @@ def summary(path: Path) -> SessionSummary:
         phase=state.phase,
         pack=study.pack,
         round=study.round or 1,
+        can_export=state.can_export,
         prepared=bool(state.guesses or _STATED & {name for name, value in state.begun.setting.items() if value}),
     )
 
@@ -154,17 +156,23 @@ def can_resume(one: SessionSummary) -> bool:
 def finished_experts(sessions: Iterable[SessionSummary]) -> tuple[SessionSummary, ...]:
     """Return the newest finished session of each expert, in the order of their last answers.
 
-    Names that differ only in capitals or spaces are one expert; sessions without a name count as different people.
-    Programs are never counted among people: they are experts only if there is nobody else.
+    One with too few answers for a metric file does not replace an earlier one with enough. Names that differ only in
+    capitals or spaces are one expert; sessions without a name count as different people. Programs are never counted
+    among people: they are experts only if there is nobody else.
     """
     newest: dict[object, SessionSummary] = {}
     known = [one for one in sessions if one.finished and not one.problem and one.last is not None]
     for one in people_if_any(known, lambda one: one.simulated):
         assert one.last is not None
         other = newest.get(_person(one))
-        if other is None or (other.last is not None and one.last > other.last):
+        if other is None or (one.can_export, one.last) > (other.can_export, _last(other)):
             newest[_person(one)] = one
     return tuple(sorted(newest.values(), key=lambda one: (one.last, one.path)))
+
+
+def comparable_experts(sessions: Iterable[SessionSummary]) -> tuple[SessionSummary, ...]:
+    """Return those of `finished_experts` who have enough answers to be compared with others."""
+    return tuple(one for one in finished_experts(sessions) if one.can_export)
 
 
 def _person(one: SessionSummary) -> object:

@@ -14,6 +14,9 @@ from typing import Literal, NamedTuple
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Purpose, Question
 from elicit_app.session.journal import events
 
+FEWEST_TO_EXPORT = 5
+"""Informative answers that a metric file needs."""
+
 Numbers = frozenset[tuple[int, int]]
 Phase = Literal["asking", "stopped", "finished"]
 _CUT_OFF = "An unfinished line at the end of the session file was cut off; the answers before it are complete."
@@ -116,6 +119,11 @@ class SessionState:
     def informative(self) -> tuple[int, ...]:
         """Return the numbers of the answers with new content; checks and repeats of earlier answers have none."""
         return tuple(number for number, entry in enumerate(self.entries, start=1) if self._informs(entry))
+
+    @property
+    def can_export(self) -> bool:
+        """Return whether there are enough answers for a metric file."""
+        return len(self.informative) >= FEWEST_TO_EXPORT
 
     def _informs(self, entry: Entry) -> bool:
         pair = entry.event.pair
