@@ -244,13 +244,16 @@ class Terminal:
         finish = "Enter shows the result" if view.can_finish else "q leaves; every answer is kept"
         more = ", m asks more questions" if view.can_continue else ""
         undo = "" if view.undoes == "nothing" else f", u takes back the last {view.undoes}"
-        self._print(f"{finish}{more}, l 4 looks at answer 4 again, t 4 takes it out{undo}.")
+        one = min(4, len(view.answers))
+        look = f", l {one} looks at answer {one} again, t {one} takes it out" if one else ""
+        self._print(f"{finish}{more}{look}{undo}.")
         line = self._read(None)
         return self._handle_review_line(view, line)
 
     def _handle_review_line(self, view: ReviewView, line: str | None) -> bool:
-        key, _, rest = (line or "").strip().lower().partition(" ")
-        number = int(rest) if rest.strip().isdecimal() else 0
+        typed = (line or "").strip().lower()
+        named = re.fullmatch(r"([lt]) *(\d{1,9})", typed)
+        key, number = (named[1], int(named[2])) if named else (typed, 0)
         if key == "m" and view.can_continue:
             self._runner.more()
         elif key in ("l", "t") and 1 <= number <= len(view.answers):

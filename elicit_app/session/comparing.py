@@ -411,7 +411,8 @@ def experts_of(
                 first_round[one.path.name] = _first_source(earlier[one.path].path, study)
         advance(done, len(found))
     notes += [
-        f"Several sessions are named {name}: the last with enough answers counts." for name in answered_before(sessions, found)
+        f"Several sessions are named {name}: the last with enough answers counts."
+        for name in answered_before(sessions, found)
     ]
     if earlier:
         notes.append(f"{len(earlier)} of {len(found)} answered again after seeing the other experts' positions.")

@@ -156,7 +156,7 @@ def test_a_sitting_that_is_over_can_go_on(tmp_path):
     study = open_study("breast-cancer")
     session = Session.create(study, BayesSetting(seed=4, questions=3), tmp_path / "x.session.jsonl")
     console = Console(file=io.StringIO(), markup=False, highlight=False, width=400)
-    prompts = iter(["m", "l 1", "t 2", "u", "m", ""])
+    prompts = iter(["m", "l1", "t 2", "u", "m", ""])
     sittings = []
 
     def read(view):
