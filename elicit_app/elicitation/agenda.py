@@ -191,11 +191,11 @@ def repeatable_answers(history: Sequence[Asked]) -> list[int]:
 
 
 def not_just_asked(places: Sequence[int], history: Sequence[Asked]) -> list[int]:
-    """Return the latest indices that lie a few questions back, or all: a fresh answer is remembered, not judged.
+    """Return the latest indices that lie a few questions back, or the first: a fresh answer is remembered, not judged.
 
     Only the latest are candidates, so that thousands of answers cost no more time and memory than hundreds.
     """
-    return [n for n in places if len(history) - n > _LATER][-_LATEST:] or list(places)
+    return [n for n in places if len(history) - n > _LATER][-_LATEST:] or list(places[:1])
 
 
 def tradable_answers(history: Sequence[Asked]) -> list[int]:

@@ -143,9 +143,15 @@ class TestRepeats:
     def test_equal_points_are_repeated_only_where_nothing_was_chosen(self):
         moved = Answer(Choice.EQUAL, moved=Moved("first", 0, 1, 3, 5))
         history = [Asked(Question(NOTHING, NOTHING), moved)] * 3
-        assert repeatable_answers(history) == [1, 2]
+        assert repeatable_answers(history) == [1]
         history.append(Asked(Question(NOTHING, NOTHING), Answer(Choice.SECOND)))
         assert repeatable_answers(history) == [3]
+
+    def test_in_a_short_sitting_the_question_just_answered_does_not_come_back_at_once(self):
+        history, _ = sat(6, True, lambda n: Choice.FIRST)
+        back = [n + 1 - asked.question.repeat_of for n, asked in enumerate(history) if asked.question.repeat_of]
+        assert len(back) == 3
+        assert min(back) > 1
 
 
 class TestCannotSay:
