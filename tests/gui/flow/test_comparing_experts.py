@@ -129,7 +129,7 @@ def test_from_the_start_page_to_the_pooled_file_and_back(qtbot, window, dialogs,
     page.save.click()
     qtbot.waitUntil(lambda: page.notice.sentence.startswith("Saved: "))
     pooled = ElicitedMetric.load(tmp_path / "both.metric.json")
-    assert pooled.quality.provisional is None
+    assert page.caveat.text() == pooled.quality.caveat
     assert dialogs.asked == [documents() / "breast-lumps-ada-and-ben-pooled.metric.json"]
     assert [part["source"] for part in pooled.provenance.parameters["of"]] == ["0.session.jsonl", "1.session.jsonl"]
     page.back.click()
