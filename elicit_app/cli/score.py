@@ -244,11 +244,11 @@ def _models(predictions: Sequence[Path], options: ColumnOptions) -> list[Model]:
     given = [datasets_folder() / path if str(path) in BUNDLED and not path.exists() else path for path in predictions]
     studies = [path for path in given if (path / STUDY_FILE).is_file()]
     found: list[tuple[str, Path]] = []
-    column_maps: Sequence[ColumnMap | None]
     for path in given:
         found += model_files(path) if path in studies else [(path.stem, path)]
     names, files = [name for name, _ in found], [file for _, file in found]
     _warn_repeated(files)
+    column_maps: Sequence[ColumnMap | None]
     each, column_maps = files, [None] * len(files)
     if any(file.is_dir() for file in files):  # of Parquet files, for Dask
         options.refuse("the columns of a folder of Parquet files must have the usual names.")
