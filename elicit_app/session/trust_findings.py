@@ -193,9 +193,14 @@ def misfit_numbers(state: SessionState, places: Sequence[int]) -> frozenset[int]
 
 
 def contradictions(state: SessionState) -> tuple[tuple[int, int], ...]:
+    """Return the pairs of answer numbers that contradict each other, without those that the person kept so."""
+    return tuple(pair for pair in all_contradictions(state) if pair not in state.settled)
+
+
+def all_contradictions(state: SessionState) -> tuple[tuple[int, int], ...]:
     """Return the pairs of answer numbers that contradict each other about the same pair of matrices.
 
-    Excluded answers, "cannot say", and pairs whose two answers were deliberately kept do not count.
+    Excluded answers and "cannot say" do not count.
     """
     live = [
         (number, entry)
@@ -206,7 +211,7 @@ def contradictions(state: SessionState) -> tuple[tuple[int, int], ...]:
         (first, second)
         for index, (first, one) in enumerate(live)
         for second, other in live[index + 1 :]
-        if (first, second) not in state.settled and contradict(one, other, one.answer, other.answer)
+        if contradict(one, other, one.answer, other.answer)
     )
 
 

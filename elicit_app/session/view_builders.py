@@ -23,7 +23,12 @@ from elicit_app.session.pair_words import nothing_traded
 from elicit_app.session.questions import CurrentQuestion, on_screen, to_reply
 from elicit_app.session.sentences import last_words, progress_words, stated_words, with_moved
 from elicit_app.session.session import Session
-from elicit_app.session.trust_findings import conflicting_counts_words, contradictions, misfit_numbers
+from elicit_app.session.trust_findings import (
+    all_contradictions,
+    conflicting_counts_words,
+    contradictions,
+    misfit_numbers,
+)
 from elicit_app.session.views import AnsweredView, Fit, QuestionView, RecapView, ReviewView, SittingOverView
 from elicit_app.study.writing import write_whole
 from metrics.files import csv_cell
@@ -258,7 +263,9 @@ def _review_sentence(session: Session, answers: tuple[AnsweredView, ...], double
         more = "one more answer" if missing == 1 else f"{missing} more answers"
         found += f" A metric file needs at least {FEWEST_TO_EXPORT}: {more}."
     elif not parts:
-        found = " No pair has two different answers."
+        kept = len(all_contradictions(state))
+        found = " One pair keeps" if kept == 1 else f" {kept} pairs keep" if kept else " No pair has"
+        found += " two different answers."
     return total + found
 
 

@@ -18,7 +18,7 @@ from elicit_app.session.journal.files import DamagedProblem, read
 from elicit_app.session.journal.writing import Journal, UnwrittenProblem
 from elicit_app.session.questions import EndOfQuestions
 from elicit_app.session.session import Session
-from elicit_app.session.view_builders import question_view
+from elicit_app.session.view_builders import question_view, review_view
 from elicit_app.study import open_study
 from elicit_app.study.opening import datasets_folder
 
@@ -306,6 +306,19 @@ def test_meaning_one_of_two_answers_is_no_second_observation_of_it(study, journa
         asked = [entry.event.pair for entry in session.state.entries]
         session.more()
         assert session.asking().pair not in asked, "the repeat was asked all the same"
+
+
+def test_a_pair_whose_two_answers_are_kept_is_said_to_have_two(study, journal_path):
+    with Session.create(study, BayesSetting(seed=5, questions=18), journal_path) as session:
+        while session.asking().pair.purpose is not Purpose.REPEAT:
+            session.answer("left")
+        first, number = session.asking().pair.repeat_of, session.asking().number
+        session.answer("left")
+        assert "One pair has two different answers" in review_view(session).sentence
+        session.resolve(first, number, "both")
+        view = review_view(session)
+        assert not view.contradictions
+        assert view.sentence == f"{number} answers. One pair keeps two different answers."
 
 
 def test_a_study_folder_is_found_where_its_session_lies(study, tmp_path):
