@@ -18,7 +18,7 @@ from elicit_app.problem import Problem
 from elicit_app.session.journal.events import Kept
 from elicit_app.session.pair_words import branches, compare_pair
 from elicit_app.session.runner import SessionRunner
-from elicit_app.session.sentences import FIT_WORDS, mark_words, preference_of, progress_words
+from elicit_app.session.sentences import FIT_WORDS, last_words, mark_words, preference_of, progress_words
 from elicit_app.session.session import Session
 from elicit_app.session.views import (
     AnsweredView,
@@ -60,36 +60,40 @@ _STRENGTHS = {"+": Strength.CLEARLY, "-": Strength.SLIGHTLY}
 _SIDES: tuple[Side, Side] = ("left", "right")
 
 LINE = "1 A   2 B   0 about equal   s cannot say, ask later   u undo   q stop and see the result   ? more keys"
+AGAIN = "1 A   2 B   0 about equal   s cannot say   u leave it as it was   ? more keys"
 HELP = (
     "1 or a: A is better. 2 or b: B is better. 1+ or 2+: clearly. 1- or 2-: slightly. 0: about equal. "
     "s: cannot say, ask later. u: undo, any number of times. r: redo. f: full picture. "
     "=40: equally bad with 40 of the mistake that may be moved; 1=40 or 2=40: A, or B, is better even then. "
+    "A reason may follow any answer after a colon, as in 1: fewer operations. "
     "q: stop and see the result. Ctrl+C: leave; every answer is kept."
 )
 
 
 class TypedLine(NamedTuple):
-    """The meaning of a line: a reply with its strength or with a moved count, or a command."""
+    """The meaning of a line: a reply with its strength or with a moved count, and a reason if typed; or a command."""
 
     reply: Reply | None
     strength: Strength | None = None
     command: Command = "unknown"
     moved_to: int | None = None
+    reason: str | None = None
 
 
 def read_key(line: str) -> TypedLine:
     """Return the meaning of a typed line."""
-    text = line.strip().lower()
-    if text in _COMMANDS:
+    key, colon, remark = line.partition(":")
+    text, reason = key.strip().lower(), remark.strip() if colon else None
+    if text in _COMMANDS and not colon:
         return TypedLine(None, command=_COMMANDS[text])
     moved = _MOVED.fullmatch(text)
     if moved is not None:
-        return TypedLine(_REPLIES[moved[1] or "="], moved_to=int(moved[2].replace(",", "")))
+        return TypedLine(_REPLIES[moved[1] or "="], moved_to=int(moved[2].replace(",", "")), reason=reason)
     strength = _STRENGTHS.get(text[-1:])
     reply = _REPLIES.get(text[:-1] if strength else text)
     if reply is None or (strength and reply not in ("left", "right")):
         return TypedLine(None)
-    return TypedLine(reply, strength)
+    return TypedLine(reply, strength, reason=reason)
 
 
 def read_line() -> str:
@@ -177,7 +181,7 @@ class Terminal:
         print_question(self._console, view, study.wording, family, full_picture=self._full)
         began = time.monotonic()
         while True:
-            self._print(LINE, style="dim")
+            self._print(LINE if view.again is None else AGAIN, style="dim")
             line = self._read(view)
             if line is None:
                 return self._leave()
@@ -188,6 +192,9 @@ class Terminal:
                 continue
             if typed.reply is not None:
                 seconds = time.monotonic() - began if self._waits else None
+                reason = typed.reason
+                if reason is None and view.again is not None and view.previous is not None:
+                    reason = view.previous.reason if typed.reply == view.previous.reply else ""
                 self._runner.answer(
                     view.request,
                     typed.reply,
@@ -195,6 +202,7 @@ class Terminal:
                     seconds=seconds,
                     full_picture=self._full,
                     moved=moved_to(view, typed.moved_to),
+                    reason=reason or "",
                 )
                 return True
             if typed.command == "full":
@@ -352,6 +360,8 @@ def print_question(
         console.print(_proposal_words(view.proposal, wording, family))
     if mark_words(view):
         console.print(mark_words(view))
+    if view.again is not None and view.previous is not None:
+        console.print(f"{last_words(view.previous, wording, family)}{_quoted(view.previous.reason)}")
     if view.offer_break:
         console.print(f"{view.number - 1} answers, all kept. Take a break? Ctrl+C stops for now.")
 
@@ -364,6 +374,11 @@ def _proposal_words(proposal: Proposal, wording: Wording, family: Family) -> str
         f"How many {mistake.many} in {letter} make both results equally bad? "
         f"Type = and the number, {proposal.least:,} to {proposal.most:,} (now {proposal.start:,})."
     )
+
+
+def _quoted(reason: str) -> str:
+    """Return the reason that was typed with an answer, to follow its words; empty if there is none."""
+    return f" “{reason}”" if reason else ""
 
 
 def print_contradiction(
@@ -382,6 +397,6 @@ def print_review(console: Console, view: ReviewView, wording: Wording, family: F
     for answer in reversed(view.answers):
         seconds = "" if answer.seconds is None else f"{answer.seconds:.0f}"
         strength = answer.strength.value if answer.strength else ""
-        words = preference_of(answer, wording, family).both
+        words = preference_of(answer, wording, family).both + _quoted(answer.reason)
         table.add_row(str(answer.number), words, strength, seconds, FIT_WORDS[answer.fit])
     console.print(table)

@@ -54,6 +54,9 @@ def typed(monkeypatch):
         ("f", None, None, "full"),
         ("?", None, None, "help"),
         ("3", None, None, "unknown"),
+        ("2+: for a reason", "right", Strength.CLEARLY, "unknown"),
+        ("u: for a reason", None, None, "unknown"),
+        ("1 for a reason", None, None, "unknown"),
         ("\x1b[D", "left", None, "unknown"),
         ("\x1bOC", "right", None, "unknown"),
         ("\x1b[B", "equal", None, "unknown"),
@@ -83,6 +86,20 @@ def test_piped_answers_end_with_the_result_and_the_metric_file(typed, tmp_path, 
         assert [entry.answer.strength for entry in entries[:3]] == [None, "clearly", "slightly"]
         assert [entry.event.full_picture for entry in entries] == [False] * 3 + [True] * 4
         assert all(entry.answer.seconds is None for entry in entries), "lines in a pipe take no time"
+
+
+def test_a_reason_follows_an_answer_and_stays_with_it_until_another_is_given(typed, tmp_path, capsys):
+    path = tmp_path / "mine.session.jsonl"
+    given = ["1: fewer scars", "2", "=30: Thirty, at most", "q"]
+    looked = ["l1", "1", "l 2", "2:so far", "l 3", "u", "l 3", "2", "q"]
+    typed([*given, *looked], tmp_path, session=path)
+    shown = " ".join(capsys.readouterr().err.split())
+    assert shown.count("u leave it as it was") == 4
+    assert "one counts as" in shown
+    assert shown.count("“Thirty, at most”") >= 2
+    with Session.open(path) as session:
+        assert [entry.answer.reason for entry in session.state.entries] == ["fewer scars", "so far", ""]
+        assert [entry.event.answer.reason for entry in session.state.entries] == ["fewer scars", "", "Thirty, at most"]
 
 
 def test_where_the_input_ends_the_session_can_go_on(typed, tmp_path, capsys):
