@@ -35,7 +35,11 @@ EMPTY, UNKNOWN = -2, -1  # index for an empty label, and for a label of no class
 PROBABILITY = "proba_"
 PREDICTED = "y_pred"
 PERSON = "person_digest"  # in a study's own files
-_PERSON = re.compile(rf"(patient|person|subject|participant)[ _-]?(id|number|no|nr)?|{PERSON}", re.IGNORECASE)
+_WHO = "patient(en)?|paciente|paziente|person|subject|participant|proband|respondent|volunteer|donor|speaker"
+_WHICH = r"(id|number|num|no\.?|nr\.?|nummer|name|code|key)"
+_PERSON = re.compile(
+    rf"({_WHO})([ _-]?{_WHICH})?|{_WHICH}[ _-]?({_WHO})|pat[ _-]?(id|nr\.?|no\.?)|mrn|{PERSON}", re.IGNORECASE
+)
 
 ENDINGS = (*HEADED, ".parquet", ".pq", ".npz")
 """Endings of the names of predictions files."""

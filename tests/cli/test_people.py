@@ -11,6 +11,7 @@ from elicit_app.study import create_study, open_study
 from elicit_app.study.cluster import parts_of, tally_part
 from elicit_app.study.reading import read_predictions
 from elicit_app.study.scoring import AS_USUAL
+from elicit_app.study.tables import tells_person
 from metrics import ElicitedMetric, judge
 
 MAPPED = "--truth y_true --columns malignant=proba_malignant,benign=proba_benign"
@@ -40,6 +41,16 @@ def files(tmp_path):
         cases(seed).write_csv(tmp_path / f"{name}.csv")
     METRIC.save(tmp_path / "m.metric.json")
     return tmp_path
+
+
+def test_columns_are_known_that_tell_people_and_no_others():
+    told = "patient_id PatientID person Subject subjectid MRN participant_id speaker donor Proband patient_name"
+    told += " num_patient PatNr pat_id Patienten-ID Patientennummer id_paciente"
+    assert [name for name in [*told.split(), "Patient No.", "patient number"] if not tells_person(name)] == []
+    other = (
+        "pid case_id study_id pat patients patience person_age subject_line name id no inpatient outpatient_no y_true"
+    )
+    assert [name for name in other.split() if tells_person(name)] == []
 
 
 @pytest.mark.parametrize("column", ["patient_id", "Subject"])
