@@ -18,11 +18,11 @@ from metrics.inputs.labels import label_text
 
 _TRUTHS = (
     *("y_true", "true", "truth", "true_label", "true_class", "label", "labels", "target", "targets", "gold"),
-    *("ground_truth", "gt", "actual", "reference", "diagnosis", "diagnose", "outcome", "class", "y"),
+    *("ground_truth", "gt", "actual", "obs", "observed", "reference", "diagnosis", "diagnose", "outcome", "class", "y"),
 )
 _DECIDED = (
-    *("y_pred", "pred", "prediction", "predictions", "predicted", "predicted_label", "predicted_class", "y_hat"),
-    *("decision", "output", "reader", "answer"),
+    *("y_pred", "pred", "pred_class", "prediction", "predictions", "predicted", "predicted_label", "predicted_class"),
+    *("predict", "y_hat", "scored_labels", "response", "estimate", "decision", "output", "reader", "answer"),
 )
 _SCORES = (
     *("p", "prob", "proba", "probs", "probability", "probabilities", "softmax", "score", "scores", "logit", "logits"),
@@ -42,8 +42,10 @@ def guess(cells: Cells, labels: Labels, numbers: Scores) -> ColumnMap | None:
     named = _named(_TRUTHS, labels) or _with_word_for_truth(labels)
     if named is not None:
         return guess_with(named, cells, labels, numbers)
-    words = [name for name in cells if _holds_words(name, labels)]
-    counted = [name for name in cells if _numbers_classes(name, labels)]
+    # What is named like a decision is the truth only if nothing else can be.
+    in_turn = sorted(cells, key=lambda name: not {*_words(name)}.isdisjoint(_DECIDED))
+    words = [name for name in in_turn if _holds_words(name, labels)]
+    counted = [name for name in in_turn if _numbers_classes(name, labels)]
     found = [one for name in words or counted if (one := guess_with(name, cells, labels, numbers)) is not None]
     scored = [one for one in found if one.kind != "labels"]
     if words:

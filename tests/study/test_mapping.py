@@ -205,6 +205,30 @@ PERCENT = [[70, 20, 10], [10, 85, 5], [20, 20, 60], [50, 45, 5], [15, 80, 5], [2
 
 
 @pytest.mark.parametrize(
+    ("heads", "truth"),
+    [
+        ("pred obs cat dog rowIndex", "obs"),  # as caret writes them
+        ("pred wirklich cat dog rowIndex", "wirklich"),
+        ("row_ids truth response prob.cat prob.dog", "truth"),  # mlr3
+        ("truth .pred_cat .pred_dog .pred_class", "truth"),  # tidymodels
+        ("predict cat dog actual", "actual"),  # H2O
+        ("predict cat dog disease", "disease"),
+    ],
+)
+def test_what_other_tools_call_decisions_is_not_taken_for_the_truth(tmp_path, heads, truth):
+    names = heads.split()
+    labels = ["cat", "dog", "dog", "cat", "dog", "cat"]
+    decided = ["cat", "dog", "cat", "cat", "dog", "dog"]
+    p = np.array([0.9, 0.2, 0.6, 0.8, 0.1, 0.3])
+    columns = {name: p if "cat" in name else 1 - p for name in names}
+    columns |= {name: decided for name in names if name in ("pred", "predict", "response", ".pred_class")}
+    columns |= {truth: labels, **{name: [3, 1, 4, 15, 9, 2] for name in ("rowIndex", "row_ids") if name in names}}
+    guess = read_first_rows(write(tmp_path, table(names, *columns.values()))).guess
+    assert (guess.truth, guess.kind, len(guess.columns)) == (truth, "probabilities", 2)
+    assert [("cat" in one, "dog" in two) for one, two in [guess.columns]] == [(True, True)]
+
+
+@pytest.mark.parametrize(
     ("form", "separator"), [("{}", ","), ("{} %", ","), ("{}%", ";"), ("{},0 %", ";"), ("{},0", ";")]
 )
 def test_percentages_are_read_as_such(tmp_path, form, separator):
