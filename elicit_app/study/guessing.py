@@ -57,7 +57,11 @@ def guess(cells: Cells, labels: Labels, numbers: Scores) -> ColumnMap | None:
 def guess_with(truth: str, cells: Cells, labels: Labels, numbers: Scores) -> ColumnMap | None:
     """Return the apparent meaning of columns if `truth` is the true class; None if it is unclear."""
     classes, names = labels[truth], [*cells]
+    decided = _named(_DECIDED, labels, other_than=truth)
+    decided = decided or next((n for n in names if n != truth and set(labels.get(n, ("",))) <= set(classes)), None)
     scored = _score_columns(classes, cells[truth], {name: own for name, own in numbers.items() if name != truth})
+    if scored is not None and len(scored) == 1 and decided is not None and len(labels[decided]) > 1:
+        scored = None if are_of_decided(numbers[scored[0]]) else scored
     if scored is not None:
         if len(scored) == 1 and _is_of_first(scored[0], classes, cells[truth], numbers[scored[0]]):
             # A single column of two classes holds the probability of the second.
@@ -69,11 +73,15 @@ def guess_with(truth: str, cells: Cells, labels: Labels, numbers: Scores) -> Col
         found = [numbers[name] for name in scored]
         # What lies in [0, 1] is no raw score, even if it does not add up to 1; reading it says so.
         return ColumnMap(truth, classes, scored, "probabilities" if _inside(found) else kind_of(found))
-    decided = _named(_DECIDED, labels, other_than=truth)
-    decided = decided or next((n for n in names if n != truth and set(labels.get(n, ("",))) <= set(classes)), None)
     if decided is None:
         return None
     return ColumnMap(truth, classes_of_both(classes, labels[decided]), (decided,), "labels")
+
+
+def are_of_decided(scores: NDArray[np.float64]) -> bool:
+    """Return whether the only scores of two classes are those of whichever was decided, never below one half."""
+    whole = 1.0 if scores.max() <= 1 else 100.0
+    return bool(((scores >= whole / 2) & (scores <= whole)).all())
 
 
 def numbers_in(cells: Cells) -> Scores:

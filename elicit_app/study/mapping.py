@@ -21,6 +21,7 @@ from elicit_app.study.guessing import (
     PERCENT,
     Cells,
     Scores,
+    are_of_decided,
     classes_of_both,
     guess,
     guess_with,
@@ -229,7 +230,8 @@ def column_map(
 def settled(first_rows: FirstRows, columns: ColumnMap) -> ColumnMap:
     """Return a stated map of a file, with probabilities told from percentages by what they add up to.
 
-    Raises Problem if the map is inconsistent, or calls columns raw scores that are probabilities.
+    Raises Problem if the map is inconsistent, calls columns raw scores that are probabilities, or takes the confidence
+    in whichever label was predicted for the probability of one.
     """
     require_usable(columns)
     known = [first_rows.numbers[name] for name in columns.columns if name in first_rows.numbers]
@@ -238,6 +240,15 @@ def settled(first_rows: FirstRows, columns: ColumnMap) -> ColumnMap:
         whole = 100 if seen == "percentages" else 1
         fault = f"The columns are {seen} already, which add up to {whole}: they are not raw scores (logits)"
         raise file_problem(first_rows.path, Finding(fault, "Take them as they are."))
+    if columns.kind != "labels" and len(known) == 1 and are_of_decided(known[0]):
+        said = next((one.columns[0] for one in first_rows.readers(columns)), None)
+        if said is not None:
+            fault = f"{columns.columns[0]} is never below one half, whichever class {said} says"
+            remedy = (
+                "It seems to be the confidence in the predicted label. Take the column of predicted labels, or write "
+                "the probability of each class."
+            )
+            raise file_problem(first_rows.path, Finding(fault, remedy))
     return replace(columns, kind=seen) if columns.kind == "probabilities" and seen == "percentages" else columns
 
 

@@ -228,6 +228,18 @@ def test_what_other_tools_call_decisions_is_not_taken_for_the_truth(tmp_path, he
     assert [("cat" in one, "dog" in two) for one, two in [guess.columns]] == [(True, True)]
 
 
+@pytest.mark.parametrize("whole", [1, 100])
+def test_confidence_in_whichever_label_was_predicted_is_not_the_probability_of_one(tmp_path, whole):
+    said, sure = ["well", "sick", "sick", "well"], whole * np.array([0.9, 0.75, 0.5, 0.6])
+    path = write(tmp_path, table(["label", "predicted", "confidence"], ["well", "sick", "well", "well"], said, sure))
+    first_rows = read_first_rows(path)
+    assert first_rows.guess == ColumnMap("label", ("sick", "well"), ("predicted",), "labels")
+    with pytest.raises(Problem, match="confidence is never below one half, whichever class predicted says"):
+        column_map(first_rows, truth="label", columns=[("well", "confidence")])
+    alone = read_first_rows(write(tmp_path, table(["label", "score"], said, sure / whole), "alone.csv"))
+    assert column_map(alone, columns=[("well", "score")]).columns == ("score",), "nothing says that it is not"
+
+
 @pytest.mark.parametrize(
     ("form", "separator"), [("{}", ","), ("{} %", ","), ("{}%", ";"), ("{},0 %", ";"), ("{},0", ";")]
 )
