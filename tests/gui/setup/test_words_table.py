@@ -5,7 +5,7 @@ import io
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -37,7 +37,9 @@ def table(page):
 
 
 def go(table, row, column):
-    table.setCurrentIndex(table.grid.index(row, column))
+    """Go to a cell, and select it alone, even if Qt thinks that the last test still holds Shift down."""
+    alone = QItemSelectionModel.SelectionFlag.ClearAndSelect
+    table.selectionModel().setCurrentIndex(table.grid.index(row, column), alone)
 
 
 def paste(table, text):
