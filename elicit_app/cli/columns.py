@@ -93,7 +93,7 @@ def require_usual_columns(
     file: Path, first_rows: FirstRows | None = None, *, known_classes: bool = False
 ) -> ColumnMap | None:
     """Return None for a file with the usual names; refuse any other, by its first rows, and propose options."""
-    from elicit_app.study.mapping import NAMELESS, as_options, has_one_class, has_usual_columns, read_first_rows
+    from elicit_app.study.mapping import as_options, has_one_class, has_usual_columns, read_first_rows
 
     if has_usual_columns(file, known_classes=known_classes):
         return None  # before its rows are read, which takes seconds for fifty classes
@@ -101,8 +101,8 @@ def require_usual_columns(
     if first_rows.guess is None and has_one_class(first_rows.columns):
         return None  # reading says what is missing
     there = f"{file} has no columns y_true and proba_<class>; it has {listed([*first_rows.columns], 8)}."
-    if first_rows.nameless:
-        raise Problem(f"{there} These {NAMELESS}")
+    if first_rows.fault:
+        raise Problem(f"{there} {first_rows.fault}")
     suggestion = (
         "--truth COLUMN --columns CLASS=COLUMN,..." if first_rows.guess is None else as_options(first_rows.guess)
     )

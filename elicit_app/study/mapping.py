@@ -49,7 +49,6 @@ from metrics.text import counted
 if TYPE_CHECKING:
     import polars as pl
 
-NAMELESS = "seem to be values: write the names of the columns into a line above them."
 SHOWN_ROWS = 5
 _SLIGHT = 0.2
 _LOOKED_AT_ROWS = 20_000
@@ -119,11 +118,16 @@ class FirstRows:
         return [columns.classes[at] for at in chosen.tolist()]
 
     @property
-    def nameless(self) -> bool:
-        """Return whether the first line seems to be a case instead of column names."""
-        return any(re.fullmatch(r"-?\d*[.,]\d+(e-?\d+)?", name, re.I) for name in self.columns) and any(
-            name in values for name, values in self.values.items()
-        )
+    def fault(self) -> str:
+        """Return what is wrong with the shape of the file, and what to do; empty if nothing seems to be."""
+        numbers = any(re.fullmatch(r"-?\d*[.,]\d+(e-?\d+)?", name, re.I) for name in self.columns)
+        if numbers and any(name in values for name, values in self.values.items()):
+            return "The names of the columns seem to be values: write the names into a line above them."
+        if self.guess is None:
+            for name, cells in self.filled.items():
+                if cells and _holds_several(cells[0]):
+                    return f"“{shortened(name)}” holds several numbers in a cell: write a column for each class."
+        return ""
 
     def holds(self, columns: ColumnMap) -> bool:
         """Return whether the file has all columns that a map names."""
@@ -429,6 +433,15 @@ def _as_probabilities(values: NDArray[np.float64], kind: str) -> NDArray[np.floa
     scores = np.column_stack([np.zeros(len(values)), values]) if values.shape[1] == 1 else values
     with np.errstate(invalid="ignore"):  # of what is infinite nothing follows, and the check of the rows says so
         return np.asarray(softmax(scores, axis=1))
+
+
+def _holds_several(cell: object) -> bool:
+    """Return whether a cell is a list of numbers, or the text of one: "[0.2, 0.8]", "[0.2 0.8]", "{'cat': 0.2}"."""
+    if isinstance(cell, str):
+        text = cell[:LONGEST_CELL].strip()
+        return text[:1] + text[-1:] in ("[]", "()", "{}") and len(re.findall(r"\d[\d.eE+-]*", text)) > 1
+    parts = [*cell.values()] if isinstance(cell, dict) else cell if isinstance(cell, list) else []
+    return len(parts) > 1 and all(isinstance(one, (int, float)) for one in parts)
 
 
 def _shown(value: object) -> str:

@@ -4,6 +4,7 @@ import json
 import tracemalloc
 
 import numpy as np
+import polars as pl
 import pytest
 
 from elicit_app.problem import Problem
@@ -66,7 +67,7 @@ def test_where_neither_names_nor_labels_say_anything_the_truth_is_what_the_other
     truth = [2, 1, 0, 2, 1, 0]
     path = write(tmp_path, table("0123", *SCORES[:, [2, 1, 0]].T[:2], truth, SCORES[:, 0]))
     assert read_first_rows(path).guess == ColumnMap("2", ("0", "1", "2"), ("0", "1", "3"), "logits")
-    assert not read_first_rows(path).nameless
+    assert not read_first_rows(path).fault
     either = write(tmp_path, table("ab", truth, truth))
     assert read_first_rows(either).guess is None
 
@@ -287,7 +288,18 @@ def test_usual_names_are_known_before_any_row_is_read(tmp_path):
 
 def test_a_file_without_names_of_columns_is_known(tmp_path):
     path = write(tmp_path, table(["cat", "0.25", "0.75"], TRUTH[3:], [0.5, 0.25, 0.4], [0.5, 0.75, 0.6]))
-    assert read_first_rows(path).nameless
+    assert read_first_rows(path).fault.startswith("The names of the columns seem to be values")
+
+
+@pytest.mark.parametrize("written", [str, lambda row: str(np.array(row)), lambda row: str({"a": row[0], "b": row[1]})])
+def test_a_column_of_lists_is_told_from_one_of_scores(tmp_path, written):
+    rows, said = [[0.25, 0.75], [0.5, 0.5], [0.6, 0.4]], "“probs” holds several numbers in a cell"
+    path = write(tmp_path, table(["label", "probs"], ["a", "b", "a"], [f'"{written(row)}"' for row in rows]))
+    assert read_first_rows(path).fault.startswith(said)
+    pl.DataFrame({"label": ["a", "b", "a"], "probs": rows}).write_parquet(tmp_path / "lists.parquet")
+    assert read_first_rows(tmp_path / "lists.parquet").fault.startswith(said)
+    pl.DataFrame({"label": ["a", "b"], "image": [b"1 2", b"3 4"]}).write_parquet(tmp_path / "images.parquet")
+    assert not read_first_rows(tmp_path / "images.parquet").fault
 
 
 def test_a_column_with_an_enormous_cell_is_not_taken_for_the_truth(tmp_path):

@@ -17,7 +17,7 @@ from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
 from elicit_app.gui.elements.painting import Label, Painted, annotate, write
 from elicit_app.gui.elements.surfaces import Block, Section, fill, in_column, in_grid, in_row
 from elicit_app.problem import Problem, first_of, shortened
-from elicit_app.study.mapping import NAMELESS, FirstRows, as_options, settled
+from elicit_app.study.mapping import FirstRows, as_options, settled
 from elicit_app.study.model import ColumnMap
 from elicit_app.study.tables import person_column
 
@@ -113,7 +113,7 @@ class ColumnsPage(HeadedPage):
         whole = f"{preview.path.name} has {len(preview.columns)} columns."
         readers = "Beside the model it holds labels that may be of human readers: tick those to judge too."
         self.header.say("Which column is what?", f"{whole} {readers if preview.fits else f'What they hold {what}.'}")
-        self.notice.say(f"The names of the columns {NAMELESS}" if preview.nameless else "")
+        self.notice.say(preview.fault)
         self.area.verticalScrollBar().setValue(0)
         self._take(guess)
         for one in given[1:]:

@@ -135,7 +135,7 @@ def test_a_first_line_of_values_is_pointed_out_as_in_the_terminal(window, odd, o
     odd.write_text("\n".join(odd.read_text().splitlines()[1:]) + "\n")
     window.flow.open_files((odd,))
     sentence = on("columns").notice.sentence
-    assert "seem to be values: write the names of the columns into a line above them" in sentence
+    assert sentence == "The names of the columns seem to be values: write the names into a line above them."
     refused = elicit("study", "new", odd.parent / "study", "--predictions", odd)
     assert refused.returncode == 1
     assert sentence.partition("columns ")[2] in " ".join(refused.stderr.split())
