@@ -60,8 +60,9 @@ def guess_with(truth: str, cells: Cells, labels: Labels, numbers: Scores) -> Col
     decided = _named(_DECIDED, labels, other_than=truth)
     decided = decided or next((n for n in names if n != truth and set(labels.get(n, ("",))) <= set(classes)), None)
     scored = _score_columns(classes, cells[truth], {name: own for name, own in numbers.items() if name != truth})
-    if scored is not None and len(scored) == 1 and decided is not None and len(labels[decided]) > 1:
-        scored = None if are_of_decided(numbers[scored[0]]) else scored
+    two_said = decided is not None and len({*labels[decided]} & {*classes}) == 2
+    if scored is not None and len(scored) == 1 and two_said and are_of_decided(numbers[scored[0]]):
+        scored = None
     if scored is not None:
         if len(scored) == 1 and _is_of_first(scored[0], classes, cells[truth], numbers[scored[0]]):
             # A single column of two classes holds the probability of the second.

@@ -237,6 +237,8 @@ def test_confidence_in_whichever_label_was_predicted_is_not_the_probability_of_o
     assert first_rows.guess == ColumnMap("label", ("sick", "well"), ("predicted",), "labels")
     with pytest.raises(Problem, match="confidence is never below one half, whichever class predicted says"):
         column_map(first_rows, truth="label", columns=[("well", "confidence")])
+    high = read_first_rows(write(tmp_path, table(["label", "pred"], said, sure / whole), "high.csv"))
+    assert high.guess.kind == "probabilities", "a column is not its own label"
     alone = read_first_rows(write(tmp_path, table(["label", "score"], said, sure / whole), "alone.csv"))
     assert column_map(alone, columns=[("well", "score")]).columns == ("score",), "nothing says that it is not"
 
