@@ -30,6 +30,7 @@ _SCORES = (
 )
 _ID = ("", "id", "index", "case", "row", "unnamed: 0", "image", "file", "filename", "patient_id", "fold")
 _MOST_WORDS = 50  # of a name; those of a damaged file may have thousands, and each would be compared without each
+_ROWS_OF_SHARES = 3
 PERCENT = r"^\s*(\S*)\s*%\s*$"
 
 Cells = dict[str, list[Any]]  # of each column, in order, without empty ones
@@ -112,10 +113,21 @@ def kind_of(scores: Sequence[NDArray[np.float64]]) -> Literal["probabilities", "
     inside = _inside(scores)
     if len(scores) == 1 or len({len(own) for own in scores}) > 1:
         return "probabilities" if inside else "logits"
-    sums = np.sum(scores, axis=0)
+    sums, positive = np.sum(scores, axis=0), all((own >= 0).all() for own in scores)
     if inside and _mostly_sum_to(1, sums):
         return "probabilities"
-    return "percentages" if all((own >= 0).all() for own in scores) and _mostly_sum_to(100, sums) else "logits"
+    # Of many classes in whole per cent, rounding shows; a row that is too far off is refused when it is read.
+    near = (sums >= 100 - len(scores)) & (sums <= 100 + len(scores))
+    return "percentages" if positive and (_mostly_sum_to(100, sums) or bool(near.all())) else "logits"
+
+
+def whole_of_shares(scores: Sequence[NDArray[np.float64]]) -> float | None:
+    """Return what the columns add up to if it is the same in every row, as of counted votes; None if it is not."""
+    if len(scores) < 2 or len({len(own) for own in scores}) > 1 or len(scores[0]) < _ROWS_OF_SHARES:
+        return None
+    sums = np.sum(scores, axis=0)
+    same = bool(np.ptp(sums) <= 1e-3 * sums.max()) and all((own >= 0).all() for own in scores)
+    return float(np.median(sums)) if same and sums.max() > 0 else None
 
 
 def classes_of_both(true: Iterable[object], predicted: Iterable[object]) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from elicit_app.study.guessing import (
     in_order,
     kind_of,
     numbers_in,
+    whole_of_shares,
 )
 from elicit_app.study.model import MOST_CLASSES, ColumnMap
 from elicit_app.study.tables import (
@@ -234,8 +235,8 @@ def column_map(
 def settled(first_rows: FirstRows, columns: ColumnMap) -> ColumnMap:
     """Return a stated map of a file, with probabilities told from percentages by what they add up to.
 
-    Raises Problem if the map is inconsistent, calls columns raw scores that are probabilities, or takes the confidence
-    in whichever label was predicted for the probability of one.
+    Raises Problem if the map is inconsistent, calls columns raw scores that are probabilities or counted votes, or
+    takes the confidence in whichever label was predicted for the probability of one.
     """
     require_usable(columns)
     known = [first_rows.numbers[name] for name in columns.columns if name in first_rows.numbers]
@@ -244,6 +245,10 @@ def settled(first_rows: FirstRows, columns: ColumnMap) -> ColumnMap:
         whole = 100 if seen == "percentages" else 1
         fault = f"The columns are {seen} already, which add up to {whole}: they are not raw scores (logits)"
         raise file_problem(first_rows.path, Finding(fault, "Take them as they are."))
+    total = whole_of_shares(known) if columns.kind == "logits" and len(known) == len(columns.columns) else None
+    if total is not None:
+        fault = f"The columns add up to {total:,g} in every row: they are shares of it, not raw scores (logits)"
+        raise file_problem(first_rows.path, Finding(fault, "Divide them by it."))
     if columns.kind != "labels" and len(known) == 1 and are_of_decided(known[0]):
         said = next((one.columns[0] for one in first_rows.readers(columns)), None)
         if said is not None:

@@ -229,6 +229,21 @@ def test_what_other_tools_call_decisions_is_not_taken_for_the_truth(tmp_path, he
     assert [("cat" in one, "dog" in two) for one, two in [guess.columns]] == [(True, True)]
 
 
+def test_shares_of_a_whole_are_not_raw_scores(tmp_path):
+    rng, names = np.random.default_rng(1), [f"c{at}" for at in range(20)]
+    shares = rng.dirichlet(np.full(20, 0.5), size=100)
+    labels = [names[at % 20] for at in range(100)]
+    votes = write(
+        tmp_path, table(["label", *names], labels, *np.array([rng.multinomial(500, row) for row in shares]).T), "v.csv"
+    )
+    with pytest.raises(Problem, match=r"add up to 500 in every row: they are shares of it, not raw scores .*Divide"):
+        column_map(read_first_rows(votes))
+    percent = write(tmp_path, table(["label", *names], labels, *np.rint(100 * shares).astype(int).T), "p.csv")
+    assert column_map(read_first_rows(percent)).kind == "percentages", "although rounding shows in the sums"
+    scores = write(tmp_path, table(["label", *names], labels, *rng.normal(3, 1, size=(20, 100)).clip(0)), "s.csv")
+    assert column_map(read_first_rows(scores)).kind == "logits"
+
+
 @pytest.mark.parametrize("whole", [1, 100])
 def test_confidence_in_whichever_label_was_predicted_is_not_the_probability_of_one(tmp_path, whole):
     said, sure = ["well", "sick", "sick", "well"], whole * np.array([0.9, 0.75, 0.5, 0.6])
