@@ -186,6 +186,7 @@ def _new_of_amounts(
     made = create_amounts_study(
         folder, files, name=name, noun=None if words is None else (words[0], words[1]), population=population
     )
+    output.print_notes(made.notes)
     print(f"Made the study “{made.title}” in {folder}: {made.description}.")
     print(f"Next: elicit ask {output.quoted(folder)}")
 

@@ -8,7 +8,7 @@ amount is a row: the good ones out of all possible ones are on the diagonal, the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -53,6 +53,7 @@ class ReadAmounts(NamedTuple):
     kind: Kind
     models: tuple[ItemAmounts, ...]
     step: float = 1.0
+    notes: tuple[str, ...] = ()
 
 
 def is_of_amounts(path: Path) -> bool:
@@ -92,13 +93,18 @@ def read_amounts(files: Sequence[Path], names: Sequence[str]) -> ReadAmounts:
     for file, amounts in zip(files, found, strict=True):
         if not amounts.any():
             raise Problem(f"{file}: nothing was missed, wrong or found in it, so there is nothing to ask about.")
-    step = 1.0
+    step, notes = 1.0, list[str]()
+    if kind == "multilabel" and (columns[0].bits.true.sum(axis=1) == 1).all():
+        notes.append(
+            f"Every item in {files[0].name} has exactly one label. If none can have two, write it into a column "
+            f"{TRUTH}: then each kind of mistake has a cost of its own."
+        )
     if kind == "relevance":
         apart = np.concatenate(found)
         typical = 100 * float(apart[apart > 0].mean())
         step = min(_POINTS, key=lambda size: abs(size - typical)) / 100
         found = [amounts / step for amounts in found]
-    return ReadAmounts(kind, tuple(map(ItemAmounts, names, found)), step)
+    return ReadAmounts(kind, tuple(map(ItemAmounts, names, found)), step, tuple(notes))
 
 
 def _require_same_items(first: CaseColumns, other: CaseColumns, kind: Kind) -> None:
@@ -166,7 +172,7 @@ def study_of_amounts(read: ReadAmounts, *, title: str, noun: tuple[str, str], po
         digest=_digest(read),
         pack=Pack(tallied, setting, ""),
     )
-    return parse_pack(Path(study.name), pack_bytes(study))
+    return replace(parse_pack(Path(study.name), pack_bytes(study)), notes=read.notes)
 
 
 def _tallied(

@@ -242,6 +242,17 @@ def rows_of(path):
     return head, rows
 
 
+def test_classes_written_as_a_column_each_are_pointed_out(run_line, folder, tmp_path):
+    true = np.eye(3, dtype=int)[np.arange(30) % 3]
+    header = [*(f"true_{label}" for label in "abc"), *(f"pred_{label}" for label in "abc")]
+    write(tmp_path / "one.csv", header, np.hstack([true, np.roll(true, 1, axis=1)]).tolist())
+    said = "Every item in one.csv has exactly one label. If none can have two, write it into a column y_true: then"
+    run_line("study new s one.csv")
+    assert said in run_line.messages[-1]
+    run_line(f"study new t {folder}/eager.csv")
+    assert "exactly one label" not in run_line.messages[-1]
+
+
 @pytest.mark.parametrize("name", ["eager.csv", "rules.csv"])
 def test_models_of_other_items_are_not_compared(folder, tmp_path, name):
     head, rows = rows_of(folder / name)

@@ -148,8 +148,9 @@ def _previews(files: tuple[Path, ...], *, new: bool) -> tuple[FirstRows, ...] | 
         note = f"This study of these predictions was there already, in the folder {there[0].name} beside them."
         return replace(study, notes=(*study.notes, note))
     folder = folder_beside(files[0])
-    create_amounts_study(folder, files)
-    return open_study(str(folder))
+    made = create_amounts_study(folder, files)
+    study = open_study(str(folder))
+    return replace(study, notes=(*study.notes, *made.notes))
 
 
 def _study_of(files: tuple[Path, ...], maps: Maps) -> Study:
