@@ -17,6 +17,7 @@ from elicit_app.session.result import models_under_prices
 from elicit_app.session.sentences import preference
 from elicit_app.study import open_study
 from elicit_app.study.amounts import ItemAmounts, ReadAmounts, read_amounts, study_of_amounts
+from elicit_app.study.making import create_amounts_study
 from metrics import ElicitedMetric, exchange_rates, penalized_multilabel_score, relevance_score
 from metrics.elicited.kinds import multilabel_amounts
 
@@ -242,15 +243,13 @@ def rows_of(path):
     return head, rows
 
 
-def test_classes_written_as_a_column_each_are_pointed_out(run_line, folder, tmp_path):
+def test_classes_written_as_a_column_each_are_pointed_out(folder, tmp_path):
     true = np.eye(3, dtype=int)[np.arange(30) % 3]
     header = [*(f"true_{label}" for label in "abc"), *(f"pred_{label}" for label in "abc")]
-    write(tmp_path / "one.csv", header, np.hstack([true, np.roll(true, 1, axis=1)]).tolist())
+    path = write(tmp_path / "one.csv", header, np.hstack([true, np.roll(true, 1, axis=1)]).tolist())
     said = "Every item in one.csv has exactly one label. If none can have two, write it into a column y_true: then"
-    run_line("study new s one.csv")
-    assert said in run_line.messages[-1]
-    run_line(f"study new t {folder}/eager.csv")
-    assert "exactly one label" not in run_line.messages[-1]
+    assert create_amounts_study(tmp_path / "one", [path]).notes[0].startswith(said)
+    assert create_amounts_study(tmp_path / "several", [folder / "eager.csv"]).notes == ()
 
 
 @pytest.mark.parametrize("name", ["eager.csv", "rules.csv"])
