@@ -162,7 +162,7 @@ def read_first_rows(path: Path) -> FirstRows:
 
 def has_one_class(names: Collection[str]) -> bool:
     """Return whether columns of the usual names are those of the truth and of one class."""
-    return TRUTH in names and sum(class_of_column(name) is not None for name in names) == 1
+    return _usual_classes(names) == 1
 
 
 def has_usual_columns(path: Path, *, known_classes: bool = False) -> bool:
@@ -180,7 +180,12 @@ def hold_labels_alone(names: Collection[str]) -> bool:
 
 
 def _are_usual(names: Sequence[str]) -> bool:
-    return TRUTH in names and sum(class_of_column(name) is not None for name in names) > 1
+    return _usual_classes(names) > 1
+
+
+def _usual_classes(names: Collection[str]) -> int:
+    """Return the number of classes of which columns of the usual names are; 0 without that of the truth."""
+    return sum(class_of_column(name) is not None for name in names) if TRUTH in names else 0
 
 
 def _usual_map(names: Sequence[str]) -> ColumnMap:
