@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from elicit_app.study.model import ColumnMap
-    from elicit_app.study.scoring import ConcernSettings, RowsTally, Scores, Stated
+    from elicit_app.study.scoring import ConcernSettings, ModelRows, RowsTally, Scores, Stated
     from metrics import ElicitedMetric
     from metrics.policies.cases import Policy
     from metrics.policies.judgement import JudgedPolicy, Judgement
@@ -207,7 +207,7 @@ def scores_from_files(
     prevalence: str | None = None,
     practice: Path | None = None,
     concern: ConcernSettings | None = None,
-    tally: Callable[[ElicitedMetric, Sequence[Model], ConcernSettings, Stated], RowsTally] | None = None,
+    tally: Callable[[ElicitedMetric, Sequence[ModelRows], ConcernSettings, Stated], RowsTally] | None = None,
     **drawing: int,
 ) -> Scores:
     """Return the scores of models from predictions files, for options of `score`; `drawing` are `draws` and `seed`."""
@@ -227,19 +227,12 @@ def scores_from_files(
     return scores_of(counted_rows, metric, prevalence=prevalence_used, practice=typed, **drawing)
 
 
-class Model(NamedTuple):
-    """A model's name, its predictions file, and the meaning of the columns if they do not have the usual names."""
-
-    name: str
-    file: Path
-    columns: ColumnMap | None
-
-
-def _models(predictions: Sequence[Path], options: ColumnOptions) -> list[Model]:
-    """Return the models in files, and in studies, where they keep their names."""
+def _models(predictions: Sequence[Path], options: ColumnOptions) -> list[ModelRows]:
+    """Return the models in files, and in studies, where they keep their names; each is one whole file."""
     from elicit_app.study.folder import STUDY_FILE, model_files
     from elicit_app.study.making import distinct_names
     from elicit_app.study.opening import BUNDLED, datasets_folder
+    from elicit_app.study.scoring import ModelRows, Piece
 
     given = [datasets_folder() / path if str(path) in BUNDLED and not path.exists() else path for path in predictions]
     studies = [path for path in given if (path / STUDY_FILE).is_file()]
@@ -256,7 +249,8 @@ def _models(predictions: Sequence[Path], options: ColumnOptions) -> list[Model]:
         each, column_maps = models_in(files, options, known_classes=True)
     if not (studies and each == files and len(set(names)) == len(names)):
         names = distinct_names(each, column_maps)
-    return [Model(*one) for one in zip(names, each, column_maps, strict=True)]
+    pieces = [Piece(file, columns=one) for file, one in zip(each, column_maps, strict=True)]
+    return [ModelRows(name, (piece,)) for name, piece in zip(names, pieces, strict=True)]
 
 
 def _warn_repeated(files: Sequence[Path]) -> None:
@@ -265,24 +259,28 @@ def _warn_repeated(files: Sequence[Path]) -> None:
         print(f"{file.name} is given {len(same)} times and judged as {len(same)} models.", file=sys.stderr)
 
 
-def _tally(metric: ElicitedMetric, models: Sequence[Model], concern: ConcernSettings, stated: Stated) -> RowsTally:
+def _tally(metric: ElicitedMetric, models: Sequence[ModelRows], concern: ConcernSettings, stated: Stated) -> RowsTally:
     """Tally the predictions in this process."""
-    from elicit_app.study.scoring import ModelRows, Piece, tally_models
+    from elicit_app.study.scoring import tally_models
 
-    pieces = [Piece(model.file, columns=model.columns) for model in models]
-    known = [piece.opened(metric.classes).table.rows for piece in pieces]
-    rows = [ModelRows(model.name, (piece,)) for model, piece in zip(models, pieces, strict=True)]
-    with output.progress("Scoring", None if None in known else sum(number or 0 for number in known)) as advance:
-        return tally_models(rows, metric, advance, concern, stated)
+    known = [piece.opened(metric.classes).table.rows for model in models for piece in model.pieces]
+    with output.progress("Scoring", None if None in known else sum(rows or 0 for rows in known)) as advance:
+        return tally_models(models, metric, advance, concern, stated)
 
 
 def _tally_on_dask(
-    metric: ElicitedMetric, models: Sequence[Model], concern: ConcernSettings, stated: Stated, *, scheduler: str | None
+    metric: ElicitedMetric,
+    models: Sequence[ModelRows],
+    concern: ConcernSettings,
+    stated: Stated,
+    *,
+    scheduler: str | None,
 ) -> RowsTally:
     from elicit_app.study.cluster import parts_of, tally_on_cluster
 
-    found = [(model.name, model.file) for model in models]
-    parts = parts_of(found, classes=metric.classes, columns=[model.columns for model in models])
+    found = [(model.name, piece) for model in models for piece in model.pieces]
+    files, column_maps = [(name, piece.path) for name, piece in found], [piece.columns for _, piece in found]
+    parts = parts_of(files, classes=metric.classes, columns=column_maps)
     with output.progress("Scoring", len(parts)) as advance:
         return tally_on_cluster(metric, parts, scheduler=scheduler, advance=advance, concern=concern, stated=stated)
 

@@ -329,25 +329,19 @@ def collect(
 ) -> None:
     """Check the answers that experts sent back, and file them among the study's sessions."""
     from elicit_app.session.comparing import named
-    from elicit_app.session.journal.listing import (
-        comparable_experts,
-        experts_in_words,
-        finished_experts,
-        sessions_folder,
-        sessions_of,
-    )
+    from elicit_app.session.journal.listing import experts_in_words, finished_experts, sessions_folder, sessions_of
     from elicit_app.session.packing import collect as file_answers
     from elicit_app.study import open_study
 
     opened = open_study(study)
     for filed in file_answers(opened, files):
         print(f"{filed.source.name}: {filed.sentence}")
-    sessions = sessions_of(sessions_folder(opened), opened.digests)
-    finished, comparable = finished_experts(sessions), comparable_experts(sessions)
+    finished = finished_experts(sessions_of(sessions_folder(opened), opened.digests))
     print(f"{experts_in_words(finished)} {'has' if len(finished) == 1 else 'have'} finished “{opened.title}”.")
-    if few := [named(one) for one in finished if one not in comparable]:
+    few = [named(one) for one in finished if not one.can_export]
+    if few:
         print(f"Too few answers to be compared: {', '.join(few)}.")
-    if len(comparable) > 1:
+    if len(finished) - len(few) > 1:
         print(f"Next: elicit study report {output.quoted(study)} --out {output.quoted(opened.name + '.pdf')}")
 
 

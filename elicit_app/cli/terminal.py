@@ -193,8 +193,8 @@ class Terminal:
             if typed.reply is not None:
                 seconds = time.monotonic() - began if self._waits else None
                 reason = typed.reason
-                if reason is None and view.again is not None and view.previous is not None:
-                    reason = view.previous.reason if typed.reply == view.previous.reply else ""
+                if reason is None and view.given is not None and typed.reply == view.given.reply:
+                    reason = view.given.reason
                 self._runner.answer(
                     view.request,
                     typed.reply,
@@ -360,8 +360,8 @@ def print_question(
         console.print(_proposal_words(view.proposal, wording, family))
     if mark_words(view):
         console.print(mark_words(view))
-    if view.again is not None and view.previous is not None:
-        console.print(f"{last_words(view.previous, wording, family)}{_quoted(view.previous.reason)}")
+    if view.given is not None:
+        console.print(f"{last_words(view.given, wording, family)}{_quoted(view.given.reason)}")
     if view.offer_break:
         console.print(f"{view.number - 1} answers, all kept. Take a break? Ctrl+C stops for now.")
 

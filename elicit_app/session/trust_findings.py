@@ -12,7 +12,7 @@ from elicit_app.elicitation.procedure import Outcome, Tolerance
 from elicit_app.elicitation.questions import Asked, Choice, Family
 from elicit_app.problem import first_of
 from elicit_app.registry.entries import procedure_for, stated_orders
-from elicit_app.session.journal.state import SessionState, contradict, is_merged_repeat
+from elicit_app.session.journal.state import Entry, SessionState, contradict, is_merged_repeat
 from elicit_app.session.sentences import order_words
 from elicit_app.session.session import Session
 from elicit_app.session.views import HeldOutView, TrustView
@@ -193,26 +193,31 @@ def misfit_numbers(state: SessionState, places: Sequence[int]) -> frozenset[int]
 
 
 def contradictions(state: SessionState) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of answer numbers that contradict each other, without those that the person kept so."""
-    return tuple(pair for pair in all_contradictions(state) if pair not in state.settled)
-
-
-def all_contradictions(state: SessionState) -> tuple[tuple[int, int], ...]:
     """Return the pairs of answer numbers that contradict each other about the same pair of matrices.
 
-    Excluded answers and "cannot say" do not count.
+    Excluded answers, "cannot say", and pairs whose two answers were deliberately kept do not count.
     """
-    live = [
-        (number, entry)
-        for number, entry in enumerate(state.entries, start=1)
-        if not entry.taken_out and entry.answer.choice is not Choice.UNSURE
-    ]
+    live = [(number, entry) for number, entry in enumerate(state.entries, start=1) if _says_something(entry)]
     return tuple(
         (first, second)
         for index, (first, one) in enumerate(live)
         for second, other in live[index + 1 :]
-        if contradict(one, other, one.answer, other.answer)
+        if (first, second) not in state.settled and contradict(one, other, one.answer, other.answer)
     )
+
+
+def kept_contradictions(state: SessionState) -> tuple[tuple[int, int], ...]:
+    """Return the pairs of answer numbers that contradict each other and were deliberately kept."""
+    pairs = [(pair, [state.entries[number - 1] for number in pair]) for pair in sorted(state.settled)]
+    return tuple(
+        pair
+        for pair, (one, other) in pairs
+        if _says_something(one) and _says_something(other) and contradict(one, other, one.answer, other.answer)
+    )
+
+
+def _says_something(entry: Entry) -> bool:
+    return not entry.taken_out and entry.answer.choice is not Choice.UNSURE
 
 
 def _orders_found(contradicted: Sequence[ContradictedOrder], session: Session, explained: Tally) -> list[TrustView]:

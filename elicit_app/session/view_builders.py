@@ -24,9 +24,9 @@ from elicit_app.session.questions import CurrentQuestion, on_screen, to_reply
 from elicit_app.session.sentences import last_words, progress_words, stated_words, with_moved
 from elicit_app.session.session import Session
 from elicit_app.session.trust_findings import (
-    all_contradictions,
     conflicting_counts_words,
     contradictions,
+    kept_contradictions,
     misfit_numbers,
 )
 from elicit_app.session.views import AnsweredView, Fit, QuestionView, RecapView, ReviewView, SittingOverView
@@ -263,7 +263,7 @@ def _review_sentence(session: Session, answers: tuple[AnsweredView, ...], double
         more = "one more answer" if missing == 1 else f"{missing} more answers"
         found += f" A metric file needs at least {FEWEST_TO_EXPORT}: {more}."
     elif not parts:
-        kept = len(all_contradictions(state))
+        kept = len(kept_contradictions(state))
         found = " One pair keeps" if kept == 1 else f" {kept} pairs keep" if kept else " No pair has"
         found += " two different answers."
     return total + found

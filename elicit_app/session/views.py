@@ -90,6 +90,11 @@ class QuestionView:
     reversed_rows: bool = False
     far: bool = False
 
+    @property
+    def given(self) -> AnsweredView | None:
+        """Return the answer under review; None if the question is asked for the first time."""
+        return None if self.again is None else self.previous
+
 
 @dataclass(frozen=True, eq=False)
 class UnsavedView:

@@ -254,7 +254,7 @@ def settled(first_rows: FirstRows, columns: ColumnMap) -> ColumnMap:
     if total is not None:
         fault = f"The columns add up to {total:,g} in every row: they are shares of it, not raw scores (logits)"
         raise file_problem(first_rows.path, Finding(fault, "Divide them by it."))
-    if columns.kind != "labels" and len(known) == 1 and are_of_decided(known[0]):
+    if columns.kind != "labels" and len(known) == len(columns.columns) == 1 and are_of_decided(known[0]):
         said = next((one.columns[0] for one in first_rows.readers(columns)), None)
         if said is not None:
             fault = f"{columns.columns[0]} is never below one half, whichever class {said} says"

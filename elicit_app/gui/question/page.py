@@ -181,8 +181,8 @@ class QuestionPage(PairPage):
         if view is None or study is None:
             return
         notes = [view.note, mark_words(view)] if view.again is None else []
-        if view.again is not None and view.previous is not None:
-            given = last_words(view.previous, study.wording, self._family)
+        if view.given is not None:
+            given = last_words(view.given, study.wording, self._family)
             notes.append(f"{given} Answer again, or leave it as it was.")
         if self.reason.text().strip():
             notes.append(f"Your reason: {self.reason.text().strip()}")
@@ -275,7 +275,7 @@ class QuestionPage(PairPage):
     def _show_reason(self, view: QuestionView) -> None:
         """Show the reason given before; one typed before Undo or Redo waits for the answer that follows."""
         typed = self.reason.text() if self._steps_back and self.reason.isModified() else ""
-        before = view.previous.reason if view.again is not None and view.previous is not None else ""
+        before = "" if view.given is None else view.given.reason
         self.reason.setText(typed.strip() or before)
         self.reason.setModified(bool(typed.strip()))  # so that it survives another Undo
         self.reason.hide()
