@@ -20,6 +20,8 @@ _ADAPT_RATIO = 4  # particles per dimension required to estimate a covariance
 _MOST_GOES = 7  # rounds of moves at one answer
 _ANNEALING_SWEEPS = 4
 _MOST_STAGES = 15  # rounds of moves behind a shown result
+_ROWS_AT_ONCE = 512  # evaluating so many positions takes little longer than evaluating a few
+_MOST_AHEAD = 8  # angles of one particle in a round
 _DECIMALS = 8  # of a position: machines differ in later digits, which seldom changes one of these
 
 
@@ -275,8 +277,9 @@ def moved(particles: Matrix, log_likelihood: LogDensity, rng: np.random.Generato
     because particles that help to fit their own proposal contract. With many dimensions: elliptical slice sampling on
     the prior (Murray, Adams & MacKay 2010).
 
-    Each round proposes one angle for every particle that still has moves to make. An accepted particle starts its next
-    ellipse at once, so that no particle waits for another.
+    Each round proposes an angle for every particle that still has moves to make. An accepted particle starts its next
+    ellipse at once, so that no particle waits for another. Where few are left, their next angles are tried in the same
+    round, because it takes hardly longer.
 
     Parameters
     ----------
@@ -306,24 +309,31 @@ def moved(particles: Matrix, log_likelihood: LogDensity, rng: np.random.Generato
     angle, low, high = np.empty(n), np.empty(n), np.empty(n)
     fresh = going = everyone
     while len(going):
-        uniforms = rng.random((3, n))
+        uniforms = rng.random((2, n))
         ellipse[fresh] = stand_ins.partners(normals[done[fresh], fresh], gammas[done[fresh], fresh], x[fresh])
         level[fresh] = np.round(now[fresh] + np.log(uniforms[0, fresh]), 9)
-        high[fresh] = 2 * np.pi * uniforms[2, fresh]
+        high[fresh] = 2 * np.pi * uniforms[1, fresh]
         low[fresh] = high[fresh] - 2 * np.pi
         angle[fresh] = high[fresh]
-        at = angle[going]
-        there = x[going] * np.cos(at)[:, None] + ellipse[going] * np.sin(at)[:, None]
-        reached = density(there, going)
+
+        ahead = int(np.clip(_ROWS_AT_ONCE // len(going), 1, _MOST_AHEAD))
+        at, start, end = angle[going], low[going], high[going]
+        tried, width = np.empty((2, len(going), ahead))
+        for step, share in enumerate(rng.random((ahead, len(going)))):
+            tried[:, step], width[:, step] = at, end - start
+            negative = at < 0
+            start, end = np.where(negative, at, start), np.where(negative, end, at)
+            at = start + share * (end - start)
+        angle[going], low[going], high[going] = at, start, end
+        rows = np.repeat(going, ahead)
+        there = x[rows] * np.cos(tried).reshape(-1, 1) + ellipse[rows] * np.sin(tried).reshape(-1, 1)
+        reached = density(there, rows)
         # A bracket of no width is the particle's own position.
-        good = (reached > level[going]) | (high[going] - low[going] < 1e-12)
-        fresh, missed = going[good], going[~good]
-        x[fresh], now[fresh] = np.round(there[good], _DECIMALS), reached[good]
+        good = (reached > level[rows]).reshape(-1, ahead) | (width < 1e-12)
+        hit = np.flatnonzero(good.any(axis=1))
+        fresh, first = going[hit], hit * ahead + good[hit].argmax(axis=1)
+        x[fresh], now[fresh] = np.round(there[first], _DECIMALS), reached[first]
         done[fresh] += 1
-        at = angle[missed]
-        low[missed] = np.where(at < 0, at, low[missed])
-        high[missed] = np.where(at < 0, high[missed], at)
-        angle[missed] = low[missed] + uniforms[1, missed] * (high[missed] - low[missed])
         fresh = fresh[done[fresh] < sweeps]
         going = np.flatnonzero(done < sweeps)
     return np.asarray(np.round(stand_ins.outer(x, everyone), _DECIMALS))

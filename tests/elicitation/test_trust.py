@@ -92,7 +92,7 @@ class TestPeople:
         assert bounds > 3
         assert trust_report(procedure, history).held_out.total == 18 - bounds
 
-    @pytest.mark.parametrize("seed", [2, 4])
+    @pytest.mark.parametrize("seed", [4, 5])
     def test_who_minds_all_mistakes_equally_is(self, seed, simulated_answers):
         """Their ties are no change of mind, and accuracy, which is what they go by, is guessed before it is learned."""
         procedure = sitting(seed)
