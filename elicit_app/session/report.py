@@ -440,6 +440,9 @@ def _shown(session: Session) -> str:
         sentences.append(f"{of} had a result that no model of the study gives; it was marked.")
     if again:
         sentences.append(f"{counted(len(again), 'pair')} came {'twice' if max(again) == 2 else 'more than once'}.")
+    if based := sum(pair.common_base for pair in pairs):
+        came = f"{counted(based, 'trade')} came again with more of one of the mistakes on both sides"
+        sentences.append(f"{came}, to see whether costs add up.")
     starts = any(pair.proposal is not None and pair.proposal.at_once for pair in pairs)
     drawn = "Sides, the order of rows and the start of each moved number" if starts else "Sides and the order of rows"
     sentences.append(f"{drawn} were random, but sides were balanced; all are in the session file.")

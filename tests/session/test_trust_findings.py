@@ -118,6 +118,14 @@ def test_honest_answers_are_trusted_in_words_and_numbers(honest_result):
     assert (quality.held_out_agreement.agreed, quality.held_out_agreement.of) == (view.held_out[0].right, 18)
 
 
+def test_trades_that_came_again_to_see_whether_costs_add_up_are_in_the_report(honestly, honest_result):
+    based = sum(entry.event.pair.common_base for entry in honestly.state.entries)
+    assert based == 2
+    assert "2 trades came again with more of one of the mistakes" in page_as_markdown(
+        report_of(honestly, honest_result)
+    )
+
+
 def test_half_of_the_repeats_or_as_many_as_a_plain_score_is_no_good_sign(honestly, monkeypatch):
     report_of, few = trust.trust_report, trust.HeldOut(learned=6, accuracy=5, f1=5, total=10, expected=6.0)
     monkeypatch.setattr(
