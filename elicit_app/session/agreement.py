@@ -17,16 +17,16 @@ from metrics.elicited.metric_parts import range_of_draws
 _SEED = 20_250_102  # the same metrics give the same range
 _DRAWS, _RANKED = 1_000, 250_000  # draws of W, and ranks in all of them: W of many mistakes varies little
 _NAMED = 5  # mistakes of the shared ranking that are named
-_STRONG, _FAIR = 0.9, 0.6  # of W: thresholds for the words that interpret it
+_STRONG, _FAIR = 0.8, 0.5  # of the mean rank correlation: thresholds for the words that interpret it
 
 
 def kendall_w(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return Kendall's coefficient of concordance of several rankings, with average ranks for ties.
 
     `scores`, shape (..., m, n), say how bad each of m judges finds each of n things; only the ranks matter. The result,
-    shape (...), is 0 (no agreement beyond chance) to 1 (the same order); NaN if every judge ties everything. Sources:
-    Kendall and Babington Smith, "The problem of m rankings", Annals of Mathematical Statistics 10, 1939; Siegel and
-    Castellan, Nonparametric Statistics, 1988, section 9.4, for ties.
+    shape (...), is 0 to 1 (the same order), and on average 1 / m if all judges rank at random; NaN if every judge
+    ties everything. Sources: Kendall and Babington Smith, "The problem of m rankings", Annals of Mathematical
+    Statistics 10, 1939; Siegel and Castellan, Nonparametric Statistics, 1988, section 9.4, for ties.
 
     >>> print(kendall_w(np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [2.0, 1.0, 3.0]])).round(3))
     0.778
@@ -50,6 +50,7 @@ def _ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 class Agreement:
     """How far experts agree on the order of the mistakes."""
 
+    experts: int
     w: float  # Kendall's W of the estimated costs
     # W is at least this in 95 % of the draws of all experts; None where one of them has none. There is no upper end,
     # because draws that scatter rank the mistakes less alike than estimates do.
@@ -57,21 +58,36 @@ class Agreement:
     # indices of the mistakes, in the order of the family's weights, sorted by mean rank from the worst
     ranking: tuple[int, ...]
 
+    @property
+    def by_chance(self) -> float:
+        """Return the mean of W if every expert ranked the mistakes at random."""
+        return 1 / self.experts
+
+    @property
+    def correlation(self) -> float:
+        """Return the mean rank correlation of all pairs of experts, without ties: 0 if they agree only by chance.
+
+        Source: Kendall and Babington Smith 1939.
+        """
+        return (self.w - self.by_chance) / (1 - self.by_chance)
+
     def sentence(self, names: Sequence[str], kind: str = "confusion") -> str:
         """Return the agreement as a sentence; `names` are the mistakes or amounts in the order of the weights."""
         if len(self.ranking) == 2 or math.isnan(self.w):
             return ""
-        word = "alike" if self.w >= _STRONG else "much alike" if self.w >= _FAIR else "differently"
+        fair = self.correlation >= _FAIR
+        word = "alike" if self.correlation >= _STRONG else "roughly alike" if fair else "differently"
         number = f"Kendall's W {self.w:.2f}"
         if self.least is not None:
             number += f", with the doubt from the answers at least {min(self.least, self.w):.2f}"
         shown = [names[index] for index in first_of(self.ranking, _NAMED)]
         rest = len(self.ranking) - len(shown)
         order = ", ".join(shown) + (f", and {rest} more" if rest else "")
-        whose = "Shared" if self.w >= _FAIR else "Mean"
+        shared = fair and (self.least is None or self.least > self.by_chance)
         first = "the worst" if kind == "confusion" else "what counts most"
-        alike = f"Their estimates rank the {thing_of(kind)}s {word} ({number}; 1 is the same order)."
-        return f"{alike} {whose} order, {first} first: {order}."
+        scale = f"chance alone gives {self.by_chance:.2f}, the same order 1"
+        alike = f"Their estimates rank the {thing_of(kind)}s {word} ({number}; {scale})."
+        return f"{alike} {'Shared' if shared else 'Mean'} order, {first} first: {order}."
 
 
 def agreement_of(metrics: Sequence[ElicitedMetric]) -> Agreement:
@@ -79,7 +95,7 @@ def agreement_of(metrics: Sequence[ElicitedMetric]) -> Agreement:
     scores = np.abs(np.stack([metric.weights for metric in metrics]))
     mean = _ranks(scores).mean(axis=0)
     ranking = tuple(int(index) for index in np.argsort(-mean, kind="stable"))
-    return Agreement(float(kendall_w(scores)), _least_w(metrics), ranking)
+    return Agreement(len(metrics), float(kendall_w(scores)), _least_w(metrics), ranking)
 
 
 def _least_w(metrics: Sequence[ElicitedMetric]) -> float | None:

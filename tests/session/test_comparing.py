@@ -5,17 +5,18 @@ import re
 import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import rankdata
+from scipy.stats import rankdata, spearmanr
 
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting
-from elicit_app.session.agreement import agreement_of, kendall_w
+from elicit_app.session.agreement import Agreement, agreement_of, kendall_w
 from elicit_app.session.comparing import (
     Expert,
     FinishedExperts,
@@ -208,10 +209,34 @@ def test_the_doubt_of_the_answers_leaves_agreement_at_most_as_high_as_that_of_th
         for own in logs
     ]
     found = agreement_of(metrics)
-    w, least = (float(number) for number in re.findall(r"\d\.\d\d", found.sentence(["x"] * 6)))
-    assert (w, least) == (round(found.w, 2), round(min(found.w, found.least), 2))
+    w, least, chance = (float(number) for number in re.findall(r"\d\.\d\d", found.sentence(["x"] * 6)))
+    assert (w, least, chance) == (round(found.w, 2), round(min(found.w, found.least), 2), 0.33)
     drawn = kendall_w(np.exp(logs[[0, 1, 2], rng.integers(200, size=(400, 3))]))
     assert 0.85 < np.mean(drawn >= found.least) <= 1.0
+
+
+@pytest.mark.parametrize("experts", [2, 3, 6])
+def test_experts_who_rank_at_random_are_not_said_to_agree(experts):
+    rng = np.random.default_rng(experts)
+    found = []
+    for _ in range(200):
+        costs = rng.standard_normal((experts, 6))
+        own = [ElicitedMetric.from_weights(["a", "b", "c"], -np.exp(row), "lpm") for row in costs]
+        found.append(agreement_of(own))
+        correlations = [spearmanr(one, other).statistic for one, other in combinations(costs, 2)]
+        assert found[-1].correlation == pytest.approx(np.mean(correlations))
+    by_chance = found[0].by_chance
+    assert np.mean([one.w for one in found]) == pytest.approx(by_chance, abs=0.04)
+    said = [one.sentence(["x"] * 6) for one in found]
+    assert np.mean(["differently" in one and "Mean order" in one for one in said]) > 0.8
+
+
+def test_an_order_is_called_shared_only_if_the_doubt_of_the_answers_leaves_it():
+    alike = Agreement(2, 0.95, 0.6, (0, 1, 2))
+    assert "rank the mistakes alike" in alike.sentence(["x"] * 3)
+    assert "Shared order" in alike.sentence(["x"] * 3)
+    assert "Mean order" in replace(alike, least=0.3).sentence(["x"] * 3)
+    assert "roughly alike" in replace(alike, w=0.8).sentence(["x"] * 3)
 
 
 def test_experts_to_whom_all_mistakes_are_alike_do_not_rank_them_differently():
