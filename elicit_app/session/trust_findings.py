@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -336,7 +337,8 @@ def _held_out_found(report: TrustReport, table: Sequence[HeldOutView]) -> list[T
     detail = held_out_caption(table)
     if poor.flagged:
         return [TrustView(False, f"{headline} no better than a plain score", detail)]
-    if 2 * kept.learned <= kept.total or lead < -1:
+    # One standard error of a coin's number of right answers is half the root of all answers.
+    if kept.learned - kept.total / 2 <= math.sqrt(kept.total) / 2 or lead < -1:
         return []
     if lead <= 1:
         headline += " as well as a plain score; there are too few to tell them apart"

@@ -127,7 +127,7 @@ def test_trades_that_came_again_to_see_whether_costs_add_up_are_in_the_report(ho
 
 
 def test_half_of_the_repeats_or_as_many_as_a_plain_score_is_no_good_sign(honestly, monkeypatch):
-    report_of, few = trust.trust_report, trust.HeldOut(learned=6, accuracy=5, f1=5, total=10, expected=6.0)
+    report_of, few = trust.trust_report, trust.HeldOut(learned=8, accuracy=7, f1=7, total=10, expected=7.0)
     monkeypatch.setattr(
         trust,
         "trust_report",
@@ -141,13 +141,15 @@ def test_half_of_the_repeats_or_as_many_as_a_plain_score_is_no_good_sign(honestl
     assert any(said.endswith("too few to tell them apart") for said in headlines(view, good=True))
 
 
-@pytest.mark.parametrize(("learned", "accuracy", "f1"), [(3, 2, 3), (4, 1, 0), (7, 10, 8)])
+@pytest.mark.parametrize(
+    ("learned", "accuracy", "f1", "total"), [(3, 2, 3, 8), (4, 1, 0, 8), (7, 10, 8, 10), (9, 10, 10, 15)]
+)
 def test_what_no_plain_score_does_better_is_no_good_sign_where_a_coin_does_as_well(
-    honestly, monkeypatch, learned, accuracy, f1
+    honestly, monkeypatch, learned, accuracy, f1, total
 ):
     """Questions are about near ties: this speaks neither for the result nor against it."""
     report_of = trust.trust_report
-    held = trust.HeldOut(learned=learned, accuracy=accuracy, f1=f1, total=8 if learned < 5 else 10, expected=5.4)
+    held = trust.HeldOut(learned=learned, accuracy=accuracy, f1=f1, total=total, expected=5.4)
     monkeypatch.setattr(trust, "trust_report", lambda *about: replace(report_of(*about), held_out=held))
     view = result_view(honestly)
     assert view.held_out[0].right == learned
