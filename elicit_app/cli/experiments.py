@@ -276,16 +276,13 @@ def _weights(found: Simulation) -> Table:
 
 
 def _summary(found: Simulation) -> Table:
-    import numpy as np
-
-    from elicit_app.experiments.simulated import MEASURES
-
     title = f"{found.study.title}: {found.setting.procedure}, {len(found.runs):,} simulated experts"
-    table = _table(("measure", "mean", "median", "least", "most"), title=title, caption=_why(found.summary))
-    for measure in MEASURES:
-        values = found.values(measure)
-        cells = (values.mean(), np.median(values), values.min(), values.max())
-        table.add_row(measure.replace("_", " "), *(f"{value:.4g}" for value in cells))
+    kinds = ("mean", "median", "least", "most")
+    table = _table(("measure", *kinds), title=title, caption=_why(found.summary))
+    for measure in found.measures:
+        values = found.summary[measure]
+        assert isinstance(values, dict)
+        table.add_row(measure.replace("_", " "), *(f"{values[kind]:.4g}" for kind in kinds))
     return table
 
 

@@ -23,6 +23,7 @@ from metrics.elicited.family import is_fraction
 from metrics.elicited.metric_parts import ranges_of_draws
 
 MEASURES = ("questions", "error_l1", "error_l2", "error_linf", "agreement", "regret", "seconds")
+_OF_RANGES = ("range_factor", "covered")  # known if every run has ranges
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,14 +111,19 @@ class Simulation:
     experts: Mapping[str, object] = field(default_factory=dict)  # the simulated experts, see `Experts.as_json`
 
     def values(self, measure: str) -> Matrix:
-        """Return one of `MEASURES` for every run."""
+        """Return a measure for every run; NaN where it is not known."""
         return np.array([getattr(run, measure) for run in self.runs], dtype=np.float64)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Return the names of the measures that are known of every run."""
+        return *MEASURES, *(name for name in _OF_RANGES if np.isfinite(self.values(name)).all())
 
     @cached_property
     def summary(self) -> dict[str, object]:
         """Return mean, median, minimum and maximum of every measure, and how often each reason to stop occurred."""
         found: dict[str, object] = {"runs": len(self.runs)}
-        for measure in MEASURES:
+        for measure in self.measures:
             values = self.values(measure)
             found[measure] = {
                 "mean": float(values.mean()),

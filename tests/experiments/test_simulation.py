@@ -147,6 +147,7 @@ def test_the_json_has_the_stated_fields_and_no_infinity():
     }
     assert told_["summary"]["runs"] == 3
     assert told_["summary"]["error_linf"]["most"] == max(run["error_linf"] for run in told_["runs"])
+    assert "covered" not in told_["summary"]  # a search has no ranges
     # On the paper's law the ratios of a fraction may have no bound at all.
     fraction = simulate(PAPER, DlfpmSetting())
     assert fraction.runs[0].stopped == "bounded"
@@ -243,6 +244,7 @@ def test_every_kind_of_person_can_be_simulated(experts, answers):
     setting = BayesSetting(questions=2, seed=1, answers=answers)
     first = simulate(WINE, setting, experts)
     assert told(first) == told(simulate(WINE, setting, experts))
+    assert first.summary["covered"]["mean"] == np.mean([run.covered for run in first.runs])
     for run in first.runs:
         assert 0 <= run.agreement <= 1
         assert run.range_factor > 1
