@@ -30,6 +30,7 @@ from metrics.policies.recalibration import UNKNOWN, Calibration, RowSample
 Advance = Callable[[int], None]
 
 _SAME_PREVALENCE = 1e-9
+_FAR_PREVALENCE = 0.1  # of a class, from that of the metric file: its numbers may be those of the other class
 _KEPT = 4_000_000  # probabilities, 32 MB: so few are not read again where the policies change
 
 
@@ -96,6 +97,7 @@ class ModelTally:
         self.sample = RowSample()
         self.labels = np.zeros(k, dtype=np.int64)
         self.rescaled: list[tuple[Path, int]] = []
+        self.numbered = False  # whether a file numbers the classes
         self.notes: list[str] = []
         self.person_columns: list[tuple[Path, str]] = []
 
@@ -110,6 +112,7 @@ class ModelTally:
         self.sample.merge(other.sample)
         self.labels += other.labels
         self.rescaled += other.rescaled
+        self.numbered |= other.numbered
         self.notes += [note for note in other.notes if note not in self.notes]
         self.person_columns += other.person_columns
 
@@ -257,6 +260,7 @@ def _batches(rows: ModelRows, metric: ElicitedMetric, tally: ModelTally, advance
             yield batch
         if check.rescaled:
             tally.rescaled.append((piece.path, check.rescaled))
+        tally.numbered |= numbered
         notes = (
             *(numbering_notes(piece.path, metric.classes) if numbered else ()),
             *weight_notes(piece.path, file.weights),
@@ -350,6 +354,8 @@ def scores_of(
     of the rows.
     """
     shares, notes = judged_prevalence(metric, tally.models[0].labels, prevalence)
+    if any(model.numbered for model in tally.models):
+        notes += doubts_of_numbers(metric, tally.models[0].labels)
     notes += () if shares is None else ("Accuracy, MPCS and costs per case are those of the cases in the files.",)
     judge = Judge.of(
         metric,
@@ -384,6 +390,19 @@ def judged_prevalence(
         f"the predictions have {100 * own[at]:.3g} %."
     )
     return known / known.sum(), (text,)
+
+
+def doubts_of_numbers(metric: ElicitedMetric, cases: NDArray[np.int64]) -> tuple[str, ...]:
+    """Return a note if two numbered classes seem to be the metric's in reverse order, by how common they are."""
+    if metric.prevalence is None or len(cases) != 2:
+        return ()
+    one, known, (own, reverse) = metric.classes[0], metric.prevalence[0], cases / cases.sum()
+    if abs(own - known) < _FAR_PREVALENCE or abs(reverse - known) > abs(own - known) / 2:
+        return ()
+    return (
+        f"Does 1 stand for “{one}”? Then {100 * reverse:.3g} % of the predictions are “{one}”, which is closer to the "
+        f"{100 * known:.3g} % of the metric file than {100 * own:.3g} %. If so, name the classes in the file.",
+    )
 
 
 def _scored(tally: RowsTally, index: int, metric: ElicitedMetric, as_is: Judgement) -> ModelScore:

@@ -16,7 +16,16 @@ from elicit_app.study import open_study
 from elicit_app.study.checking import Batch
 from elicit_app.study.parquet import BATCH_ROWS
 from elicit_app.study.reading import read_predictions
-from elicit_app.study.scoring import ModelRows, Piece, RowsTally, judged_prevalence, scores_of, tally_models, tally_rows
+from elicit_app.study.scoring import (
+    ModelRows,
+    Piece,
+    RowsTally,
+    doubts_of_numbers,
+    judged_prevalence,
+    scores_of,
+    tally_models,
+    tally_rows,
+)
 from metrics import ElicitedMetric, judge, meta_pattern_concern_score
 
 CLASSES = ("red", "yellow", "green")
@@ -358,3 +367,13 @@ def test_numbered_classes_are_the_metrics_in_their_order_unless_names_and_number
     two = ElicitedMetric.from_cost_matrix(("red", "green"), COSTS[:2, :2])
     with pytest.raises(Problem, match="no column for “red”"):
         tally_models(rows_of(numbered), two)
+
+
+@pytest.mark.parametrize(("ill", "doubted"), [(700, True), (300, False), (400, False), (500, False)])
+def test_numbers_that_seem_to_be_the_other_way_round_are_pointed_out(ill, doubted):
+    """A third of the metric's cases are ill, and people who number two classes often call the illness 1."""
+    two = replace(ElicitedMetric.from_cost_matrix(("ill", "well"), [[0, 5], [1, 0]]), prevalence=np.array([0.35, 0.65]))
+    found = doubts_of_numbers(two, np.array([ill, 1000 - ill]))
+    assert bool(found) == doubted
+    if doubted:
+        assert found[0].startswith("Does 1 stand for “ill”? Then 30 % of the predictions are “ill”, which is closer")
