@@ -48,8 +48,12 @@ IN_ONE_BELIEF = (
     "Pooled in one belief: the group's ratios are close to a geometric mean of theirs in which an expert known more "
     "precisely counts for more. Its range shows how well they are known, not how far apart the experts are."
 )
-# A difference as small as this is not worth a sentence.
-_SAME = 1.05
+_SAME = 1.05  # a smaller difference is not worth a sentence
+_BEYOND = 1.2  # factor from the ratios of all experts at which that of their pool is explained
+_BEYOND_ALL = (
+    "All costs are pooled together, and not each ratio by itself, so that some pooled ratios lie beyond those of all "
+    "experts."
+)
 _CHANCE = 0.05  # how often experts of the same values may be said to disagree, about whichever mistake
 _NORMAL = NormalDist()
 
@@ -99,6 +103,8 @@ def _how(pooled: ElicitedMetric, mistakes: Sequence[MistakeRates]) -> str:
     """Explain the pooling method, and how far the experts are from the pooled ratios."""
     in_one_belief = pooled.provenance.parameters.get("pooled_by") == ONE_BELIEF
     sentences = [IN_ONE_BELIEF if in_one_belief else BY_MEAN, spread_words(mistakes)]
+    if in_one_belief and any(one.beyond_all for one in mistakes):
+        sentences.append(_BEYOND_ALL)
     if experts_agree(pooled) and not any(one.plainly_apart for one in mistakes):
         sentences.append("These answers do not rule out that the experts agree.")
     return " ".join(filter(None, sentences))
@@ -275,6 +281,13 @@ class MistakeRates:
         ends = [self.rates[index] for index in self.ends]
         unsaid = any(rate.bounded or rate.wide for rate in ends) or math.isinf(self.factor)
         return "" if unsaid else f"{two_digits(self.factor)} times apart"
+
+    @property
+    def beyond_all(self) -> bool:
+        """Return whether the pooled ratio lies beyond those of all experts, where all are known."""
+        apart = [self.pooled.ratio / rate.ratio for rate in self.rates if rate.ratio > 0 and not rate.bounded]
+        known = len(apart) == len(self.rates) and not self.pooled.bounded
+        return known and (min(apart) > _BEYOND or max(apart) < 1 / _BEYOND)
 
     @property
     def ends(self) -> tuple[int, int]:

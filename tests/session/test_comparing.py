@@ -191,6 +191,13 @@ def test_no_number_is_made_of_what_was_only_bounded_or_said_as_a_range():
     assert spread_words((at_least, UNIT, known)).startswith("Half of their ratios that are known and not 0 lie within")
 
 
+def test_a_pool_beyond_all_of_its_experts_is_known_as_such():
+    both = rates(0, MISSED, (2.0, 0.5, 8.0), (3.0, 0.5, 18.0))
+    pooled = [replace(both, pooled=replace(both.pooled, ratio=ratio)) for ratio in (1.5, 1.8, 3.5, 3.8)]
+    assert [one.beyond_all for one in pooled] == [True, False, False, True]
+    assert not replace(pooled[0], rates=(replace(both.rates[0], low=0.0), both.rates[1])).beyond_all
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_kendalls_w_takes_the_ranks_that_scipy_averages_over_ties(seed):
     scores = np.random.default_rng(seed).integers(0, 4, size=(3, 9)) / 3
