@@ -17,7 +17,8 @@ from metrics.elicited.metric_parts import range_of_draws
 _SEED = 20_250_102  # the same metrics give the same range
 _DRAWS, _RANKED = 1_000, 250_000  # draws of W, and ranks in all of them: W of many mistakes varies little
 _NAMED = 5  # mistakes of the shared ranking that are named
-_STRONG, _FAIR = 0.8, 0.5  # of the mean rank correlation: thresholds for the words that interpret it
+_FAIR = 0.5  # mean rank correlation from which an order is shared
+_WORDS = ((0.8, "alike"), (_FAIR, "roughly alike"), (-_FAIR, "differently"))
 
 
 def kendall_w(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -75,15 +76,14 @@ class Agreement:
         """Return the agreement as a sentence; `names` are the mistakes or amounts in the order of the weights."""
         if len(self.ranking) == 2 or math.isnan(self.w):
             return ""
-        fair = self.correlation >= _FAIR
-        word = "alike" if self.correlation >= _STRONG else "roughly alike" if fair else "differently"
+        word = next((word for least, word in _WORDS if self.correlation >= least), "largely in opposite orders")
         number = f"Kendall's W {self.w:.2f}"
         if self.least is not None:
             number += f", with the doubt from the answers at least {min(self.least, self.w):.2f}"
         shown = [names[index] for index in first_of(self.ranking, _NAMED)]
         rest = len(self.ranking) - len(shown)
         order = ", ".join(shown) + (f", and {rest} more" if rest else "")
-        shared = fair and (self.least is None or self.least > self.by_chance)
+        shared = self.correlation >= _FAIR and (self.least is None or self.least > self.by_chance)
         first = "the worst" if kind == "confusion" else "what counts most"
         scale = f"chance alone gives {self.by_chance:.2f}, the same order 1"
         alike = f"Their estimates rank the {thing_of(kind)}s {word} ({number}; {scale})."
