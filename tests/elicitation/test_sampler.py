@@ -57,6 +57,11 @@ class TestMoves:
         assert np.abs(after - start).max(axis=1).min() > 0  # everybody moved
         target.assert_drawn_from(after)
 
+    def test_a_posterior_is_left_as_it_is_where_next_angles_are_tried_in_the_same_round(self):
+        target = Gaussian(6)
+        few = [moved(target.drawn(20, seed), target, np.random.default_rng(seed), 20) for seed in range(100)]
+        target.assert_drawn_from(np.concatenate(few))
+
     @BOTH
     def test_a_posterior_is_found_from_the_prior(self, size):
         n, d = size
