@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.problem import Problem
+from elicit_app.problem import Problem, shortened
 from elicit_app.study.checking import Batch, require_comparable
 from elicit_app.study.model import ColumnMap
 from elicit_app.study.reading import PredictionsFile, numbering_notes, open_predictions, weight_notes
@@ -396,7 +396,7 @@ def doubts_of_numbers(metric: ElicitedMetric, cases: NDArray[np.int64]) -> tuple
     """Return a note if two numbered classes seem to be the metric's in reverse order, by how common they are."""
     if metric.prevalence is None or len(cases) != 2:
         return ()
-    one, known, (own, reverse) = metric.classes[0], metric.prevalence[0], cases / cases.sum()
+    one, known, (own, reverse) = shortened(metric.classes[0]), metric.prevalence[0], cases / cases.sum()
     if abs(own - known) < _FAR_PREVALENCE or abs(reverse - known) > abs(own - known) / 2:
         return ()
     return (
