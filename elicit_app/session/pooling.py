@@ -36,6 +36,7 @@ from metrics.elicited.metric_parts import (
     DEVIATIONS,
     MOST_WEIGHTS_OF_ALL_DRAWS,
     OPPOSED,
+    SPREAD,
     UNTRUSTED,
     UNTRUSTED_AMONG,
     intervals_around,
@@ -254,7 +255,6 @@ def _order(logs: Matrix) -> _Order:
 
 
 GEOMETRIC_MEAN = "geometric mean of the cost ratios"
-SPREAD = "spread_between_experts"  # of log-costs: median and 90 % range
 ONE_BELIEF = "one belief: log-costs of experts around those of the group"
 
 

@@ -43,8 +43,8 @@ UNTRUSTED_AMONG = "answers that do not hang together are pooled in them"
 AGAINST_AN_ORDER = "the answers contradict an order that was stated"
 NOT_TO_DECIDE_BY = (UNTRUSTED, OPPOSED, UNTRUSTED_AMONG, AGAINST_AN_ORDER)
 """The reasons for which a metric should not be used for any decision."""
-DEVIATIONS = "deviations_of_log_costs"
-"""Parameter with learned standard deviations of parts of log-costs: by true class, predicted class, pile, and own."""
+DEVIATIONS, SPREAD = "deviations_of_log_costs", "spread_between_experts"
+"""Parameters: learned deviations of log-costs (by true class, predicted class, pile, and own); spread of experts."""
 
 OTHER_VALUES: Mapping[str, str] = {
     "concave": "Each further mistake of a kind seems to count less than the one before",

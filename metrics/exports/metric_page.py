@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from metrics.elicited.exchange import ExchangeRate, beside_name, called, exchange_rates, headline, rates_question
 from metrics.elicited.family import family_of
 from metrics.elicited.kinds import thing_of
-from metrics.elicited.metric_parts import ANSWERS_FOR, DEVIATIONS, ranges_of_draws
+from metrics.elicited.metric_parts import ANSWERS_FOR, DEVIATIONS, SPREAD, ranges_of_draws
 from metrics.elicited.release import factor_ranges
 from metrics.exports.page import Cells, Facts, Matrix, Page, Paragraph, RatePlot, Section, one_line
 from metrics.inputs.arguments import Floats
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
 
 # Parameters with a line of their own, and one that is no setting.
-_SAID = ("of", "never_worse", "piles", "procedure", "seed", DEVIATIONS)
+_SAID = ("of", "never_worse", "piles", "procedure", "seed", DEVIATIONS, SPREAD)
 _MOST_NAMED = 20
 
 
@@ -168,6 +169,7 @@ def _provenance(metric: ElicitedMetric) -> list[tuple[str, str]]:
         ("Stated as certain", _stated_orders(source.parameters.get("never_worse"))),
         ("Sorted beforehand", _stated_piles(source.parameters.get("piles"))),
         ("Pooled of", _pooled_of(source.pooled)),
+        ("Experts and group", _apart(source.parameters.get(SPREAD))),
         ("Study, SHA-256", _start(source.study_digest)),
         ("Answers, SHA-256", _start(source.answers_digest)),
     ]
@@ -175,7 +177,7 @@ def _provenance(metric: ElicitedMetric) -> list[tuple[str, str]]:
 
 
 def _setting(name: str, value: object) -> str:
-    """Return a setting in plain text: "spread between experts 0.64, 0.28, 1.1"."""
+    """Return a setting in plain text: "max cells 3"."""
     shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
     return f"{name.replace('_', ' ')} {shown}"
 
@@ -214,6 +216,14 @@ def _pooled_of(parts: Iterable[Mapping[str, Any]]) -> str:
     """Return the metrics that were pooled into one: "Ada (22 answers, ada.metric.json)"."""
     named = [(part.get("expert") or part.get("name"), part) for part in parts]
     return ", ".join(f"{name} ({part.get('questions')} answers, {part.get('source')})" for name, part in named)
+
+
+def _apart(spread: object) -> str:
+    """Return the spread of log-costs, its median and the ends of its 90 % range, as factors."""
+    if not isinstance(spread, list) or len(spread) != 3:
+        return ""
+    usual, low, high = (two_digits(math.exp(one)) for one in spread)
+    return f"two in three costs of an expert are within a factor of {usual} of the group's (plausible: {low} to {high})"
 
 
 def _how(metric: ElicitedMetric) -> str:

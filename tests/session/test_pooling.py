@@ -15,6 +15,9 @@ from elicit_app.session.pooling import Source, aligned, doubts, opposed_pairs, p
 from metrics import ElicitedMetric, Provenance, Quality, Tally, exchange_rates
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import AGAINST_AN_ORDER, DEVIATIONS, UNTRUSTED
+from metrics.exports.metric_page import metric_page
+from metrics.exports.page import page_as_markdown
+from metrics.text import two_digits
 
 CLASSES = ("red", "yellow", "green")
 OFF = ~np.eye(3, dtype=bool)
@@ -122,6 +125,9 @@ def test_with_draws_experts_are_one_belief_and_what_all_leave_open_stays_open():
     tau, *ends = made.provenance.parameters["spread_between_experts"]
     assert ends[0] <= tau <= ends[1]
     assert tau <= 0.25
+    usual, low, high = (two_digits(np.exp(one)) for one in (tau, *ends))
+    said = f"two in three costs of an expert are within a factor of {usual} of the group's (plausible: {low} to {high})"
+    assert said in page_as_markdown(metric_page(made))
     apart = pool([sources[0], metric(OTHER, "Ben", draws=300)]).provenance.parameters["spread_between_experts"]
     assert apart[0] > tau
     opened = [Source(one.name, replace(one.metric, intervals=with_an_open_end(one.metric))) for one in sources]
