@@ -22,7 +22,7 @@ from metrics import Quality, Tally
 from metrics.elicited.exchange import ExchangeRate, called
 from metrics.elicited.kinds import thing_of
 from metrics.elicited.metric_parts import AGAINST_AN_ORDER, CHOICE_SETTLED, UNTRUSTED
-from metrics.text import capitalised, counted, number_word, probability, span, two_digits
+from metrics.text import NOT_KNOWN, capitalised, counted, number_word, probability, span, two_digits
 
 if TYPE_CHECKING:
     from elicit_app.elicitation.conflicting_counts import ConflictingCounts
@@ -416,12 +416,14 @@ def _bounded_found(study: Study, rates: tuple[ExchangeRate, ...], tolerance: Tol
     ]
     more = [f"{len(bounded) - 3} more."] if len(bounded) > 3 else []
     one = thing_of(study.wording.priced or "confusion")
-    headline = f"One {one} is only bounded" if len(bounded) == 1 else f"{len(bounded)} {one}s are only bounded"
+    unknown = sum(rate.in_words() == NOT_KNOWN for rate in bounded)
+    known = NOT_KNOWN if unknown == len(bounded) else f"only bounded or {NOT_KNOWN}" if unknown else "only bounded"
+    headline = f"One {one} is {known}" if len(bounded) == 1 else f"{len(bounded)} {one}s are {known}"
     # A search ends where nothing more can be learned; a belief leaves open what lies beyond the largest trade.
     why = "No question could narrow this."
     if tolerance is None:
         ends = "The other end lies" if len(bounded) == 1 else "The other ends lie"
-        why = f"{ends} beyond any trade that could be asked about."
+        why = f"{'What is open lies' if unknown else ends} beyond any trade that could be asked about."
     return [TrustView(False, headline, " ".join([*sentences, *more, why]))]
 
 

@@ -381,6 +381,23 @@ def test_of_one_mistake_that_outweighs_the_others_the_right_number_is_called_a_b
 
 
 @pytest.mark.parametrize(
+    ("ends", "headline", "ending"),
+    [
+        ([(0.5, np.inf)], "One mistake is only bounded", "The other end lies beyond any trade"),
+        ([(0.0, np.inf)], "One mistake is not known", "What is open lies beyond any trade"),
+        ([(0.5, np.inf), (0.0, np.inf)], "2 mistakes are only bounded or not known", "What is open lies beyond"),
+    ],
+)
+def test_what_is_not_known_is_not_called_bounded(traffic, ends, headline, ending):
+    one = Consequence("a", None, "A called b", "a called b", "a called b")
+    unit = ExchangeRate(1, 0, 1.0, 1.0, 1.0, True, one)
+    rates = tuple(ExchangeRate(0, place, 2.0, *both, False, one) for place, both in enumerate(ends, 1))
+    (found,) = trust_findings._bounded_found(traffic, (*rates, unit), None)
+    assert found.headline == headline
+    assert ending in found.detail
+
+
+@pytest.mark.parametrize(
     ("factor", "answers", "said"),
     [(3.24, 18, "a factor of 3.2."), (70.0, 18, "more than 10."), (1.9, 18, None), (3.2, 7, None), (None, 18, None)],
 )
