@@ -90,17 +90,13 @@ def read_amounts(files: Sequence[Path], names: Sequence[str]) -> ReadAmounts:
             )
     for one in columns[1:]:
         _require_same_items(columns[0], one, kind)
-    for file, amounts in zip(files, found, strict=True):
-        if not amounts.any():
-            raise Problem(f"{file}: nothing was missed, wrong or found in it, so there is nothing to ask about.")
     step, notes = 1.0, list[str]()
     if kind == "multilabel" and (columns[0].bits.true.sum(axis=1) == 1).all():
         notes.append(
             f"Every item in {files[0].name} has exactly one label. If none can have two, write it into a column "
             f"{TRUTH}: then each kind of mistake has a cost of its own."
         )
-    if kind == "relevance":
-        apart = np.concatenate(found)
+    if kind == "relevance" and (apart := np.concatenate(found)).any():
         typical = 100 * float(apart[apart > 0].mean())
         step = min(_POINTS, key=lambda size: abs(size - typical)) / 100
         found = [amounts / step for amounts in found]
@@ -149,6 +145,7 @@ def study_of_amounts(read: ReadAmounts, *, title: str, noun: tuple[str, str], po
     `noun` is the word for labels, singular and plural: "mood", "moods". At most `population` of each amount are
     possible; by default 100, or more if the models require it.
     """
+    _require_something_to_ask(read)
     kind = PRICED[read.kind]
     if population is not None and population > (most := MOST_SHOWN // len(kind.amounts)):
         raise Problem(f"At most {most:,} of each amount can be shown, not {population:,}.")
@@ -175,6 +172,17 @@ def study_of_amounts(read: ReadAmounts, *, title: str, noun: tuple[str, str], po
     return replace(parse_pack(Path(study.name), pack_bytes(study)), notes=read.notes)
 
 
+def _require_something_to_ask(read: ReadAmounts) -> None:
+    if not any(model.amounts.any() for model in read.models):
+        raise Problem("Nothing was missed, wrong or found, so there is nothing to ask about.")
+    if read.kind == "relevance" and all((one.amounts[:, 0] == one.amounts[:, 1]).all() for one in read.models):
+        raise Problem(
+            "There is nothing to ask about: every suggestion is as far from the usual outcome of its context as from "
+            "what then happened. If contexts occur only once, leave out columns that tell every row from all others, "
+            "and group numbers."
+        )
+
+
 def _tallied(
     read: ReadAmounts, good: NDArray[np.bool_], population: int | None
 ) -> tuple[tuple[TalliedModel, ...], Floats]:
@@ -188,10 +196,9 @@ def _tallied(
     tallied = []
     for index, model in enumerate(read.models):
         own = np.arange(index, _BATCHES, len(read.models))
-        size = min(len(model.amounts), max(1, round(items)))
-        batches = np.array(
-            [model.amounts[rng.choice(len(model.amounts), size, replace=False)].mean(axis=0) for _ in own]
-        )
+        n, size = len(model.amounts), max(1, round(items))
+        # Batches of all items would be the same.
+        batches = np.array([model.amounts[rng.choice(n, size, replace=size >= n)].mean(axis=0) for _ in own])
         outcomes = np.concatenate([usual[[index]], items * batches])
         matrices = np.array([_matrix(np.rint(one), possible, good) for one in outcomes])
         tallied.append(TalliedModel(model.name, matrices[0], matrices[1:], own.astype(np.int64)))

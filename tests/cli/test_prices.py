@@ -16,7 +16,7 @@ from elicit_app.session.questions import first_step
 from elicit_app.session.result import models_under_prices
 from elicit_app.session.sentences import preference
 from elicit_app.study import open_study
-from elicit_app.study.amounts import ItemAmounts, ReadAmounts, read_amounts, study_of_amounts
+from elicit_app.study.amounts import ItemAmounts, ReadAmounts, priced_scores, read_amounts, study_of_amounts
 from elicit_app.study.making import create_amounts_study
 from metrics import ElicitedMetric, exchange_rates, penalized_multilabel_score, relevance_score
 from metrics.elicited.kinds import multilabel_amounts
@@ -77,6 +77,35 @@ def test_a_step_between_frequencies_is_the_usual_size_of_those_there_are(tmp_pat
     rows = [(true, "z" if at == 6 else true, "hall") for at, true in enumerate(actual)]
     file = write(tmp_path / "m.csv", ["y_true", "y_pred", "context_room"], rows)
     assert read_amounts([file], ["m"]).step == 0.4
+
+
+def test_where_both_distances_are_always_the_same_there_is_nothing_to_ask(tmp_path):
+    def made(name, rows):
+        file = write(tmp_path / name, ["y_true", "y_pred", "context_room"], rows)
+        return study_of_amounts(read_amounts([file], ["m"]), title="Rooms", noun=("label", "labels"))
+
+    once = [(true, said, f"room {at}") for at, (true, said) in enumerate(zip("xyxyxy", "xxyyxy", strict=True))]
+    with pytest.raises(Problem, match="If contexts occur only once"):
+        made("once.csv", once)
+    with pytest.raises(Problem, match="Nothing was missed, wrong or found"):
+        made("right.csv", [(true, true, "hall") for true in "xxyyz"])
+    assert made("twice.csv", [*once, ("y", "x", "room 0"), ("x", "x", "room 0")]).pack.models
+
+
+def test_a_model_that_is_always_right_can_be_compared_and_scored(tmp_path):
+    actual = [*"xxyxxz"] * 20
+    files = []
+    for name, said in (("right", actual), ("other", [*"xzxyxz"] * 20)):
+        rows = zip(actual, said, ["hall"] * 120, strict=True)
+        files.append(write(tmp_path / f"{name}.csv", ["y_true", "y_pred", "context_room"], rows))
+    study = study_of_amounts(read_amounts(files, ["right", "other"]), title="Rooms", noun=("label", "labels"))
+    setting = as_packed(study, setting_of("bayes", family="dlpm"))
+    assert isinstance(first_step(procedure_for(study, setting), []).question, Question)
+    metric = ElicitedMetric.from_weights(["unusual", "off"], [0.5, 0.5], "dlpm", kind="relevance")
+    right, alone = (
+        priced_scores(metric, each, [f"{n}" for n in range(len(each))], draws=0, seed=0) for each in (files, files[:1])
+    )
+    assert right[0].score == alone[0].score == 100.0
 
 
 def test_a_study_of_amounts_counts_what_the_models_do(folder):
