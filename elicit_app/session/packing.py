@@ -38,7 +38,7 @@ from elicit_app.session.journal.state import Entry, SessionState, fold
 from elicit_app.session.result import answers_digest
 from elicit_app.session.session import Session
 from elicit_app.study.model import Key, Opinions, Pack, Study, TalliedModel
-from elicit_app.study.packs import ENDING, pack_bytes, with_pack
+from elicit_app.study.packs import AMOUNTS_FILE, ENDING, pack_bytes, with_pack
 from elicit_app.study.writing import write_whole
 from metrics import Consequence
 from metrics.elicited.exchange import ExchangeRate
@@ -52,8 +52,13 @@ def packed(study: Study, setting: Setting, others: Sequence[Opinions] = ()) -> S
     """Return a study without its cases for experts elsewhere, asked according to `setting` but each with an own seed.
 
     For a second round, `others` hold the positions of the experts of the first. Raises Problem if the study has no
-    predictions, or the setting requires cases.
+    predictions or is about amounts, or the setting requires cases.
     """
+    if study.wording.priced:
+        raise Problem(
+            f"“{study.title}” is about amounts, and its file {AMOUNTS_FILE} holds only counts: send that file. "
+            f"What comes back to be collected is the session, a file *{SUFFIX}."
+        )
     if not study.models:
         raise Problem(f"“{study.title}” has no predictions of models: there is nothing to pack.")
     if setting.procedure != "bayes" or setting.space != "frontier":
@@ -149,7 +154,7 @@ def collect(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
 
     Raises Problem if a file is damaged, no session or about another study; then nothing is filed.
     """
-    if study.kind in ("synthetic", "pack"):
+    if study.kind == "synthetic" or study.answered_elsewhere:
         raise Problem(f"Collect answers about “{study.title}” with the study that it was made from.")
     found = sorted(((file, _sound(study, file)) for file in files), key=lambda one: one[1].begun.study.round or 1)
     folder = sessions_folder(study)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from elicit_app.session.pair_words import compare_pair, outcome_words
 from elicit_app.session.questions import first_step
 from elicit_app.session.result import models_under_prices
 from elicit_app.session.sentences import preference
+from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from elicit_app.study.amounts import ItemAmounts, ReadAmounts, priced_scores, read_amounts, study_of_amounts
 from elicit_app.study.making import create_amounts_study
@@ -223,6 +225,19 @@ def test_from_files_of_labels_to_a_score(elicit, folder, tmp_path):
     exported = elicit("metric export m.metric.json {folder}/eager.csv --format html", 2)
     assert "elicit score compares its models" in " ".join(exported.split())
     assert "prices labels of items" in elicit("measure misclassification-cost classes.csv --metric m.metric.json", 2)
+
+
+def test_experts_elsewhere_answer_the_file_of_the_study_itself(elicit, folder, tmp_path, monkeypatch):
+    elicit("study new moods --predictions {folder}/cautious.csv {folder}/eager.csv --noun mood,moods")
+    assert "its file study.elicit holds only counts: send that file" in elicit("study pack moods moods.elicit", 1)
+    sent = open_study(str(shutil.copy(tmp_path / "moods" / "study.elicit", tmp_path / "sent.elicit")))
+    setting = as_packed(sent, setting_of("bayes", questions=6, seed=2))
+    with Session.create(sent, setting, tmp_path / "ada.session.jsonl", expert="Ada") as session:
+        for _ in range(6):
+            session.answer("left")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "ours"))
+    assert "Filed 6 answers from Ada." in elicit("study collect moods ada.session.jsonl")
+    assert "Already filed: 6 answers from Ada" in elicit("study collect moods ada.session.jsonl")
 
 
 def test_from_suggestions_to_alpha_and_beta(elicit, folder, tmp_path):
