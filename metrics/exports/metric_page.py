@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # Parameters with a line of their own, and one that is no setting.
 _SAID = ("of", "never_worse", "piles", "procedure", "seed", DEVIATIONS, SPREAD)
 _MOST_NAMED = 20
+_WIDEST = 100.0  # standard deviation of log-costs; a file may state anything
 
 
 def metric_page(metric: ElicitedMetric) -> Page:
@@ -221,6 +222,8 @@ def _pooled_of(parts: Iterable[Mapping[str, Any]]) -> str:
 def _apart(spread: object) -> str:
     """Return the spread of log-costs, its median and the ends of its 90 % range, as factors."""
     if not isinstance(spread, list) or len(spread) != 3:
+        return ""
+    if not all(isinstance(one, int | float) and 0 <= one < _WIDEST for one in spread):
         return ""
     usual, low, high = (two_digits(math.exp(one)) for one in spread)
     return f"two in three costs of an expert are within a factor of {usual} of the group's (plausible: {low} to {high})"

@@ -458,3 +458,21 @@ def test_of_very_many_mistakes_that_no_question_covered_some_are_named():
     many = said(pairs[:25])
     assert "25 of 30 mistakes, among them class 0 called class 1;" in many
     assert many.count(" called ") == 10
+
+
+@pytest.mark.parametrize(
+    ("spread", "said"),
+    [
+        ([0.0, 0.0, 0.7], "within a factor of 1 of the group's (plausible: 1 to 2)"),
+        (["a", 0, 1], None),
+        ([0.1, 0.2], None),
+        ([0.1, 0.0, 1e300], None),
+        ("0.1", None),
+    ],
+)
+def test_whatever_a_file_states_of_the_spread_of_experts_makes_a_page(spread, said):
+    source = Provenance(procedure="pooled", parameters={"spread_between_experts": spread})
+    metric = ElicitedMetric.from_cost_matrix(("a", "b"), [[0, 1], [2, 0]], provenance=source)
+    page = page_as_markdown(metric_page(metric))
+    assert ("Experts and group" in page) == (said is not None)
+    assert said is None or said in page
