@@ -49,7 +49,7 @@ from elicit_app.session.warm_up import keys_to_guess, ratio_typed, yardstick_key
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
 from elicit_app.study.writing import free_path
-from metrics.elicited.metric_parts import AnswersFor
+from metrics.elicited.kinds import AnswersFor
 from metrics.files import real_path
 from metrics.text import counted, day, in_zone
 
@@ -268,7 +268,7 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
     setting = as_packed(study, setting)
     given = {name: (getattr(options, name), getattr(setting, name)) for name in ("procedure", "family", "purpose")}
     if left_out := _different({f"--{name}": both for name, both in given.items() if name in fixed}):
-        output.line(console, f"The study was sent to be answered without {left_out}.")
+        output.line(console, f"This study is answered without {left_out}.")
     # Reject invalid options before the person is asked anything.
     orders = stated_orders(setting, study.classes)
     _print_stated_orders(stated_words(orders, study.wording, setting.family), console)

@@ -173,8 +173,8 @@ def _score_priced(metric: ElicitedMetric, files: list[Path], draws: int, seed: i
     from dataclasses import asdict
 
     from elicit_app.study.amounts import priced_scores
+    from elicit_app.study.folder import AMOUNTS_FILE
     from elicit_app.study.making import distinct_names
-    from elicit_app.study.packs import AMOUNTS_FILE
     from metrics.elicited.exchange import PLAUSIBLE
     from metrics.text import probability
 

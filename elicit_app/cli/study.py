@@ -314,13 +314,13 @@ def _setting(
     never_worse: tuple[str, ...],
 ) -> Setting:
     from elicit_app.registry import setting_of
-    from elicit_app.registry.entries import read_orders, stated_orders
+    from elicit_app.registry.entries import as_packed, read_orders, stated_orders
 
     with output.wrong_options_as_usage_errors():
         orders = read_orders(never_worse, study.classes)
         setting = setting_of("bayes", family=family, purpose=purpose, questions=questions, never_worse=orders)
         stated_orders(setting, study.classes)
-        return setting
+        return as_packed(study, setting)
 
 
 def collect(

@@ -226,7 +226,7 @@ class ParticlePosterior(Posterior):
     """
 
     method = (
-        "Costs have a Student t prior on log ratios; slips, ties and noise that grows with the amounts are learned "
+        "Log ratios have a Student t prior; slips, ties and noise that grows with the amounts are learned "
         "with them, by elliptical slice sampling (Nishihara, Murray and Adams 2014)."
     )
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.elicited.metric_parts import AnswersFor as AnswersFor
+from metrics.elicited.kinds import AnswersFor as AnswersFor
 
 Matrix = NDArray[np.float64]
 Counts = NDArray[np.int64]

@@ -15,6 +15,7 @@ from elicit_app.registry.entries import Setting, entry_named, setting_from
 from elicit_app.session.journal.events import Begun, Event, StudyMark
 from elicit_app.session.journal.state import OutOfPlaceError, SessionState, fold
 from elicit_app.study import list_studies, open_study
+from elicit_app.study.folder import document_in
 from elicit_app.study.model import Study
 from elicit_app.study.packs import ENDING, pack_bytes
 from elicit_app.study.writing import write_whole
@@ -102,7 +103,7 @@ def study_of(mark: StudyMark, path: Path) -> Study:
         return open_study(mark.name)
     here = real_path(path).parent
     for folder in (here.parent, here) if mark.kind in ("folder", "pack") else ():
-        if (folder / "study.json").is_file():
+        if document_in(folder) is not None:
             return open_study(folder)
     if mark.kind == "pack" and mark.pack is not None and (copy := _pack_beside(path, mark.pack)).is_file():
         return open_study(copy)
@@ -124,7 +125,7 @@ def keep_pack(study: Study, path: Path) -> None:
 
     Raises Problem if the copy cannot be written.
     """
-    if study.pack is None:
+    if study.kind != "pack" or study.pack is None:
         return
     copy = _pack_beside(path, study.pack.digest)
     if not copy.is_file():

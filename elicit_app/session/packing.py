@@ -38,11 +38,11 @@ from elicit_app.session.journal.state import Entry, SessionState, fold
 from elicit_app.session.result import answers_digest
 from elicit_app.session.session import Session
 from elicit_app.study.model import Key, Opinions, Pack, Study, TalliedModel
-from elicit_app.study.packs import AMOUNTS_FILE, ENDING, pack_bytes, with_pack
+from elicit_app.study.packs import ENDING, pack_bytes, with_pack
 from elicit_app.study.writing import write_whole
 from metrics import Consequence
 from metrics.elicited.exchange import ExchangeRate
-from metrics.text import counted, series
+from metrics.text import NOT_KNOWN, counted, number_word, series
 
 ANSWERS_ENDING = f"-answers{SUFFIX}"
 _UNSAID = ("seed", "person", "space")
@@ -52,25 +52,24 @@ def packed(study: Study, setting: Setting, others: Sequence[Opinions] = ()) -> S
     """Return a study without its cases for experts elsewhere, asked according to `setting` but each with an own seed.
 
     For a second round, `others` hold the positions of the experts of the first. Raises Problem if the study has no
-    predictions or is about amounts, or the setting requires cases.
+    predictions, or the setting requires cases.
     """
-    if study.wording.priced:
-        raise Problem(
-            f"“{study.title}” is about amounts, and its file {AMOUNTS_FILE} holds only counts: send that file. "
-            f"What comes back to be collected is the session, a file *{SUFFIX}."
-        )
-    if not study.models:
+    if not study.model_names or study.answered_elsewhere:
         raise Problem(f"“{study.title}” has no predictions of models: there is nothing to pack.")
     if setting.procedure != "bayes" or setting.space != "frontier":
         raise Problem("Remote experts can only be asked with the procedure bayes; the others need the cases.")
-    tallies = tallies_of([cases_of(study, model) for model in study.models], study.stated_prevalence)
-    models = tuple(
-        TalliedModel(model.name, tally.most_probable, tally.decided, tally.places)
-        for model, tally in zip(study.models, tallies, strict=True)
-    )
+    models = _tallied(study) if study.pack is None else study.pack.models
     fixed = setting.model_dump(mode="json", exclude_none=True, exclude_defaults=True, exclude=set(_UNSAID))
     fixed |= {"procedure": setting.procedure, "family": setting.family}
     return with_pack(study, Pack(models, fixed, "", 2 if others else 1, tuple(others)))
+
+
+def _tallied(study: Study) -> tuple[TalliedModel, ...]:
+    tallies = tallies_of([cases_of(study, model) for model in study.models], study.stated_prevalence)
+    return tuple(
+        TalliedModel(model.name, tally.most_probable, tally.decided, tally.places)
+        for model, tally in zip(study.models, tallies, strict=True)
+    )
 
 
 def write_pack(study: Study, path: Path) -> Path:
@@ -237,8 +236,8 @@ MOST_SHOWN = 3
 """Number of mistakes shown: those on which the experts differ most."""
 
 INTRODUCTION = (
-    "These are the mistakes on which the experts of the first round differed most, with everybody's answers, yours "
-    "included. Think about them and answer again; you may keep or change your answers. Both rounds are kept."
+    "This is where the experts of the first round differed most, with everybody's answers, yours included. Think about "
+    "it and answer again; you may keep or change your answers. Both rounds are kept."
 )
 
 
@@ -272,7 +271,13 @@ def stated_opinions(study: Study) -> tuple[StatedOpinions, ...]:
     for opinions in study.pack.others:
         mistake, bounds = study.wording.mistake(opinions.mistake), opinions.bounds or (None,) * len(opinions.ratios)
         numbers = [_stand_words(of, ends) for of, ends in zip(opinions.ratios, bounds, strict=True)]
-        sentence = f"One {mistake.one} counts as {series(numbers)} {unit.many}."
+        known = [number for number in numbers if number != NOT_KNOWN]
+        if not known:
+            sentence = f"Nobody's answers tell how many {unit.many} one {mistake.one} counts as."
+        else:
+            sentence = f"One {mistake.one} counts as {series(known)} {unit.many}."
+            if silent := len(numbers) - len(known):
+                sentence += f" The answers of {number_word(silent)} expert{'s' * (silent > 1)} leave it open."
         found.append(StatedOpinions(mistake.name, sentence, opinions.reasons))
     return tuple(found)
 

@@ -25,8 +25,8 @@ from elicit_app.study.writing import metric_stem, write_whole
 from metrics import ElicitedMetric
 from metrics.drawing import LinearAxis
 from metrics.elicited.exchange import beside_name, called, exchange_rates, headline_of
-from metrics.elicited.kinds import thing_of
-from metrics.elicited.metric_parts import ANSWERS_FOR, MOST_WEIGHTS_OF_ALL_DRAWS
+from metrics.elicited.kinds import answers_for, thing_of
+from metrics.elicited.metric_parts import MOST_WEIGHTS_OF_ALL_DRAWS
 from metrics.exports import rendered
 from metrics.exports.page import (
     MOST_LISTED,
@@ -157,7 +157,7 @@ def _head(metric: ElicitedMetric, judgement: Judgement | None, asked: SessionFac
     left = [("Asked", f"{by}, {counted(number, 'answer')}"), ("About", asked.about if asked else cases)]
     right = [("On", asked.day if asked else day(metric.created))]
     if quality.purpose is not None:
-        right.append(("For", ANSWERS_FOR[quality.purpose]))
+        right.append(("For", answers_for(quality.purpose, metric.kind)))
     facts = [Section("", (Facts(tuple(row for row in rows if row[1])),), half=True) for rows in (left, right)]
     if judgement is None:
         return facts
@@ -344,7 +344,7 @@ def _again(
     if quality.never_asked:
         state += f"; {counted(len(quality.never_asked), 'mistake')} never asked about"
     rows = [
-        ("Study", f"{study}, digest {_start(source.study_digest)}" if source.study_digest else study),
+        ("Study", ", ".join(filter(None, (study, source.study_digest and f"digest {_start(source.study_digest)}")))),
         ("Answers", answers),
         ("Metric file", f"{metric.name}, {state}"),
         ("Program", f"elicit {source.version or elicit_app.__version__}, procedure {source.procedure}"),
@@ -441,8 +441,9 @@ def _shown(session: Session) -> str:
     if again:
         sentences.append(f"{counted(len(again), 'pair')} came {'twice' if max(again) == 2 else 'more than once'}.")
     if based := sum(pair.common_base for pair in pairs):
-        came = f"{counted(based, 'trade')} came again with more of one of the mistakes on both sides"
-        sentences.append(f"{came}, to see whether costs add up.")
+        thing, add_up = ("amount", "prices") if session.study.wording.priced else ("mistake", "costs")
+        came = f"{counted(based, 'trade')} came again with more of one {thing} on both sides"
+        sentences.append(f"{came}, to see whether {add_up} add up.")
     starts = any(pair.proposal is not None and pair.proposal.at_once for pair in pairs)
     drawn = "Sides, the order of rows and the start of each moved number" if starts else "Sides and the order of rows"
     sentences.append(f"{drawn} were random, but sides were balanced; all are in the session file.")

@@ -95,7 +95,7 @@ FIT_WORDS: Mapping[Fit, str] = {
 """How an answer fits the others, in the words of the window and the terminal."""
 
 _IMAGINED = "No model of this study gives exactly these results; imagine one that does."
-_FAR = "No model of this study gives such results; only a pair like this shows how these mistakes compare."
+_FAR = "No model of this study gives such results; only a pair like this shows what counts more."
 
 
 class Preference(NamedTuple):

@@ -128,14 +128,14 @@ def orders_contradicted(session: Session) -> Generator[None, None, tuple[Contrad
 def reliance_on_prior(outcome: Outcome, answers: int) -> tuple[str, ...]:
     """Return a note that ranges rest on the prior, if they would be much wider under another one.
 
-    With hardly any answers all of them would; the costs are then called provisional.
+    With hardly any answers all of them would; they are then called provisional.
     """
     factor = outcome.reliance_on_prior
     if factor is None or factor <= KNOWN_FACTOR or answers < FEWEST_ANSWERS:
         return ()
     moves = "more than 10" if factor > 10 else two_digits(factor)
     return (
-        "The ranges rest partly on the belief that very unequal costs are rare: if they were less so, the end of a "
+        "The ranges rest partly on the belief that extreme ratios are rare: if they were less so, the end of a "
         f"range would move by a factor of {moves}. More answers would tell, counts more than choices.",
     )
 

@@ -38,7 +38,8 @@ from elicit_app.study.model import (
 from elicit_app.study.reading import normalised_prevalence, read_predictions, require_askable
 from elicit_app.study.tables import PERSON, PROBABILITY, TRUTH
 from elicit_app.study.writing import new_folder, write_whole
-from metrics.elicited.metric_parts import AnswersFor, Consequence
+from metrics.elicited.kinds import AnswersFor
+from metrics.elicited.metric_parts import Consequence
 from metrics.errors import InputError, finding_words
 from metrics.files import read_regular_file, real_path, strict_json, version_of
 from metrics.inputs.labels import has_line_end
@@ -264,7 +265,14 @@ def _yardstick_of(path: Path, document: StudyDescription) -> tuple[int, int]:
 
 
 STUDY_FILE = "study.json"
+AMOUNTS_FILE = "study.elicit"
+"""The only file of a study of amounts: a packed study, which holds counts."""
 MOST_DOCUMENT_BYTES = 16 * 2**20
+
+
+def document_in(folder: Path) -> Path | None:
+    """Return the file that describes the study in a folder; None if the folder holds no study."""
+    return next((path for name in (AMOUNTS_FILE, STUDY_FILE) if (path := folder / name).is_file()), None)
 
 
 def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> Study:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from elicit_app.problem import Finding, Problem, listed, shortened
-from elicit_app.study.folder import check_study, read_folder, rewrite_folder, write_folder
+from elicit_app.study.folder import AMOUNTS_FILE, check_study, read_folder, rewrite_folder, write_folder
 from elicit_app.study.mapping import FirstRows, read_first_rows
 from elicit_app.study.model import (
     ColumnMap,
@@ -26,7 +26,7 @@ from elicit_app.study.model import (
     of_same_people,
     study_digest,
 )
-from elicit_app.study.packs import AMOUNTS_FILE, pack_bytes
+from elicit_app.study.packs import pack_bytes, read_amounts_folder
 from elicit_app.study.reading import (
     POPULATIONS,
     ReadPredictions,
@@ -39,7 +39,7 @@ from elicit_app.study.reading import (
 )
 from elicit_app.study.tables import MOST_TYPED_BYTES, SEPARATORS
 from elicit_app.study.writing import new_folder, write_whole
-from metrics.elicited.metric_parts import AnswersFor
+from metrics.elicited.kinds import AnswersFor
 from metrics.errors import InputError
 from metrics.files import cell_text, csv_cell, read_regular_file, real_path
 from metrics.inputs.class_index import ClassIndex
@@ -93,7 +93,7 @@ def create_amounts_study(
     study = amounts_study_of(files, _title(name, real_path(folder).name), noun=noun, population=population)
     with new_folder(Path(folder)) as temporary:
         write_whole(temporary / AMOUNTS_FILE, pack_bytes(study))
-    return study
+    return replace(read_amounts_folder(Path(folder)), notes=study.notes)
 
 
 def amounts_study_of(
@@ -387,6 +387,8 @@ def save_study(study: Study) -> None:
 
 def own_folder(study: Study) -> Path:
     """Return the folder in which a study can be changed; raise Problem if it has none."""
+    if study.pack is not None:
+        raise Problem(f"“{study.title}” holds only counts: to change it, make a new study from its predictions.")
     if study.kind != "folder" or study.folder is None:
         raise Problem(f"“{study.title}” has no folder of its own: make a new study from its predictions first.")
     return study.folder

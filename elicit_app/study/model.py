@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem
-from metrics.elicited.metric_parts import AnswersFor, CaseWords, Consequence
+from metrics.elicited.kinds import AnswersFor
+from metrics.elicited.metric_parts import CaseWords, Consequence
 from metrics.inputs.labels import has_line_end, labels_only
 from metrics.text import capitalised, counted
 
@@ -220,7 +221,7 @@ class Study:
     @property
     def answered_elsewhere(self) -> bool:
         """Return whether the answers are returned to a coordinator, who alone has the cases."""
-        return self.pack is not None and self.wording.priced is None
+        return self.kind == "pack"
 
     @property
     def model_names(self) -> tuple[str, ...]:

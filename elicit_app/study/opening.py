@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from glob import escape
@@ -24,14 +24,13 @@ from numpy.typing import NDArray
 import elicit_app
 from elicit_app.problem import Finding, Problem, file_problem
 from elicit_app.study.checking import RowCheck
-from elicit_app.study.folder import STUDY_FILE, read_document, read_folder
+from elicit_app.study.folder import AMOUNTS_FILE, STUDY_FILE, document_in, read_document, read_folder
 from elicit_app.study.making import study_of, with_defaults
 from elicit_app.study.model import Distribution, Study
-from elicit_app.study.packs import AMOUNTS_FILE, read_pack
 from elicit_app.study.packs import ENDING as PACK_ENDING
+from elicit_app.study.packs import read_amounts_folder, read_pack
 from elicit_app.study.reading import require_askable
 from elicit_app.study.tables import PROBABILITY, TRUTH, class_of_column, open_table
-from metrics.files import real_path
 from metrics.text import number_word, series
 
 BUNDLED = ("breast-cancer", "wine", "traffic-light", "digits")
@@ -94,7 +93,7 @@ def open_study(ref: str | Path) -> Study:
         return study_of_eta(Path(ref.removeprefix(ETA))) if ref.startswith(ETA) else synthetic_study(ref)
     path = Path(ref)
     if (path / AMOUNTS_FILE).is_file():
-        return replace(read_pack(path / AMOUNTS_FILE), name=real_path(path).name)
+        return read_amounts_folder(path)
     if path.is_dir():
         return read_folder(path)
     if path.suffix == PACK_ENDING:
@@ -137,12 +136,12 @@ def studies_beside(file: Path, digest: str) -> tuple[Path, ...]:
     """Return the study folders beside a predictions file that are named after it and hold the same predictions."""
     found = []
     for folder in sorted(file.parent.glob(f"{escape(file.stem)}-study*/")):
-        of_amounts = folder / AMOUNTS_FILE
+        path = document_in(folder)
         try:
-            about = read_pack(of_amounts) if of_amounts.is_file() else read_document(folder / STUDY_FILE)
+            about = None if path is None else read_pack(path) if path.name == AMOUNTS_FILE else read_document(path)
         except Problem:
             continue
-        if about.digest == digest:
+        if about is not None and about.digest == digest:
             found.append(folder)
     return tuple(found)
 

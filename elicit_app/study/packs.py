@@ -23,6 +23,7 @@ from pydantic import Field
 
 from elicit_app.problem import Problem
 from elicit_app.study.folder import (
+    AMOUNTS_FILE,
     StrictPart,
     StudyDescription,
     Text,
@@ -34,11 +35,9 @@ from elicit_app.study.folder import (
 from elicit_app.study.model import MOST_CLASSES, Opinions, Pack, Study, TalliedModel
 from elicit_app.study.tables import require_regular_file
 from elicit_app.study.writing import file_name
-from metrics.files import json_text
+from metrics.files import json_text, real_path
 
 ENDING = ".elicit"
-AMOUNTS_FILE = f"study{ENDING}"  # in the folder of a study of amounts
-
 _MOST_BYTES = 64 * 2**20
 _REMEDY = "Ask for the file to be sent again."
 
@@ -168,6 +167,11 @@ def read_pack(path: Path) -> Study:
     except OSError as error:
         raise Problem(f"{path} cannot be read ({error.strerror or error}).") from error
     return parse_pack(path, content)
+
+
+def read_amounts_folder(folder: Path) -> Study:
+    """Read a study of amounts from its folder, where its sessions are kept; raises as `read_pack`."""
+    return replace(read_pack(folder / AMOUNTS_FILE), name=real_path(folder).name, kind="folder", folder=folder)
 
 
 def parse_pack(path: Path, content: bytes) -> Study:

@@ -308,10 +308,16 @@ def _computed_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
     )
 
 
-def rates_question(metric: ElicitedMetric) -> str:
-    """Return the heading of the exchange rates: "How bad is each mistake, compared with one needless excision?"."""
-    unit = mistake_words(metric, yardstick_of(metric)).one
-    what = "How bad is each mistake" if metric.kind == "confusion" else "How much does each amount count"
+def rates_question(kind: str, unit: str, *, of_experts: bool = False) -> str:
+    """Return the heading of exchange rates whose unit is called `unit`.
+
+    >>> rates_question("confusion", "needless excision")
+    'How bad is each mistake, compared with one needless excision?'
+    """
+    if kind == "confusion":
+        what = "How bad does each expert find each mistake" if of_experts else "How bad is each mistake"
+    else:
+        what = f"How much does each amount count{' for each expert' if of_experts else ''}"
     return f"{what}, compared with one {unit}?"
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from metrics.measures.relevance import RelevanceScore
 
 KindName = Literal["confusion", "multilabel", "relevance"]
+AnswersFor = Literal["choose", "costs", "both"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,17 @@ WHAT_IS_PRICED: dict[KindName, str] = {
 def thing_of(kind: str) -> str:
     """Return what counts in a metric of a kind, in one word: "mistake" or "amount"."""
     return "mistake" if kind == "confusion" else "amount"
+
+
+def answers_for(purpose: AnswersFor, kind: str) -> str:
+    """Return the purpose of answers in words, after "for".
+
+    >>> answers_for("costs", "confusion")
+    'writing down what mistakes cost'
+    """
+    choice = "a choice of what to do"  # there may be one model only
+    costs = "writing down what mistakes cost" if kind == "confusion" else "setting prices"
+    return {"choose": choice, "costs": costs, "both": f"{choice}, and {costs}"}[purpose]
 
 
 class Penalties(NamedTuple):

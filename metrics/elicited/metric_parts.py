@@ -7,13 +7,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics.elicited.family import checked_cost_matrix, family_of
-from metrics.elicited.kinds import KindName
+from metrics.elicited.kinds import AnswersFor, KindName
 from metrics.errors import ArgumentTypeError, InputError
 from metrics.inputs.arguments import Floats
 
@@ -27,14 +27,6 @@ _POWERS_OF_TEN = 10.0 ** np.arange(23)  # all that floating point represents exa
 MOST_WEIGHTS_OF_ALL_DRAWS = 600
 """With more weights a metric keeps fewer of a belief's 1,000 draws, and its intervals state the ranges of all."""
 _MOST_NUMBERS = 1_000 * MOST_WEIGHTS_OF_ALL_DRAWS  # in the draws of a metric: its file takes 9 MB at most
-
-AnswersFor = Literal["choose", "costs", "both"]
-ANSWERS_FOR: Mapping[AnswersFor, str] = {
-    "choose": "a choice of what to do",  # there may be one model only
-    "costs": "writing down what mistakes cost",
-    "both": "a choice of what to do, and writing down what mistakes cost",
-}
-"""Purpose of the answers -> in words, after "for"."""
 
 CHOICE_SETTLED = "the choice was settled before the costs were known"
 UNTRUSTED = "the answers do not hang together"
@@ -229,7 +221,7 @@ class Quality:
         Held-out answers predicted by weights learned from the others.
     purpose : {"choose", "costs", "both"} or None
         The purpose of the answers: to choose between models, to write down what mistakes cost, or both.
-        `ANSWERS_FOR` has the words.
+        `answers_for` has the words.
     provisional : str or None
         Why the weights should not be relied on yet, in words; None if nothing speaks against them.
     never_asked : tuple of (str, str or None)
@@ -272,14 +264,14 @@ class Quality:
         >>> Quality(provisional=CHOICE_SETTLED).caveat
         'The questions ended when answers would hardly change the choice; the costs are not known closely.'
         >>> Quality(provisional="only 6 answers").caveat
-        'The costs are provisional: only 6 answers.'
+        'The numbers are provisional: only 6 answers.'
         """
         if self.provisional is None:
             return ""
         if self.provisional == CHOICE_SETTLED:
             # Said as what happened: other cases, models or prevalences may unsettle the choice again.
             return "The questions ended when answers would hardly change the choice; the costs are not known closely."
-        return f"The costs are provisional: {self.provisional.rstrip('.')}."
+        return f"The numbers are provisional: {self.provisional.rstrip('.')}."
 
 
 class MetricDetails(TypedDict, total=False):

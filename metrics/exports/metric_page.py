@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from metrics.elicited.exchange import ExchangeRate, beside_name, called, exchange_rates, headline, rates_question
 from metrics.elicited.family import family_of
-from metrics.elicited.kinds import thing_of
-from metrics.elicited.metric_parts import ANSWERS_FOR, DEVIATIONS, SPREAD, ranges_of_draws
+from metrics.elicited.kinds import answers_for, thing_of
+from metrics.elicited.metric_parts import DEVIATIONS, SPREAD, ranges_of_draws
 from metrics.elicited.release import factor_ranges
 from metrics.exports.page import Cells, Facts, Matrix, Page, Paragraph, RatePlot, Section, one_line
 from metrics.inputs.arguments import Floats
@@ -29,9 +29,11 @@ def metric_page(metric: ElicitedMetric) -> Page:
     rates = exchange_rates(metric)
     of_costs = metric.kind == "confusion"
     names = tuple(_names(metric, rate) for rate in rates)
+    head = headline(metric)
+    question = rates_question(metric.kind, head.yardstick.mistake.one)
     sections = (
-        Section("", (Paragraph(headline(metric).in_words(), "lead"),)),
-        Section(rates_question(metric), (RatePlot(rates, names, heading=capitalised(thing_of(metric.kind))),)),
+        Section("", (Paragraph(head.in_words(), "lead"),)),
+        Section(question, (RatePlot(rates, names, heading=capitalised(thing_of(metric.kind))),)),
         *(_about_costs(metric) if of_costs else (_about_prices(metric),)),
         Section(
             "Where this comes from", (Facts(tuple((what, one_line(value)) for what, value in _provenance(metric))),)
@@ -158,7 +160,7 @@ def _provenance(metric: ElicitedMetric) -> list[tuple[str, str]]:
         ("Answers these numbers explain", quality.answers_explained),
         ("Answers held out, predicted", quality.held_out_agreement),
         ("Answered by", "a program, not a person" if quality.simulated else None),
-        ("For", "" if quality.purpose is None else ANSWERS_FOR[quality.purpose]),
+        ("For", "" if quality.purpose is None else answers_for(quality.purpose, metric.kind)),
         ("Costs may not add up", quality.other_values),
         ("Provisional", quality.provisional),
         ("Never asked about", _never_asked(metric)),
@@ -179,6 +181,8 @@ def _provenance(metric: ElicitedMetric) -> list[tuple[str, str]]:
 
 def _setting(name: str, value: object) -> str:
     """Return a setting in plain text: "max cells 3"."""
+    if isinstance(value, bool):
+        return f"{name.replace('_', ' ')} {'yes' if value else 'no'}"
     shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
     return f"{name.replace('_', ' ')} {shown}"
 

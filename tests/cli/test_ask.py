@@ -131,7 +131,7 @@ def test_how_a_study_that_was_sent_asks_is_not_up_to_the_expert(typed, tmp_path,
     pack = write_pack(packed(open_study("wine"), setting_of("bayes", family="lpm")), tmp_path / "wine.elicit")
     path = tmp_path / "mine.session.jsonl"
     typed(["1", "2"], tmp_path, study=str(pack), session=path, procedure="dlpm", family="dlpm", purpose="both")
-    assert "sent to be answered without --procedure dlpm, --family dlpm." in capsys.readouterr().err
+    assert "This study is answered without --procedure dlpm, --family dlpm." in capsys.readouterr().err
     setting = Session.open_read_only(path).setting
     assert (setting.procedure, setting.family, setting.purpose, setting.seed) == ("bayes", "lpm", "both", 4)
 

@@ -43,7 +43,7 @@ def test_one_file_is_one_expert(elicit, tmp_path):
 def test_opposed_experts_are_not_pooled_without_a_word(elicit, tmp_path):
     ada, ben, out = write(tmp_path, "Ada", 8), write(tmp_path, "Ben", 1 / 8), tmp_path / "both.metric.json"
     done = elicit("metric", "pool", ada, ben, "--out", out)
-    warned = "The costs are provisional: experts of opposed values are pooled in them."
+    warned = "The numbers are provisional: experts of opposed values are pooled in them."
     assert done.stdout.index(warned) < done.stdout.index("One of each counts as")
     assert "Ada and Ben order the mistakes in opposite ways" in done.stdout
     assert "within a factor of 8 of the pooled ones" in done.stdout

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 
 import numpy as np
@@ -12,6 +13,8 @@ from elicit_app.elicitation.questions import Question
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import procedure_for, setting_of
 from elicit_app.registry.entries import as_packed
+from elicit_app.session.journal.listing import sessions_folder
+from elicit_app.session.packing import save_answers, stated_opinions
 from elicit_app.session.pair_words import compare_pair, outcome_words
 from elicit_app.session.questions import first_step
 from elicit_app.session.result import models_under_prices
@@ -203,6 +206,8 @@ def test_from_files_of_labels_to_a_score(elicit, folder, tmp_path):
         true_negative_reward=0,
     )
     assert eager == pytest.approx(float(plain))
+    elicit("session report s.session.jsonl --study moods --out s.md")
+    assert not re.search("cost|mistake|class", (tmp_path / "s.md").read_text(), re.IGNORECASE), "not about amounts"
     page = elicit("metric show m.metric.json")
     said = {rate.mistake.true: rate.ratio for rate in exchange_rates(metric)}
     assert (false_positive, false_negative) == pytest.approx((said["false"], said["missed"])), "the table and the score"
@@ -227,15 +232,38 @@ def test_from_files_of_labels_to_a_score(elicit, folder, tmp_path):
     assert "prices labels of items" in elicit("measure misclassification-cost classes.csv --metric m.metric.json", 2)
 
 
-def test_experts_elsewhere_answer_the_file_of_the_study_itself(elicit, folder, tmp_path, monkeypatch):
+def test_experts_elsewhere_set_prices_in_two_rounds(elicit, folder, tmp_path):
     elicit("study new moods --predictions {folder}/cautious.csv {folder}/eager.csv --noun mood,moods")
-    assert "its file study.elicit holds only counts: send that file" in elicit("study pack moods moods.elicit", 1)
-    sent = open_study(str(shutil.copy(tmp_path / "moods" / "study.elicit", tmp_path / "sent.elicit")))
+    elicit("study pack moods sent.elicit")
+    for number, name in enumerate(("Ada", "Ben")):
+        sent = open_study(tmp_path / "sent.elicit")
+        assert sent.answered_elsewhere
+        with Session.create(
+            sent, as_packed(sent, setting_of("bayes", seed=number)), tmp_path / f"{name}.jsonl", expert=name
+        ) as session:
+            while session.asking() is not None:
+                session.answer("left" if number else "right")
+            session.finish()
+            assert "Filed" in elicit(f"study collect moods {save_answers(session, tmp_path / name).name}")
+    moods = open_study(tmp_path / "moods")
+    assert (moods.kind, sessions_folder(moods)) == ("folder", tmp_path / "moods" / "sessions")
+    assert not moods.answered_elsewhere
+    elicit("study report moods --out r.md")
+    page = (tmp_path / "r.md").read_text()
+    assert not re.search("cost|mistake|class", page, re.IGNORECASE), "words that are not about amounts"
+    elicit("study pack moods again.elicit --round 2")
+    stands = stated_opinions(open_study(tmp_path / "again.elicit"))
+    assert {one.mistake for one in stands} == {"Missed moods", "False moods"}
+    assert "holds only counts" in elicit("study change moods --rename eager=keen", 1)
+
+
+def test_the_file_of_a_study_of_prices_is_itself_a_study_to_answer(elicit, folder, tmp_path):
+    elicit("study new moods --predictions {folder}/cautious.csv {folder}/eager.csv --noun mood,moods")
+    sent = open_study(shutil.copy(tmp_path / "moods" / "study.elicit", tmp_path / "sent.elicit"))
     setting = as_packed(sent, setting_of("bayes", questions=6, seed=2))
     with Session.create(sent, setting, tmp_path / "ada.session.jsonl", expert="Ada") as session:
         for _ in range(6):
             session.answer("left")
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "ours"))
     assert "Filed 6 answers from Ada." in elicit("study collect moods ada.session.jsonl")
     assert "Already filed: 6 answers from Ada" in elicit("study collect moods ada.session.jsonl")
 

@@ -106,7 +106,7 @@ def test_tables_of_notebooks_are_escaped():
     for html in (shown, confusion_matrix([NASTY, "well"], ["well", "well"])._repr_html_()):
         assert "<script>" not in html
         assert "&lt;script&gt;" in html
-    assert "The costs are provisional: only 6 answers." in shown
+    assert "The numbers are provisional: only 6 answers." in shown
     assert "A program answered, not a person." in shown
     assert "0.2 to 0.3" in shown
 

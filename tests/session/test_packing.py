@@ -326,6 +326,13 @@ def test_where_somebody_stands_is_a_bound_where_the_answers_only_bound_it(folder
     known = replace(one, ratios=(2.0, 12.0), bounds=((0.1, 7.1), (11.0, 14.0)))
     again = packed(folder, COSTS, (known, *rest))
     assert "counts as 0.1 to 7.1 and 12 (11 to 14) " in stated_opinions(again)[0].sentence
+    unknown = replace(one, ratios=(1.0, 2.0, 12.0), bounds=((0.0, math.inf), (0.1, 7.1), (11.0, 14.0)))
+    said = stated_opinions(packed(folder, COSTS, (unknown, *rest)))[0].sentence
+    assert "counts as 0.1 to 7.1 and 12 (11 to 14) " in said
+    assert said.endswith(" The answers of one expert leave it open.")
+    nothing = replace(one, ratios=(1.0, 2.0), bounds=((0.0, math.inf), (0.0, math.inf)))
+    said = stated_opinions(packed(folder, COSTS, (nothing, *rest)))[0].sentence
+    assert said.startswith("Nobody's answers tell how many ")
     plain = [replace(said, bounds=()) for said in rest]
     assert '"bounds"' not in pack_bytes(packed(folder, COSTS, plain)).decode(), "as packs were before"
 

@@ -210,11 +210,11 @@ def test_a_pool_of_opposed_experts_says_so_wherever_it_goes():
     said = doubts([one.metric for one in two], ["Ada", "Ben"], opposed, of=SIX)
     assert said == doubts([one.metric for one in two], ["Ada", "Ben"], of=SIX)
     assert said[0].startswith("Ada and Ben order the mistakes in opposite ways")
-    assert opposed.quality.caveat == "The costs are provisional: experts of opposed values are pooled in them."
+    assert opposed.quality.caveat == "The numbers are provisional: experts of opposed values are pooled in them."
     assert pool([metric(ONE, draws=300), metric(OTHER, "Ben", draws=300)]).quality.caveat == ""
     careless = metric(OTHER, "Ben", draws=300, quality=Quality(provisional=UNTRUSTED))
     found = pool([metric(ONE, draws=300), careless]).quality
-    assert found.caveat == "The costs are provisional: answers that do not hang together are pooled in them."
+    assert found.caveat == "The numbers are provisional: answers that do not hang together are pooled in them."
 
 
 def test_of_many_mistakes_only_those_that_both_tell_apart_make_experts_opposed():

@@ -121,7 +121,7 @@ def test_honest_answers_are_trusted_in_words_and_numbers(honest_result):
 def test_trades_that_came_again_to_see_whether_costs_add_up_are_in_the_report(honestly, honest_result):
     based = sum(entry.event.pair.common_base for entry in honestly.state.entries)
     assert based == 2
-    assert "2 trades came again with more of one of the mistakes" in page_as_markdown(
+    assert "2 trades came again with more of one mistake on both sides" in page_as_markdown(
         report_of(honestly, honest_result)
     )
 
@@ -335,7 +335,7 @@ def test_the_metric_file_says_what_the_answers_are_for_and_what_they_leave_open(
         quality = result_view(session).metric.quality
     assert (quality.purpose, quality.simulated, quality.linear) == (purpose, True, None)
     assert quality.provisional == "they rest on 3 answers only"
-    assert quality.caveat == "The costs are provisional: they rest on 3 answers only."
+    assert quality.caveat == "The numbers are provisional: they rest on 3 answers only."
 
 
 @pytest.mark.parametrize(

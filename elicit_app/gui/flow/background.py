@@ -207,12 +207,12 @@ def documents() -> Path:
 def proposal(metric: ElicitedMetric, ending: str) -> tuple[str, str]:
     """Return the stem of a file made from a metric, and the title of the dialog that asks where to save it.
 
-    Both say if it is a metric whose costs are not known well enough to rely on.
+    Both say if it is a metric whose numbers are not known well enough to rely on.
     """
     if ending != METRIC_ENDING:
         return file_name(metric.name, "result"), "Save"
     provisional = metric.quality.provisional is not None
-    return metric_stem(metric), "Save: provisional, its costs are not settled yet" if provisional else "Save"
+    return metric_stem(metric), "Save: provisional, its numbers are not settled yet" if provisional else "Save"
 
 
 def report_saved(notice: Notice, path: Path, dialogs: Dialogs, then: str = "") -> None:

@@ -21,7 +21,7 @@ from elicit_app.gui.results.plotting import LogPlot, PlotColumns, Sign
 from elicit_app.gui.theme import LEFT, RIGHT, Role, Tokens, em, font
 from elicit_app.session.comparing import ComparisonView, MistakeRates, furthest
 from metrics.drawing import LogAxis
-from metrics.elicited.exchange import PLAUSIBLE, ExchangeRate, RateMark
+from metrics.elicited.exchange import PLAUSIBLE, ExchangeRate, RateMark, rates_question
 from metrics.text import series, two_digits
 
 _EVERYBODY = "all pooled"
@@ -52,16 +52,16 @@ class ExpertPlot(LogPlot):
         self._rows: tuple[MistakeRates, ...] = ()
         self._names: tuple[str, ...] = ()
 
-    def show_rows(self, rows: Sequence[MistakeRates], names: Sequence[str], yardstick: str) -> None:
-        """Show `rows` for the experts `names`; `yardstick` is the unit mistake in the singular."""
-        self._rows, self._names, self._yardstick = tuple(rows), (*names, _EVERYBODY), yardstick
+    def show_rows(
+        self, rows: Sequence[MistakeRates], names: Sequence[str], yardstick: str, *, priced: bool = False
+    ) -> None:
+        """Show `rows` for the experts `names`; `yardstick` is the unit mistake or amount in the singular."""
+        self._rows, self._names = tuple(rows), (*names, _EVERYBODY)
+        self._compare_with(yardstick, priced=priced)
         rates = [rate for row in rows for rate in (*row.rates, row.pooled)]
         self._axis = LogAxis.around((x for rate in rates for x in rate.shown), (x for rate in rates for x in rate.ends))
-        annotate(
-            self,
-            name=f"How bad each expert finds each mistake, compared with one {yardstick}",
-            more=" ".join(self._sentence(row) for row in rows),
-        )
+        what = "How much each amount counts for each expert" if priced else "How bad each expert finds each mistake"
+        annotate(self, name=f"{what}, compared with one {yardstick}", more=" ".join(map(self._sentence, rows)))
         self.updateGeometry()
         self.update()
 
@@ -222,11 +222,11 @@ class ComparePage(HeadedPage):
         self.detail.setText(view.detail)
         self.choice.show_text(view.choice)
         self.caveat.show_text(view.pooled.quality.caveat)
-        yardstick = view.yardstick.mistake.one
-        self.question.setText(f"How bad does each expert find each mistake, compared with one {yardstick}?")
+        yardstick, kind = view.yardstick.mistake.one, view.pooled.kind
+        self.question.setText(rates_question(kind, yardstick, of_experts=True))
         others = [one for one in view.mistakes if not one.is_yardstick]
         shown = furthest(others, MOST)
-        self.plot.show_rows(shown, names, yardstick)
+        self.plot.show_rows(shown, names, yardstick, priced=kind != "confusion")
         left = [one.factor for one in others if one not in shown]
         self.rest.show_text(f"{len(left)} other mistakes: at most {two_digits(max(left))} times apart." if left else "")
         self.how.setText(view.how)

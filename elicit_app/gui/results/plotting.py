@@ -86,11 +86,16 @@ class LogPlot(Painted, QLabel):
 
     def __init__(self) -> None:
         super().__init__()
-        self._yardstick, self._sides = "", ("less bad", "worse")
+        self._compare_with("")
         self._axis = LogAxis(0.3, 3.0)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
+
+    def _compare_with(self, yardstick: str, *, priced: bool = False) -> None:
+        """Take the unit of the ratios in the singular, and with it the words for both sides of 1."""
+        self._yardstick = yardstick
+        self._sides = ("counts less", "counts more") if priced else ("less bad", "worse")
 
     def hasHeightForWidth(self) -> bool:
         return True

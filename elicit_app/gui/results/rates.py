@@ -97,8 +97,8 @@ class RatioPlot(LogPlot):
 
     def show_rows(self, rows: Sequence[PlotRow], yardstick: str, *, priced: bool = False) -> None:
         """Show `rows`; `yardstick` is the unit mistake or amount in the singular."""
-        self._rows, self._yardstick = tuple(rows), yardstick
-        self._sides = ("counts less", "counts more") if priced else ("less bad", "worse")
+        self._rows = tuple(rows)
+        self._compare_with(yardstick, priced=priced)
         shown = (number for row in rows for number in (*row.ratio.shown, row.guess or 0.0))
         self._axis = LogAxis.around(shown, (end for row in rows for end in row.ratio.ends))
         what = "How much each amount counts" if priced else "How bad each mistake is"
@@ -351,7 +351,7 @@ class RatesPane(Arranged, QWidget):
     def show_result(self, view: ResultView, study: Study) -> None:
         mistake = view.headline.yardstick.mistake
         self._sentence.show_headline(view.headline, view.guesses.get(view.headline.rate.key))
-        self._question.setText(rates_question(view.metric))
+        self._question.setText(rates_question(view.metric.kind, mistake.one))
         rows = rows_of(view.ratios, study.wording, view.guesses, _never_asked(view, study))
         others = [row for row in rows if not row.asked] if len(rows) > _MOST_ROWS else []
         shown = [row for row in rows if row.asked or not others]

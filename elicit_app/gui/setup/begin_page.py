@@ -205,7 +205,7 @@ class ElsewhereSection(Section):
         """Show the options for `study`, which `experts` people have finished; none if it has no predictions."""
         self.again.box.setChecked(False)
         self.again.setVisible(study.kind == "folder" and experts > 1)
-        self.setVisible(bool(study.models))
+        self.setVisible(bool(study.model_names) and not study.answered_elsewhere)
         keeps = study.kind == "folder"
         self.sentence.setText(f"{_SEND} {_ADD if keeps else _BUNDLED}")
         self.add.setVisible(keeps)
@@ -298,7 +298,7 @@ class BeginPage(HeadedPage):
             self.current.show_view(current)
         # For other studies the notes are on the page of words.
         self.notice.say("" if study.pack is None else " ".join(study.notes))
-        self.words.setVisible(study.kind == "folder")
+        self.words.setVisible(study.kind == "folder" and study.pack is None)
         self.compare.setVisible(len(experts) > 1)
         self.compare.setText(f"Compare the {experts_in_words(experts)}")
         self.setAcceptDrops(study.kind == "folder")

@@ -15,7 +15,7 @@ from elicit_app.session.journal.listing import (
     list_sessions,
 )
 from elicit_app.study import StudySummary, list_studies
-from elicit_app.study.folder import MOST_DOCUMENT_BYTES, STUDY_FILE
+from elicit_app.study.folder import MOST_DOCUMENT_BYTES, STUDY_FILE, document_in
 from metrics.files import read_regular_file, real_path, strict_json
 from metrics.text import counted, day, in_zone
 
@@ -133,7 +133,7 @@ def compare_rows(sessions: Sequence[SessionSummary]) -> dict[tuple[Path, str], R
 
 def _is_study_folder(folder: Path) -> bool:
     try:
-        return (folder / STUDY_FILE).is_file()
+        return document_in(folder) is not None
     except OSError:
         # the disk may be missing or unreadable
         return False
@@ -142,7 +142,8 @@ def _is_study_folder(folder: Path) -> bool:
 def folder_row(folder: Path, *, begun: bool = False) -> RowView:
     """Return the row of a study folder, in which sessions were `begun` or not."""
     try:
-        title = str(strict_json(read_regular_file(folder / STUDY_FILE, MOST_DOCUMENT_BYTES).decode())["title"])
+        path = document_in(folder) or folder / STUDY_FILE
+        title = str(strict_json(read_regular_file(path, MOST_DOCUMENT_BYTES).decode())["title"])
     except (OSError, ValueError, KeyError, TypeError):
         title = folder.name
     line = "Study folder: somebody else can answer" if begun else "Study folder, nothing answered yet"

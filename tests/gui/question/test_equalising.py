@@ -404,7 +404,7 @@ def test_the_title_names_what_is_asked(offered, page, ask, pairs) -> None:
 def test_a_far_pair_says_why_it_is_asked(page, ask, pairs) -> None:
     _, left, right = pairs["three"]
     page.show_question(ask(left, right, hypothetical=True, far=True))
-    assert page.note.text().endswith("only a pair like this shows how these mistakes compare.")
+    assert page.note.text().endswith("only a pair like this shows what counts more.")
 
 
 def test_a_question_after_a_page_that_was_left_by_tab_does_not_look_selected(page, ask, pairs) -> None:

@@ -181,7 +181,7 @@ def test_a_provisional_metric_is_called_so_where_it_is_saved(view):
 
     name, title = of(CHOICE_SETTLED, ".metric.json")
     assert name.endswith(" (provisional)")
-    assert title == "Save: provisional, its costs are not settled yet"
+    assert title == "Save: provisional, its numbers are not settled yet"
     for others in (of(None, ".metric.json"), of(CHOICE_SETTLED, ".pdf")):
         assert "provisional" not in "".join(others)
 

@@ -177,7 +177,7 @@ def test_why_a_result_is_provisional_stands_behind_the_sentence():
         CLASSES[:2], [[0, 8], [1, 0]], quality=Quality(provisional="only the choice of a model is settled.")
     )
     said = headline(metric).in_words()
-    assert said.endswith("called red. The costs are provisional: only the choice of a model is settled.")
+    assert said.endswith("called red. The numbers are provisional: only the choice of a model is settled.")
 
 
 def test_a_yardstick_that_costs_nothing_gives_way_to_the_cheapest_mistake():

@@ -148,7 +148,7 @@ def test_provisional_costs_are_told_however_sure_the_choice_and_whether_or_not_t
     under = metric(3.0, spread, quality=Quality(provisional="they rest on 6 answers only"))
     for table in ([950, 50, 50, 950], [5, 5, 5, 5]):
         judgement = judged(table, under)
-        assert judgement.recommendation.reservation == "The costs are provisional: they rest on 6 answers only."
+        assert judgement.recommendation.reservation == "The numbers are provisional: they rest on 6 answers only."
         assert judgement.recommendation.reservation in str(judgement)
     assert judged([950, 50, 50, 950], metric(3.0, spread)).recommendation.reservation == ""
 
@@ -158,7 +158,7 @@ def test_nothing_is_decided_by_answers_that_speak_against_each_other(reason):
     under = metric(3.0, 0.2, quality=Quality(provisional=reason))
     table = [950, 50, 50, 950]
     assert judged(table, under).advice == f"Do not decide by these costs yet: {reason}"
-    assert judged(table, under).recommendation.reservation == f"The costs are provisional: {reason}."
+    assert judged(table, under).recommendation.reservation == f"The numbers are provisional: {reason}."
     assert judged(table, under).recommendation.sentence.startswith("Best guess only. Use m")
     assert "(best guess only, " in short_recommendation(judged(table, under))
     assert judged(table, metric(3.0, 0.2)).advice.startswith("Decide now")
