@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from elicit_app.session.comparing import ComparisonView
     from metrics.policies.judgement import Judgement, Range
 
-_MOST_ROWS = 12
+_MOST_ROWS = 12  # policies
+_MOST_COMPARED = 24  # mistakes of a comparison, of two lines each
 
 
 def print_result(console: Console, view: ResultView, study: Study) -> None:
@@ -63,10 +64,12 @@ def _ratios(console: Console, view: ResultView, study: Study) -> None:
     say_left_out(console, len(view.ratios), "the gravest")
 
 
-def say_left_out(console: Console, mistakes: int, which: str, where: str = "the metric file") -> None:
+def say_left_out(
+    console: Console, mistakes: int, which: str, where: str = "the metric file", listed: int = MOST_LISTED
+) -> None:
     """Print how many of the mistakes a table lists and where all of them are; nothing if it lists them all."""
-    if mistakes > MOST_LISTED:
-        output.line(console, f"{MOST_LISTED} of {mistakes:,} mistakes, {which}; {where} has them all.")
+    if mistakes > listed:
+        output.line(console, f"{listed} of {mistakes:,} mistakes, {which}; {where} has them all.")
 
 
 def _models(console: Console, view: ResultView) -> None:
@@ -128,7 +131,7 @@ def print_comparison(console: Console, view: ComparisonView) -> None:
 
     what = capitalised(thing_of(view.pooled.kind))
     table = output.table((what, *view.names, "pooled"))
-    for row in furthest(view.mistakes, MOST_LISTED):
+    for row in furthest(view.mistakes, _MOST_COMPARED):
         cells = (*row.rates, row.pooled)
         texts = (
             ["1" for _ in cells] if row.is_yardstick else ["\n".join(filter(None, cell.columns())) for cell in cells]
@@ -140,7 +143,8 @@ def print_comparison(console: Console, view: ComparisonView) -> None:
         output.line(console, view.pooled.quality.caveat)
     output.line(console, f"One of each counts as this many {view.yardstick.mistake.many}:")
     console.print(table)
-    say_left_out(console, len(view.mistakes), "those on which the experts differ most")
+    which, where = "those on which the experts differ most", "a pooled metric file"
+    say_left_out(console, len(view.mistakes), which, where, _MOST_COMPARED)
     for line in (view.choice, view.agreement, view.how, view.made_of, *view.notes):
         if line:
             output.line(console, line)

@@ -1,5 +1,6 @@
 """`elicit metric pool`: what it prints, what it writes, what it refuses."""
 
+import numpy as np
 import pytest
 
 from metrics import ElicitedMetric, Provenance
@@ -68,3 +69,17 @@ def test_what_cannot_be_pooled_is_said_in_a_sentence(elicit, tmp_path):
     assert elicit("metric", "pool", ada).returncode == 2
     assert elicit("metric", "pool", ada, tmp_path / "none.metric.json").returncode == 1
     assert elicit("metric", "pool", ada, ada).returncode == 1
+
+
+def test_of_many_mistakes_those_are_listed_on_which_experts_differ_most(elicit, tmp_path):
+    """Thirty mistakes, on five of which Ben differs; wide tables of all would fill screens."""
+    names, costs = [f"c{at}" for at in range(6)], np.ones((6, 6)) - np.eye(6)
+    for expert, factor in (("Ada", 1), ("Ben", 9)):
+        costs[2] = factor * (np.arange(6) != 2)
+        made = ElicitedMetric.from_cost_matrix(names, costs, name=expert, yardstick=("c0", "c1"))
+        made.save(tmp_path / f"{expert}.metric.json")
+    done = elicit("metric", "pool", tmp_path / "Ada.metric.json", tmp_path / "Ben.metric.json")
+    assert (
+        "24 of 30 mistakes, those on which the experts differ most; a pooled metric file has them all." in done.stdout
+    )
+    assert all(f"C2 called c{other}" in done.stdout for other in (0, 1, 3, 4, 5))
