@@ -267,7 +267,7 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
     )
     setting = as_packed(study, setting)
     given = {name: (getattr(options, name), getattr(setting, name)) for name in ("procedure", "family", "purpose")}
-    if left_out := _different({f"--{name}": both for name, both in given.items() if name in fixed}):
+    if left_out := different({f"--{name}": both for name, both in given.items() if name in fixed}):
         output.line(console, f"This study is answered without {left_out}.")
     # Reject invalid options before the person is asked anything.
     orders = stated_orders(setting, study.classes)
@@ -332,12 +332,12 @@ def _print_ignored_options(options: AskOptions, session: Session, console: Conso
         "--seed": (options.seed, begun.seed),
         "--never-worse": (read_orders(options.never_worse, session.study.classes), setting.orders or None),
     }
-    left_out = _different(given)
+    left_out = different(given)
     if left_out:
         output.line(console, f"The session goes on as it was begun, without {left_out}.")
 
 
-def _different(given: Mapping[str, tuple[object, object]]) -> str:
+def different(given: Mapping[str, tuple[object, object]]) -> str:
     """Return the options, as typed, whose values differ from those in use; each has both, None if it was not given."""
     both = ((name, wanted) for name, (wanted, used) in given.items() if wanted not in (None, used))
     return ", ".join(f"{name} {_as_typed(wanted)}" for name, wanted in both)

@@ -278,8 +278,9 @@ def pack(
         typer.Option(help="What the answers are for; if neither this nor the study says it, each expert does."),
     ] = None,
     family: Annotated[
-        Literal["dlpm", "lpm"], typer.Option(help="dlpm: all wrong answers for the same truth are equally bad.")
-    ] = "lpm",
+        Literal["dlpm", "lpm"] | None,
+        typer.Option(help="dlpm: all wrong answers for the same truth are equally bad; default lpm."),
+    ] = None,
     questions: Questions = None,
     never_worse: NeverWorseOption = None,
     round: Annotated[
@@ -291,12 +292,16 @@ def pack(
     force: Force = False,
 ) -> None:
     """Write a study for experts elsewhere into one file: the words and what may be asked, without any cases."""
+    from elicit_app.cli.asking import different
     from elicit_app.session.packing import opinions_of, pack_path, packed, write_pack
     from elicit_app.study import open_study
 
     require_new(pack_path(out), force)
     opened = open_study(study)
-    setting = _setting(opened, purpose or opened.purpose, family, questions, tuple(never_worse or ()))
+    setting = _setting(opened, purpose or opened.purpose, family or "lpm", questions, tuple(never_worse or ()))
+    given = {"--family": (family, setting.family), "--purpose": (purpose, setting.purpose)}
+    if left_out := different(given):
+        print(f"This study is answered without {left_out}.")
     with output.progress("Reading answers") as advance:
         opinions = opinions_of(opened, lambda done, of: advance(1, of)) if round == 2 else ()
     path = write_pack(packed(opened, setting, opinions), out)
@@ -319,8 +324,9 @@ def _setting(
     with output.wrong_options_as_usage_errors():
         orders = read_orders(never_worse, study.classes)
         setting = setting_of("bayes", family=family, purpose=purpose, questions=questions, never_worse=orders)
+        setting = as_packed(study, setting)
         stated_orders(setting, study.classes)
-        return as_packed(study, setting)
+        return setting
 
 
 def collect(

@@ -234,6 +234,8 @@ def test_from_files_of_labels_to_a_score(elicit, folder, tmp_path):
 
 def test_experts_elsewhere_set_prices_in_two_rounds(elicit, folder, tmp_path):
     elicit("study new moods --predictions {folder}/cautious.csv {folder}/eager.csv --noun mood,moods")
+    ordered = '--never-worse "false<=missed" --family lpm --purpose choose'
+    assert "answered without --family lpm, --purpose choose." in elicit(f"study pack moods ordered.elicit {ordered}")
     elicit("study pack moods sent.elicit")
     for number, name in enumerate(("Ada", "Ben")):
         sent = open_study(tmp_path / "sent.elicit")
