@@ -104,7 +104,10 @@ def study_of(mark: StudyMark, path: Path) -> Study:
     here = real_path(path).parent
     for folder in (here.parent, here) if mark.kind in ("folder", "pack") else ():
         if document_in(folder) is not None:
-            return open_study(folder)
+            study = open_study(folder)
+            # What lies beside an answer that came by mail may be another study that did.
+            if folder == here.parent or mark.digest in study.digests or mark.kind == "folder":
+                return study
     if mark.kind == "pack" and mark.pack is not None and (copy := _pack_beside(path, mark.pack)).is_file():
         return open_study(copy)
     if mark.kind == "pack":

@@ -171,7 +171,10 @@ def read_pack(path: Path) -> Study:
 
 def read_amounts_folder(folder: Path) -> Study:
     """Read a study of amounts from its folder, where its sessions are kept; raises as `read_pack`."""
-    return replace(read_pack(folder / AMOUNTS_FILE), name=real_path(folder).name, kind="folder", folder=folder)
+    study = read_pack(folder / AMOUNTS_FILE)
+    if study.wording.priced is None:  # one that was sent, and saved under this name
+        return study
+    return replace(study, name=real_path(folder).name, kind="folder", folder=folder)
 
 
 def parse_pack(path: Path, content: bytes) -> Study:

@@ -224,6 +224,16 @@ def test_the_copy_beside_a_session_is_enough_to_go_on(pack, tmp_path):
         Session.open(path)
 
 
+def test_another_study_that_came_by_mail_lies_in_nobodys_way(pack, tmp_path):
+    """A study that was sent may be saved as study.elicit, as the file of a study of amounts is called."""
+    path = answer(pack, tmp_path / "a.session.jsonl", 3.0, most=2)
+    other = packed(open_study("traffic-light"), COSTS)
+    write_pack(other, tmp_path / "study.elicit")
+    assert study_of(read(path).begun.study, path).digest == pack.digest
+    beside = open_study(tmp_path)
+    assert (beside.digest, beside.kind, beside.answered_elsewhere) == (other.digest, "pack", True)
+
+
 def test_programs_are_marked_for_good_and_never_counted_among_people(collected):
     folder, view = collected
     found = sessions_of(sessions_folder(folder), folder.digests)
