@@ -17,7 +17,7 @@ import threading
 import time
 import traceback
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ for name in ("OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"):
     os.environ.setdefault(name, "1")
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+import numpy as np
 from PySide6.QtCore import QPoint, Qt, qInstallMessageHandler
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QApplication, QLineEdit, QPlainTextEdit, QWidget
@@ -32,7 +33,13 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QApplication, Q
 from elicit_app.gui.app import application, make_window
 from elicit_app.gui.flow.background import Dialogs
 from elicit_app.gui.flow.navigation import AppPaths
+from elicit_app.registry import setting_of
+from elicit_app.registry.entries import as_packed
+from elicit_app.session.packing import packed, write_pack
 from elicit_app.session.session import Session
+from elicit_app.study import open_study
+from elicit_app.study.folder import write_folder
+from elicit_app.study.making import create_amounts_study
 
 STUDIES = ("breast-cancer", "traffic-light", "wine", "digits")
 _TEXTS = ("12", "3,5", "0", "-1", "1e9", "abc", "²", "", "x" * 70, "<b>bold</b>", "عربي")
@@ -52,8 +59,8 @@ _PATIENCE = 300
 class RandomUse:
     """One window used at random; counts what failed."""
 
-    def __init__(self, rng: random.Random, folder: Path) -> None:
-        self._rng = rng
+    def __init__(self, rng: random.Random, folder: Path, studies: Sequence[str]) -> None:
+        self._rng, self._studies = rng, studies
         self.faults: list[str] = []
         self.pages: Counter[str] = Counter()
         self._trail: deque[str] = deque(maxlen=8)
@@ -100,7 +107,7 @@ class RandomUse:
             time.sleep(0.003)
 
     def _open(self) -> None:
-        study = self._rng.choice(STUDIES)
+        study = self._rng.choice(self._studies)
         self._trail.append(f"open {study}")
         self.window.flow.open(study)
 
@@ -150,20 +157,34 @@ def _dialogs(rng: random.Random, folder: Path) -> Dialogs:
     """Return dialogs that are cancelled, except those for saving, which name one of a few files."""
     dialogs = Dialogs()
     endings = ("", ".csv", ".pdf")
-    chosen: dict[str, Callable[..., Any]] = dict.fromkeys(("predictions", "answers"), lambda *_: ())
+    chosen: dict[str, Callable[..., Any]] = {"predictions": lambda *_: ()}
+    chosen["answers"] = lambda *_: rng.sample(answers, 1) if (answers := [*folder.rglob("*.session.jsonl")]) else ()
     chosen |= dict.fromkeys(("study_folder", "study_file", "words", "new_folder", "show"), lambda *_: None)
     chosen["save"] = lambda *_: rng.choice((None, folder / f"{rng.randrange(9)}{rng.choice(endings)}"))
     dialogs.__dict__.update(chosen)
     return dialogs
 
 
-def transcripts(number: int, rng: random.Random, folder: Path) -> list[str]:
+def studies_in(folder: Path) -> list[str]:
+    """Make a study folder, one of prices, and one of each to be sent, and return all studies that are used."""
+    wine, prices = open_study("wine"), folder / "prices"
+    made = np.random.default_rng(1).random((120, 8)) < [*[0.3] * 4, *[0.4] * 4]
+    names = [f"{part}_{label}" for part in ("true", "pred") for label in "abcd"]
+    np.savetxt(folder / "labels.csv", made, fmt="%d", delimiter=",", header=",".join(names), comments="")
+    sent = write_pack(packed(wine, setting_of("bayes", questions=8)), folder / "wine.elicit")
+    of_prices = create_amounts_study(prices, [folder / "labels.csv"])
+    prices_sent = write_pack(packed(of_prices, as_packed(of_prices, setting_of("bayes"))), folder / "prices.elicit")
+    kept = write_folder(folder / "wine", wine).folder
+    return [*STUDIES, *map(str, (kept, sent, prices, prices_sent))]
+
+
+def transcripts(number: int, rng: random.Random, folder: Path, studies: Sequence[str]) -> list[str]:
     """Type random lines into `elicit ask`, and return what failed."""
     faults = []
     for at in range(number):
         lines = "\n".join(rng.choice(_LINES) for _ in range(rng.randrange(5, 70)))
         files = ["--session", str(folder / f"{at}.session.jsonl"), "--out", str(folder / f"{at}.metric.json")]
-        asked = [sys.executable, "-m", "elicit_app", "ask", rng.choice(STUDIES[:3]), *files]
+        asked = [sys.executable, "-m", "elicit_app", "ask", rng.choice(studies), *files]
         told = subprocess.run(asked, input=lines.encode(), capture_output=True, timeout=_PATIENCE, check=False)
         if told.returncode not in (0, 1, 2) or b"Traceback" in told.stderr:
             faults.append(f"{lines!r}: {told.stderr.decode(errors='replace')[-1000:]}")
@@ -191,11 +212,12 @@ def main() -> int:
     rng = random.Random(given.seed)
     with tempfile.TemporaryDirectory(prefix="random-use-") as place:
         folder = Path(place)
-        used = RandomUse(rng, folder)
+        studies = studies_in(folder)
+        used = RandomUse(rng, folder, studies)
         used.use(given.minutes)
         used.window.close()
         used._wait(2_000)
-        faults = used.faults + transcripts(given.transcripts, rng, folder)
+        faults = used.faults + transcripts(given.transcripts, rng, folder, studies)
         sessions = [path for path in folder.rglob("*.session.jsonl") if "backups" not in path.parts]
         faults += unsound(sessions)
     acts = ", ".join(f"{page} {times}" for page, times in used.pages.most_common())

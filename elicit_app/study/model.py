@@ -303,8 +303,15 @@ LONGEST_CONSEQUENCE = 45
 
 
 def default_wording(classes: Sequence[str], case: str = "case", cases: str = "cases") -> Wording:
-    """Return generic words: "Melanoma called naevus", "melanoma cases called naevus"; a class 7 is "class 7"."""
-    names = [f"class {name}" if name.lstrip("+-").isdigit() else name for name in classes]
+    """Return generic words: "Melanoma called naevus", "melanoma cases called naevus"; a class 7 is "class 7".
+
+    So is a class A, because the results of a question are called A and B.
+    """
+    like_a_result = any(name.lower() in ("a", "b") for name in classes)
+    names = [
+        f"class {name}" if name.lstrip("+-").isdigit() or (like_a_result and len(name) <= 2) else name
+        for name in classes
+    ]
     many = tuple(f"{name} {cases}" for name in names)
     k = len(names)
 

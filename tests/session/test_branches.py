@@ -55,9 +55,9 @@ def test_what_is_the_same_is_joined_and_counted() -> None:
     left = np.diag([10, 10, 10, 10, 10]).astype(np.int64)
     right = left.copy()
     right[0] = [8, 2, 0, 0, 0]
-    shown = branches(left, right, default_wording(list("abcde")), condensed=True)
-    assert [(branch.truth, branch.total) for branch in shown] == [("a", 10), ("4 others", 40)]
-    assert [leaf.called for leaf in shown[0].leaves] == ["a", "b", "3 others"]
+    shown = branches(left, right, default_wording(list("vwxyz")), condensed=True)
+    assert [(branch.truth, branch.total) for branch in shown] == [("v", 10), ("4 others", 40)]
+    assert [leaf.called for leaf in shown[0].leaves] == ["v", "w", "3 others"]
     assert [(leaf.called, leaf.left, leaf.correct) for leaf in shown[1].leaves] == [
         ("the same", 40, True),
         ("something else", 0, False),

@@ -424,7 +424,7 @@ def test_files_bring_their_own_words():
         ("a", "b", "c"), (1, 1, 1), "dlpm", consequences=(Consequence("a", None, "Lost a"),), provenance=Provenance()
     )
     assert wording_of(any_wrong).any_mistake[0].name == "Lost a"
-    assert wording_of(any_wrong).any_mistake[1].name == "B called something else"
+    assert wording_of(any_wrong).any_mistake[1].name == "Class b called something else"
 
 
 @pytest.mark.parametrize(

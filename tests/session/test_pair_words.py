@@ -199,6 +199,23 @@ def test_more_differences_than_rows_are_folded_and_said() -> None:
     )
 
 
+def test_classes_called_as_the_results_are_get_a_noun() -> None:
+    """Grades, blood groups, influenza: "97 fewer B cases called A than B" says nothing."""
+    assert default_wording(["A", "B", "AB", "0", "weak"]).class_one == (
+        "class A",
+        "class B",
+        "class AB",
+        "class 0",
+        "weak",
+    )
+    assert default_wording(["b", "c"]).class_one == ("class b", "class c")
+    assert default_wording(["ja", "no"]).class_one == ("ja", "no")
+    wording = default_wording(["A", "B", "C"])
+    left, right = counts([9, 1, 0], [0, 8, 2], [0, 0, 5]), counts([9, 1, 0], [4, 6, 0], [0, 0, 5])
+    said = compare_pair(left, right, wording, 25, "lpm").strip.sentence
+    assert said == "B: 2 fewer class B cases called class C, 4 more class B cases called class A than A"
+
+
 def test_one_case_is_singular() -> None:
     left, right = counts([9, 1], [0, 1]), counts([10, 0], [0, 1])
     view = compare_pair(left, right, plain_wording(2), 11, "lpm")
