@@ -17,7 +17,7 @@ import threading
 import time
 import traceback
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -178,25 +178,28 @@ def studies_in(folder: Path) -> list[str]:
     return [*STUDIES, *map(str, (kept, sent, prices, prices_sent))]
 
 
-def transcripts(number: int, rng: random.Random, folder: Path, studies: Sequence[str]) -> list[str]:
-    """Type random lines into `elicit ask`, and return what failed."""
-    faults = []
+def transcripts(
+    number: int, rng: random.Random, folder: Path, studies: Sequence[str]
+) -> tuple[list[str], dict[Path, str]]:
+    """Type random lines into `elicit ask`; return what failed, and the study of each session."""
+    faults, begun = [], {}
     for at in range(number):
         lines = "\n".join(rng.choice(_LINES) for _ in range(rng.randrange(5, 70)))
         files = ["--session", str(folder / f"{at}.session.jsonl"), "--out", str(folder / f"{at}.metric.json")]
-        asked = [sys.executable, "-m", "elicit_app", "ask", rng.choice(studies), *files]
+        begun[folder / f"{at}.session.jsonl"] = study = rng.choice(studies)
+        asked = [sys.executable, "-m", "elicit_app", "ask", study, *files]
         told = subprocess.run(asked, input=lines.encode(), capture_output=True, timeout=_PATIENCE, check=False)
         if told.returncode not in (0, 1, 2) or b"Traceback" in told.stderr:
             faults.append(f"{lines!r}: {told.stderr.decode(errors='replace')[-1000:]}")
-    return faults
+    return faults, begun
 
 
-def unsound(sessions: list[Path]) -> list[str]:
-    """Return why sessions cannot be opened, if any cannot."""
+def unsound(sessions: Iterable[Path], begun: Mapping[Path, str]) -> list[str]:
+    """Return why sessions cannot be opened, if any cannot; those in `begun` are not beside their study."""
     faults = []
     for path in sessions:
         try:
-            Session.open(path).close()
+            Session.open(path, open_study(begun[path]) if path in begun else None).close()
         except Exception as error:
             faults.append(f"{path.name}: {error}")
     return faults
@@ -217,9 +220,9 @@ def main() -> int:
         used.use(given.minutes)
         used.window.close()
         used._wait(2_000)
-        faults = used.faults + transcripts(given.transcripts, rng, folder, studies)
+        failed, begun = transcripts(given.transcripts, rng, folder, studies)
         sessions = [path for path in folder.rglob("*.session.jsonl") if "backups" not in path.parts]
-        faults += unsound(sessions)
+        faults = used.faults + failed + unsound(sessions, begun)
     acts = ", ".join(f"{page} {times}" for page, times in used.pages.most_common())
     print(f"{used.pages.total():,} acts ({acts}), {given.transcripts} transcripts, {len(sessions)} sessions")
     print("\n".join([f"{len(faults)} faults", *faults]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -300,18 +301,21 @@ def _add(digest: hashlib._Hash, array: NDArray[np.float64] | NDArray[np.int64]) 
 
 
 LONGEST_CONSEQUENCE = 45
+_ROMAN = re.compile("[IVX]+")
 
 
 def default_wording(classes: Sequence[str], case: str = "case", cases: str = "cases") -> Wording:
-    """Return generic words: "Melanoma called naevus", "melanoma cases called naevus"; a class 7 is "class 7".
+    """Return generic words: "Melanoma called naevus", "melanoma cases called naevus".
 
-    So is a class A, because the results of a question are called A and B.
+    Numbers get a noun: "class 7", "class 2+", "class II". So do A and B, as the results of a question are called.
     """
     like_a_result = any(name.lower() in ("a", "b") for name in classes)
-    names = [
-        f"class {name}" if name.lstrip("+-").isdigit() or (like_a_result and len(name) <= 2) else name
-        for name in classes
-    ]
+
+    def named(name: str) -> str:
+        numbered = not any(map(str.isalpha, name)) or _ROMAN.fullmatch(name)
+        return f"class {name}" if numbered or (like_a_result and len(name) <= 2) else name
+
+    names = [named(name) for name in classes]
     many = tuple(f"{name} {cases}" for name in names)
     k = len(names)
 

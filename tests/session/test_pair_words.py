@@ -199,7 +199,7 @@ def test_more_differences_than_rows_are_folded_and_said() -> None:
     )
 
 
-def test_classes_called_as_the_results_are_get_a_noun() -> None:
+def test_numbers_and_classes_called_as_the_results_are_get_a_noun() -> None:
     """Grades, blood groups, influenza: "97 fewer B cases called A than B" says nothing."""
     assert default_wording(["A", "B", "AB", "0", "weak"]).class_one == (
         "class A",
@@ -209,6 +209,7 @@ def test_classes_called_as_the_results_are_get_a_noun() -> None:
         "weak",
     )
     assert default_wording(["b", "c"]).class_one == ("class b", "class c")
+    assert default_wording(["2+", "1.5", "III"]).class_one == ("class 2+", "class 1.5", "class III")
     assert default_wording(["ja", "no"]).class_one == ("ja", "no")
     wording = default_wording(["A", "B", "C"])
     left, right = counts([9, 1, 0], [0, 8, 2], [0, 0, 5]), counts([9, 1, 0], [4, 6, 0], [0, 0, 5])
