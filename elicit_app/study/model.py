@@ -301,19 +301,21 @@ def _add(digest: hashlib._Hash, array: NDArray[np.float64] | NDArray[np.int64]) 
 
 
 LONGEST_CONSEQUENCE = 45
-_ROMAN = re.compile("[IVX]+")
+_MISREAD = re.compile("[IVX]+|(?i:all|any|both|correct|different|false|left|no|none|others?|right|same|true|wrong|yes)")
+"""Names that sentences turn into something else: "12 fewer no cases called yes"."""
 
 
 def default_wording(classes: Sequence[str], case: str = "case", cases: str = "cases") -> Wording:
     """Return generic words: "Melanoma called naevus", "melanoma cases called naevus".
 
-    Numbers get a noun: "class 7", "class 2+", "class II". So do A and B, as the results of a question are called.
+    Numbers get a noun: "class 7", "class 2+", "class II". So do A and B, as the results of a question are called, and
+    names like "no".
     """
     like_a_result = any(name.lower() in ("a", "b") for name in classes)
 
     def named(name: str) -> str:
-        numbered = not any(map(str.isalpha, name)) or _ROMAN.fullmatch(name)
-        return f"class {name}" if numbered or (like_a_result and len(name) <= 2) else name
+        misread = _MISREAD.fullmatch(name) or (like_a_result and len(name) <= 2)
+        return f"class {name}" if misread or not any(map(str.isalpha, name)) else name
 
     names = [named(name) for name in classes]
     many = tuple(f"{name} {cases}" for name in names)

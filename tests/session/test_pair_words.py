@@ -210,7 +210,8 @@ def test_numbers_and_classes_called_as_the_results_are_get_a_noun() -> None:
     )
     assert default_wording(["b", "c"]).class_one == ("class b", "class c")
     assert default_wording(["2+", "1.5", "III"]).class_one == ("class 2+", "class 1.5", "class III")
-    assert default_wording(["ja", "no"]).class_one == ("ja", "no")
+    assert default_wording(["ja", "nein"]).class_one == ("ja", "nein")
+    assert default_wording(["No", "other", "weak"]).class_one == ("class No", "class other", "weak")
     wording = default_wording(["A", "B", "C"])
     left, right = counts([9, 1, 0], [0, 8, 2], [0, 0, 5]), counts([9, 1, 0], [4, 6, 0], [0, 0, 5])
     said = compare_pair(left, right, wording, 25, "lpm").strip.sentence
