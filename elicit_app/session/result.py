@@ -33,7 +33,7 @@ from elicit_app.study.writing import write_problem
 from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates
 from metrics.elicited.exchange import headline_of, with_quality
 from metrics.elicited.family import MistakeKey, family_of, is_fraction, linear_family
-from metrics.elicited.metric_parts import DEVIATIONS, intervals_around, kept_draws, ranges_of_draws
+from metrics.elicited.metric_parts import DEVIATIONS, NOT_TO_DECIDE_BY, intervals_around, kept_draws, ranges_of_draws
 from metrics.measures.concern import ConcernScore
 from metrics.policies.cases import Practice
 from metrics.policies.judging import CostsByPrevalence, Judge, ModelPolicies
@@ -103,7 +103,7 @@ def _parts_of_result(session: Session) -> Iterator[ResultView | None]:
         date=_day(state),
         can_export=session.can_export,
         notes=(
-            *models_under_prices(study, outcome),
+            *models_under_prices(study, outcome, metric.quality.provisional),
             *_known_before(session, outcome),
             *outcome.notes,
             *reliance_on_prior(outcome, n_answered(state.history)),
@@ -117,10 +117,15 @@ def _parts_of_result(session: Session) -> Iterator[ResultView | None]:
     )
 
 
-def models_under_prices(study: Study, outcome: Outcome) -> tuple[str, ...]:
-    """Return which counted model does best under elicited prices; nothing if mistakes were asked about."""
+def models_under_prices(study: Study, outcome: Outcome, provisional: str | None = None) -> tuple[str, ...]:
+    """Return which counted model does best under elicited prices, unless there is a reason not to decide by them.
+
+    Nothing is returned if mistakes were asked about.
+    """
     if study.wording.priced is None or study.pack is None or len(study.pack.models) < 2:
         return ()
+    if provisional in NOT_TO_DECIDE_BY:
+        return (f"Which model does better is left open, because {provisional}.",)
     names = [model.name for model in study.pack.models]
     worth = np.array([np.diagonal(model.usual) for model in study.pack.models], dtype=np.float64)
     best = int((worth @ outcome.weights).argmax())

@@ -25,6 +25,7 @@ from elicit_app.study.amounts import ItemAmounts, ReadAmounts, priced_scores, re
 from elicit_app.study.making import create_amounts_study
 from metrics import ElicitedMetric, exchange_rates, penalized_multilabel_score, relevance_score
 from metrics.elicited.kinds import multilabel_amounts
+from metrics.elicited.metric_parts import UNTRUSTED
 
 
 def write(path, header, rows):
@@ -166,6 +167,9 @@ def test_the_result_says_which_model_does_better_under_the_prices(folder, prices
     assert "given the answers alone" in note
     assert "scoring the models' predictions with the metric file shows how certain this is" in note
     assert models_under_prices(open_study("wine"), outcome) == ()
+    left_open = "Which model does better is left open, because the answers do not hang together."
+    assert models_under_prices(labels_study(folder), outcome, UNTRUSTED) == (left_open,)
+    assert models_under_prices(labels_study(folder), outcome, "they rest on 3 answers only") == (note,)
 
 
 def test_only_bayes_asks_about_amounts(folder):
