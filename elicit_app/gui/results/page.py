@@ -157,7 +157,8 @@ TABS = (
     ("Other prevalence", "Prevalence"),
     ("Costs and files", "Costs"),
 )
-_TO_DO, _RATES, _DETAILS, _PREVALENCE = 0, 1, 2, 3
+_TO_DO, _RATES, _DETAILS, _PREVALENCE, _COSTS = range(5)
+_FILES = "Files", "Files"  # of a metric of prices, which has no table of costs
 _SAVE = {REPORT: "Save report…", METRIC: "Save metric file…", TO_SEND_BACK: "Save my answers…"}
 _ROC, _TABLES = "ROC curve", "What each model does, as tables"
 _WIDEST_GAP, _NARROWEST_GAP = theme.XL, theme.S
@@ -190,6 +191,11 @@ class TabStrip(Painted, QTabBar):
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._fit()
+
+    def rename(self, tab: int, names: tuple[str, str]) -> None:
+        """Give a tab another name and short name, shown with the next `hide_tabs`."""
+        self._names = (*self._names[:tab], names, *self._names[tab + 1 :])
+        self.setAccessibleTabName(tab, names[0])
 
     def hide_tabs(self, hidden: tuple[int, ...]) -> None:
         for tab in range(self.count()):
@@ -286,6 +292,7 @@ class ResultsPage(HeadedPage):
         if study.answered_elsewhere:
             self._save_format = TO_SEND_BACK
         self.save.setText(_SAVE[self._save_format])
+        self.tabs.rename(_COSTS, TABS[_COSTS] if study.wording.priced is None else _FILES)
         self._show_tabs(elsewhere=study.pack is not None)
         told = (expert, counted(view.answers, "answer"), view.date.replace(" ", NO_BREAK))
         self.header.say(f"Result: {study.title}", ", ".join(part for part in told if part))

@@ -94,6 +94,8 @@ def test_the_result_is_saved_as_a_metric_and_shows_no_costs_of_classes(shown, vi
     page = shown(ResultsPage())
     page.show_result(views[1], study)
     assert page.save.text() == "Save metric file…"
+    named = [page.tabs.tabText(tab) for tab in range(page.tabs.count()) if page.tabs.isTabVisible(tab)]
+    assert named == ["What you told us", "Files"]
     assert page.rates._plot.accessibleName().startswith("How much each amount counts")
     assert [page.costs.costs.isHidden(), page.costs.releases.isHidden(), page.costs.weights.isHidden()] == [True] * 3
     assert page.costs.files.isVisibleTo(page.costs)
