@@ -44,7 +44,8 @@ ENOUGH_BASES = 2  # answered questions with a common base that this requires
 MOSTLY_KEPT = 0.5  # probability above which some result shown is taken to keep the limit
 PRIOR_OF_LINEAR = 0.8  # the rivals share the rest
 SHARE_OF_NAMED = 0.25  # prior probability of a named rival when all hypotheses are compared with chance
-EQUAL_COSTS = 0.4  # equal costs need no weights either and mostly agree with F1, which has to be twice as good
+_UNEVEN, _BY_SHARES = 4.0, 0.5  # if classes are so many times as frequent: linear people who go by shares
+EQUAL_COSTS = 0.4  # equal costs, of cases or of shares, need no weights either: F1 and worst recall mostly agree
 
 _PARTICLES, _DRAWS, _USUAL = 600, 4_000, 300
 _COUNTS_TRIED = 400  # counts tried along a scale, to find where a score is the same on both sides
@@ -72,12 +73,16 @@ class Linearity:
         Number of answers to questions with a common base, which are designed to detect felt counts.
     limit_kept_probability : float
         Under "threshold", the probability that any result shown keeps the limit; if none does, one class alone counted.
+    log_by_shares : float
+        Natural logarithm of how much better linear costs explain the answers if shares of a class, not its cases, are
+        expected to weigh about the same; 0 if they do not.
     """
 
     log_bayes_factors: dict[Rival, float]
     best_probabilities: dict[Rival, Matrix]
     n_common_bases: int = 0
     limit_kept_probability: float = 1.0
+    log_by_shares: float = 0.0
 
     @property
     def rival(self) -> Rival | None:
@@ -110,7 +115,7 @@ class Linearity:
         named, share = self.rival, (1.0 - PRIOR_OF_LINEAR) / len(self.log_bayes_factors)
         shares = {name: SHARE_OF_NAMED if name == named else share for name in self.log_bayes_factors}
         logs = [value + np.log(shares[name]) for name, value in self.log_bayes_factors.items()]
-        return float(logsumexp([np.log(PRIOR_OF_LINEAR), *logs]))
+        return self.log_by_shares + float(logsumexp([np.log(PRIOR_OF_LINEAR), *logs]))
 
     def probability_best(self, of_linear: Matrix) -> Matrix:
         """Return the probability that each model is the best, given that under linear costs, shape (models,)."""
@@ -129,25 +134,13 @@ class _Pairs(NamedTuple):
 
 
 class _Scales(NamedTuple):
-    """The named counts: both sides, in cases of `population`; shapes begin with n, the number of counts.
+    """The named counts: both sides, in cases of `population`; shapes begin with n, the number of counts."""
 
-    Parameters
-    ----------
-    true, predicted : ndarray of int, shape (n,)
-        The mistake whose count was moved.
-    moved : ndarray of shape (n, k, k)
-        The side on which it was moved, with none of this mistake.
-    other : ndarray of shape (n, k, k)
-        The other side.
-    population : ndarray of shape (n,)
-        Cases of each side.
-    """
-
-    true: NDArray[np.intp]
+    true: NDArray[np.intp]  # the mistake whose count was moved
     predicted: NDArray[np.intp]
-    moved: Matrix
-    other: Matrix
-    population: Matrix
+    moved: Matrix  # (n, k, k): the side on which it was moved, with none of this mistake
+    other: Matrix  # (n, k, k): the other side
+    population: Matrix  # cases of each side
 
     @classmethod
     def of(cls, counts: Sequence[Asked], n_classes: int) -> _Scales:
@@ -183,21 +176,11 @@ class _Scales(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Answered:
-    """The answers in the form that all rivals share: the same choices and the same counts.
+    """The answers in the form that all rivals share: the same choices and the same counts."""
 
-    Parameters
-    ----------
-    evidence : Evidence
-        The answers as linear costs see them.
-    pairs : _Pairs
-        Pairs of the choices; a moved count is where the person left it.
-    scales : _Scales
-        Scales of the counts.
-    """
-
-    evidence: Evidence
-    pairs: _Pairs
-    scales: _Scales
+    evidence: Evidence  # as linear costs see them
+    pairs: _Pairs  # of the choices; a moved count is where the person left it
+    scales: _Scales  # of the counts
 
     @classmethod
     def of(cls, history: Sequence[Asked], prior: WeightPrior) -> _Answered:
@@ -208,18 +191,10 @@ class _Answered:
         return cls(evidence(history, prior), _pairs_of(choices, (k, k)), _Scales.of(counts, k))
 
     def log_likelihood(self, response: ResponseModel, person: Person, latent: Matrix, exact: Matrix) -> Matrix:
-        """Return the log-likelihood, shape (draws,).
+        """Return the log-likelihood, shape (draws,), of answers of the drawn persons.
 
-        Parameters
-        ----------
-        response : ResponseModel
-            Model of how answers arise.
-        person : Person
-            The draws of how the person answers.
-        latent : ndarray of shape (draws, choices)
-            Preferences for the first side.
-        exact : ndarray of shape (draws or 1, counts)
-            Logarithms of the amounts at which both sides are equally bad.
+        `latent`, (draws, choices), are preferences for the first side, and `exact`, (draws or 1, counts), logarithms of
+        the amounts at which both sides are equally bad.
         """
         choices, points = self.evidence
         fit = np.zeros(len(person.lapse))
@@ -258,6 +233,9 @@ def check_linearity(
     prior, answered = belief.prior, _Answered.of(history, belief.prior)
     usual = _Pairs(*typical[rng.integers(len(typical), size=(2, _USUAL))])
     weighted = _Weighted(prior, belief.response)
+    by_shares = weighted.evidence_by_shares(answered, models[0].sum(axis=1), rng.spawn(1)[0])
+    better = max(0.0, by_shares + float(np.log(_BY_SHARES)) - log_evidence)
+    linear = log_evidence + better
     found: dict[Rival, float] = {}
     best_probabilities: dict[Rival, Matrix] = {}
     felt = weighted.felt(answered, _felt_points(history, prior))
@@ -266,16 +244,17 @@ def check_linearity(
     best_probabilities["concave"] = shares_of_best(weights @ _gains_of_each(models, prior, POWER).T)
     limited = _Limited(prior, belief.response, usual)
     evidence_of_limit, draws = limited.limited_evidence(answered, rng)
-    found["threshold"] = evidence_of_limit - log_evidence
+    found["threshold"] = evidence_of_limit - linear
     best_probabilities["threshold"] = shares_of_best(limited.utilities(draws, models))
     limit_kept_probability = limited.limit_kept_probability(draws, _pairs_of(history, models.shape[1:]))
     scores: tuple[tuple[Rival, Utilities], ...] = (("minimax", _worst_recall), ("f1", macro_f1))
-    of_equal = _evidence_of_a_score(partial(_equal_costs, prior), answered, usual, rng) + np.log(EQUAL_COSTS)
+    plain: list[Utilities] = [partial(_equal_costs, prior), *([_mean_recall] if np.isfinite(by_shares) else [])]
+    of_equal = max(_evidence_of_a_score(score, answered, usual, rng) for score in plain) + np.log(EQUAL_COSTS)
     for name, score in scores:
-        found[name] = _evidence_of_a_score(score, answered, usual, rng) - max(log_evidence, of_equal)
+        found[name] = _evidence_of_a_score(score, answered, usual, rng) - max(linear, of_equal)
         best_probabilities[name] = shares_of_best(score(models)[None])
     n_common_bases = sum(one.question.common_base and one.answer.choice is not Choice.UNSURE for one in history)
-    return Linearity(found, best_probabilities, n_common_bases, limit_kept_probability)
+    return Linearity(found, best_probabilities, n_common_bases, limit_kept_probability, better)
 
 
 def _pairs_of(shown: Sequence[Asked], shape: tuple[int, ...]) -> _Pairs:
@@ -329,6 +308,10 @@ def _equal_costs(prior: WeightPrior, matrices: Matrix) -> Matrix:
     return np.asarray(_gains_of_each(matrices, prior, 1.0).sum(axis=-1))
 
 
+def _mean_recall(matrices: Matrix) -> Matrix:
+    return np.asarray(1.0 - miss_rates(matrices).mean(axis=-1))
+
+
 def _worst_recall(matrices: Matrix) -> Matrix:
     return np.asarray(1.0 - miss_rates(matrices).max(axis=-1))
 
@@ -339,14 +322,27 @@ class _Weighted:
     def __init__(self, prior: WeightPrior, response: ResponseModel) -> None:
         self.prior, self.response = prior, response
 
-    def straight(self, answered: _Answered) -> LogDensity:
-        """Return the log-likelihood of linear costs."""
+    def straight(self, answered: _Answered, centre: Matrix | float = 0.0) -> LogDensity:
+        """Return the log-likelihood of linear costs, whose logarithms are expected about `centre`."""
         gains = _gains(answered.pairs, self.prior, 1.0)
 
         def latent(weights: Matrix, person: Person) -> Matrix:
             return self.response.latent(weights, person, gains)
 
-        return self._log_likelihood(answered, latent, answered.evidence.points)
+        return self._log_likelihood(answered, latent, answered.evidence.points, centre)
+
+    def evidence_by_shares(self, answered: _Answered, shares: Matrix, rng: np.random.Generator) -> float:
+        """Return the log-evidence for linear costs if shares of all classes, (k,), are expected to weigh the same.
+
+        Misses of a rare class then cost much more, as in screening. -inf if no class is rare.
+        """
+        if not shares.min() > 0 or shares.max() < _UNEVEN * shares.min():
+            return -np.inf
+        true = [key.true for key in family_of(self.prior.family).mistakes(self.prior.n_classes)]
+        centre = -np.log(shares)[true]
+        likelihood = self.straight(answered, centre)
+        log_evidence, _ = completed(annealing(_PARTICLES, self.prior.size + N_PARAMETERS, likelihood, rng))
+        return log_evidence - _log_allowed(self.prior, rng, centre)
 
     def felt(self, answered: _Answered, points: EqualPoints) -> LogDensity:
         """Return the log-likelihood of felt counts, in terms of the equivalent linear person; `points` are as felt.
@@ -364,11 +360,13 @@ class _Weighted:
 
         return self._log_likelihood(answered, latent, points)
 
-    def _log_likelihood(self, answered: _Answered, latent: Latent, points: EqualPoints) -> LogDensity:
+    def _log_likelihood(
+        self, answered: _Answered, latent: Latent, points: EqualPoints, centre: Matrix | float = 0.0
+    ) -> LogDensity:
         m = self.prior.size
 
         def log_likelihood(draws: Matrix) -> Matrix:
-            logs, person = self.prior.log_weights(draws[:, :m]), self.response.person(draws[:, m:])
+            logs, person = self.prior.log_weights(draws[:, :m]) + centre, self.response.person(draws[:, m:])
             weights = relative_weights(logs)
             exact = log_amounts(weights, points)
             fit = answered.log_likelihood(self.response, person, latent(weights, person), exact)
@@ -410,11 +408,7 @@ class _Limited:
             return np.asarray(np.where(self.prior.allowed(logs), fit, -1e9))
 
         log_evidence, draws = completed(annealing(_PARTICLES, m + N_PARAMETERS + 1, log_likelihood, rng))
-        if len(self.prior.order):
-            # The evidence for linear costs is conditional on the stated orders, so this one is too.
-            within = self.prior.allowed(self.prior.log_weights(rng.standard_normal((_DRAWS, m)))).mean()
-            log_evidence -= float(np.log(max(within, 1.0 / _DRAWS)))
-        return log_evidence, draws
+        return log_evidence - _log_allowed(self.prior, rng), draws
 
     def limit_kept_probability(self, draws: Matrix, shown: _Pairs) -> float:
         """Return the share of draws whose limit is kept by some side that was shown."""
@@ -431,19 +425,19 @@ class _Limited:
         return np.asarray(np.where(over > 0, linear.min() - 1.0 - over, linear))
 
 
+def _log_allowed(prior: WeightPrior, rng: np.random.Generator, centre: Matrix | float = 0.0) -> float:
+    """Return the log-probability of the stated orders; the evidence for linear costs is conditional on them."""
+    if not len(prior.order):
+        return 0.0
+    within = prior.allowed(prior.log_weights(rng.standard_normal((_DRAWS, prior.size))) + centre).mean()
+    return float(np.log(max(within, 1.0 / _DRAWS)))
+
+
 def _within_limits(linear: Matrix, limit: Matrix, gravest: NDArray[np.intp], scales: _Scales) -> Matrix:
     """Return log D at which both sides are equally bad if the misses of one class are limited, shape (draws, n).
 
-    Parameters
-    ----------
-    linear : ndarray of shape (draws, n)
-        log D without a limit.
-    limit : ndarray of shape (draws,)
-        The largest acceptable miss rate.
-    gravest : ndarray of int, shape (draws,)
-        The class to which the limit applies.
-    scales : _Scales
-        The counts.
+    `linear`, (draws, n), is log D without a limit, `limit`, (draws,), the largest acceptable miss rate of the class
+    `gravest`, (draws,).
     """
     rows = scales.other.sum(axis=2)
     ours, theirs = ((rows - np.diagonal(side, axis1=1, axis2=2))[:, gravest].T for side in (scales.moved, scales.other))

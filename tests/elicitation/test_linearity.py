@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
+from elicit_app.elicitation import LPM, Bayes, Cases, LinearOracle, run
 from elicit_app.elicitation.belief import ParticlePosterior
 from elicit_app.elicitation.linearity import BAYES_FACTORS, MOSTLY_KEPT, Linearity, check_linearity
 from elicit_app.elicitation.oracles import UtilityOracle
@@ -185,6 +187,27 @@ class TestRivals:
         moved = Answer(Choice.EQUAL, moved=Moved("first", int(cell[0]), int(cell[1]), count, count))
         found = checked([Asked(question, moved), Asked(question, Answer(Choice.UNSURE))])
         assert all(np.isfinite(value) for value in found.log_bayes_factors.values())
+
+
+class TestARareClass:
+    """Screening: in .4 % of the cases a miss costs hundreds of false alarms, which the prior hardly expects."""
+
+    @pytest.mark.parametrize(("ratio", "rival"), [(300.0, "minimax"), (1_000.0, "threshold")])
+    def test_linear_people_are_not_taken_for_others_who_need_no_weights(self, ratio, rival):
+        rng = np.random.default_rng(7)
+        well = rng.random(20_000) >= 0.004
+        ill = expit(2.6 * (rng.standard_normal(20_000) + np.where(well, 0.0, 2.6)) - 8.9)
+        cases = Cases.counted(well.astype(int), np.column_stack([ill, 1 - ill]))
+        bayes = Bayes([cases], family="lpm", seed=1, population=100_000, questions=14, answers="choice")
+        _, asked = run(bayes, LinearOracle(LPM.weight_matrix(LPM.normalise(np.array([-ratio, -1.0])))))
+        found = bayes.linearity(asked)
+        assert found.rival is None, found.log_bayes_factors
+        assert found.log_over_linear > found.log_by_shares + np.log(0.5) > 1
+        before = {name: value + found.log_by_shares for name, value in found.log_bayes_factors.items()}
+        assert before[rival] > np.log(BAYES_FACTORS[rival]), "the case this is about"
+
+    def test_where_no_class_is_rare_nothing_changes(self):
+        assert checked(answers(power(COSTS, 1.0), at_random(8, 1))).log_by_shares == 0.0
 
 
 class TestBestModel:
