@@ -326,12 +326,19 @@ def population_for(prevalence: NDArray[np.float64] | Sequence[float]) -> int:
     return next((size for size in POPULATIONS if round(rarest * size, 6) >= _RAREST), POPULATIONS[-1])
 
 
+_RARE = 4.0  # a class that is so many times less frequent than the other one
+
+
 def yardstick_for(study: Study) -> tuple[int, int]:
     """Return (true, predicted) of the most frequent mistake, summed over the most probable classes of all models.
 
     In a synthetic study the rule is to predict the most probable class. Ties go to the first mistake in row-major
-    order.
+    order. If one of two classes is rare it is a false alarm: the most probable class is then hardly ever the rare one,
+    so that misses are frequent, but whoever looks for something rare counts in false alarms.
     """
+    shares = study.prevalence
+    if study.n_classes == 2 and shares.max() >= _RARE * shares.min():
+        return int(shares.argmax()), int(shares.argmin())
     counted = np.sum(study.usual_counts, axis=0) if study.distribution is None else study.distribution.usual
     errors = np.where(error_cells(study.n_classes), counted, -1)
     true, predicted = divmod(int(errors.argmax()), study.n_classes)

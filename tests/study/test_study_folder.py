@@ -334,3 +334,19 @@ def test_what_cannot_be_written_is_named_as_it_was_asked_for(tmp_path):
         write_whole(made / "no folder" / "model.parquet", b"")
     assert f"{tmp_path / 'mine' / 'no folder' / 'model.parquet'} could not be written" in str(told.value)
     assert not [*tmp_path.iterdir()]
+
+
+def test_where_one_of_two_classes_is_rare_false_alarms_are_the_unit(tmp_path):
+    """Models that hardly ever call the rare class miss more than they call falsely."""
+
+    def made(ill, missed, alarms):
+        rows = [("ill", 0.4 if at < missed else 0.6) for at in range(ill)]
+        rows += [("well", 0.6 if at < alarms else 0.4) for at in range(100 - ill)]
+        text = "\n".join(["y_true,proba_ill,proba_well", *(f"{true},{p},{1 - p:.1f}" for true, p in rows)])
+        file = tmp_path / f"{ill}.csv"
+        file.write_text(f"{text}\n")
+        return create_study(tmp_path / f"{ill}", [file]).yardstick
+
+    assert made(10, 8, 2) == (1, 0), "a false alarm"
+    assert made(90, 2, 8) == (0, 1)
+    assert made(40, 8, 2) == (0, 1), "the most frequent mistake"
