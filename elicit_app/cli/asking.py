@@ -267,8 +267,8 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
     )
     setting = as_packed(study, setting)
     given = {name: (getattr(options, name), getattr(setting, name)) for name in ("procedure", "family", "purpose")}
-    if left_out := different({f"--{name}": both for name, both in given.items() if name in fixed}):
-        output.line(console, f"This study is answered without {left_out}.")
+    if without := answered_without({f"--{name}": both for name, both in given.items() if name in fixed}):
+        output.line(console, without)
     # Reject invalid options before the person is asked anything.
     orders = stated_orders(setting, study.classes)
     _print_stated_orders(stated_words(orders, study.wording, setting.family), console)
@@ -332,12 +332,18 @@ def _print_ignored_options(options: AskOptions, session: Session, console: Conso
         "--seed": (options.seed, begun.seed),
         "--never-worse": (read_orders(options.never_worse, session.study.classes), setting.orders or None),
     }
-    left_out = different(given)
+    left_out = _different(given)
     if left_out:
         output.line(console, f"The session goes on as it was begun, without {left_out}.")
 
 
-def different(given: Mapping[str, tuple[object, object]]) -> str:
+def answered_without(given: Mapping[str, tuple[object, object]]) -> str:
+    """Return which options, as typed, a study overrides; parameters as in `_different`; empty if it overrides none."""
+    left_out = _different(given)
+    return f"This study is answered without {left_out}." if left_out else ""
+
+
+def _different(given: Mapping[str, tuple[object, object]]) -> str:
     """Return the options, as typed, whose values differ from those in use; each has both, None if it was not given."""
     both = ((name, wanted) for name, (wanted, used) in given.items() if wanted not in (None, used))
     return ", ".join(f"{name} {_as_typed(wanted)}" for name, wanted in both)

@@ -292,7 +292,7 @@ def pack(
     force: Force = False,
 ) -> None:
     """Write a study for experts elsewhere into one file: the words and what may be asked, without any cases."""
-    from elicit_app.cli.asking import different
+    from elicit_app.cli.asking import answered_without
     from elicit_app.session.packing import opinions_of, pack_path, packed, write_pack
     from elicit_app.study import open_study
 
@@ -300,8 +300,8 @@ def pack(
     opened = open_study(study)
     setting = _setting(opened, purpose or opened.purpose, family or "lpm", questions, tuple(never_worse or ()))
     given = {"--family": (family, setting.family), "--purpose": (purpose, setting.purpose)}
-    if left_out := different(given):
-        print(f"This study is answered without {left_out}.")
+    if without := answered_without(given):
+        print(without)
     with output.progress("Reading answers") as advance:
         opinions = opinions_of(opened, lambda done, of: advance(1, of)) if round == 2 else ()
     path = write_pack(packed(opened, setting, opinions), out)

@@ -45,7 +45,9 @@ MOSTLY_KEPT = 0.5  # probability above which some result shown is taken to keep 
 PRIOR_OF_LINEAR = 0.8  # the rivals share the rest
 SHARE_OF_NAMED = 0.25  # prior probability of a named rival when all hypotheses are compared with chance
 _UNEVEN, _BY_SHARES = 4.0, 0.5  # if classes are so many times as frequent: linear people who go by shares
-EQUAL_COSTS = 0.4  # equal costs, of cases or of shares, need no weights either: F1 and worst recall mostly agree
+# Equal costs, of cases or of shares, need no weights either and mostly agree with F1 and worst recall, which have to be
+# twice as good.
+EQUAL_COSTS = 0.4
 
 _PARTICLES, _DRAWS, _USUAL = 600, 4_000, 300
 _COUNTS_TRIED = 400  # counts tried along a scale, to find where a score is the same on both sides
@@ -233,7 +235,7 @@ def check_linearity(
     prior, answered = belief.prior, _Answered.of(history, belief.prior)
     usual = _Pairs(*typical[rng.integers(len(typical), size=(2, _USUAL))])
     weighted = _Weighted(prior, belief.response)
-    by_shares = weighted.evidence_by_shares(answered, models[0].sum(axis=1), rng.spawn(1)[0])
+    by_shares = weighted.evidence_by_shares(answered, typical[0].sum(axis=1), rng.spawn(1)[0])
     better = max(0.0, by_shares + float(np.log(_BY_SHARES)) - log_evidence)
     linear = log_evidence + better
     found: dict[Rival, float] = {}

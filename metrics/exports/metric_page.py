@@ -182,7 +182,7 @@ def _provenance(metric: ElicitedMetric) -> list[tuple[str, str]]:
 def _setting(name: str, value: object) -> str:
     """Return a setting in plain text: "max cells 3"."""
     if isinstance(value, bool):
-        return f"{name.replace('_', ' ')} {'yes' if value else 'no'}"
+        value = "yes" if value else "no"
     shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
     return f"{name.replace('_', ' ')} {shown}"
 

@@ -147,10 +147,7 @@ def _previews(files: tuple[Path, ...], *, new: bool) -> tuple[FirstRows, ...] | 
         study = open_study(str(there[0]))
         note = f"This study of these predictions was there already, in the folder {there[0].name} beside them."
         return replace(study, notes=(*study.notes, note))
-    folder = folder_beside(files[0])
-    made = create_amounts_study(folder, files)
-    study = open_study(str(folder))
-    return replace(study, notes=(*study.notes, *made.notes))
+    return create_amounts_study(folder_beside(files[0]), files)
 
 
 def _study_of(files: tuple[Path, ...], maps: Maps) -> Study:
