@@ -12,7 +12,8 @@ policy also costs least under the expert's true values.
 
 Of all sittings it prints what known values would save, as the result says and as the true values have it: if decisions
 stay as they are, and if they follow the values. With --further it asks on instead, and prints what is said of further
-answers, and what the recommended policy then costs less.
+answers, and what the recommended policy then costs less. --only lesions is a made-up study of three classes, one of
+1.5 %, by two calibrated models; with --power 1 people mind equal shares of the classes equally.
 
 Real predictions are read from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA); without it their
 studies are omitted.
@@ -36,11 +37,13 @@ from elicit_app.elicitation.procedure import Outcome, Procedure
 from elicit_app.elicitation.questions import Progress
 from elicit_app.registry.entries import procedure_for, setting_of
 from elicit_app.session.result import judge_of
+from elicit_app.study import create_study
 from elicit_app.study.model import Study
 from metrics import ElicitedMetric, Provenance
 from metrics.policies.judging import Judge
 
 Floats = NDArray[np.float64]
+LESIONS = {"melanoma": 0.015, "nevus": 0.9, "keratosis": 0.085}
 STUDIES = ("breast-cancer", "wine", "traffic-light", "pneumonia", "emotions", "news")
 SAME_COST = 1e-9
 LENGTHS = (10, 15, 20, 30, 40, 60)  # answers after which further ones are looked at
@@ -96,13 +99,35 @@ def as_said(said: list[Progress]) -> Floats:
     return np.column_stack([(fewest <= left) & (left <= most), left > most, left < fewest]).astype(float)
 
 
-def sitting(study: Study, seed: int, wobble: float, spread: float, purpose: str) -> Sitting:
+def lesions(folder: Path) -> Study:
+    """Return a study of two calibrated models, with a rare class."""
+    shares, names = np.array(list(LESIONS.values())), np.array(list(LESIONS))
+    true = np.random.default_rng(15).choice(len(shares), 12_000, p=shares)
+    paths: list[Path] = []
+    for name, apart in (("one", 2.6), ("two", 2.2)):
+        scores = np.random.default_rng(len(paths)).standard_normal((len(true), len(shares)))
+        scores[np.arange(len(true)), true] += apart
+        proba = shares * np.exp(apart * scores)
+        paths.append(folder / f"{name}.npz")
+        np.savez(paths[-1], y_true=true, y_proba=proba / proba.sum(axis=1, keepdims=True), classes=names)
+    return create_study(folder / "lesions", paths)
+
+
+def drawn_costs(study: Study, rng: np.random.Generator, options: argparse.Namespace) -> Floats:
+    """Return log-costs (k^2 - k,) that grow with how rare a class is, by a power."""
+    k = study.n_classes
+    true = np.repeat(np.arange(k), k - 1)
+    around = -options.power * np.log(study.prevalence[true])
+    return np.asarray(around + rng.normal(0, options.spread, k * k - k))
+
+
+def sitting(study: Study, seed: int, options: argparse.Namespace) -> Sitting:
     """Ask one simulated expert, and compare the recommendation with that under the true values."""
     rng = np.random.default_rng((seed, 4))
-    k = study.n_classes
-    log_costs = rng.normal(0, spread, k * k - k)
+    log_costs = drawn_costs(study, rng, options)
+    purpose = None if options.purpose == "either" else options.purpose
     setting = setting_of("bayes", purpose=purpose, seed=seed).for_person()
-    outcome, said = asked_until_the_end(procedure_for(study, setting), person(log_costs, wobble, rng))
+    outcome, said = asked_until_the_end(procedure_for(study, setting), person(log_costs, options.wobble, rng))
     metric = ElicitedMetric.from_weights(study.classes, outcome.weights, outcome.family, samples=outcome.samples)
     found = judge_of(study, metric)
     known = judge_of(study, ElicitedMetric.from_cost_matrix(study.classes, LPM.costs(-np.exp(log_costs))))
@@ -126,16 +151,15 @@ def sitting(study: Study, seed: int, wobble: float, spread: float, purpose: str)
     )
 
 
-def asked_on(study: Study, seed: int, wobble: float, spread: float) -> tuple[Floats, Floats]:
+def asked_on(study: Study, seed: int, options: argparse.Namespace) -> tuple[Floats, Floats]:
     """Return what further answers save as said, shape (n, n), and what the recommended policy costs, shape (n,).
 
     Both are after each of `LENGTHS` answers, per 1,000 cases; what is said is for each of the lengths.
     """
     rng = np.random.default_rng((seed, 4))
-    k = study.n_classes
-    log_costs = rng.normal(0, spread, k * k - k)
+    log_costs = drawn_costs(study, rng, options)
     procedure = procedure_for(study, setting_of("bayes", purpose="costs", questions=max(LENGTHS), seed=seed))
-    _, asked = run(procedure, person(log_costs, wobble, rng))
+    _, asked = run(procedure, person(log_costs, options.wobble, rng))
     truth = ElicitedMetric.from_cost_matrix(study.classes, LPM.costs(-np.exp(log_costs))).cost_matrix
     said, costs = [], []
     for length in LENGTHS:
@@ -212,26 +236,29 @@ def _share(amounts: Floats, costs: Floats) -> tuple[float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=400, help="sittings over all studies")
-    parser.add_argument("--only", choices=STUDIES, help="of one study")
+    parser.add_argument("--only", choices=(*STUDIES, "lesions"), help="of one study")
     parser.add_argument("--wobble", type=float, default=0.4, help="of the log-ratios, at every answer")
     parser.add_argument("--spread", type=float, default=1.2, help="standard deviation of the true log-costs")
-    parser.add_argument("--purpose", choices=("choose", "costs", "both"), default="choose", help="of the answers")
+    parser.add_argument("--power", type=float, default=0.0, help="of the rarity of a class, by which its costs grow")
+    parser.add_argument(
+        "--purpose", choices=("choose", "costs", "both", "either"), default="choose", help="of the answers"
+    )
     parser.add_argument("--further", action="store_true", help="what further answers save, after 10 to 40")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     with TemporaryDirectory() as folder:
         names = [options.only] if options.only else list(STUDIES)
-        studies = {name: study for name in names if (study := opened(name, Path(folder))) is not None}
+        here = Path(folder)
+        found_here = {name: lesions(here) if name == "lesions" else opened(name, here) for name in names}
+        studies = {name: study for name, study in found_here.items() if study is not None}
         if options.further:
             chosen = [(names_in_turn(studies, number), options.seed + number) for number in range(options.runs)]
-            report_further([asked_on(studies[name], seed, options.wobble, options.spread) for name, seed in chosen])
+            report_further([asked_on(studies[name], seed, options) for name, seed in chosen])
             return
         found: dict[str, list[Sitting]] = {name: [] for name in studies}
         for number in range(options.runs):
             name = names_in_turn(studies, number)
-            found[name].append(
-                sitting(studies[name], options.seed + number, options.wobble, options.spread, options.purpose)
-            )
+            found[name].append(sitting(studies[name], options.seed + number, options))
             if number % 60 == 59:
                 report(f"{number + 1} so far", [one for own in found.values() for one in own])
     for name, own in found.items():

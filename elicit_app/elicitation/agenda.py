@@ -29,6 +29,7 @@ from elicit_app.elicitation.questions import (
     Purpose,
     Question,
 )
+from elicit_app.elicitation.reach import PolicyDoubt
 from elicit_app.elicitation.region import Region
 from metrics.elicited.family import MistakeKey, error_cells, linear_family
 from metrics.policies.information import NEGLIGIBLE
@@ -53,6 +54,8 @@ _LEAST_SPOILT = 0.5  # share of the most errors that may be added, in a further 
 
 KNOWN_FACTOR = 2.0  # ratios are known once none may be off by more than this factor
 BEST_PROBABILITY = 0.95  # a choice is settled once it is best with at least this probability
+# Share of the cost: a settled choice does not end the questions if deciding every case by known values would save more.
+_MOST_BY_DECIDING_ANEW = 0.1
 FEWEST_ANSWERS = 8  # before anything counts as known or settled
 _UNTIL_PRECISION_SHOWS, _ANSWERS_A_RATIO = 6, 12  # answers; at most in nine sittings of ten
 _LOG_ODDS_PER_ANSWER = 0.15  # gain of the best option, to estimate how many answers are left
@@ -369,32 +372,18 @@ def probability_best(belief: Posterior, models: Matrix) -> Matrix:
     return shares_of_best(belief.utilities(models))
 
 
-class PolicyDoubt(NamedTuple):
-    """How the choice of a policy depends on what is not known of the values.
-
-    Parameters
-    ----------
-    same : float
-        Probability that the same policy would be chosen if the values were known and every policy tuned to them.
-    loss : float
-        Expected saving by choosing then, as a share of the cost of the policy chosen now.
-    """
-
-    same: float
-    loss: float
-
-
 def early_stop_reason(
     belief: Posterior,
     models: Matrix,
     answers: int,
     linearity: Callable[[], tuple[Linearity, Matrix] | None] = lambda: None,
     purpose: AnswersFor | None = None,
-    policy_doubt: Callable[[], PolicyDoubt] = lambda: PolicyDoubt(1.0, 0.0),
+    policy_doubt: Callable[[], PolicyDoubt] = lambda: PolicyDoubt(1.0, 0.0, 0.0),
 ) -> Literal["known", "best-model"] | None:
     """Return why the answers are enough, or None if they are not.
 
-    Known ratios end a choice as well, because further answers of this kind cannot settle it. Eliciting costs requires
+    A choice is not settled while every case would be decided at much lower cost if the values were known. Known ratios
+    end a choice as well, because further answers of this kind cannot settle it. Eliciting costs requires
     known ratios; "both" requires known ratios and a choice that is settled or hardly depends on what is not known.
 
     Parameters
@@ -427,7 +416,7 @@ def early_stop_reason(
     doubt = policy_doubt()
     if known and doubt.loss <= NEGLIGIBLE:
         return "known"
-    if not settled or doubt.same < BEST_PROBABILITY or doubt.loss > NEGLIGIBLE:
+    if not settled or doubt.same < BEST_PROBABILITY or doubt.loss > NEGLIGIBLE or doubt.anew > _MOST_BY_DECIDING_ANEW:
         return None
     judged = linearity()
     if judged is not None:

@@ -44,7 +44,6 @@ ENOUGH_BASES = 2  # answered questions with a common base that this requires
 MOSTLY_KEPT = 0.5  # probability above which some result shown is taken to keep the limit
 PRIOR_OF_LINEAR = 0.8  # the rivals share the rest
 SHARE_OF_NAMED = 0.25  # prior probability of a named rival when all hypotheses are compared with chance
-_UNEVEN, _BY_SHARES = 4.0, 0.5  # if classes are so many times as frequent: linear people who go by shares
 # Equal costs, of cases or of shares, need no weights either and mostly agree with F1 and worst recall, which have to be
 # twice as good.
 EQUAL_COSTS = 0.4
@@ -75,16 +74,12 @@ class Linearity:
         Number of answers to questions with a common base, which are designed to detect felt counts.
     limit_kept_probability : float
         Under "threshold", the probability that any result shown keeps the limit; if none does, one class alone counted.
-    log_by_shares : float
-        Natural logarithm of how much better linear costs explain the answers if shares of a class, not its cases, are
-        expected to weigh about the same; 0 if they do not.
     """
 
     log_bayes_factors: dict[Rival, float]
     best_probabilities: dict[Rival, Matrix]
     n_common_bases: int = 0
     limit_kept_probability: float = 1.0
-    log_by_shares: float = 0.0
 
     @property
     def rival(self) -> Rival | None:
@@ -117,7 +112,7 @@ class Linearity:
         named, share = self.rival, (1.0 - PRIOR_OF_LINEAR) / len(self.log_bayes_factors)
         shares = {name: SHARE_OF_NAMED if name == named else share for name in self.log_bayes_factors}
         logs = [value + np.log(shares[name]) for name, value in self.log_bayes_factors.items()]
-        return self.log_by_shares + float(logsumexp([np.log(PRIOR_OF_LINEAR), *logs]))
+        return float(logsumexp([np.log(PRIOR_OF_LINEAR), *logs]))
 
     def probability_best(self, of_linear: Matrix) -> Matrix:
         """Return the probability that each model is the best, given that under linear costs, shape (models,)."""
@@ -235,9 +230,6 @@ def check_linearity(
     prior, answered = belief.prior, _Answered.of(history, belief.prior)
     usual = _Pairs(*typical[rng.integers(len(typical), size=(2, _USUAL))])
     weighted = _Weighted(prior, belief.response)
-    by_shares = weighted.evidence_by_shares(answered, typical[0].sum(axis=1), rng.spawn(1)[0])
-    better = max(0.0, by_shares + float(np.log(_BY_SHARES)) - log_evidence)
-    linear = log_evidence + better
     found: dict[Rival, float] = {}
     best_probabilities: dict[Rival, Matrix] = {}
     felt = weighted.felt(answered, _felt_points(history, prior))
@@ -246,17 +238,17 @@ def check_linearity(
     best_probabilities["concave"] = shares_of_best(weights @ _gains_of_each(models, prior, POWER).T)
     limited = _Limited(prior, belief.response, usual)
     evidence_of_limit, draws = limited.limited_evidence(answered, rng)
-    found["threshold"] = evidence_of_limit - linear
+    found["threshold"] = evidence_of_limit - log_evidence
     best_probabilities["threshold"] = shares_of_best(limited.utilities(draws, models))
     limit_kept_probability = limited.limit_kept_probability(draws, _pairs_of(history, models.shape[1:]))
     scores: tuple[tuple[Rival, Utilities], ...] = (("minimax", _worst_recall), ("f1", macro_f1))
-    plain: list[Utilities] = [partial(_equal_costs, prior), *([_mean_recall] if np.isfinite(by_shares) else [])]
+    plain: list[Utilities] = [partial(_equal_costs, prior), *([_mean_recall] if prior.rarity.any() else [])]
     of_equal = max(_evidence_of_a_score(score, answered, usual, rng) for score in plain) + np.log(EQUAL_COSTS)
     for name, score in scores:
-        found[name] = _evidence_of_a_score(score, answered, usual, rng) - max(linear, of_equal)
+        found[name] = _evidence_of_a_score(score, answered, usual, rng) - max(log_evidence, of_equal)
         best_probabilities[name] = shares_of_best(score(models)[None])
     n_common_bases = sum(one.question.common_base and one.answer.choice is not Choice.UNSURE for one in history)
-    return Linearity(found, best_probabilities, n_common_bases, limit_kept_probability, better)
+    return Linearity(found, best_probabilities, n_common_bases, limit_kept_probability)
 
 
 def _pairs_of(shown: Sequence[Asked], shape: tuple[int, ...]) -> _Pairs:
@@ -324,27 +316,14 @@ class _Weighted:
     def __init__(self, prior: WeightPrior, response: ResponseModel) -> None:
         self.prior, self.response = prior, response
 
-    def straight(self, answered: _Answered, centre: Matrix | float = 0.0) -> LogDensity:
-        """Return the log-likelihood of linear costs, whose logarithms are expected about `centre`."""
+    def straight(self, answered: _Answered) -> LogDensity:
+        """Return the log-likelihood of linear costs."""
         gains = _gains(answered.pairs, self.prior, 1.0)
 
         def latent(weights: Matrix, person: Person) -> Matrix:
             return self.response.latent(weights, person, gains)
 
-        return self._log_likelihood(answered, latent, answered.evidence.points, centre)
-
-    def evidence_by_shares(self, answered: _Answered, shares: Matrix, rng: np.random.Generator) -> float:
-        """Return the log-evidence for linear costs if shares of all classes, (k,), are expected to weigh the same.
-
-        Misses of a rare class then cost much more, as in screening. -inf if no class is rare.
-        """
-        if not shares.min() > 0 or shares.max() < _UNEVEN * shares.min():
-            return -np.inf
-        true = [key.true for key in family_of(self.prior.family).mistakes(self.prior.n_classes)]
-        centre = -np.log(shares)[true]
-        likelihood = self.straight(answered, centre)
-        log_evidence, _ = completed(annealing(_PARTICLES, self.prior.size + N_PARAMETERS, likelihood, rng))
-        return log_evidence - _log_allowed(self.prior, rng, centre)
+        return self._log_likelihood(answered, latent, answered.evidence.points)
 
     def felt(self, answered: _Answered, points: EqualPoints) -> LogDensity:
         """Return the log-likelihood of felt counts, in terms of the equivalent linear person; `points` are as felt.
@@ -362,13 +341,11 @@ class _Weighted:
 
         return self._log_likelihood(answered, latent, points)
 
-    def _log_likelihood(
-        self, answered: _Answered, latent: Latent, points: EqualPoints, centre: Matrix | float = 0.0
-    ) -> LogDensity:
+    def _log_likelihood(self, answered: _Answered, latent: Latent, points: EqualPoints) -> LogDensity:
         m = self.prior.size
 
         def log_likelihood(draws: Matrix) -> Matrix:
-            logs, person = self.prior.log_weights(draws[:, :m]) + centre, self.response.person(draws[:, m:])
+            logs, person = self.prior.log_weights(draws[:, :m]), self.response.person(draws[:, m:])
             weights = relative_weights(logs)
             exact = log_amounts(weights, points)
             fit = answered.log_likelihood(self.response, person, latent(weights, person), exact)
@@ -427,11 +404,11 @@ class _Limited:
         return np.asarray(np.where(over > 0, linear.min() - 1.0 - over, linear))
 
 
-def _log_allowed(prior: WeightPrior, rng: np.random.Generator, centre: Matrix | float = 0.0) -> float:
+def _log_allowed(prior: WeightPrior, rng: np.random.Generator) -> float:
     """Return the log-probability of the stated orders; the evidence for linear costs is conditional on them."""
     if not len(prior.order):
         return 0.0
-    within = prior.allowed(prior.log_weights(rng.standard_normal((_DRAWS, prior.size))) + centre).mean()
+    within = prior.allowed(prior.log_weights(rng.standard_normal((_DRAWS, prior.size)))).mean()
     return float(np.log(max(within, 1.0 / _DRAWS)))
 
 

@@ -78,7 +78,8 @@ def pooled(experts: Sequence[Expert], prior: WeightPrior, rng: np.random.Generat
     experts : sequence of Expert
         At least one, all with the same m weights.
     prior : WeightPrior
-        Prior of the group's log-weights, of which the covariance counts. Many weights have the experts' own on average.
+        Prior of the group's log-weights, of which centre and covariance count. Many weights have the experts' own on
+        average.
     rng : numpy.random.Generator
         Source of the draws.
     n : int
@@ -105,10 +106,11 @@ def _together(experts: Sequence[Expert], prior: WeightPrior, rng: np.random.Gene
         return np.asarray(np.linalg.inv(contrasts @ covariance @ contrasts.T), dtype=np.float64)
 
     prior_precision = precision_of(prior.covariance)
-    estimates = [
-        _likelihood_moments(expert.log_weights @ contrasts.T, precision_of(expert.prior.covariance))
-        for expert in experts
-    ]
+    estimates = []
+    for expert in experts:  # around the group's prior centre
+        centred = (expert.log_weights - expert.prior.centre) @ contrasts.T
+        told, own_weighted = _likelihood_moments(centred, precision_of(expert.prior.covariance))
+        estimates.append((told, own_weighted + told @ contrasts @ (expert.prior.centre - prior.centre)))
     logs, centres, spreads, counted = [], [], [], []
     for tau in _TAUS:
         precision, weighted = prior_precision.copy(), np.zeros(m - 1)
@@ -135,7 +137,7 @@ def _together(experts: Sequence[Expert], prior: WeightPrior, rng: np.random.Gene
             for place in np.unique(chosen)
         ]
     )
-    return Group(draws @ contrasts, *_tau_of(share), share @ np.array(counted))
+    return Group((draws + contrasts @ prior.centre) @ contrasts, *_tau_of(share), share @ np.array(counted))
 
 
 def _one_by_one(experts: Sequence[Expert], rng: np.random.Generator, n: int) -> Group:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from elicit_app.elicitation.questions import Family, Matrix
 from elicit_app.problem import Problem
-from metrics.elicited.family import error_cells, family_of, is_fraction
+from metrics.elicited.family import RARE, error_cells, family_of, is_fraction
 
 Structure = Literal["iid", "structured", "auto"]
 
@@ -20,6 +20,10 @@ SPREAD = 0.95  # scale of an independent log-weight
 ROW_SPREAD, COLUMN_SPREAD, OWN_SPREAD = 0.7, 0.5, 0.7
 PILE_SPREAD = 1.0  # of the part that the mistakes of one pile share
 _SPREAD_OF_SPREADS = 0.5  # of their logarithms, where they are learned
+# Weights grow with how much rarer than `RARE` their class is, by a power that is not known. With a power of 1, equal
+# shares of the classes would count alike.
+_POWER, _SPREAD_OF_POWER = 0.75, 0.75
+_RAREST = 1e-4  # share below which a class counts as no rarer
 STRUCTURED_ABOVE = 5  # classes: with more than this, "auto" lets the errors of a row or column share a part
 MOST_JOINTLY = 20  # weights, as with five classes: draws of all of them are moved, and experts pooled, together
 
@@ -109,12 +113,15 @@ class WeightPrior:
         Parts of the log-weights; in the last one every weight has a label of its own.
     order : ndarray of int, shape (n, 2)
         Rows (i, j): weight i is never larger than weight j.
+    rarity : ndarray of shape (m,)
+        Logarithm of how many times rarer than `RARE` the true class of each weight is; 0 for a class that is not rare.
     """
 
     family: Family
     n_classes: int
     parts: tuple[SharedPart, ...]
     order: NDArray[np.intp]
+    rarity: Matrix
 
     @classmethod
     def of(
@@ -124,6 +131,7 @@ class WeightPrior:
         structure: Structure = "auto",
         constraints: Sequence[NeverWorse] = (),
         piles: Sequence[Sequence[tuple[int, int]]] = (),
+        shares: Matrix | None = None,
     ) -> WeightPrior:
         """Build the prior of a family.
 
@@ -139,6 +147,9 @@ class WeightPrior:
             Orders that certainly hold.
         piles : sequence of sequence of (true, predicted)
             Mistakes of about the same consequence; those in no pile form one more.
+        shares : ndarray of shape (k,), optional
+            Shares of the true classes. Mistakes on a rare class are then expected to cost more, though not of more than
+            `MOST_JOINTLY` weights, whose row parts are learned.
 
         Raises
         ------
@@ -165,7 +176,10 @@ class WeightPrior:
             pairs = [(small, large) for small, large in pairs if small != large]  # the same weight
         order = np.array(pairs, dtype=np.intp).reshape(-1, 2)
         _require_no_circle(order, m)
-        return cls(family, n_classes, tuple(parts), order)
+        rarity = np.zeros(m)
+        if shares is not None and m <= MOST_JOINTLY:
+            rarity = _rarity_of(shares)[[key.true for key in family_of(family).mistakes(n_classes)]]
+        return cls(family, n_classes, tuple(parts), order, rarity)
 
     @property
     def size(self) -> int:
@@ -180,16 +194,28 @@ class WeightPrior:
     @cached_property
     def factor(self) -> Matrix:
         """Return the lower triangular (m, m) matrix that turns independent scores into log-weights."""
-        if len(self.parts) == 1:
+        if self._is_independent:
             return np.asarray(self.parts[0].spread * np.eye(len(self.parts[0].labels)))
+        return np.asarray(np.linalg.cholesky(self._squares))
+
+    @property
+    def _is_independent(self) -> bool:
+        return len(self.parts) == 1 and not self.rarity.any()
+
+    @property
+    def _squares(self) -> Matrix:
         same = sum(part.spread**2 * (part.labels[:, None] == part.labels) for part in self.parts)
-        return np.asarray(np.linalg.cholesky(same))
+        return np.asarray(same + _SPREAD_OF_POWER**2 * np.outer(self.rarity, self.rarity))
+
+    @cached_property
+    def centre(self) -> Matrix:
+        """Return the centres of the log-weights, shape (m,)."""
+        return np.asarray(_POWER * self.rarity)
 
     @cached_property
     def covariance(self) -> Matrix:
         """Return the covariance of the log-weights, shape (m, m): that of a Student t with 4 degrees of freedom."""
-        same = sum(part.spread**2 * (part.labels[:, None] == part.labels) for part in self.parts)
-        return np.asarray(_VARIANCE * same)
+        return np.asarray(_VARIANCE * self._squares)
 
     @cached_property
     def centred_variances(self) -> Matrix:
@@ -219,17 +245,19 @@ class WeightPrior:
     def log_weights(self, x: Matrix) -> Matrix:
         """Return the log-weights, shape (..., m), at standard normal coordinates x, shape (..., m)."""
         scores = heavy_tailed(x)
-        if len(self.parts) == 1:
+        if self._is_independent:
             return np.asarray(self.parts[0].spread * scores)
-        return np.asarray(scores @ self.factor.T)
+        return np.asarray(scores @ self.factor.T + self.centre)
 
     def coordinates(self, log_weights: Matrix) -> Matrix:
         """Return the inverse of `log_weights`."""
-        return normal_scores(np.asarray(np.linalg.solve(self.factor, log_weights.T).T, dtype=np.float64))
+        return normal_scores(
+            np.asarray(np.linalg.solve(self.factor, (log_weights - self.centre).T).T, dtype=np.float64)
+        )
 
     def log_odds_of_wider(self, log_weights: Matrix, times: float) -> Matrix:
         """Return how much likelier draws (n, m) are if log-weights vary `times` as much; a constant is left out."""
-        squares = np.linalg.solve(self.factor, log_weights.T) ** 2 / DEGREES
+        squares = np.linalg.solve(self.factor, (log_weights - self.centre).T) ** 2 / DEGREES
         return np.asarray((np.log1p(squares) - np.log1p(squares / times**2)).sum(axis=0) * (DEGREES + 1) / 2)
 
     def allowed(self, log_weights: Matrix) -> NDArray[np.bool_]:
@@ -263,6 +291,15 @@ class WeightPrior:
         """Scale positive weights, shape (..., m), to the family's normalisation (dlpm: sum 1; lpm: <= 0, norm 1)."""
         family = family_of(self.family)
         return family.normalise(family.sign * np.asarray(weights))
+
+
+def _rarity_of(shares: Matrix) -> Matrix:
+    """Return the logarithm of how many times rarer than `RARE` each class is, shape (k,).
+
+    It is 0 for classes that are not rare, and for those without cases, about which nothing can be asked.
+    """
+    times = shares.max() / RARE / np.maximum(shares, _RAREST)
+    return np.asarray(np.where(shares > 0, np.log(np.maximum(times, 1.0)), 0.0))
 
 
 def pile_labels(piles: Sequence[Sequence[tuple[int, int]]], family: Family, k: int, m: int) -> NDArray[np.intp]:

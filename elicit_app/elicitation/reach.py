@@ -1,6 +1,9 @@
-"""What questions and answers show: the ends of ranges that no question reaches, and those that the prior decides."""
+"""What is not known: ends of ranges that no question reaches or the prior decides, and what it means for a choice."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -87,3 +90,39 @@ def reliance_on_prior(posterior: Posterior, ends: Matrix) -> float:
         moved += [np.log(low) - lower] if low > 0 else []
         moved += [upper - np.log(high)] if np.isfinite(high) else []
     return float(np.exp(max(moved)))
+
+
+class PolicyDoubt(NamedTuple):
+    """How the choice of a policy depends on what is not known of the values.
+
+    Parameters
+    ----------
+    same : float
+        Probability that the same policy would be chosen if the values were known and every policy tuned to them.
+    loss : float
+        Expected saving by choosing then, as a share of the cost of the policy chosen now, tuned as well.
+    anew : float
+        Expected saving by choosing and by deciding every case then, as a share of the cost of what is decided now.
+    """
+
+    same: float
+    loss: float
+    anew: float
+
+
+def doubt_of_policies(decided_by: Callable[[Matrix], Matrix], estimate: Matrix, draws: Sequence[Matrix]) -> PolicyDoubt:
+    """Return how the choice of a policy depends on the values, from draws (k, k) of the costs and their estimate.
+
+    `decided_by` returns the matrices (n, k, k) of all policies under given costs, always in the same order. Knowing the
+    values would move the thresholds of all policies, so that another model's policy might become the best.
+    """
+    now = decided_by(estimate)
+    chosen = now[place := int((now * estimate).sum(axis=(1, 2)).argmin())]
+    known = np.array([(decided_by(costs) * costs).sum(axis=(1, 2)) for costs in draws])
+    tuned, least = known[:, place], known.min(axis=1)
+
+    def saving(costs: Matrix) -> float:
+        return float((costs - least).mean() / costs.mean()) if costs.any() else 0.0
+
+    as_now = np.array([(chosen * costs).sum() for costs in draws])
+    return PolicyDoubt(float((tuned - least <= SAME).mean()), saving(tuned), saving(as_now))

@@ -113,7 +113,8 @@ def _prior(metric: ElicitedMetric) -> WeightPrior:
 
 
 def _usual_prior(metric: ElicitedMetric, piles: Piles = ()) -> WeightPrior:
-    return WeightPrior.of(family_of(metric.family).name, len(metric.classes), piles=piles)
+    name, k = family_of(metric.family).name, len(metric.classes)
+    return WeightPrior.of(name, k, piles=piles, shares=metric.prevalence)
 
 
 def _asked(metric: ElicitedMetric) -> NDArray[np.bool_]:

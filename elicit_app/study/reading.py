@@ -31,7 +31,7 @@ from elicit_app.study.tables import (
     open_table,
     person_column,
 )
-from metrics.elicited.family import error_cells
+from metrics.elicited.family import RARE, error_cells
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import has_line_end, label_text
 from metrics.policies.cases import are_several_of_one
@@ -326,9 +326,6 @@ def population_for(prevalence: NDArray[np.float64] | Sequence[float]) -> int:
     return next((size for size in POPULATIONS if round(rarest * size, 6) >= _RAREST), POPULATIONS[-1])
 
 
-_RARE = 4.0  # a class that is so many times less frequent than the other one
-
-
 def yardstick_for(study: Study) -> tuple[int, int]:
     """Return (true, predicted) of the most frequent mistake, summed over the most probable classes of all models.
 
@@ -337,7 +334,7 @@ def yardstick_for(study: Study) -> tuple[int, int]:
     so that misses are frequent, but whoever looks for something rare counts in false alarms.
     """
     shares = study.prevalence
-    if study.n_classes == 2 and shares.max() >= _RARE * shares.min():
+    if study.n_classes == 2 and shares.max() >= RARE * shares.min():
         return int(shares.argmax()), int(shares.argmin())
     counted = np.sum(study.usual_counts, axis=0) if study.distribution is None else study.distribution.usual
     errors = np.where(error_cells(study.n_classes), counted, -1)

@@ -44,6 +44,9 @@ class MistakeKey(NamedTuple):
     predicted: int | None  # the predicted class; None stands for any wrong answer for that truth (family "dlpm")
 
 
+RARE = 4.0  # a class is rare if another one is so many times as frequent
+
+
 @lru_cache
 def error_cells(k: int) -> NDArray[np.bool_]:
     """Return a read-only mask of shape (k, k) that is true off the diagonal.

@@ -8,7 +8,7 @@ import pytest
 
 from elicit_app.elicitation import belief
 from elicit_app.elicitation.agenda import better_side
-from elicit_app.elicitation.cases import Cases
+from elicit_app.elicitation.cases import Cases, Tally
 from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, LogitOracle, Matching, UtilityOracle, run
 from elicit_app.elicitation.predictive import predictive_scores
 from elicit_app.elicitation.prior import NeverWorse
@@ -443,6 +443,36 @@ class TestOtherSettings:
             bayes(max_cells=1)
         with pytest.raises(Problem, match="contradict"):
             bayes(constraints=[NeverWorse((0, 1), (1, 0)), NeverWorse((1, 0), (0, 1))])
+
+
+class TestARareClass:
+    """In 1.5 % of the cases a miss costs 200 and 150, where the dearest other mistake costs 3."""
+
+    COSTS = np.array([[0.0, 200.0, 150.0], [1.0, 0.0, 0.5], [0.8, 3.0, 0.0]])
+
+    @staticmethod
+    @cache
+    def cases() -> Cases:
+        rng, shares = np.random.default_rng(15), np.array([0.015, 0.9, 0.085])
+        true = rng.choice(3, 6000, p=shares)
+        scores = rng.standard_normal((6000, 3))
+        scores[np.arange(6000), true] += 2.6
+        proba = shares * np.exp(2.6 * scores)
+        return Cases.counted(true, proba / proba.sum(axis=1, keepdims=True))
+
+    @pytest.mark.parametrize("seed", [4, 6])
+    def test_its_misses_are_known_when_the_questions_end(self, seed):
+        procedure = Bayes([self.cases()], family="lpm", seed=seed, population=10_000, questions=18, stop=True)
+        outcome, _ = run(procedure, LinearOracle(-self.COSTS))
+        low, high = np.quantile(np.divide(*outcome.samples.T[[0, 5]]), [0.05, 0.95])
+        assert low < 200 / 3 < high
+
+    def test_points_of_a_sphere_and_prices_know_no_rare_class(self):
+        rates = self.cases().usual()
+        assert not bayes(space="sphere", sphere=(np.eye(3) / 3, 0.01)).prior.rarity.any()
+        counts = np.round(6000 * rates).astype(np.int64)
+        amounts = Tally(counts, counts[None], np.zeros(1, np.int64), good=(True, False, False))
+        assert not Bayes([amounts], family="lpm", seed=1, population=6000).prior.rarity.any()
 
 
 def test_every_answer_is_foretold_by_the_belief_before_it(truthful):

@@ -190,10 +190,10 @@ class TestRivals:
 
 
 class TestARareClass:
-    """Screening: in .4 % of the cases a miss costs hundreds of false alarms, which the prior hardly expects."""
+    """Screening: in .4 % of the cases a miss costs hundreds of false alarms."""
 
-    @pytest.mark.parametrize(("ratio", "rival"), [(300.0, "minimax"), (1_000.0, "threshold")])
-    def test_linear_people_are_not_taken_for_others_who_need_no_weights(self, ratio, rival):
+    @pytest.mark.parametrize("ratio", [300.0, 1_000.0])
+    def test_linear_people_are_not_taken_for_others_who_need_no_weights(self, ratio):
         rng = np.random.default_rng(7)
         well = rng.random(20_000) >= 0.004
         ill = expit(2.6 * (rng.standard_normal(20_000) + np.where(well, 0.0, 2.6)) - 8.9)
@@ -202,12 +202,6 @@ class TestARareClass:
         _, asked = run(bayes, LinearOracle(LPM.weight_matrix(LPM.normalise(np.array([-ratio, -1.0])))))
         found = bayes.linearity(asked)
         assert found.rival is None, found.log_bayes_factors
-        assert found.log_over_linear > found.log_by_shares + np.log(0.5) > 1
-        before = {name: value + found.log_by_shares for name, value in found.log_bayes_factors.items()}
-        assert before[rival] > np.log(BAYES_FACTORS[rival]), "the case this is about"
-
-    def test_where_no_class_is_rare_nothing_changes(self):
-        assert checked(answers(power(COSTS, 1.0), at_random(8, 1))).log_by_shares == 0.0
 
 
 class TestBestModel:

@@ -51,6 +51,18 @@ class TestCentre:
         within = [(logs[:, 0] - logs[:, 1]).std() for logs in (found, beforehand)]
         assert within[0] > 0.8 * within[1], "nobody was asked about these two"
 
+    def test_what_is_expected_of_a_rare_class_counts_once_whether_or_not_it_was_asked_about(self):
+        rare = WeightPrior.of("lpm", 3, shares=np.array([0.015, 0.9, 0.085]))
+        spread = rare.covariance
+        beforehand = [np.random.default_rng(one).multivariate_normal(rare.centre, spread, 3000) for one in range(6)]
+        found = pooled([Expert(one, rare) for one in beforehand], rare, np.random.default_rng(1)).log_weights
+        np.testing.assert_allclose(found.mean(axis=0), rare.centre - rare.centre.mean(), atol=0.3)
+        known = np.linalg.inv(np.linalg.inv(spread) + np.eye(M) / 0.1**2)
+        at_centre = known @ (np.linalg.inv(spread) @ rare.centre + CENTRE / 0.1**2)
+        told = [np.random.default_rng(one).multivariate_normal(at_centre, known, 3000) for one in range(6)]
+        found = pooled([Expert(one, rare) for one in told], rare, np.random.default_rng(1)).log_weights
+        np.testing.assert_allclose(found.mean(axis=0), CENTRED, atol=0.1)
+
     def test_more_experts_narrow_it(self):
         widths = [
             group([expert(CENTRE, 0.6, seed) for seed in range(n)]).log_weights.std(axis=0).mean() for n in (2, 4, 12)

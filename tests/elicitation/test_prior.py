@@ -18,7 +18,7 @@ from elicit_app.elicitation.prior import (
     normal_scores,
 )
 from elicit_app.problem import Problem
-from metrics.elicited.family import family_of
+from metrics.elicited.family import RARE, family_of
 
 FAMILIES = st.sampled_from(["dlpm", "lpm"])
 SEEDS = st.integers(0, 2**20)
@@ -225,3 +225,41 @@ class TestSizes:
     def test_other_families_are_refused_in_words(self):
         with pytest.raises(Problem, match="dlpm and lpm, not 'lfpm'"):
             WeightPrior.of("lfpm", 3)
+
+
+class TestARareClass:
+    SHARES = np.array([0.015, 0.9, 0.085])
+
+    @pytest.mark.parametrize("family", ["dlpm", "lpm"])
+    def test_its_mistakes_are_expected_to_cost_more_but_by_a_power_that_is_not_known(self, family):
+        prior = WeightPrior.of(family, 3, shares=self.SHARES)
+        logs = prior.log_weights(np.random.default_rng(1).standard_normal((20_000, prior.size)))
+        usual = WeightPrior.of(family, 3).log_weights(np.random.default_rng(1).standard_normal((20_000, prior.size)))
+        of_rare = np.array([key.true == 0 for key in family_of(family).mistakes(3)])
+        middle = np.median(logs, axis=0)
+        beyond = np.log(0.9 / 0.015 / RARE)
+        np.testing.assert_allclose(middle[of_rare] - middle[~of_rare][0], 0.75 * beyond, atol=0.1)
+        assert (logs.std(axis=0)[of_rare] > 1.5 * usual.std(axis=0)[of_rare]).all()
+        less, usual_less = ((each[:, of_rare] < each[:, ~of_rare][:, :1]).mean() for each in (logs, usual))
+        assert 0.1 < less < 0.3 < usual_less, "they may cost less all the same"
+        if family == "lpm":
+            together = np.corrcoef(logs[:, of_rare].T)[0, 1]
+            assert together > 0.5, "what one of them tells of the power holds for the other"
+
+    @settings(deadline=None, max_examples=40)
+    @given(FAMILIES, st.integers(2, 5), SEEDS)
+    def test_coordinates_are_the_inverse(self, family, k, seed):
+        rng = np.random.default_rng(seed)
+        prior = WeightPrior.of(family, k, shares=rng.dirichlet(np.full(k, 0.2)))
+        x = rng.standard_normal((20, prior.size))
+        np.testing.assert_allclose(prior.coordinates(prior.log_weights(x)), x, atol=1e-8)
+
+    @pytest.mark.parametrize("shares", [[0.2, 0.45, 0.35], [0.0, 0.6, 0.4]], ids=["none is rare", "one has no cases"])
+    def test_nothing_else_changes_the_prior(self, shares):
+        prior, usual = WeightPrior.of("lpm", 3, shares=np.array(shares)), WeightPrior.of("lpm", 3)
+        x = np.random.default_rng(2).standard_normal((50, prior.size))
+        np.testing.assert_array_equal(prior.log_weights(x), usual.log_weights(x))
+
+    def test_many_weights_have_row_parts_instead(self):
+        prior = WeightPrior.of("lpm", 6, shares=np.array([0.01, 0.5, 0.2, 0.1, 0.1, 0.09]))
+        assert not prior.rarity.any()

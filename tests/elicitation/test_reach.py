@@ -8,7 +8,7 @@ from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.oracles import UtilityOracle, run
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.procedures.bayes import Bayes
-from elicit_app.elicitation.reach import open_ends, reliance_on_prior, widest_rates
+from elicit_app.elicitation.reach import doubt_of_policies, open_ends, reliance_on_prior, widest_rates
 from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel
 
 
@@ -92,3 +92,40 @@ def test_of_a_small_class_whose_mistakes_hardly_count_only_a_bound_is_said():
     low, high = outcome.bounded[1]
     assert low == 0
     assert high < 1 / 50
+
+
+class TestPolicies:
+    """A model that decides at least expected cost, and two constant answers, about two classes."""
+
+    PROBABILITIES = np.linspace(0.01, 0.99, 99)
+
+    def decided_by(self, costs):
+        """Return the matrices of the model, of calling every case the first class, and the second."""
+        first = self.PROBABILITIES
+        calls = [first * costs[0, 1] > (1 - first) * costs[1, 0], np.ones(99, dtype=bool), np.zeros(99, dtype=bool)]
+        rates = np.stack([first, 1 - first]) / 99
+        return np.array([np.stack([rates[:, call].sum(axis=1), rates[:, ~call].sum(axis=1)], axis=1) for call in calls])
+
+    @staticmethod
+    def costs(ratio):
+        return np.array([[0.0, ratio], [1.0, 0.0]])
+
+    def test_values_that_are_known_leave_no_doubt(self):
+        assert doubt_of_policies(self.decided_by, self.costs(3.0), [self.costs(3.0)] * 5) == (1.0, 0.0, 0.0)
+
+    def test_the_same_policy_may_save_much_by_deciding_by_the_values(self):
+        doubt = doubt_of_policies(self.decided_by, self.costs(1.0), [self.costs(ratio) for ratio in (0.1, 1.0, 10.0)])
+        assert (doubt.same, doubt.loss) == (1.0, 0.0)
+        model = self.decided_by(self.costs(1.0))[0]
+        now = [(model * self.costs(ratio)).sum() for ratio in (0.1, 1.0, 10.0)]
+        then = [(self.decided_by(self.costs(ratio))[0] * self.costs(ratio)).sum() for ratio in (0.1, 1.0, 10.0)]
+        assert doubt.anew == pytest.approx(1 - sum(then) / sum(now))
+        assert doubt.anew > 0.3
+
+    def test_another_policy_may_become_the_best(self):
+        def crude(costs):
+            return self.decided_by(self.costs(1.0))
+
+        doubt = doubt_of_policies(crude, self.costs(1.0), [self.costs(1.0), self.costs(1000.0)])
+        assert doubt.same == 0.5
+        assert doubt.loss == doubt.anew > 0.3, "nothing follows the values"

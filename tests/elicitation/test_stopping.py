@@ -12,7 +12,6 @@ from elicit_app.elicitation.agenda import (
     BEST_PROBABILITY,
     FEWEST_ANSWERS,
     KNOWN_FACTOR,
-    PolicyDoubt,
     answers_until_known,
     answers_until_settled,
     early_stop_reason,
@@ -27,6 +26,7 @@ from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.procedure import Outcome
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Purpose
+from elicit_app.elicitation.reach import PolicyDoubt
 from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel
 from elicit_app.registry.entries import procedure_for
 from elicit_app.registry.procedures import BayesSetting
@@ -269,14 +269,14 @@ class TestPurpose:
         tied = around(np.zeros(6), 0.05)
         clear = around(np.array([-1.0, 0, 0, 0, 0, 0]), 0.05)
         assert early_stop_reason(tied, self.MODELS, 20, purpose="costs") == "known"
-        doubt = PolicyDoubt(0.5, 1.0)
+        doubt = PolicyDoubt(0.5, 1.0, 1.0)
         assert early_stop_reason(tied, self.MODELS, 20, purpose="both", policy_doubt=lambda: doubt) is None
         assert early_stop_reason(clear, self.MODELS, 20, purpose="both") == "known"
 
     def test_for_both_a_choice_that_hardly_depends_on_the_values_needs_no_more_answers(self):
         tied = around(np.zeros(6), 0.05)
         for loss, reason in ((0.9 * NEGLIGIBLE, "known"), (1.1 * NEGLIGIBLE, None)):
-            doubt = PolicyDoubt(0.5, loss)
+            doubt = PolicyDoubt(0.5, loss, 1.0)
             assert early_stop_reason(tied, self.MODELS, 20, purpose="both", policy_doubt=lambda d=doubt: d) == reason
 
     def test_a_choice_that_known_values_would_change_is_not_settled(self):
@@ -284,9 +284,10 @@ class TestPurpose:
         logs[:, 0] = logs[:, 1] - 0.1
         clear = belief_of(logs)
         found = {
-            PolicyDoubt(BEST_PROBABILITY, 0.0): "best-model",
-            PolicyDoubt(BEST_PROBABILITY - 0.01, 0.0): None,
-            PolicyDoubt(BEST_PROBABILITY, 1.1 * NEGLIGIBLE): None,  # improbable, but dear
+            PolicyDoubt(BEST_PROBABILITY, 0.0, 0.09): "best-model",
+            PolicyDoubt(BEST_PROBABILITY - 0.01, 0.0, 0.0): None,
+            PolicyDoubt(BEST_PROBABILITY, 1.1 * NEGLIGIBLE, 0.0): None,  # improbable, but dear
+            PolicyDoubt(BEST_PROBABILITY, 0.0, 0.11): None,  # the same policy, with other thresholds
         }
         for doubt, reason in found.items():
             assert early_stop_reason(clear, self.MODELS, 20, purpose="choose", policy_doubt=lambda d=doubt: d) == reason

@@ -14,7 +14,6 @@ from elicit_app.elicitation.agenda import (
     FEWEST_ANSWERS,
     MAX_EXTRA_CHECKS,
     Item,
-    PolicyDoubt,
     answers_until_known,
     answers_until_settled,
     count_extra_checks,
@@ -47,7 +46,7 @@ from elicit_app.elicitation.predictive import (
 from elicit_app.elicitation.prior import MOST_JOINTLY, NeverWorse, Structure, WeightPrior, pile_labels, relative_weights
 from elicit_app.elicitation.procedure import Elicitation, Outcome
 from elicit_app.elicitation.questions import AnswersFor, Asked, Choice, Family, Matrix, Progress, Step, StopReason
-from elicit_app.elicitation.reach import open_ends, reliance_on_prior, widest_rates
+from elicit_app.elicitation.reach import PolicyDoubt, doubt_of_policies, open_ends, reliance_on_prior, widest_rates
 from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.elicitation.response import ResponseModel, evidence
 from elicit_app.elicitation.sampler import InParts, completed
@@ -118,14 +117,14 @@ class Bayes:
         self._local = local and is_fraction(family)
         self.family: Family = linear_family(family).name if self._local else family
         self.questions, self.stop, self.checks, self.strength = questions, stop, checks, strength
-        self._seed = seed
-        linear = WeightPrior.of(linear_family(family).name, cases[0].n_classes, prior, constraints, piles)
+        self._seed, self._purpose, self._cases = seed, purpose, cases
+        shares = None if space == "sphere" or self._asks_prices else cases[0].prevalence
+        linear = WeightPrior.of(linear_family(family).name, cases[0].n_classes, prior, constraints, piles, shares)
         self.prior = FractionPrior.from_linear(linear) if is_fraction(family) else linear
         if is_fraction(family) and linear.size > MOST_JOINTLY:
             raise Problem(
                 f"A fraction can have at most {MOST_JOINTLY} weights, not {linear.size}: use the family dlpm or lpm."
             )
-        self._purpose, self._cases = purpose, cases
         self._models = argmax_confusions(cases, population)
         goal: Goal = "order" if self.prior.size > _FEW_WEIGHTS and space != "sphere" else "closeness"
         self.source: SpherePairs | FrontierPairs | PlausiblePairs | FractionPairs
@@ -389,22 +388,10 @@ class Bayes:
         return np.array([*(matrix for model in self._cases for matrix in model.policies(costs)), *trivial])
 
     def _policy_doubt(self, history: Sequence[Asked]) -> PolicyDoubt:
-        """Return how the choice of a policy depends on the values.
-
-        Knowing them would move the thresholds of all policies, so that another model's policy might become the best.
-        """
+        """Return how the choice of a policy depends on what is not known of the values."""
         weights, draws = self._weights_now(history)
-
-        def costs_by(weights: Matrix) -> Matrix:
-            costs = linear_family(self.family).costs(weights)
-            return np.asarray((self._decided_by(costs) * costs).sum(axis=(1, 2)))
-
-        chosen = int(costs_by(weights).argmin())
-        known = np.array([costs_by(one) for one in draws])
-        costs = known[:, chosen]
-        spared = costs - known.min(axis=1)
-        loss = float(spared.mean() / costs.mean()) if costs.any() else 0.0
-        return PolicyDoubt(float((spared <= SAME).mean()), loss)
+        costs_of = linear_family(self.family).costs
+        return doubt_of_policies(self._decided_by, costs_of(weights), [costs_of(one) for one in draws])
 
     def _weights_now(self, history: Sequence[Asked]) -> tuple[Matrix, Matrix]:
         """Return the estimated linear weights and some draws; for a fraction, those near what the models do."""
@@ -477,7 +464,7 @@ class Bayes:
 
     def _answers_needed(self, history: Sequence[Asked], belief: Posterior, most: int) -> tuple[int, int]:
         needed = answers_until_known(belief, n_answered(history), most)
-        if self._purpose in (None, "costs"):
+        if self._purpose == "costs":
             return needed
         settled = answers_until_settled(probability_best(belief, self._options(history)), n_answered(history), most)
         if self._purpose == "both":
