@@ -70,9 +70,7 @@ class FractionPrior(WeightPrior):
             raise Problem(
                 "Orders between mistakes apply to linear metrics only: remove them, or do not ask for a fraction."
             )
-        return cls(
-            cast(Family, fraction_family(linear.family)), linear.n_classes, linear.parts, linear.order, linear.rarity
-        )
+        return cls(cast(Family, fraction_family(linear.family)), linear.n_classes, linear.parts, linear.order)
 
     @property
     def size(self) -> int:

@@ -73,7 +73,7 @@ class IntervalPosterior(Posterior):
         Equally many draws of how the person answers.
     means : _Means or float
         Means of the log-weights under each set, which determine what the draws are worth; or that worth itself.
-    hyper : ndarray of shape (h, parts + 4)
+    hyper : ndarray of shape (h, learned spreads + 4)
         Hyperparameters in standard normal scores: logarithms of the spreads, then those of `_CENTRES`.
     evidence : ndarray of shape (h,)
         Log-evidence of the answers under each set.
@@ -100,7 +100,7 @@ class IntervalPosterior(Posterior):
     def from_prior(cls, prior: WeightPrior, rng: Generator, n: int) -> Self:
         """Draw n times from the prior."""
         h = _effort(prior.size).asking
-        hyper = rng.standard_normal((h, len(prior.parts) + len(_CENTRES)))
+        hyper = rng.standard_normal((h, prior.n_learned + len(_CENTRES)))
         nothing = Sites(np.zeros((h, 0)), np.zeros((h, 0)), np.zeros(h), np.zeros((h, 0, 0)))
         randomness = _Randomness.of(prior, 0, n, rng)
         return cls._of(prior, np.zeros((0, prior.size)), hyper, np.full(h, 1.0 / h), nothing, randomness)
@@ -228,7 +228,7 @@ class IntervalPosterior(Posterior):
         spreads = prior.spreads_at(hyper)
         chosen, drawn, means = _conditional_draws(prior, projection, spreads, sites, shares, randomness)
         site = np.stack([(shares[:, None] * one).sum(axis=0) for one in (sites.precision, sites.weighted)])
-        people = _people(hyper[chosen, len(prior.parts) :])
+        people = _people(hyper[chosen, prior.n_learned :])
         over_all = np.sqrt((spreads[chosen] ** 2).mean(axis=0))
         return cls(prior, ResponseModel.of_ratios(), drawn, people, means, hyper, sites.evidence, site, over_all)
 
@@ -292,8 +292,8 @@ class _Parts(NamedTuple):
         _, known, places = np.intersect1d(self.involved, some, return_indices=True)
         logs[:, places] = self.conditioned[:, known]
         for part, value in zip(prior.parts, self.shared, strict=False):
-            logs += np.ascontiguousarray(value.T)[part.labels[some]].T  # in the order of the memory of `logs`
-        return logs
+            logs += part.on_weights(value, some)  # in the order of the memory of `logs`
+        return np.add(logs, prior.centre[some], out=logs)
 
 
 class _Drawn:
@@ -382,8 +382,7 @@ def _scaled_draws(fewest: int, most: int, size: int) -> int:
 
 def _people(hyper: Matrix) -> Person:
     """Return how people answer with given errors, power and lapse, in standard normal scores (n, 4)."""
-    choice, score, power, lapse = (_CENTRES + _WIDTHS * hyper).T
-    n = len(hyper)
+    n, (choice, score, power, lapse) = len(hyper), (_CENTRES + _WIDTHS * hyper).T
     return Person(
         LOGISTIC / np.exp(choice),
         np.full(n, _TIE),
@@ -399,7 +398,7 @@ def _people(hyper: Matrix) -> Person:
 def _linear_logs(amounts: Matrix, at: Matrix) -> tuple[Matrix, Matrix]:
     """Return shares (n, m) and constants (n,) with log(amounts @ exp(x)) = shares @ x + constant near x = `at`.
 
-    Amounts (n, m) must not be negative. Rows with one amount are exact; a row of zeros gives a constant of -inf.
+    Amounts (n, m) are not negative. Rows with one amount are exact; a row of zeros gives a constant of -inf.
     """
     parts = amounts * np.exp(at - at.max())
     total = parts.sum(axis=1)
@@ -417,7 +416,7 @@ def _one_hot(places: NDArray[np.intp], m: int) -> Matrix:
 
 def as_intervals(answers: Evidence, prior: WeightPrior, hyper: Matrix, at: Matrix) -> Intervals:
     """Return the answers, then the stated orders, as intervals; trades of many mistakes are linearised about `at`."""
-    people = _people(hyper[:, len(prior.parts) :])
+    people = _people(hyper[:, prior.n_learned :])
     choices, points = answers.choices, answers.points
     good, above = _linear_logs(np.maximum(choices.gain, 0.0), at)
     bad, below = _linear_logs(np.maximum(-choices.gain, 0.0), at)
@@ -430,22 +429,23 @@ def as_intervals(answers: Evidence, prior: WeightPrior, hyper: Matrix, at: Matri
     toward = rest - _one_hot(points.cell, prior.size)
     # Undo the pull towards the start and the power of ratios, to recover the interval that the person stated.
     pull = np.where(np.isnan(points.start), 0.0, _PULL)
-    start, amount = np.nan_to_num(points.start), points.log_amount
     slope = people.shrinkage[:, None]
+    start, amount = np.nan_to_num(points.start), points.log_amount
     ends = [((end - pull * start) / (1 - pull) - amount) / slope + amount - constant for end in points[2:4]]
     order = _one_hot(prior.order[:, 1], prior.size) - _one_hot(prior.order[:, 0], prior.size)
-    h, n_choices, n_points, n_orders = len(hyper), len(shift), len(pull), len(order)
-    of_choices = np.repeat((LOGISTIC / people.sensitivity)[:, None], n_choices, axis=1)
+    of_choices = np.repeat((LOGISTIC / people.sensitivity)[:, None], len(shift), axis=1)
     of_points = people.error[:, None] / (slope * (1 - pull))
-    lapse = np.repeat(people.lapse[:, None], n_choices + n_points, axis=1)
-    certain = np.zeros((h, n_orders))
+    lapse = np.repeat(people.lapse[:, None], answers.n_answers, axis=1)
+    certain = np.zeros((len(hyper), len(order)))
+    projection = np.concatenate([np.where(decided[:, None], 0.0, good - bad), toward, order])
+    centre = product(projection, prior.centre[:, None])[:, 0]
     return Intervals(
-        np.concatenate([np.where(decided[:, None], 0.0, good - bad), toward, order]),
-        np.concatenate([low, ends[0], certain], axis=1),
-        np.concatenate([high, ends[1], np.full((h, n_orders), np.inf)], axis=1),
+        projection,
+        np.concatenate([low, ends[0], certain], axis=1) - centre,
+        np.concatenate([high, ends[1], np.full(certain.shape, np.inf)], axis=1) - centre,
         np.concatenate([of_choices, of_points, certain], axis=1),
         np.concatenate([lapse, certain], axis=1),
-        np.concatenate([choices.lapse, point_lapse(points), np.ones(n_orders)]),
+        np.concatenate([choices.lapse, point_lapse(points), np.ones(len(order))]),
     )
 
 

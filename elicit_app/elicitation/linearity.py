@@ -242,7 +242,7 @@ def check_linearity(
     best_probabilities["threshold"] = shares_of_best(limited.utilities(draws, models))
     limit_kept_probability = limited.limit_kept_probability(draws, _pairs_of(history, models.shape[1:]))
     scores: tuple[tuple[Rival, Utilities], ...] = (("minimax", _worst_recall), ("f1", macro_f1))
-    plain: list[Utilities] = [partial(_equal_costs, prior), *([_mean_recall] if prior.rarity.any() else [])]
+    plain: list[Utilities] = [partial(_equal_costs, prior), *([_mean_recall] if prior.centre.any() else [])]
     of_equal = max(_evidence_of_a_score(score, answered, usual, rng) for score in plain) + np.log(EQUAL_COSTS)
     for name, score in scores:
         found[name] = _evidence_of_a_score(score, answered, usual, rng) - max(log_evidence, of_equal)

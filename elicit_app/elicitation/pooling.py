@@ -147,17 +147,17 @@ def _one_by_one(experts: Sequence[Expert], rng: np.random.Generator, n: int) -> 
     1971), because how much costs differ altogether was learned from the same answers. A weight that nobody was asked
     about is as unsure as the experts' beliefs about it together.
     """
-    means, variances, before, told = _of_each_weight(experts)
-    weighted = np.where(told > 0, means / variances, 0.0)
+    means, variances, before, told, values = _of_each_weight(experts)
+    weighted, expected = told * values, _expected(experts).mean(axis=0)
     several = (told > 0).sum(axis=0) > 1
     centres, spreads, evidence, counted = [], [], [], []
     for tau in _TAUS:
         shrunk = 1.0 / (1.0 + tau**2 * told)
         precision = (told * shrunk).sum(axis=0)
-        log_evidence = _compared(told[:, several], weighted[:, several], tau) / _MISTAKES_OF_AN_ANSWER
+        log_evidence = _compared(told[:, several], values[:, several], tau) / _MISTAKES_OF_AN_ANSWER
         evidence.append(-0.5 * (tau / _TAU_SCALE) ** 2 + np.log(_width(tau)) + log_evidence)
         spreads.append(1.0 / (precision + 1.0 / before.mean(axis=0)))
-        centres.append(spreads[-1] * (shrunk * weighted).sum(axis=0))
+        centres.append(spreads[-1] * ((shrunk * weighted).sum(axis=0) + expected / before.mean(axis=0)))
         counted.append((told * shrunk).sum(axis=1) + _LEAST)
     unknown = ~told.any(axis=0)
     centre, spread = np.array(centres), np.array(spreads)
@@ -178,34 +178,43 @@ def log_odds_of_opposition(one: Expert, other: Expert) -> float:
     Each weight on which the answers of both bear counts, for little if it is hardly known. Experts of the same values
     may differ as those of a usual group do.
     """
-    means, variances, before, told = _of_each_weight((one, other))
+    _, _, before, told, values = _of_each_weight((one, other))
     both = (told > 0).all(axis=0)
-    values = means[:, both] / variances[:, both] / told[:, both]
     prior = np.sqrt(before[:, both].prod(axis=0))
     scales = np.sqrt(prior + 1.0 / told[:, both] + _TAU_SCALE**2)
     likeness = prior / scales.prod(axis=0)
-    return float(-(2.0 * likeness / (1.0 - likeness**2) * (values / scales).prod(axis=0)).sum())
+    return float(-(2.0 * likeness / (1.0 - likeness**2) * (values[:, both] / scales).prod(axis=0)).sum())
 
 
-def _of_each_weight(experts: Sequence[Expert]) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """Return means, variances, prior variances and precisions from the answers of centred log-weights, (experts, m)."""
+def _of_each_weight(experts: Sequence[Expert]) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix]:
+    """Return what is known of centred log-weights, each of shape (experts, m).
+
+    These are means, variances, prior variances, and from the answers alone precisions and values.
+    """
     logs = [_centred(expert) for expert in experts]
     means = np.array([own.mean(axis=0) for own in logs])
     variances = np.maximum([own.var(axis=0) for own in logs], _CLOSEST**2)
     before = np.array([expert.prior.centred_variances for expert in experts])
     known = [np.broadcast_to(True if expert.asked is None else expert.asked, means[0].shape) for expert in experts]
-    return means, variances, before, np.where(known, np.maximum(1.0 / variances - 1.0 / before, 0.0), 0.0)
+    told = np.where(known, np.maximum(1.0 / variances - 1.0 / before, 0.0), 0.0)
+    weighted = np.where(told > 0, means / variances - _expected(experts) / before, 0.0)
+    return means, variances, before, told, weighted / np.where(told > 0, told, 1.0)
+
+
+def _expected(experts: Sequence[Expert]) -> Matrix:
+    """Return the prior centres of the centred log-weights, shape (experts, m)."""
+    centres = np.array([expert.prior.centre for expert in experts])
+    return np.asarray(centres - centres.mean(axis=1, keepdims=True))
 
 
 def _centred(expert: Expert) -> Matrix:
     return np.asarray(expert.log_weights - expert.log_weights.mean(axis=1, keepdims=True))
 
 
-def _compared(told: Matrix, weighted: Matrix, tau: float) -> float:
+def _compared(told: Matrix, values: Matrix, tau: float) -> float:
     """Return the log-evidence of a spread in the differences between experts, each known with precision `told`."""
     own = told > 0
     weights = told / (1.0 + tau**2 * told)
-    values = weighted / np.where(own, told, 1.0)
     total = weights.sum(axis=0)
     apart = weights * (values - (weights * values).sum(axis=0) / total) ** 2
     return float(0.5 * (np.log(weights[own]).sum() - np.log(total).sum() - apart.sum()))

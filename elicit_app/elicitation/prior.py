@@ -62,28 +62,48 @@ class NeverWorse(NamedTuple):
 
 
 class SharedPart(NamedTuple):
-    """A part of every log-weight that is equal for weights with the same label.
+    """A part of every log-weight that has one value for all weights with the same label.
 
     Parameters
     ----------
     labels : ndarray of int, shape (m,)
         Label of each weight, from 0.
     spread : float
-        Standard deviation of the part, or the centre of its prior.
+        Standard deviation of the values, or the centre of its prior.
+    loadings : ndarray of shape (m,), optional
+        By what each weight multiplies the value, if not by 1.
+    mean : float
+        Mean of the values.
+    is_learned : bool
+        Whether the spread is learned where spreads are.
     """
 
     labels: NDArray[np.intp]
     spread: float
+    loadings: Matrix | None = None
+    mean: float = 0.0
+    is_learned: bool = True
 
-    def on_weights(self, values: Matrix) -> Matrix:
-        """Expand values of the labels, shape (n, labels), to the weights that share them, shape (n, m)."""
-        return values if self._is_own() else values[:, self.labels]
+    def on_weights(self, values: Matrix, some: NDArray[np.intp] | None = None) -> Matrix:
+        """Expand values of the labels, shape (n, labels), to (some of) the weights that share them, shape (n, m)."""
+        labels = self.labels if some is None else self.labels[some]
+        expanded = values if some is None and self._is_own() else np.ascontiguousarray(values.T)[labels].T
+        if self.loadings is None:
+            return expanded
+        return expanded * (self.loadings if some is None else self.loadings[some])
 
     def sums(self, values: Matrix) -> Matrix:
-        """Sum values of the weights, shape (n, m), over the weights of each label, shape (n, labels)."""
+        """Sum values of the weights, shape (n, m), times loadings, over those of each label, shape (n, labels)."""
         if self._is_own():
             return values
-        return np.array([np.bincount(self.labels, row, self.n_labels) for row in values]).reshape(-1, self.n_labels)
+        loaded = values if self.loadings is None else values * self.loadings
+        return np.array([np.bincount(self.labels, row, self.n_labels) for row in loaded]).reshape(-1, self.n_labels)
+
+    @property
+    def squares(self) -> Matrix:
+        """Return the covariance of the log-weights due to the part, shape (m, m)."""
+        loadings = np.ones(len(self.labels)) if self.loadings is None else self.loadings
+        return np.asarray(self.spread**2 * (self.labels[:, None] == self.labels) * np.outer(loadings, loadings))
 
     @property
     def n_labels(self) -> int:
@@ -113,15 +133,12 @@ class WeightPrior:
         Parts of the log-weights; in the last one every weight has a label of its own.
     order : ndarray of int, shape (n, 2)
         Rows (i, j): weight i is never larger than weight j.
-    rarity : ndarray of shape (m,)
-        Logarithm of how many times rarer than `RARE` the true class of each weight is; 0 for a class that is not rare.
     """
 
     family: Family
     n_classes: int
     parts: tuple[SharedPart, ...]
     order: NDArray[np.intp]
-    rarity: Matrix
 
     @classmethod
     def of(
@@ -148,8 +165,7 @@ class WeightPrior:
         piles : sequence of sequence of (true, predicted)
             Mistakes of about the same consequence; those in no pile form one more.
         shares : ndarray of shape (k,), optional
-            Shares of the true classes. Mistakes on a rare class are then expected to cost more, though not of more than
-            `MOST_JOINTLY` weights, whose row parts are learned.
+            Shares of the true classes. Mistakes on a rare class are then expected to cost more.
 
         Raises
         ------
@@ -159,13 +175,13 @@ class WeightPrior:
         if is_fraction(family):
             raise Problem(f"The procedure bayes knows the families dlpm and lpm, not {family!r}.")
         m = family_of(family).n_weights(n_classes)
-        parts = []
+        parts = [] if shares is None else _power_of_rarity(shares, family, n_classes)
         own = SPREAD
         if family_of(family).distinguishes_errors and (
             structure == "structured" or (structure == "auto" and n_classes > STRUCTURED_ABOVE)
         ):
             true, predicted = np.nonzero(error_cells(n_classes))
-            parts = [SharedPart(true, ROW_SPREAD), SharedPart(predicted, COLUMN_SPREAD)]
+            parts += [SharedPart(true, ROW_SPREAD), SharedPart(predicted, COLUMN_SPREAD)]
             own = OWN_SPREAD
         if piles:
             parts.append(SharedPart(pile_labels(piles, family, n_classes, m), PILE_SPREAD))
@@ -176,10 +192,7 @@ class WeightPrior:
             pairs = [(small, large) for small, large in pairs if small != large]  # the same weight
         order = np.array(pairs, dtype=np.intp).reshape(-1, 2)
         _require_no_circle(order, m)
-        rarity = np.zeros(m)
-        if shares is not None and m <= MOST_JOINTLY:
-            rarity = _rarity_of(shares)[[key.true for key in family_of(family).mistakes(n_classes)]]
-        return cls(family, n_classes, tuple(parts), order, rarity)
+        return cls(family, n_classes, tuple(parts), order)
 
     @property
     def size(self) -> int:
@@ -194,23 +207,24 @@ class WeightPrior:
     @cached_property
     def factor(self) -> Matrix:
         """Return the lower triangular (m, m) matrix that turns independent scores into log-weights."""
-        if self._is_independent:
+        if len(self.parts) == 1:
             return np.asarray(self.parts[0].spread * np.eye(len(self.parts[0].labels)))
         return np.asarray(np.linalg.cholesky(self._squares))
 
     @property
-    def _is_independent(self) -> bool:
-        return len(self.parts) == 1 and not self.rarity.any()
-
-    @property
     def _squares(self) -> Matrix:
-        same = sum(part.spread**2 * (part.labels[:, None] == part.labels) for part in self.parts)
-        return np.asarray(same + _SPREAD_OF_POWER**2 * np.outer(self.rarity, self.rarity))
+        return np.asarray(sum(part.squares for part in self.parts))
 
     @cached_property
     def centre(self) -> Matrix:
         """Return the centres of the log-weights, shape (m,)."""
-        return np.asarray(_POWER * self.rarity)
+        loaded = (part.mean * part.loadings for part in self.parts if part.loadings is not None)
+        return np.asarray(sum(loaded, np.zeros(self.parts[-1].labels.shape)))
+
+    @property
+    def n_learned(self) -> int:
+        """Return the number of parts whose spreads are learned where spreads are."""
+        return sum(part.is_learned for part in self.parts)
 
     @cached_property
     def covariance(self) -> Matrix:
@@ -220,32 +234,37 @@ class WeightPrior:
     @cached_property
     def centred_variances(self) -> Matrix:
         """Return the variances of the log-weights minus the mean of all, shape (m,)."""
-        shared = sum(part.spread**2 * np.bincount(part.labels)[part.labels] / self.size for part in self.parts)
-        total = sum(part.spread**2 for part in self.parts)
-        return np.asarray(_VARIANCE * (total - 2 * shared + np.mean(shared)))
+        found = np.zeros(self.size)
+        for part in self.parts:
+            loadings = np.ones(self.size) if part.loadings is None else part.loadings
+            means = np.bincount(part.labels, loadings) / self.size
+            found += part.spread**2 * (loadings**2 - 2 * loadings * means[part.labels] + (means**2).sum())
+        return np.asarray(_VARIANCE * found)
 
     def spreads_at(self, scores: Matrix) -> Matrix:
         """Return spreads of the parts, shape (h, parts), with logarithms at the first of some normal scores (h, c)."""
-        centres = np.log([part.spread for part in self.parts])
-        return np.exp(centres + _SPREAD_OF_SPREADS * scores[:, : len(centres)])
+        learned = np.array([part.is_learned for part in self.parts])
+        scored = np.zeros((len(scores), len(self.parts)))
+        scored[:, learned] = scores[:, : self.n_learned]
+        return np.exp(np.log([part.spread for part in self.parts]) + _SPREAD_OF_SPREADS * scored)
 
     def with_deviations(self, deviations: Sequence[float] | Matrix) -> WeightPrior:
         """Return the prior with other standard deviations of the parts."""
         parts = zip(self.parts, deviations, strict=True)
-        return replace(
-            self, parts=tuple(SharedPart(part.labels, float(own / np.sqrt(_VARIANCE))) for part, own in parts)
-        )
+        return replace(self, parts=tuple(part._replace(spread=float(own / np.sqrt(_VARIANCE))) for part, own in parts))
 
     def shares_parts_with(self, other: WeightPrior) -> bool:
         """Return whether the same log-weights share parts in both."""
-        return len(self.parts) == len(other.parts) and all(
-            np.array_equal(one.labels, its.labels) for one, its in zip(self.parts, other.parts, strict=True)
+        return (
+            len(self.parts) == len(other.parts)
+            and np.array_equal(self.centre, other.centre)
+            and all(np.array_equal(one.labels, its.labels) for one, its in zip(self.parts, other.parts, strict=True))
         )
 
     def log_weights(self, x: Matrix) -> Matrix:
         """Return the log-weights, shape (..., m), at standard normal coordinates x, shape (..., m)."""
         scores = heavy_tailed(x)
-        if self._is_independent:
+        if len(self.parts) == 1:
             return np.asarray(self.parts[0].spread * scores)
         return np.asarray(scores @ self.factor.T + self.centre)
 
@@ -293,13 +312,16 @@ class WeightPrior:
         return family.normalise(family.sign * np.asarray(weights))
 
 
-def _rarity_of(shares: Matrix) -> Matrix:
-    """Return the logarithm of how many times rarer than `RARE` each class is, shape (k,).
+def _power_of_rarity(shares: Matrix, family: Family, k: int) -> list[SharedPart]:
+    """Return the part by which weights grow with how many times rarer than `RARE` their true class is, if any is.
 
-    It is 0 for classes that are not rare, and for those without cases, about which nothing can be asked.
+    Classes without cases are none, because nothing can be asked about them.
     """
-    times = shares.max() / RARE / np.maximum(shares, _RAREST)
-    return np.asarray(np.where(shares > 0, np.log(np.maximum(times, 1.0)), 0.0))
+    times = np.where(shares > 0, shares.max() / RARE / np.maximum(shares, _RAREST), 1.0)
+    rarity = np.log(np.maximum(times, 1.0))[[key.true for key in family_of(family).mistakes(k)]]
+    if not rarity.any():
+        return []
+    return [SharedPart(np.zeros(len(rarity), np.intp), _SPREAD_OF_POWER, rarity, _POWER, is_learned=False)]
 
 
 def pile_labels(piles: Sequence[Sequence[tuple[int, int]]], family: Family, k: int, m: int) -> NDArray[np.intp]:

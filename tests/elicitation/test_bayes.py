@@ -469,10 +469,10 @@ class TestARareClass:
 
     def test_points_of_a_sphere_and_prices_know_no_rare_class(self):
         rates = self.cases().usual()
-        assert not bayes(space="sphere", sphere=(np.eye(3) / 3, 0.01)).prior.rarity.any()
+        assert not bayes(space="sphere", sphere=(np.eye(3) / 3, 0.01)).prior.centre.any()
         counts = np.round(6000 * rates).astype(np.int64)
         amounts = Tally(counts, counts[None], np.zeros(1, np.int64), good=(True, False, False))
-        assert not Bayes([amounts], family="lpm", seed=1, population=6000).prior.rarity.any()
+        assert not Bayes([amounts], family="lpm", seed=1, population=6000).prior.centre.any()
 
 
 def test_every_answer_is_foretold_by_the_belief_before_it(truthful):

@@ -260,6 +260,19 @@ class TestARareClass:
         x = np.random.default_rng(2).standard_normal((50, prior.size))
         np.testing.assert_array_equal(prior.log_weights(x), usual.log_weights(x))
 
-    def test_many_weights_have_row_parts_instead(self):
+    def test_the_spread_of_the_power_is_not_learned(self):
         prior = WeightPrior.of("lpm", 6, shares=np.array([0.01, 0.5, 0.2, 0.1, 0.1, 0.09]))
-        assert not prior.rarity.any()
+        usual = WeightPrior.of("lpm", 6)
+        scores = np.random.default_rng(3).standard_normal((8, prior.n_learned + 4))
+        spreads = prior.spreads_at(scores)
+        assert spreads.shape == (8, len(prior.parts)) == (8, prior.n_learned + 1)
+        assert (spreads[:, 0] == prior.parts[0].spread).all()
+        np.testing.assert_array_equal(spreads[:, 1:], usual.spreads_at(scores))
+
+    @settings(deadline=None, max_examples=30)
+    @given(FAMILIES, st.integers(2, 8), SEEDS)
+    def test_variances_are_those_of_draws_minus_their_mean(self, family, k, seed):
+        prior = WeightPrior.of(family, k, shares=np.random.default_rng(seed).dirichlet(np.full(k, 0.2)))
+        without_mean = np.eye(prior.size) - 1 / prior.size
+        exact = (without_mean @ prior.covariance @ without_mean).diagonal()
+        np.testing.assert_allclose(prior.centred_variances, exact, rtol=1e-9)
