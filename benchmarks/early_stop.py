@@ -12,8 +12,9 @@ policy also costs least under the expert's true values.
 
 Of all sittings it prints what known values would save, as the result says and as the true values have it: if decisions
 stay as they are, and if they follow the values. With --further it asks on instead, and prints what is said of further
-answers, and what the recommended policy then costs less. --only lesions is a made-up study of three classes, one of
-1.5 %, by two calibrated models; with --power 1 people mind equal shares of the classes equally.
+answers, and what the recommended policy then costs less. --only lesions and --only fevers are made-up studies of three
+and six classes, of which one is rare, with two calibrated models; with --power 1 people mind equal shares of the
+classes equally. Of all sittings it prints how many of the ratios to the unit lie in their 90 % ranges.
 
 Real predictions are read from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA); without it their
 studies are omitted.
@@ -43,7 +44,7 @@ from metrics import ElicitedMetric, Provenance
 from metrics.policies.judging import Judge
 
 Floats = NDArray[np.float64]
-LESIONS = {"melanoma": 0.015, "nevus": 0.9, "keratosis": 0.085}
+WITH_A_RARE_CLASS = {"lesions": (0.015, 0.9, 0.085), "fevers": (0.005, 0.4, 0.2, 0.15, 0.145, 0.1)}
 STUDIES = ("breast-cancer", "wine", "traffic-light", "pneumonia", "emotions", "news")
 SAME_COST = 1e-9
 LENGTHS = (10, 15, 20, 30, 40, 60)  # answers after which further ones are looked at
@@ -58,6 +59,7 @@ class Sitting:
     same_decisions: bool
     same_policy: bool
     loss: float
+    held: float  # share of the ratios to the unit that lie in their 90 % ranges
     # per 1,000 cases, in worst mistakes: what known values would save if decisions stay and if they follow the values,
     # and the cost of the recommended policy; each as said and as found
     said: Floats
@@ -99,18 +101,18 @@ def as_said(said: list[Progress]) -> Floats:
     return np.column_stack([(fewest <= left) & (left <= most), left > most, left < fewest]).astype(float)
 
 
-def lesions(folder: Path) -> Study:
-    """Return a study of two calibrated models, with a rare class."""
-    shares, names = np.array(list(LESIONS.values())), np.array(list(LESIONS))
+def with_a_rare_class(name: str, folder: Path) -> Study:
+    """Return a study of two calibrated models, whose first class is rare."""
+    shares = np.array(WITH_A_RARE_CLASS[name])
     true = np.random.default_rng(15).choice(len(shares), 12_000, p=shares)
     paths: list[Path] = []
-    for name, apart in (("one", 2.6), ("two", 2.2)):
+    for model, apart in (("one", 2.6), ("two", 2.2)):
         scores = np.random.default_rng(len(paths)).standard_normal((len(true), len(shares)))
         scores[np.arange(len(true)), true] += apart
         proba = shares * np.exp(apart * scores)
-        paths.append(folder / f"{name}.npz")
-        np.savez(paths[-1], y_true=true, y_proba=proba / proba.sum(axis=1, keepdims=True), classes=names)
-    return create_study(folder / "lesions", paths)
+        paths.append(folder / f"{model}.npz")
+        np.savez(paths[-1], y_true=true, y_proba=proba / proba.sum(axis=1, keepdims=True))
+    return create_study(folder / name, paths)
 
 
 def drawn_costs(study: Study, rng: np.random.Generator, options: argparse.Namespace) -> Floats:
@@ -139,12 +141,18 @@ def sitting(study: Study, seed: int, options: argparse.Namespace) -> Sitting:
     cost = costs[found.costs.policies.index(best)]
     unit = 1_000 * metric.cost_matrix[judged.unit] / judged.population
     expected = float((judged.drawn.worth * judged.drawn.both[:, 0]).mean())
+    assert outcome.samples is not None
+    place = LPM.index(*judged.unit, study.n_classes)
+    ratios = np.log(np.abs(outcome.samples)) - np.log(np.abs(outcome.samples[:, [place]]))
+    low, high = np.delete(np.quantile(ratios, [0.05, 0.95], axis=0), place, axis=1)
+    true_ratios = np.delete(log_costs - log_costs[place], place)
     return Sitting(
         stopped=outcome.stopped,
         answers=len(said),
         same_decisions=bool(cost <= costs.min() * (1 + SAME_COST)),
         same_policy=best == best_known,
         loss=float(100 * (cost / least - 1)) if least else 0.0,
+        held=float(((low <= true_ratios) & (true_ratios <= high)).mean()),
         said=unit * np.array([information.of_values, information.of_known_values, expected]),
         saved=1_000 * np.array([cost - costs.min(), cost - min(costs.min(), least), cost]),
         as_said=as_said(said),
@@ -204,7 +212,9 @@ def report(name: str, found: list[Sitting]) -> None:
     print(
         f"{name:>14}: {len(found):4d} sittings; questions left: as said {shares[0]:.2f}, more {shares[1]:.2f},", end=""
     )
-    print(f" fewer {shares[2]:.2f}; known values would save", end="")
+    held = np.array([one.held for one in found])
+    print(f" fewer {shares[2]:.2f}; ranges hold {held.mean():.3f} (se {held.std() / np.sqrt(len(held)):.3f})", end="")
+    print("; known values would save", end="")
     for place, which in enumerate(("decisions as they are", "deciding by them")):
         parts = (np.array([getattr(one, field) for one in found]) for field in ("said", "saved"))
         (said, _), (saved, error) = (_share(each[:, place], each[:, 2]) for each in parts)
@@ -236,7 +246,7 @@ def _share(amounts: Floats, costs: Floats) -> tuple[float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=400, help="sittings over all studies")
-    parser.add_argument("--only", choices=(*STUDIES, "lesions"), help="of one study")
+    parser.add_argument("--only", choices=(*STUDIES, *WITH_A_RARE_CLASS), help="of one study")
     parser.add_argument("--wobble", type=float, default=0.4, help="of the log-ratios, at every answer")
     parser.add_argument("--spread", type=float, default=1.2, help="standard deviation of the true log-costs")
     parser.add_argument("--power", type=float, default=0.0, help="of the rarity of a class, by which its costs grow")
@@ -249,7 +259,9 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         names = [options.only] if options.only else list(STUDIES)
         here = Path(folder)
-        found_here = {name: lesions(here) if name == "lesions" else opened(name, here) for name in names}
+        found_here = {
+            name: with_a_rare_class(name, here) if name in WITH_A_RARE_CLASS else opened(name, here) for name in names
+        }
         studies = {name: study for name, study in found_here.items() if study is not None}
         if options.further:
             chosen = [(names_in_turn(studies, number), options.seed + number) for number in range(options.runs)]
