@@ -249,5 +249,5 @@ class FractionPosterior(ParticlePosterior):
             effective_draws=self.effective_draws,
             sensitivity=float(np.median(self.person.sensitivity)),
             lapse=float(self.person.lapse.mean()),
-            method=self.method,
+            method=self.method + self.prior.remark,
         )

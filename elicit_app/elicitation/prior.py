@@ -222,6 +222,11 @@ class WeightPrior:
         return np.asarray(sum(loaded, np.zeros(self.parts[-1].labels.shape)))
 
     @property
+    def remark(self) -> str:
+        """Return what a report says of the prior where it is not the usual one, after the method."""
+        return " Mistakes on a rare class were expected to cost more." if self.centre.any() else ""
+
+    @property
     def n_learned(self) -> int:
         """Return the number of parts whose spreads are learned where spreads are."""
         return sum(part.is_learned for part in self.parts)

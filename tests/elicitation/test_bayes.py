@@ -466,6 +466,7 @@ class TestARareClass:
         outcome, _ = run(procedure, LinearOracle(-self.COSTS))
         low, high = np.quantile(np.divide(*outcome.samples.T[[0, 5]]), [0.05, 0.95])
         assert low < 200 / 3 < high
+        assert outcome.method.endswith(" Mistakes on a rare class were expected to cost more.")
 
     def test_points_of_a_sphere_and_prices_know_no_rare_class(self):
         rates = self.cases().usual()

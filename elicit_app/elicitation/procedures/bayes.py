@@ -187,7 +187,7 @@ class Bayes:
             linear=None if linearity is None else linearity.rival or True,
             sensitivity=float(np.median(belief.person.sensitivity)),
             lapse=float(belief.person.lapse.mean()),
-            method=belief.method,
+            method=belief.method + self.prior.remark,
             reliance_on_prior=reliance_on_prior(belief, ends) if self._by_particles else None,
             deviations=belief.deviations,
         )
@@ -469,9 +469,10 @@ class Bayes:
         settled = answers_until_settled(probability_best(belief, self._options(history)), n_answered(history), most)
         if self._purpose == "both":
             return max(needed[0], settled[0]), max(needed[1], settled[1])
-        # The models alone say little about how long it takes to choose among the policies.
-        most = min(needed[1], settled[1]) if self._compares_policies(history) else needed[1]
-        return min(needed[0], settled[0]), most
+        # The models alone say little about how long it takes to choose among the policies, and without a stated purpose
+        # questions are not aimed at the choice.
+        aimed = self._purpose == "choose" and self._compares_policies(history)
+        return min(needed[0], settled[0]), min(needed[1], settled[1]) if aimed else needed[1]
 
     def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
         """Return the gains, shape (<= n, m), of random pairs of achievable matrices."""
