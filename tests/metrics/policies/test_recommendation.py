@@ -12,7 +12,7 @@ from metrics.policies.cases import Practice, case_table, of_model
 from metrics.policies.information import DOUBTED, DOUBTED_CASES, information
 from metrics.policies.judging import Judge
 from metrics.policies.ranking import TooFewCases, few_cases
-from metrics.policies.recommendation import name_and_manner, short_recommendation
+from metrics.policies.recommendation import name_and_manner, short_recommendation, what_would_change
 
 WORDS = (
     Consequence("malignant", "benign", "Missed cancer", "missed cancer", "missed cancers"),
@@ -111,6 +111,18 @@ def test_more_than_two_classes_are_said_in_the_yardstick():
     assert said.sentence.endswith(": each case gets the answer with the least expected cost.")
     assert "cases of Barolo called Grignolino" in said.spares
     assert " less than by calling every case " in said.spares
+
+
+@pytest.mark.parametrize(
+    ("cases", "said"),
+    [((5, 300, 700), "Of these cases 0.50 % were a. "), ((300, 400, 500), "Of these cases 42 % were c. ")],
+    ids=["a rare class", "none is rare"],
+)
+def test_the_share_that_is_told_is_that_of_a_rare_class_or_of_the_commonest(cases, said):
+    under = ElicitedMetric.from_cost_matrix(["a", "b", "c"], [[0, 9, 9], [1, 0, 1], [1, 1, 0]], population=1_000)
+    true = np.repeat(["a", "b", "c"], cases)
+    judgement = judge(under, true, {"m": np.full((len(true), 3), 1 / 3)})
+    assert dict(what_would_change(judgement))["Other cases."].startswith(said)
 
 
 @pytest.mark.parametrize(
