@@ -115,7 +115,7 @@ def test_more_than_two_classes_are_said_in_the_yardstick():
 
 @pytest.mark.parametrize(
     ("cases", "said"),
-    [((5, 300, 700), "Of these cases 0.50 % were a. "), ((300, 400, 500), "Of these cases 42 % were c. ")],
+    [((5, 300, 700), "Of these cases 0.5 % were a. "), ((300, 400, 500), "Of these cases 42 % were c. ")],
     ids=["a rare class", "none is rare"],
 )
 def test_the_share_that_is_told_is_that_of_a_rare_class_or_of_the_commonest(cases, said):
