@@ -372,7 +372,8 @@ def rest_words(fold: Rest, wording: Wording) -> str:
 
 
 def _kinds(number: int, one: str, many: str) -> str:
-    return f"1 other kind of mistake {one}" if number == 1 else f"{number} other kinds of mistake {many}"
+    kinds = counted(number, "other kind of mistake", "other kinds of mistake")
+    return f"{kinds} {one if number == 1 else many}"
 
 
 def rate_words(left: int, right: int, total: int) -> tuple[str, str]:

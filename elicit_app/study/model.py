@@ -355,7 +355,7 @@ def _counts(wording: Wording, k: int) -> Iterator[Finding]:
     if len(wording.class_action) not in (0, k):
         yield Finding(f"give an action for each of the {k} classes, or for none")
     if set(wording.mistakes) != pairs:
-        yield Finding(f"give words for each of the {len(pairs)} kinds of mistake")
+        yield Finding(f"give words for each of the {len(pairs):,} kinds of mistake")
 
 
 def _texts(wording: Wording, classes: Sequence[str]) -> Iterator[Finding]:

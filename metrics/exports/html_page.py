@@ -139,4 +139,4 @@ def _rates(plot: blocks.RatePlot) -> str:
         return table
     if len(plot.rates) > _MOST_FOLDED:
         return f'{table}<p class="quiet">All {len(plot.rates):,} mistakes are in the metric file.</p>'
-    return f"{table}<details><summary>All {len(plot.rates)} mistakes</summary>{_table(plot.table(axis))}</details>"
+    return f"{table}<details><summary>All {len(plot.rates):,} mistakes</summary>{_table(plot.table(axis))}</details>"
