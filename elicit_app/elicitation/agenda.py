@@ -383,8 +383,8 @@ def early_stop_reason(
     """Return why the answers are enough, or None if they are not.
 
     A choice is not settled while every case would be decided at much lower cost if the values were known. Known ratios
-    end a choice as well, because further answers of this kind cannot settle it. Eliciting costs requires
-    known ratios; "both" requires known ratios and a choice that is settled or hardly depends on what is not known.
+    end a choice as well, because further answers of this kind cannot settle it. Eliciting costs requires known ratios;
+    "both" requires known ratios and a choice that is settled or hardly depends on what is not known.
 
     Parameters
     ----------

@@ -398,7 +398,7 @@ def _people(hyper: Matrix) -> Person:
 def _linear_logs(amounts: Matrix, at: Matrix) -> tuple[Matrix, Matrix]:
     """Return shares (n, m) and constants (n,) with log(amounts @ exp(x)) = shares @ x + constant near x = `at`.
 
-    Amounts (n, m) are not negative. Rows with one amount are exact; a row of zeros gives a constant of -inf.
+    Amounts (n, m) must not be negative. Rows with one amount are exact; a row of zeros gives a constant of -inf.
     """
     parts = amounts * np.exp(at - at.max())
     total = parts.sum(axis=1)
@@ -429,8 +429,8 @@ def as_intervals(answers: Evidence, prior: WeightPrior, hyper: Matrix, at: Matri
     toward = rest - _one_hot(points.cell, prior.size)
     # Undo the pull towards the start and the power of ratios, to recover the interval that the person stated.
     pull = np.where(np.isnan(points.start), 0.0, _PULL)
-    slope = people.shrinkage[:, None]
     start, amount = np.nan_to_num(points.start), points.log_amount
+    slope = people.shrinkage[:, None]
     ends = [((end - pull * start) / (1 - pull) - amount) / slope + amount - constant for end in points[2:4]]
     order = _one_hot(prior.order[:, 1], prior.size) - _one_hot(prior.order[:, 0], prior.size)
     of_choices = np.repeat((LOGISTIC / people.sensitivity)[:, None], len(shift), axis=1)

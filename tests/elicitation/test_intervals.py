@@ -243,3 +243,34 @@ class TestDraws:
         some = belief.thinned(4)
         assert len(some.log_weights) == len(some.person.sensitivity) == len(belief.log_weights) // 4
         assert some.effective_draws == belief.effective_draws / 4
+
+
+class TestARareClass:
+    RARE = WeightPrior.of("lpm", K, shares=np.array([0.005, 0.4, 0.2, 0.15, 0.145, 0.1]))
+
+    def test_before_any_answer_its_mistakes_are_expected_to_cost_more(self):
+        logs = IntervalPosterior.from_prior(self.RARE, np.random.default_rng(1), 4_000).log_weights
+        np.testing.assert_allclose(logs.mean(axis=0), self.RARE.centre, atol=0.2)
+        assert self.RARE.centre[0] > 2 > self.RARE.centre[5] == 0
+        usual = IntervalPosterior.from_prior(PRIOR, np.random.default_rng(1), 4_000).log_weights
+        spread, usual_spread = ((each[:, 0] - each[:, 5]).std() for each in (logs, usual))
+        assert spread > 1.3 * usual_spread
+
+    def test_one_answer_about_it_tells_of_all_its_mistakes(self):
+        one, other = (0, 1), (1, 0)
+        first = Asked(trade(one, 40, other, 40), Answer(Choice.EQUAL, moved=Moved("first", *one, 40, 20)))
+        before, now = (centred(each.log_weights).mean(axis=0) for each in beliefs([first], self.RARE))
+        assert now[self.RARE.index(*one)] < before[self.RARE.index(*one)] - 0.8
+        assert now[self.RARE.index(0, 5)] < before[self.RARE.index(0, 5)] - 0.4, "they share the power"
+
+    def test_what_was_answered_outweighs_what_was_expected(self):
+        logs = truth(0)
+        history = answered(logs, 60, 0)
+        rare = [PRIOR.index(0, to) for to in range(1, K)]
+        off = []
+        for prior in (PRIOR, self.RARE):
+            fitted = IntervalPosterior.from_prior(prior, np.random.default_rng(1), 400).refitted(
+                evidence(history, prior), np.random.default_rng(2)
+            )
+            off.append(np.abs(centred(fitted.log_weights).mean(axis=0) - centred(logs))[rare].mean())
+        assert off[1] < off[0] + 0.2, "none of its mistakes costs more than others here"
