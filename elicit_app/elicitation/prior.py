@@ -260,10 +260,8 @@ class WeightPrior:
 
     def shares_parts_with(self, other: WeightPrior) -> bool:
         """Return whether the same log-weights share parts in both."""
-        return (
-            len(self.parts) == len(other.parts)
-            and np.array_equal(self.centre, other.centre)
-            and all(np.array_equal(one.labels, its.labels) for one, its in zip(self.parts, other.parts, strict=True))
+        return len(self.parts) == len(other.parts) and all(
+            np.array_equal(one.labels, its.labels) for one, its in zip(self.parts, other.parts, strict=True)
         )
 
     def log_weights(self, x: Matrix) -> Matrix:

@@ -11,11 +11,12 @@ COVARIANCE = PRIOR.covariance
 M = len(COVARIANCE)
 
 
-def expert(centre: np.ndarray, error: float, seed: int, n: int = 3000) -> Expert:
+def expert(centre: np.ndarray, error: float, seed: int, n: int = 3000, prior: WeightPrior = PRIOR) -> Expert:
     """Return somebody whose log-weights were all observed with this error, exactly at `centre`."""
-    spread = np.linalg.inv(np.linalg.inv(COVARIANCE) + np.eye(M) / error**2)
-    mean = spread @ (centre / error**2)
-    return Expert(np.random.default_rng(seed).multivariate_normal(mean, spread, n), PRIOR)
+    before = np.linalg.inv(prior.covariance)
+    spread = np.linalg.inv(before + np.eye(prior.size) / error**2)
+    mean = spread @ (centre / error**2 + before @ prior.centre)
+    return Expert(np.random.default_rng(seed).multivariate_normal(mean, spread, n), prior)
 
 
 def group(experts: list[Expert], seed: int = 1):
@@ -57,11 +58,10 @@ class TestCentre:
         beforehand = [np.random.default_rng(one).multivariate_normal(rare.centre, spread, 3000) for one in range(6)]
         found = pooled([Expert(one, rare) for one in beforehand], rare, np.random.default_rng(1)).log_weights
         np.testing.assert_allclose(found.mean(axis=0), rare.centre - rare.centre.mean(), atol=0.3)
-        known = np.linalg.inv(np.linalg.inv(spread) + np.eye(M) / 0.1**2)
-        at_centre = known @ (np.linalg.inv(spread) @ rare.centre + CENTRE / 0.1**2)
-        told = [np.random.default_rng(one).multivariate_normal(at_centre, known, 3000) for one in range(6)]
-        found = pooled([Expert(one, rare) for one in told], rare, np.random.default_rng(1)).log_weights
-        np.testing.assert_allclose(found.mean(axis=0), CENTRED, atol=0.1)
+        told = [expert(CENTRE, 0.8, seed, prior=rare) for seed in range(6)]
+        for of_group in (rare, PRIOR):
+            found = pooled(told, of_group, np.random.default_rng(1)).log_weights
+            np.testing.assert_allclose(found.mean(axis=0), CENTRED, atol=0.25)
 
     def test_more_experts_narrow_it(self):
         widths = [
@@ -181,6 +181,14 @@ class TestManyWeights:
             groups = [pooled(some, MANY, np.random.default_rng(seed), 500) for some in (experts[:1], experts)]
             far.append([np.square(group.log_weights.mean(axis=0) - centre + centre.mean()).mean() for group in groups])
         assert np.mean(far, axis=0)[1] < 0.8 * np.mean(far, axis=0)[0]
+
+    def test_what_is_expected_of_a_rare_class_counts_once(self):
+        rare = WeightPrior.of("lpm", 6, shares=np.array([0.005, 0.4, 0.2, 0.15, 0.145, 0.1]))
+        alone = expert(np.zeros(rare.size), 5.0, 1, prior=rare)
+        own = alone.log_weights - alone.log_weights.mean(axis=1, keepdims=True)
+        found = pooled([alone], rare, np.random.default_rng(1)).log_weights
+        np.testing.assert_allclose(found.mean(axis=0)[:5].mean(), own.mean(axis=0)[:5].mean(), atol=0.2)
+        assert own.mean(axis=0)[:5].mean() > 0.5, "little was told, and more was expected"
 
     def test_a_weight_counts_by_those_who_were_asked_about_it(self):
         _, (one, other) = sitting(0.0, 5, experts=2)

@@ -136,6 +136,18 @@ def test_with_draws_experts_are_one_belief_and_what_all_leave_open_stays_open():
     assert pool([sources[0], metric(OTHER, "Ben")]).samples is None
 
 
+def test_a_group_that_told_nothing_expects_of_a_rare_class_what_each_expects():
+    shares = np.array([0.01, 0.6, 0.39])
+    prior = WeightPrior.of("lpm", 3, shares=shares)
+    sources = []
+    for seed, name in enumerate(("Ada", "Ben", "Cleo")):
+        draws = np.random.default_rng(seed).multivariate_normal(prior.centre, prior.covariance, 400)
+        source = metric(np.exp(prior.centre), name, prevalence=shares)
+        sources.append(Source(source.name, replace(source.metric, samples=-np.exp(draws))))
+    made = pool(sources).cost_matrix
+    assert made[0, 1] > 3 * made[1, 0]
+
+
 @pytest.mark.parametrize(("end", "left_open"), [(0, 0.0), (1, np.inf)])
 def test_an_end_is_open_in_the_pool_where_everybody_leaves_it_open_and_only_there(end, left_open):
     def opened(source):
