@@ -31,7 +31,7 @@ from elicit_app.study.tables import (
     open_table,
     person_column,
 )
-from metrics.elicited.family import RARE, error_cells
+from metrics.elicited.family import error_cells, rare_class
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import has_line_end, label_text
 from metrics.policies.cases import are_several_of_one
@@ -333,9 +333,8 @@ def yardstick_for(study: Study) -> tuple[int, int]:
     order. If one of two classes is rare it is a false alarm: the most probable class is then hardly ever the rare one,
     so that misses are frequent, but whoever looks for something rare counts in false alarms.
     """
-    shares = study.prevalence
-    if study.n_classes == 2 and shares.max() >= RARE * shares.min():
-        return int(shares.argmax()), int(shares.argmin())
+    if study.n_classes == 2 and (rare := rare_class(study.prevalence)) is not None:
+        return 1 - rare, rare
     counted = np.sum(study.usual_counts, axis=0) if study.distribution is None else study.distribution.usual
     errors = np.where(error_cells(study.n_classes), counted, -1)
     true, predicted = divmod(int(errors.argmax()), study.n_classes)

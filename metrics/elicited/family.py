@@ -47,6 +47,15 @@ class MistakeKey(NamedTuple):
 RARE = 4.0  # a class is rare if another one is so many times as frequent
 
 
+def rare_class(shares: Floats) -> int | None:
+    """Return the index of the rarest class, from shares of shape (k,), if it is rare; else None.
+
+    >>> rare_class(np.array([0.6, 0.1, 0.3])), rare_class(np.array([0.6, 0.2, 0.2]))
+    (1, None)
+    """
+    return int(shares.argmin()) if shares.max() >= RARE * shares.min() else None
+
+
 @lru_cache
 def error_cells(k: int) -> NDArray[np.bool_]:
     """Return a read-only mask of shape (k, k) that is true off the diagonal.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from metrics.elicited.exchange import exchange_rates, headline_of
-from metrics.elicited.family import RARE
+from metrics.elicited.family import rare_class
 from metrics.elicited.metric_parts import NOT_TO_DECIDE_BY, CaseWords
 from metrics.policies.ranking import ENDS_WITH_FEW
 from metrics.text import capitalised, percent, probability, threshold_number, threshold_text, total_cost, two_digits
@@ -315,9 +315,8 @@ def _action_text(ranking: Ranking, one: JudgedPolicy) -> str:
 
 
 def _other_cases(ranking: Ranking) -> str:
-    shares = ranking.prevalence
-    rarest, commonest = int(np.argmin(np.where(shares > 0, shares, np.inf))), int(np.argmax(shares))
-    of_many = rarest if shares[commonest] >= RARE * shares[rarest] else commonest  # what is rare differs most elsewhere
+    rare = rare_class(ranking.prevalence)  # what is rare differs most elsewhere
+    of_many = int(np.argmax(ranking.prevalence)) if rare is None else rare
     at = of_many if ranking.positive is None else ranking.positive
     share, name, cases = percent(float(ranking.prevalence[at])), ranking.words.classes[at], ranking.words.cases
     first = f"It holds for {share} {name}, as stated" if ranking.stated else f"Of these {cases} {share} were {name}"
