@@ -292,8 +292,8 @@ class _Parts(NamedTuple):
         _, known, places = np.intersect1d(self.involved, some, return_indices=True)
         logs[:, places] = self.conditioned[:, known]
         for part, value in zip(prior.parts, self.shared, strict=False):
-            logs += part.on_weights(value, some)  # in the order of the memory of `logs`
-        return np.add(logs, prior.centre[some], out=logs)
+            logs += part.on_weights(value + part.mean, some)  # in the order of the memory of `logs`
+        return logs
 
 
 class _Drawn:

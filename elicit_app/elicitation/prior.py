@@ -102,8 +102,13 @@ class SharedPart(NamedTuple):
     @property
     def squares(self) -> Matrix:
         """Return the covariance of the log-weights due to the part, shape (m, m)."""
-        loadings = np.ones(len(self.labels)) if self.loadings is None else self.loadings
-        return np.asarray(self.spread**2 * (self.labels[:, None] == self.labels) * np.outer(loadings, loadings))
+        factors = self.factors
+        return np.asarray(self.spread**2 * (self.labels[:, None] == self.labels) * np.outer(factors, factors))
+
+    @property
+    def factors(self) -> Matrix:
+        """Return by what each weight multiplies its value, shape (m,)."""
+        return np.ones(len(self.labels)) if self.loadings is None else self.loadings
 
     @property
     def n_labels(self) -> int:
@@ -218,8 +223,7 @@ class WeightPrior:
     @cached_property
     def centre(self) -> Matrix:
         """Return the centres of the log-weights, shape (m,)."""
-        loaded = (part.mean * part.loadings for part in self.parts if part.loadings is not None)
-        return np.asarray(sum(loaded, np.zeros(self.parts[-1].labels.shape)))
+        return np.asarray(sum(part.mean * part.factors for part in self.parts))
 
     @property
     def remark(self) -> str:
@@ -241,9 +245,9 @@ class WeightPrior:
         """Return the variances of the log-weights minus the mean of all, shape (m,)."""
         found = np.zeros(self.size)
         for part in self.parts:
-            loadings = np.ones(self.size) if part.loadings is None else part.loadings
-            means = np.bincount(part.labels, loadings) / self.size
-            found += part.spread**2 * (loadings**2 - 2 * loadings * means[part.labels] + (means**2).sum())
+            factors = part.factors
+            means = np.bincount(part.labels, factors) / self.size
+            found += part.spread**2 * (factors**2 - 2 * factors * means[part.labels] + (means**2).sum())
         return np.asarray(_VARIANCE * found)
 
     def spreads_at(self, scores: Matrix) -> Matrix:
