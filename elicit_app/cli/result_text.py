@@ -127,7 +127,7 @@ def _above(range_: Range) -> str:
 
 def print_comparison(console: Console, view: ComparisonView) -> None:
     """Print where the experts disagree, their ratios, and what pooling means."""
-    from elicit_app.session.comparing import furthest
+    from elicit_app.session.disagreement import furthest
 
     what = capitalised(thing_of(view.pooled.kind))
     table = output.table((what, *view.names, "pooled"))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import NormalDist
 
 import numpy as np
 
 from elicit_app.problem import Problem
 from elicit_app.session.agreement import agreement_of
+from elicit_app.session.disagreement import SAME, Disagreement, MistakeRates, spread_words, widest
 from elicit_app.session.header import study_of
 from elicit_app.session.journal.files import read
 from elicit_app.session.journal.listing import (
@@ -36,26 +35,21 @@ from elicit_app.session.result import by_the_yardstick, metric_of, result_view, 
 from elicit_app.session.session import Session
 from elicit_app.study.model import Key, Mistake, Study, Wording, default_wording
 from metrics import ElicitedMetric, exchange_rates
-from metrics.elicited.exchange import ExchangeRate
 from metrics.elicited.kinds import thing_of
 from metrics.elicited.metric_parts import OPPOSED
 from metrics.policies.judgement import Judgement
 from metrics.policies.recommendation import short_recommendation
-from metrics.text import NOT_KNOWN, counted, day, in_zone, series, two_digits
+from metrics.text import counted, day, in_zone, series, two_digits
 
 BY_MEAN = "Pooled by the geometric mean of the ratios: where one expert says 2 and another 8, the pooled ratio is 4."
 IN_ONE_BELIEF = (
     "Pooled in one belief: the group's ratios are close to a geometric mean of theirs in which an expert known more "
     "precisely counts for more. Its range shows how well they are known, not how far apart the experts are."
 )
-_SAME = 1.05  # a smaller difference is not worth a sentence
-_BEYOND = 1.2  # factor from the ratios of all experts at which that of their pool is explained
 _BEYOND_ALL = (
     "All costs are pooled together, and not each ratio by itself, so that some pooled ratios lie beyond those of all "
     "experts."
 )
-_CHANCE = 0.05  # how often experts of the same values may be said to disagree, about whichever mistake
-_NORMAL = NormalDist()
 
 
 def compare(
@@ -79,7 +73,9 @@ def compare(
     pooled = pooled or pool(sources)
     wording = wording or wording_of(sources[0].metric)
     mistakes = _mistakes(sources, pooled, wording)
-    headline, detail = disagreement(mistakes, names, opposed=pooled.quality.provisional == OPPOSED)
+    found = Disagreement.of(mistakes, metrics, pooled)
+    mistakes = found.marked(mistakes)
+    headline, detail = found.in_words(names, opposed=pooled.quality.provisional == OPPOSED)
     agreement = agreement_of(metrics)
     parts = [_made_of(name, source.metric) for name, source in zip(names, sources, strict=True)]
     return ComparisonView(
@@ -105,31 +101,9 @@ def _how(pooled: ElicitedMetric, mistakes: Sequence[MistakeRates]) -> str:
     sentences = [IN_ONE_BELIEF if in_one_belief else BY_MEAN, spread_words(mistakes)]
     if in_one_belief and any(one.beyond_all for one in mistakes):
         sentences.append(_BEYOND_ALL)
-    if experts_agree(pooled) and not any(one.plainly_apart for one in mistakes):
+    if experts_agree(pooled) and not any(one.plainly_apart or one.is_divisive for one in mistakes):
         sentences.append("These answers do not rule out that the experts agree.")
     return " ".join(filter(None, sentences))
-
-
-def spread_words(mistakes: Sequence[MistakeRates]) -> str:
-    """Return how far the experts' ratios are from the pooled ones; empty if there is nothing to compare.
-
-    It uses the same numbers as the distance between experts, so that the two never contradict each other. Bounds are
-    left out, because they are no estimates.
-    """
-    pairs = [(rate, one.pooled) for one in mistakes if not one.is_yardstick for rate in one.rates]
-    factors = [
-        max(rate.ratio / pooled.ratio, pooled.ratio / rate.ratio)
-        for rate, pooled in pairs
-        if rate.ratio > 0 and pooled.ratio > 0 and not (rate.bounded or pooled.bounded)
-    ]
-    if not factors or max(factors) < _SAME:
-        return ""
-    half, most = (two_digits(factor) for factor in (np.median(factors), max(factors)))
-    which = "ratios" if len(factors) == len(pairs) else "ratios that are known and not 0"
-    if half == most:
-        return f"Their {which} lie within a factor of {most} of the pooled ones."
-    near = f"Half of their {which} lie within a factor of {half} of the pooled ones"
-    return f"{near}; the furthest is off by a factor of {most}."
 
 
 def numbered_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -169,59 +143,6 @@ def _made_of(name: str, metric: ElicitedMetric) -> str:
     return f"{name} ({answers}{day(in_zone(metric.created))})"
 
 
-def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str], *, opposed: bool = False) -> tuple[str, str]:
-    """Return where the experts disagree most, in words: a headline, and what each of them says.
-
-    Experts who are `opposed` disagree even if every ratio to the yardstick could be the same.
-    """
-    yardstick = next(one for one in mistakes if one.is_yardstick).mistake
-    widest = _widest(mistakes)
-    if widest.factor < _SAME:
-        return "They agree", "Nothing counts more for one of them than for another."
-    text = _ends_in_words(widest, names, yardstick)
-    times = f": {widest.times}." if widest.times else "."
-    plausible = all(rate.plausible for rate in widest.rates)
-    ranges = "Their plausible ranges" if plausible else "Their ranges"
-    if widest.plainly_apart:
-        unlike = ", not a lack of answers" if plausible else " if every answer is right"
-        return (
-            f"They disagree most about {widest.mistake.many}",
-            f"{text}{times} {ranges} do not meet, so this is a difference of opinion{unlike}.",
-        )
-    if widest.disjoint is None:
-        return (
-            f"They differ most about {widest.mistake.many}",
-            f"{text}{times} Without ranges, it is unknown how certain that is.",
-        )
-    differ = f"They differ most about {widest.mistake.many}. {text}{times}" if widest.known else f"{text}."
-    if opposed:
-        return "They disagree about the order", differ
-    meet = "nearly meet, which may be chance" if widest.disjoint else "meet"
-    return "No clear disagreement", f"{differ} {ranges} {meet}, so more answers could bring them together."
-
-
-def _widest(mistakes: Sequence[MistakeRates]) -> MistakeRates:
-    return max((one for one in mistakes if not one.is_yardstick), key=lambda one: one.apart)
-
-
-def _ends_in_words(compared: MistakeRates, names: Sequence[str], yardstick: Mistake) -> str:
-    """Return what one of a mistake counts for the two experts furthest apart, one whose ratio is known first."""
-    (first, one), (second, other) = sorted(
-        ((names[index], compared.rates[index]) for index in compared.ends),
-        key=lambda end: end[1].in_words() == NOT_KNOWN,
-    )
-    if one.in_words() == NOT_KNOWN:
-        return f"What one {compared.mistake.one} counts is not known for {first} nor for {second}"
-    unit = yardstick.one if _counts_as(one).endswith(" 1") else yardstick.many
-    then = "it is not known" if other.in_words() == NOT_KNOWN else _counts_as(other)
-    return f"For {first} one {compared.mistake.one} counts {_counts_as(one)} {unit}, for {second} {then}"
-
-
-def _counts_as(rate: ExchangeRate) -> str:
-    """Return "as much as 7.5"; of a bound or a wide range "as at least 40"."""
-    return f"as {'' if rate.bounded or rate.wide else 'much as '}{rate.in_words()}"
-
-
 def choice(judgements: Sequence[Judgement | None], names: Sequence[str], pooled: Judgement | None = None) -> str:
     """Return what is best for each expert, in words; empty without models."""
     known = [one for one in judgements if one is not None]
@@ -240,89 +161,6 @@ class Expert:
     source: Source  # the metric, named after its file or session
     # the policies for the study's models, judged under this metric; None without models
     judgement: Judgement | None = None
-
-
-@dataclass(frozen=True)
-class MistakeRates:
-    """How bad each expert, and all of them pooled, find one mistake."""
-
-    mistake: Mistake
-    rates: tuple[ExchangeRate, ...]  # in the order of the experts
-    pooled: ExchangeRate  # of the pooled metric
-    among: int = 1  # mistakes that are compared with the yardstick
-
-    @property
-    def is_yardstick(self) -> bool:
-        """Return whether this is the mistake that counts as 1 for every expert."""
-        return self.pooled.is_yardstick
-
-    @property
-    def factor(self) -> float:
-        """Return the largest ratio that an expert gives the mistake, divided by the smallest."""
-        ratios = [rate.ratio for rate in self.rates]
-        return max(ratios) / min(ratios) if min(ratios) > 0 else (math.inf if max(ratios) > 0 else 1.0)
-
-    @property
-    def known(self) -> bool:
-        """Return whether the ratio is known, and not only bounded, for the two experts furthest apart."""
-        return not any(self.rates[index].bounded for index in self.ends)
-
-    @property
-    def apart(self) -> tuple[bool, bool, float]:
-        """Return how far apart the experts are, as a key for sorting.
-
-        Those plainly apart come first, then differences of known ratios, then those of which an end is only bounded.
-        """
-        return self.plainly_apart, self.known and self.factor >= _SAME, self.factor
-
-    @property
-    def times(self) -> str:
-        """Return "6 times apart"; empty if an end is a bound, a wide range or 0, which no expert stated as a number."""
-        ends = [self.rates[index] for index in self.ends]
-        unsaid = any(rate.bounded or rate.wide for rate in ends) or math.isinf(self.factor)
-        return "" if unsaid else f"{two_digits(self.factor)} times apart"
-
-    @property
-    def beyond_all(self) -> bool:
-        """Return whether the pooled ratio lies beyond those of all experts, where all are known."""
-        apart = [self.pooled.ratio / rate.ratio for rate in self.rates if rate.ratio > 0 and not rate.bounded]
-        known = len(apart) == len(self.rates) and not self.pooled.bounded
-        return known and (min(apart) > _BEYOND or max(apart) < 1 / _BEYOND)
-
-    @property
-    def ends(self) -> tuple[int, int]:
-        """Return the indices of the experts who mind it most and least."""
-        ratios = [rate.ratio for rate in self.rates]
-        return ratios.index(max(ratios)), ratios.index(min(ratios))
-
-    @property
-    def disjoint(self) -> bool | None:
-        """Return whether the ranges of those two are disjoint; None if one has no range."""
-        most, least = (self.rates[index] for index in self.ends)
-        if most.low is None or least.high is None:
-            return None
-        return most.low > least.high
-
-    @property
-    def plainly_apart(self) -> bool:
-        """Return whether the ranges of those two are disjoint by more than chance explains.
-
-        Plausible ranges of 90 % are taken as normal on the log scale, and all pairs of experts and all mistakes as
-        candidates (Bonferroni). Other ranges are as certain as the answers.
-        """
-        most, least = (self.rates[index] for index in self.ends)
-        if not self.disjoint or not (most.plausible and least.plausible) or not (least.ratio and least.high):
-            return bool(self.disjoint)
-        assert most.low is not None
-        spread = math.hypot(math.log(most.ratio / most.low), math.log(least.high / least.ratio)) / _NORMAL.inv_cdf(0.95)
-        candidates = self.among * math.comb(len(self.rates), 2)
-        return math.log(most.ratio / least.ratio) > spread * _NORMAL.inv_cdf(1 - _CHANCE / (2 * candidates))
-
-
-def furthest(mistakes: Sequence[MistakeRates], most: int) -> tuple[MistakeRates, ...]:
-    """Return the `most` mistakes on which experts are furthest apart, in their original order."""
-    order = sorted(range(len(mistakes)), key=lambda index: mistakes[index].apart, reverse=True)
-    return tuple(mistakes[index] for index in sorted(order[:most]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -453,11 +291,11 @@ def since_first_round(view: ComparisonView, sources: Sequence[Source], wording: 
     Where they differed most, chance alone brings them closer; so the mean over all mistakes is told, too.
     """
     then = _mistakes(aligned(sources), view.pooled, wording)
-    most = _widest(then)
+    most = widest(then)
     now = view.mistakes[then.index(most)]
-    if not (most.times and now.times) or most.factor < _SAME:
+    if not (most.times and now.times) or most.factor < SAME:
         return ""
-    are = f"are {now.times}" if now.factor >= _SAME else "agree"
+    are = f"are {now.times}" if now.factor >= SAME else "agree"
     said = f"About {most.mistake.many} they were {most.times} in the first round, and {are} now"
     both = [pair for pair in zip(then, view.mistakes, strict=True) if pair[0].times and pair[1].times]
     pairs = [(one.factor, other.factor) for one, other in both if not one.is_yardstick]

@@ -20,7 +20,8 @@ from elicit_app.elicitation.pool import tallies_of
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import Setting
 from elicit_app.registry.entries import cases_of
-from elicit_app.session.comparing import ComparisonView, MistakeRates, experts_of, furthest, only_in_second_round
+from elicit_app.session.comparing import ComparisonView, experts_of, only_in_second_round
+from elicit_app.session.disagreement import MistakeRates, furthest
 from elicit_app.session.header import check_study, fold_events
 from elicit_app.session.journal.events import PROTECTED
 from elicit_app.session.journal.files import SUFFIX, Contents, examine, read, read_bytes, reason, write_new

@@ -281,7 +281,7 @@ def _trust(asked: SessionFacts) -> Section:
 
 def _experts(view: ComparisonView) -> list[Section]:
     """Return whose answers were pooled, how far they agree, and how bad each finds every mistake."""
-    from elicit_app.session.comparing import furthest
+    from elicit_app.session.disagreement import furthest
 
     heads = (capitalised(thing_of(view.pooled.kind)), *view.names, "Pooled")
     rows = []

@@ -261,7 +261,8 @@ def exchange_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
     require_metric(metric)
     # Kept with the metric, because a report uses them often (2,450 quantiles for fifty classes).
     if _KEPT not in vars(metric):
-        vars(metric)[_KEPT] = _computed_rates(metric)
+        mistakes = family_of(metric.family).mistakes(len(metric.classes))
+        vars(metric)[_KEPT] = _computed_rates(metric, mistakes, yardstick_of(metric))
     rates: tuple[ExchangeRate, ...] = vars(metric)[_KEPT]
     return rates
 
@@ -294,10 +295,15 @@ def with_quality(metric: ElicitedMetric, quality: Quality) -> ElicitedMetric:
     return found
 
 
-def _computed_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
+def rate_between(metric: ElicitedMetric, key: MistakeKey, unit: MistakeKey) -> ExchangeRate:
+    """Return the cost of a mistake in units of another, which need not be the yardstick, but must cost something."""
+    return _computed_rates(metric, [key], unit)[0]
+
+
+def _computed_rates(
+    metric: ElicitedMetric, mistakes: Sequence[MistakeKey], unit: MistakeKey
+) -> tuple[ExchangeRate, ...]:
     family = family_of(metric.family)
-    mistakes = family.mistakes(len(metric.classes))
-    unit = yardstick_of(metric)
     plausible = metric.provenance.procedure not in SEARCHES
     estimates = _estimated(metric, [family.cell(key) for key in mistakes], family.cell(unit))
     return tuple(

@@ -19,7 +19,8 @@ from elicit_app.gui.elements.surfaces import Card, Section, fill, in_column
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogPlot, PlotColumns, Sign
 from elicit_app.gui.theme import LEFT, RIGHT, Role, Tokens, em, font
-from elicit_app.session.comparing import ComparisonView, MistakeRates, furthest
+from elicit_app.session.comparing import ComparisonView
+from elicit_app.session.disagreement import MistakeRates, furthest
 from metrics.drawing import LogAxis
 from metrics.elicited.exchange import PLAUSIBLE, ExchangeRate, RateMark, rates_question
 from metrics.text import series, two_digits

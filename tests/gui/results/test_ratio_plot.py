@@ -10,7 +10,7 @@ from elicit_app.gui.elements.painting import breakable
 from elicit_app.gui.pages.compare import ExpertPlot
 from elicit_app.gui.results.rates import PlotRow, RatioPlot
 from elicit_app.gui.theme import Role, font
-from elicit_app.session.comparing import MistakeRates
+from elicit_app.session.disagreement import MistakeRates
 from metrics.elicited.exchange import ExchangeRate
 from metrics.elicited.metric_parts import Consequence
 

@@ -1,0 +1,236 @@
+"""Where experts are furthest apart: on which mistake, or on which two of them, and what each of them says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from statistics import NormalDist
+
+import numpy as np
+
+from elicit_app.study.model import Mistake
+from metrics import ElicitedMetric
+from metrics.elicited.exchange import ExchangeRate, rate_between
+from metrics.text import NOT_KNOWN, two_digits
+
+SAME = 1.05  # a smaller difference is not worth a sentence
+_MORE = 2.0  # times as far apart as on one mistake and the yardstick must experts be on two others, to name these
+_BEYOND = 1.2  # factor from the ratios of all experts at which that of their pool is explained
+_CHANCE = 0.05  # how often experts of the same values may be said to disagree, about whichever mistake
+_NORMAL = NormalDist()
+
+
+@dataclass(frozen=True)
+class MistakeRates:
+    """How bad each expert, and all of them pooled, find one mistake, in units of another."""
+
+    mistake: Mistake
+    rates: tuple[ExchangeRate, ...]  # in the order of the experts
+    pooled: ExchangeRate  # of the pooled metric
+    among: int = 1  # ratios of two mistakes that are compared
+    is_divisive: bool = False  # whether the experts are furthest apart on its ratio to another than the yardstick
+
+    @property
+    def is_yardstick(self) -> bool:
+        """Return whether this is the mistake that counts as 1 for every expert."""
+        return self.pooled.is_yardstick
+
+    @property
+    def factor(self) -> float:
+        """Return the largest ratio that an expert gives the mistake, divided by the smallest."""
+        ratios = [rate.ratio for rate in self.rates]
+        return max(ratios) / min(ratios) if min(ratios) > 0 else (math.inf if max(ratios) > 0 else 1.0)
+
+    @property
+    def known(self) -> bool:
+        """Return whether the ratio is known, and not only bounded, for the two experts furthest apart."""
+        return not any(self.rates[index].bounded for index in self.ends)
+
+    @property
+    def apart(self) -> tuple[bool, bool, bool, float]:
+        """Return how far apart the experts are, as a key for sorting.
+
+        Those that divide them most come first, then those plainly apart, then differences of known ratios, then those
+        of which an end is only bounded.
+        """
+        return self.is_divisive, self.plainly_apart, self.known and self.factor >= SAME, self.factor
+
+    @property
+    def times(self) -> str:
+        """Return "6 times apart"; empty if an end is a bound, a wide range or 0, which no expert stated as a number."""
+        ends = [self.rates[index] for index in self.ends]
+        unsaid = any(rate.bounded or rate.wide for rate in ends) or math.isinf(self.factor)
+        return "" if unsaid else f"{two_digits(self.factor)} times apart"
+
+    @property
+    def beyond_all(self) -> bool:
+        """Return whether the pooled ratio lies beyond those of all experts, where all are known."""
+        apart = [self.pooled.ratio / rate.ratio for rate in self.rates if rate.ratio > 0 and not rate.bounded]
+        known = len(apart) == len(self.rates) and not self.pooled.bounded
+        return known and (min(apart) > _BEYOND or max(apart) < 1 / _BEYOND)
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """Return the indices of the experts who mind it most and least."""
+        ratios = [rate.ratio for rate in self.rates]
+        return ratios.index(max(ratios)), ratios.index(min(ratios))
+
+    @property
+    def disjoint(self) -> bool | None:
+        """Return whether the ranges of those two are disjoint; None if one has no range."""
+        most, least = (self.rates[index] for index in self.ends)
+        if most.low is None or least.high is None:
+            return None
+        return most.low > least.high
+
+    @property
+    def plainly_apart(self) -> bool:
+        """Return whether the ranges of those two are disjoint by more than chance explains.
+
+        Plausible ranges of 90 % are taken as normal on the log scale, and all pairs of experts and all ratios as
+        candidates (Bonferroni). Other ranges are as certain as the answers.
+        """
+        most, least = (self.rates[index] for index in self.ends)
+        if not self.disjoint or not (most.plausible and least.plausible) or not (least.ratio and least.high):
+            return bool(self.disjoint)
+        assert most.low is not None
+        spread = math.hypot(math.log(most.ratio / most.low), math.log(least.high / least.ratio)) / _NORMAL.inv_cdf(0.95)
+        candidates = self.among * math.comb(len(self.rates), 2)
+        return math.log(most.ratio / least.ratio) > spread * _NORMAL.inv_cdf(1 - _CHANCE / (2 * candidates))
+
+
+def widest(mistakes: Sequence[MistakeRates]) -> MistakeRates:
+    """Return the mistake on which the experts are furthest apart, in units of the yardstick."""
+    return max((one for one in mistakes if not one.is_yardstick), key=lambda one: one.apart)
+
+
+def furthest(mistakes: Sequence[MistakeRates], most: int) -> tuple[MistakeRates, ...]:
+    """Return the `most` mistakes on which experts are furthest apart, in their original order."""
+    order = sorted(range(len(mistakes)), key=lambda index: mistakes[index].apart, reverse=True)
+    return tuple(mistakes[index] for index in sorted(order[:most]))
+
+
+def spread_words(mistakes: Sequence[MistakeRates]) -> str:
+    """Return how far the experts' ratios are from the pooled ones; empty if there is nothing to compare.
+
+    It uses the same numbers as the distance between experts, so that the two never contradict each other. Bounds are
+    left out, because they are no estimates.
+    """
+    pairs = [(rate, one.pooled) for one in mistakes if not one.is_yardstick for rate in one.rates]
+    factors = [
+        max(rate.ratio / pooled.ratio, pooled.ratio / rate.ratio)
+        for rate, pooled in pairs
+        if _is_number(rate) and _is_number(pooled)
+    ]
+    if not factors or max(factors) < SAME:
+        return ""
+    half, most = (two_digits(factor) for factor in (np.median(factors), max(factors)))
+    which = "ratios" if len(factors) == len(pairs) else "ratios that are known and not 0"
+    if half == most:
+        return f"Their {which} lie within a factor of {most} of the pooled ones."
+    near = f"Half of their {which} lie within a factor of {half} of the pooled ones"
+    return f"{near}; the furthest is off by a factor of {most}."
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """The ratio of two mistakes on which experts are furthest apart: what one of the first counts in the second.
+
+    Parameters
+    ----------
+    compared : MistakeRates
+        The first mistake, in units of the second.
+    unit : MistakeRates
+        The second: the yardstick or, where two others divide the experts far more, one of these.
+    """
+
+    compared: MistakeRates
+    unit: MistakeRates
+
+    @classmethod
+    def of(
+        cls, mistakes: Sequence[MistakeRates], metrics: Sequence[ElicitedMetric], pooled: ElicitedMetric
+    ) -> Disagreement:
+        """Find the ratio on which experts are furthest apart.
+
+        `mistakes` are those of all `metrics`, which have one yardstick, and of the `pooled` one. Two experts may be
+        known to differ on a miss and a false alarm while neither is closely known in units of a third mistake.
+        """
+        plain = cls(widest(mistakes), next(one for one in mistakes if one.is_yardstick))
+        known = [one for one in mistakes if all(map(_is_number, (*one.rates, one.pooled)))]
+        if len(known) < 2:
+            return plain
+        logs = np.log([[rate.ratio for rate in one.rates] for one in known])
+        differences = [logs[:, one] - logs[:, other] for one, other in combinations(range(len(metrics)), 2)]
+        between = max(differences, key=np.ptp)
+        ends = known[int(between.argmax())], known[int(between.argmin())]
+        worse, other = sorted(ends, key=lambda one: one.pooled.ratio, reverse=True)
+        if any(one.is_yardstick for one in ends):
+            return plain
+        *rates, of_all = (rate_between(metric, worse.pooled.key, other.pooled.key) for metric in (*metrics, pooled))
+        compared = MistakeRates(worse.mistake, tuple(rates), of_all, among=math.comb(len(mistakes), 2))
+        most = plain.compared.factor if plain.compared.plainly_apart else 0.0
+        return cls(compared, other) if compared.plainly_apart and compared.factor > _MORE * most else plain
+
+    def marked(self, mistakes: Sequence[MistakeRates]) -> tuple[MistakeRates, ...]:
+        """Return the mistakes, with the two marked that divide the experts, if neither is the yardstick."""
+        if self.unit.is_yardstick:
+            return tuple(mistakes)
+        keys = self.compared.pooled.key, self.unit.pooled.key
+        return tuple(replace(one, is_divisive=one.pooled.key in keys) for one in mistakes)
+
+    def in_words(self, names: Sequence[str], *, opposed: bool = False) -> tuple[str, str]:
+        """Return a headline, and what each of the two experts furthest apart says.
+
+        Experts who are `opposed` disagree even if every ratio to the yardstick could be the same.
+        """
+        compared = self.compared
+        if compared.factor < SAME:
+            return "They agree", "Nothing counts more for one of them than for another."
+        text = self._ends_in_words(names)
+        times = f": {compared.times}." if compared.times else "."
+        plausible = all(rate.plausible for rate in compared.rates)
+        ranges = "Their plausible ranges" if plausible else "Their ranges"
+        about = compared.mistake.many
+        if compared.plainly_apart:
+            unlike = ", not a lack of answers" if plausible else " if every answer is right"
+            against = "" if self.unit.is_yardstick else f" against {self.unit.mistake.many}"
+            return (
+                f"They disagree most about {about}{against}",
+                f"{text}{times} {ranges} do not meet, so this is a difference of opinion{unlike}.",
+            )
+        if compared.disjoint is None:
+            return (
+                f"They differ most about {about}",
+                f"{text}{times} Without ranges, it is unknown how certain that is.",
+            )
+        differ = f"They differ most about {about}. {text}{times}" if compared.known else f"{text}."
+        if opposed:
+            return "They disagree about the order", differ
+        meet = "nearly meet, which may be chance" if compared.disjoint else "meet"
+        return "No clear disagreement", f"{differ} {ranges} {meet}, so more answers could bring them together."
+
+    def _ends_in_words(self, names: Sequence[str]) -> str:
+        """Return what one counts for the two experts furthest apart, one whose ratio is known first."""
+        compared, unit = self.compared, self.unit.mistake
+        (first, one), (second, other) = sorted(
+            ((names[index], compared.rates[index]) for index in compared.ends),
+            key=lambda end: end[1].in_words() == NOT_KNOWN,
+        )
+        if one.in_words() == NOT_KNOWN:
+            return f"What one {compared.mistake.one} counts is not known for {first} nor for {second}"
+        units = unit.one if _counts_as(one).endswith(" 1") else unit.many
+        then = "it is not known" if other.in_words() == NOT_KNOWN else _counts_as(other)
+        return f"For {first} one {compared.mistake.one} counts {_counts_as(one)} {units}, for {second} {then}"
+
+
+def _is_number(rate: ExchangeRate) -> bool:
+    """Return whether a ratio is known and not 0."""
+    return rate.ratio > 0 and not rate.bounded
+
+
+def _counts_as(rate: ExchangeRate) -> str:
+    """Return "as much as 7.5"; of a bound or a wide range "as at least 40"."""
+    return f"as {'' if rate.bounded or rate.wide else 'much as '}{rate.in_words()}"
