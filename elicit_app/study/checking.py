@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, file_problem, listed, shortened
-from elicit_app.study.tables import EMPTY, LONGEST_CELL, OPEN_QUOTE, PERSON, PROBABILITY, TRUTH, UNKNOWN
+from elicit_app.study.identity import numbered
+from elicit_app.study.tables import EMPTY, LONGEST_CELL, OPEN_QUOTE, PROBABILITY, TRUTH, UNKNOWN
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import ROW_SUM_TOLERANCE, label_text
 from metrics.text import counted
@@ -56,11 +56,12 @@ class Batch:
     # from 1 than the measures accept (0.001), was divided by its sum; all others are as written.
     y_proba: NDArray[Any]
     people: NDArray[np.int64] | None = None  # shape (m,): a number for the person whose case each is, if known
+    cases: NDArray[np.int64] | None = None  # shape (m,): a number for the case itself, if known
 
     def part(self, start: int, stop: int) -> Batch:
         """Return some of the rows."""
-        people = None if self.people is None else self.people[start:stop]
-        return Batch(self.y_true[start:stop], self.y_proba[start:stop], people)
+        people, cases = (None if one is None else one[start:stop] for one in (self.people, self.cases))
+        return Batch(self.y_true[start:stop], self.y_proba[start:stop], people, cases)
 
 
 class Faults:
@@ -104,12 +105,21 @@ class Faults:
 class RowCheck:
     """Turns frames into batches, with classes in the order of the probability columns.
 
-    If the rows are `by_person`, a last column tells whose they are. `first_row` rows come before the first one checked
-    and count in row numbers. `rescaled` is the number of rows that were divided by their sum.
+    Last columns tell whose the rows are, if they are `by_person`, and which cases, if they are `by_case`. `first_row`
+    rows come before the first one checked and count in row numbers. `rescaled` is the number of rows that were divided
+    by their sum.
     """
 
-    def __init__(self, table: Table, classes: tuple[str, ...], first_row: int = 0, *, by_person: bool = False) -> None:
-        self._table, self._by_person = table, by_person
+    def __init__(
+        self,
+        table: Table,
+        classes: tuple[str, ...],
+        first_row: int = 0,
+        *,
+        by_person: bool = False,
+        by_case: bool = False,
+    ) -> None:
+        self._table, self._by_person, self._by_case = table, by_person, by_case
         self._seen = first_row
         self._classes = classes
         self._index = ClassIndex(classes)
@@ -133,10 +143,11 @@ class RowCheck:
 
     def _checked(self, frame: pl.DataFrame, rows: RowNumbers) -> Batch | None:
         """Return the batch of some rows with their numbers in the file, from 1; None after a fault."""
-        people = None
+        people = cases = None
+        if self._by_case:
+            frame, cases = frame[:, :-1], numbered(frame.to_series(-1), rows)
         if self._by_person:
-            people = _numbered_people(frame.to_series(-1), rows)
-            frame = frame[:, :-1]
+            frame, people = frame[:, :-1], numbered(frame.to_series(-1), rows)
         labels, *written = frame.get_columns()
         self._require_numbers(written)
         truth = self._labels(labels, rows)
@@ -152,7 +163,7 @@ class RowCheck:
             off = np.abs(sums - 1) > _AS_WRITTEN
             proba = np.where(off[:, None], proba / sums[:, None], proba)
             self.rescaled += int(off.sum())
-        return Batch(truth, proba.clip(0, 1) if lowest < 0 or highest > 1 else proba, people)
+        return Batch(truth, proba.clip(0, 1) if lowest < 0 or highest > 1 else proba, people, cases)
 
     def _require_numbers(self, written: Sequence[pl.Series]) -> None:
         import polars as pl
@@ -233,24 +244,6 @@ def require_comparable(path: Path, classes: Sequence[str], cases: NDArray[np.int
     if len(present) == 1:
         message = f"Every row has the true label “{present[0]}”"
         raise file_problem(path, Finding(message, "Mistakes can be compared only with cases of two classes or more."))
-
-
-def _numbered_people(column: pl.Series, rows: RowNumbers) -> NDArray[np.int64]:
-    """Return a number for the person of each row; a row that names nobody is of a person of its own.
-
-    People are told by digests of what the column holds, so that parts of a file need not know each other, and no file
-    of a study holds what people are called elsewhere.
-    """
-    import polars as pl
-
-    nobody = -np.asarray(rows, dtype=np.int64)
-    if column.dtype.is_nested() or column.dtype == pl.Object:
-        return nobody
-    if column.name == PERSON and column.dtype == pl.Int64:
-        return np.where(column.is_null().to_numpy(), nobody, column.fill_null(0).to_numpy())
-    texts = column.cast(pl.String, strict=False).str.strip_chars().str.replace(r"^(-?\d+)\.0+$", "${1}").fill_null("")
-    digests = b"".join(hashlib.blake2b(text.encode(), digest_size=8).digest() for text in texts.to_list())
-    return np.where((texts == "").to_numpy(), nobody, np.frombuffer(digests, dtype="<u8").astype(np.int64) & _LARGEST)
 
 
 def _without_blank_lines(frame: pl.DataFrame, rows: RowNumbers) -> tuple[pl.DataFrame, RowNumbers]:

@@ -21,6 +21,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from elicit_app.problem import Finding, Problem, shortened
+from elicit_app.study.identity import CASE, PERSON, of_same_cases
 from elicit_app.study.model import (
     LONGEST_TEXT,
     MOST_SHOWN,
@@ -32,11 +33,10 @@ from elicit_app.study.model import (
     Wording,
     check_wording,
     default_wording,
-    of_same_people,
     study_digest,
 )
 from elicit_app.study.reading import normalised_prevalence, read_predictions, require_askable
-from elicit_app.study.tables import PERSON, PROBABILITY, TRUTH
+from elicit_app.study.tables import PROBABILITY, TRUTH
 from elicit_app.study.writing import new_folder, write_whole
 from metrics.elicited.kinds import AnswersFor
 from metrics.elicited.metric_parts import Consequence
@@ -285,7 +285,7 @@ def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> 
     classes = tuple(document.classes)
     require_askable(path, len(classes))
     own = kind == "bundled"
-    models = of_same_people(
+    models = of_same_cases(
         [
             replace(read_predictions(folder / entry.file, labels=classes, own=own).predictions, name=entry.name)
             for entry in document.models
@@ -398,14 +398,13 @@ def rewrite_folder(folder: Path, study: Study, kept: Sequence[int | None]) -> No
 def parquet_bytes(classes: Sequence[str], model: Predictions) -> bytes:
     """Return one model's predictions as a Parquet file: `y_true` as text, `proba_<class>` as float64.
 
-    If it is known whose case each row is, `person_digest` tells people apart.
+    If it is known, `person_digest` tells whose case each row is, and `case_digest` which case.
     """
     import polars as pl
 
     columns = {TRUTH: np.asarray(classes)[model.y_true]}
     columns |= {PROBABILITY + name: model.y_proba[:, column] for column, name in enumerate(classes)}
-    if model.people is not None:
-        columns[PERSON] = model.people
+    columns |= {name: known for name, known in ((PERSON, model.people), (CASE, model.cases)) if known is not None}
     buffer = BytesIO()
     pl.DataFrame(columns).write_parquet(buffer, compression="zstd")
     return buffer.getvalue()

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
-import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from elicit_app.problem import Finding, Problem, listed, shortened
+from elicit_app.problem import Finding, Problem
 from elicit_app.study.folder import AMOUNTS_FILE, check_study, read_folder, rewrite_folder, write_folder
+from elicit_app.study.identity import in_order, of_same_cases, order_of_cases
 from elicit_app.study.mapping import FirstRows, read_first_rows
 from elicit_app.study.model import (
     ColumnMap,
@@ -23,18 +23,19 @@ from elicit_app.study.model import (
     Predictions,
     Study,
     default_wording,
-    of_same_people,
     study_digest,
 )
 from elicit_app.study.packs import pack_bytes, read_amounts_folder
 from elicit_app.study.reading import (
     POPULATIONS,
     ReadPredictions,
+    look_alike_notes,
     open_predictions,
     people_notes,
     population_for,
     read_predictions,
     require_askable,
+    swapped_column_notes,
     yardstick_for,
 )
 from elicit_app.study.tables import MOST_TYPED_BYTES, SEPARATORS
@@ -43,8 +44,7 @@ from metrics.elicited.kinds import AnswersFor
 from metrics.errors import InputError
 from metrics.files import cell_text, csv_cell, read_regular_file, real_path
 from metrics.inputs.class_index import ClassIndex
-from metrics.measures.confusion import confusion_matrix
-from metrics.text import capitalised, confusable_key, counted
+from metrics.text import capitalised, counted
 
 
 def create_study(
@@ -128,7 +128,7 @@ def study_of(
     files, column_maps, reads = _each_reader_once(files, column_maps, reads)
     classes = reads[0].classes
     names = distinct_names(files, column_maps)
-    predictions = of_same_people(
+    predictions = of_same_cases(
         [replace(read.predictions, name=called) for read, called in zip(reads, names, strict=True)]
     )
     study = with_defaults(
@@ -141,8 +141,8 @@ def study_of(
         notes=(
             *(note for read in reads for note in read.notes),
             *_people_notes(files, reads),
-            *_look_alikes(classes),
-            *_swapped_column_notes(predictions, classes),
+            *look_alike_notes(classes),
+            *swapped_column_notes(predictions, classes),
         ),
         columns=_remembered(files, column_maps),
     )
@@ -202,9 +202,13 @@ def _read_models(
     first = read_predictions(files[0], labels=labels, columns=columns[0])
     later = zip(files[1:], columns[1:], strict=True)
     reads = [first, *(read_predictions(file, labels=first.classes, columns=column_map) for file, column_map in later)]
-    for file, other in zip(files[1:], reads[1:], strict=True):
-        _require_same_cases(files[0], first.predictions, file, other)
-    return reads
+    return [
+        first,
+        *(
+            _of_same_cases(files[0], first.predictions, file, other)
+            for file, other in zip(files[1:], reads[1:], strict=True)
+        ),
+    ]
 
 
 def _each_reader_once(
@@ -235,36 +239,6 @@ def _people_notes(files: Sequence[Path], reads: Sequence[ReadPredictions]) -> tu
     return ()
 
 
-def _look_alikes(classes: Sequence[str]) -> Iterator[str]:
-    """Yield notes on classes that look alike and may be one class spelt in two ways."""
-    first: dict[str, str] = {}
-    for name in classes:
-        twin = first.setdefault(confusable_key(name), name)
-        if twin != name:
-            odd = [letter for letter in dict.fromkeys(name + twin) if (letter in name) != (letter in twin)]
-            differ = ", ".join(unicodedata.name(letter, f"U+{ord(letter):04X}").lower() for letter in odd[:3])
-            yield (
-                f"Two classes look alike, “{shortened(twin)}” and “{shortened(name)}”; they differ in "
-                f"{differ or 'their spaces'}. If they are one class, write it in one way."
-            )
-
-
-def _swapped_column_notes(models: Sequence[Predictions], classes: Sequence[str]) -> Iterator[str]:
-    """Yield notes on models that would be right much more often with their class names exchanged."""
-    from scipy.optimize import linear_sum_assignment
-
-    for model in models:
-        counts = confusion_matrix(model.y_true, model.y_proba.argmax(axis=1), labels=range(len(classes)))
-        rows, columns = linear_sum_assignment(counts, maximize=True)
-        now, exchanged = np.trace(counts) / counts.sum(), counts[rows, columns].sum() / counts.sum()
-        if exchanged > now + 0.1 + 2 / np.sqrt(counts.sum()):  # a weak model improves a little by chance
-            moved = [classes[i] for i, j in enumerate(columns.tolist()) if i != j]
-            yield (
-                f"{model.name} is right in {100 * now:.0f} % of the cases; with the columns of {listed(moved, 4)} "
-                f"exchanged, in {100 * exchanged:.0f} %. Check which column belongs to which class."
-            )
-
-
 def distinct_names(
     files: Sequence[Path], columns: Sequence[ColumnMap | None] = (), taken: Collection[str] = ()
 ) -> list[str]:
@@ -284,16 +258,37 @@ def distinct_names(
     return [f"{name} ({times + 1})" if times else name for name, times in zip(names, before, strict=True)]
 
 
-def _require_same_cases(first_file: object, first: Predictions, file: Path, other: ReadPredictions) -> None:
-    """Check that a file lists the cases of the first. Raises Problem if not; both have the classes of `other`."""
-    a, b = first.y_true, other.predictions.y_true
-    same = "all files of one study list the same cases in the same order."
+def _of_same_cases(first_file: object, first: Predictions, file: Path, read: ReadPredictions) -> ReadPredictions:
+    """Return what was read of a file, with its rows in the order of the first where a column names the cases.
+
+    Raises Problem if the file lists other cases; both have the classes of `read`.
+    """
+    other = read.predictions
+    a, b = first.y_true, other.y_true
+    same = "all files of one study list the same cases, in the same order or named by a column like case_id."
     if len(a) != len(b):
         raise Problem(f"{file} has {counted(len(b), 'row')}, {first_file} has {len(a):,}: {same}")
+    order = order_of_cases(first, other)
+    if order is not None and np.array_equal(b[order], a):
+        if np.array_equal(order, np.arange(len(order))):
+            return read
+        note = f"{file.name}: its rows were put in the order of {first_file}, by the column {read.case_column}."
+        return read._replace(predictions=in_order(other, order), notes=(*read.notes, note))
     if not np.array_equal(a, b):
-        row = int(np.argmax(a != b))
-        message = f"“{other.classes[b[row]]}” in {file}, “{other.classes[a[row]]}” in {first_file}"
-        raise Problem(f"The true label of row {row + 1} is {message}: {same}")
+        at = int(np.argmax(a != b if order is None else a != b[order]))
+        row = at if order is None else int(order[at])
+        ours, theirs = read.classes[a[at]], read.classes[b[row]]
+        if order is not None:
+            which = f"Row {row + 1} of {file} and row {at + 1} of {first_file} are one case by the column"
+            raise Problem(f"{which} {read.case_column}, but its true label is “{theirs}” and “{ours}”: correct one.")
+        raise Problem(f"The true label of row {at + 1} is “{theirs}” in {file}, “{ours}” in {first_file}: {same}")
+    if first.cases is None or other.cases is None:
+        return read
+    note = (
+        f"{file.name}: by the column {read.case_column} its cases are not those of {first_file}. Their true labels are "
+        "the same row by row, so the rows were taken to be the same cases. If they are not, results are wrong."
+    )
+    return read._replace(notes=(*read.notes, note))
 
 
 def _description(classes: Sequence[str], n_models: int) -> str:
@@ -339,7 +334,7 @@ def with_models(study: Study, models: Sequence[Predictions]) -> Study:
     if len(set(called)) < len(called) or not all(name.strip() for name in called):
         raise Problem(f"Every model needs a name of its own; these would be {', '.join(called)}: rename one.")
     digest = study_digest(study.classes, models)
-    changed = replace(study, models=of_same_people(models), digest=digest)
+    changed = replace(study, models=of_same_cases(models), digest=digest)
     if digest == study.digest:
         return changed
     # A study without a folder has no answers yet.
@@ -367,8 +362,8 @@ def _read_more(
         read_predictions(file, labels=study.classes, columns=column_map)
         for file, column_map in zip(files, column_maps, strict=True)
     ]
-    for file, read in zip(files, reads, strict=True):
-        _require_same_cases(f"“{study.title}”", study.models[0], file, read)
+    first = f"“{study.title}”", study.models[0]
+    reads = [_of_same_cases(*first, file, read) for file, read in zip(files, reads, strict=True)]
     files, column_maps, reads = _each_reader_once(files, column_maps, reads, study.models)
     named = zip(reads, distinct_names(files, column_maps, study.model_names), strict=True)
     return [read._replace(predictions=replace(read.predictions, name=name)) for read, name in named]

@@ -344,14 +344,14 @@ class MappedTable(Table):
     """A table with the usual names, `y_true` and `proba_<class>`; see `tables.Table`.
 
     Raw scores become probabilities by softmax, a single score of two classes by the logistic function; a predicted
-    label becomes probability 1. A column that tells whose case each row is, `people`, comes last and stays as it is.
+    label becomes probability 1. Columns that tell whose case each row is, and which, come last and stay as they are.
     """
 
     remedy_of_unknown = "Every true class needs a column: name that of each label, or leave these rows out."
 
-    def __init__(self, table: Table, columns: ColumnMap, people: str | None = None) -> None:
+    def __init__(self, table: Table, columns: ColumnMap, identities: Sequence[str] = ()) -> None:
         require_usable(columns)
-        self._table, self._map, self._people = table, columns, people
+        self._table, self._map, self._n_identities = table, columns, len(identities)
         self.path, self.rows, self.blank_lines = table.path, table.rows, table.blank_lines
         self.columns = (TRUTH, *(PROBABILITY + name for name in columns.classes))
         names = [name.strip() for name in table.columns]
@@ -359,9 +359,8 @@ class MappedTable(Table):
         if missing:
             remedy = f"The columns are {listed(names, 8)}."
             raise file_problem(self.path, Finding(f"There is no column {listed(missing)}", remedy))
-        if people is not None:
-            self.columns = (*self.columns, people)
-        used = (columns.truth, *columns.columns, *([] if people is None else [people]))
+        self.columns = (*self.columns, *identities)
+        used = (columns.truth, *columns.columns, *identities)
         self._places = [names.index(name) for name in used]
         self._index = ClassIndex(columns.classes)
 
@@ -370,9 +369,9 @@ class MappedTable(Table):
         row = start
         for frame in self._table.frames(self._places, start, stop):
             truth, *given = frame.get_columns()
-            people = [given.pop().alias("people")] if self._people is not None else []
+            identities = [given.pop().alias(f"identity {number}") for number in range(self._n_identities)][::-1]
             made = self._one_hot(given[0], row) if self._map.kind == "labels" else self._probabilities(given, row)
-            yield made.insert_column(0, truth.alias("0")).with_columns(people)[:, list(wanted)]
+            yield made.insert_column(0, truth.alias("0")).with_columns(identities)[:, list(wanted)]
             row += frame.height
 
     def row_fault(self, row: int) -> str | None:

@@ -41,6 +41,7 @@ class Predictions:
     y_true: NDArray[np.int64]  # shape (n,): index of the true class
     y_proba: NDArray[np.float64]  # shape (n, k): probability of each class; rows sum to 1
     people: NDArray[np.int64] | None = None  # shape (n,): whose case each is, by number, if several are of one person
+    cases: NDArray[np.int64] | None = None  # shape (n,): a number for each case, the same in every file, if known
 
     @cached_property
     def labels_only(self) -> bool:
@@ -268,18 +269,12 @@ class Study:
         return np.asarray(self.distribution.eta.mean(axis=0))
 
 
-def of_same_people(models: Sequence[Predictions]) -> tuple[Predictions, ...]:
-    """Return models for the same cases with whose these are, by the first that tells it."""
-    people = next((model.people for model in models if model.people is not None), None)
-    return tuple(model if model.people is people else replace(model, people=people) for model in models)
-
-
 def study_digest(
     classes: Sequence[str], models: Sequence[Predictions], distribution: Distribution | None = None
 ) -> str:
     """Return the sha256 of classes, true labels and probabilities: "sha256:" and 64 hexadecimal digits.
 
-    It does not depend on names of files and models, people, wording or population.
+    It does not depend on names of files, models, people and cases, on wording or population.
     """
     digest = hashlib.sha256(b"elicit study 1")
     for text in classes:

@@ -7,6 +7,7 @@ and the yardstick; stated prevalences are checked here too.
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,24 +19,17 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
 from elicit_app.study.checking import SUM_RANGE, Batch, RowCheck, require_comparable
+from elicit_app.study.identity import PERSON, case_column, person_column, tell_cases
 from elicit_app.study.mapping import MappedTable, hold_labels_alone
 from elicit_app.study.model import MOST_CLASSES, ColumnMap, Predictions, Study
 from elicit_app.study.parquet import BATCH_ROWS
-from elicit_app.study.tables import (
-    PERSON,
-    PREDICTED,
-    PROBABILITY,
-    TRUTH,
-    Table,
-    class_of_column,
-    open_table,
-    person_column,
-)
+from elicit_app.study.tables import PREDICTED, PROBABILITY, TRUTH, Table, class_of_column, open_table
 from metrics.elicited.family import error_cells, rare_class
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import has_line_end, label_text
+from metrics.measures.confusion import confusion_matrix
 from metrics.policies.cases import are_several_of_one
-from metrics.text import counted
+from metrics.text import confusable_key, counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,13 +43,14 @@ MOST_NUMBERS = 64_000_000
 class ReadPredictions(NamedTuple):
     """The predictions of one file, their classes in column order, and notes for a person.
 
-    A column of the file may tell whose case each row is.
+    Columns of the file may tell whose case each row is, and which case.
     """
 
     predictions: Predictions
     classes: tuple[str, ...]
     notes: tuple[str, ...]
     person_column: str = ""
+    case_column: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,7 +64,9 @@ class PredictionsFile:
     start: int = 0
     stop: int | None = None
     weights: str = ""  # a column that seems to hold case weights, which is not used; or empty
-    people: int | None = None  # position of a column that seems to tell whose case each row is
+    # positions of columns that seem to tell whose case each row is, and which case
+    people: int | None = None
+    cases: int | None = None
 
     @property
     def name(self) -> str:
@@ -81,18 +78,24 @@ class PredictionsFile:
         """Return the name of the column that seems to tell whose case each row is, or an empty name."""
         return "" if self.people is None else self.table.columns[self.people].strip()
 
+    @property
+    def case_column(self) -> str:
+        """Return the name of the column that seems to tell which case each row is, or an empty name."""
+        return "" if self.cases is None else self.table.columns[self.cases].strip()
+
     def check(self) -> RowCheck:
         """Return a new check of the rows, which counts those that it rescales."""
-        return RowCheck(self.table, self.classes, self.start, by_person=self.people is not None)
+        by_person, by_case = self.people is not None, self.cases is not None
+        return RowCheck(self.table, self.classes, self.start, by_person=by_person, by_case=by_case)
 
     def batches(self, check: RowCheck | None = None) -> Iterator[Batch]:
         """Yield the rows in checked batches; a Problem at the end lists all faults."""
         return (check or self.check()).batches(self.frames())
 
     def frames(self) -> Iterator[pl.DataFrame]:
-        """Yield the rows as written: the labels, one column per class, and whose case each row is, if that is known."""
-        wanted = self.positions if self.people is None else (*self.positions, self.people)
-        return self.table.frames(wanted, self.start, self.stop)
+        """Yield the rows as written: the labels, one column per class, whose case each row is, and which, if known."""
+        identities = (position for position in (self.people, self.cases) if position is not None)
+        return self.table.frames((*self.positions, *identities), self.start, self.stop)
 
     def has_numbers_for(self, classes: Sequence[str]) -> bool:
         """Return whether the file numbers these classes 0..k-1, because an NPZ file need not name them."""
@@ -123,7 +126,12 @@ class PredictionsFile:
 
 
 def open_predictions(
-    path: str | Path, *, own: bool = False, columns: ColumnMap | None = None, classes: Sequence[str] = ()
+    path: str | Path,
+    *,
+    own: bool = False,
+    columns: ColumnMap | None = None,
+    classes: Sequence[str] = (),
+    by_case: bool = False,
 ) -> PredictionsFile:
     """Open a predictions file and find its columns.
 
@@ -131,7 +139,8 @@ def open_predictions(
     (n, k) and optionally `classes` (k,); other columns are ignored. `columns` is the meaning of columns that have other
     names. If the `classes` are known, a file may have a column `y_pred` of their labels, or of their numbers 0..k-1, in
     place of probabilities, or one of another name in `columns`. A file that came with the program is its `own`, and
-    trusted. Raises Problem if the file or its header is invalid; the message says what to do.
+    trusted. Which case each row is, is only read `by_case`. Raises Problem if the file or its header is invalid; the
+    message says what to do.
     """
     table = open_table(Path(path), own=own)
     if classes and columns is None and hold_labels_alone([name.strip() for name in table.columns]):
@@ -142,8 +151,9 @@ def open_predictions(
     used = () if columns is None else (columns.truth, *columns.columns)
     others = [name if name not in used else "" for name in map(str.strip, table.columns)]
     weights = weight_column(others)
-    people = person_column(others)
-    table = table if columns is None else MappedTable(table, columns, people)
+    people, case = person_column(others), case_column(others) if by_case else None
+    identities = tuple(name for name in (people, case) if name is not None)
+    table = table if columns is None else MappedTable(table, columns, identities)
     names = [name.strip() for name in table.columns]
     found = {position: known for position, name in enumerate(names) if (known := class_of_column(name)) is not None}
     findings = [*_column_findings(names, list(found.values()))]
@@ -155,6 +165,7 @@ def open_predictions(
         (names.index(TRUTH), *found),
         weights=weights,
         people=None if people is None else names.index(people),
+        cases=None if case is None else names.index(case),
     )
 
 
@@ -187,7 +198,7 @@ def read_predictions(
     the measures accept (0.001), are divided by their sum, and a note gives their number; all others are as written.
     Raises Problem if there are faults; it lists all, with their rows, counted from 1 below the header, or columns.
     """
-    file = open_predictions(path, own=own, columns=columns)
+    file = open_predictions(path, own=own, columns=columns, by_case=True)
     names = file.classes
     if labels is not None:
         file, names = _arranged(file, tuple(labels))
@@ -195,17 +206,25 @@ def read_predictions(
     batches = [*_few_enough(file.batches(check), file)]
     y_true = np.concatenate([batch.y_true for batch in batches] or [np.zeros(0, dtype=np.int64)])
     require_comparable(file.table.path, names, np.bincount(y_true, minlength=len(names)))
-    known = [batch.people for batch in batches if batch.people is not None]
-    people = np.concatenate(known) if known else None
+    people = _joined([batch.people for batch in batches])
+    # Where each person is one case, these are known by the person.
+    found = ((_joined([batch.cases for batch in batches]), file.case_column), (people, file.person_column))
+    told = [(cases, column) for cases, column in found if cases is not None and tell_cases(cases)]
+    cases, case_column = told[0] if told else (None, "")
     if people is not None and not are_several_of_one(people):
         people = None
     y_proba = np.concatenate([batch.y_proba for batch in batches])
-    predictions = Predictions(file.name, y_true, np.ascontiguousarray(y_proba, dtype=np.float64), people)
+    predictions = Predictions(file.name, y_true, np.ascontiguousarray(y_proba, dtype=np.float64), people, cases)
     notes = (*weight_notes(file.table.path, file.weights), *rescaling_notes(file.table.path, check.rescaled))
     if columns is not None and columns.kind == "labels":
         what = f"{columns.columns[0]} of {file.table.path.name}"
         notes += (f"{what} holds decided labels: it is judged as it decides, without probabilities.",)
-    return ReadPredictions(predictions, names, notes, file.person_column)
+    return ReadPredictions(predictions, names, notes, file.person_column, case_column)
+
+
+def _joined(parts: Sequence[NDArray[np.int64] | None]) -> NDArray[np.int64] | None:
+    known = [part for part in parts if part is not None]
+    return np.concatenate(known) if known else None
 
 
 def require_askable(path: Path, n_classes: int) -> None:
@@ -256,6 +275,36 @@ def people_notes(path: Path, column: str, people: int) -> tuple[str, ...]:
         return ()
     told = f"by the column {column} these cases are of {people:,} people. How sure a result is rests on the people"
     return (f"{path.name}: {told}, not on the cases. If the column means something else, rename it.",)
+
+
+def look_alike_notes(classes: Sequence[str]) -> Iterator[str]:
+    """Yield notes on classes that look alike and may be one class spelt in two ways."""
+    first: dict[str, str] = {}
+    for name in classes:
+        twin = first.setdefault(confusable_key(name), name)
+        if twin != name:
+            odd = [letter for letter in dict.fromkeys(name + twin) if (letter in name) != (letter in twin)]
+            differ = ", ".join(unicodedata.name(letter, f"U+{ord(letter):04X}").lower() for letter in odd[:3])
+            yield (
+                f"Two classes look alike, “{shortened(twin)}” and “{shortened(name)}”; they differ in "
+                f"{differ or 'their spaces'}. If they are one class, write it in one way."
+            )
+
+
+def swapped_column_notes(models: Sequence[Predictions], classes: Sequence[str]) -> Iterator[str]:
+    """Yield notes on models that would be right much more often with their class names exchanged."""
+    from scipy.optimize import linear_sum_assignment
+
+    for model in models:
+        counts = confusion_matrix(model.y_true, model.y_proba.argmax(axis=1), labels=range(len(classes)))
+        rows, columns = linear_sum_assignment(counts, maximize=True)
+        now, exchanged = np.trace(counts) / counts.sum(), counts[rows, columns].sum() / counts.sum()
+        if exchanged > now + 0.1 + 2 / np.sqrt(counts.sum()):  # a weak model improves a little by chance
+            moved = [classes[i] for i, j in enumerate(columns.tolist()) if i != j]
+            yield (
+                f"{model.name} is right in {100 * now:.0f} % of the cases; with the columns of {listed(moved, 4)} "
+                f"exchanged, in {100 * exchanged:.0f} %. Check which column belongs to which class."
+            )
 
 
 def rescaling_notes(path: Path, rows: int) -> tuple[str, ...]:

@@ -297,7 +297,7 @@ def require_same_cases(models: Sequence[ModelRows], tally: RowsTally) -> None:
         require_comparable(rows.pieces[0].path, metric.classes, model.labels)
     (first, labels), *others = ((rows.name, model.labels) for rows, model in zip(models, tally.models, strict=True))
     for name, found in others:
-        fault = ""
+        fault = remedy = ""
         if found.sum() != labels.sum():
             fault = f"{name} has {found.sum():,} rows, {first} has {labels.sum():,}"
         elif (found != labels).any():
@@ -305,8 +305,9 @@ def require_same_cases(models: Sequence[ModelRows], tally: RowsTally) -> None:
             fault = f"{name} has {found[at]:,} cases of “{metric.classes[at]}”, {first} has {labels[at]:,}"
         elif not tally.same_labels:
             fault = f"{name} has the true labels of {first}, but in another order"
+            remedy = " A study puts files in one order by a column like case_id."
         if fault:
-            raise Problem(f"{fault}: files of one call must list the same cases in the same order.")
+            raise Problem(f"{fault}: files of one call must list the same cases in the same order.{remedy}")
 
 
 @dataclass(frozen=True, eq=False)

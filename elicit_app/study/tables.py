@@ -7,7 +7,6 @@ decoder can abort the process, in a child process (`study.parquet`).
 from __future__ import annotations
 
 import csv
-import re
 import stat
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from elicit_app.problem import HEADED, Finding, Problem, file_problem, listed
 from elicit_app.study import parquet
 from elicit_app.study.arrays import ArrayHeader, UnreadableArraysError, read_arrays
+from elicit_app.study.identity import case_column, names_something, person_column
 from elicit_app.study.parquet import BATCH_ROWS
 from metrics.errors import require
 from metrics.inputs.class_index import ClassIndex
@@ -34,12 +34,6 @@ TRUTH = "y_true"
 EMPTY, UNKNOWN = -2, -1  # index for an empty label, and for a label of no class
 PROBABILITY = "proba_"
 PREDICTED = "y_pred"
-PERSON = "person_digest"  # in a study's own files
-_WHO = "patient(en)?|paciente|paziente|person|subject|participant|proband|respondent|volunteer|donor|speaker"
-_WHICH = r"(id|number|num|no\.?|nr\.?|nummer|name|code|key)"
-_PERSON = re.compile(
-    rf"({_WHO})([ _-]?{_WHICH})?|{_WHICH}[ _-]?({_WHO})|pat[ _-]?(id|nr\.?|no\.?)|mrn|{PERSON}", re.IGNORECASE
-)
 
 ENDINGS = (*HEADED, ".parquet", ".pq", ".npz")
 """Endings of the names of predictions files."""
@@ -66,16 +60,6 @@ def class_of_column(column: str) -> str | None:
     """Return the class of a probability column, or None for any other column."""
     column = column.strip()
     return label_text(column[len(PROBABILITY) :]) if column.startswith(PROBABILITY) else None
-
-
-def tells_person(column: str) -> bool:
-    """Return whether a column seems to tell whose case each row is: `patient_id`, `subject`."""
-    return _PERSON.fullmatch(column.strip()) is not None
-
-
-def person_column(columns: Iterable[str]) -> str | None:
-    """Return the first column that seems to tell whose case each row is; None if there is none."""
-    return next(filter(tells_person, columns), None)
 
 
 class Table(Protocol):
@@ -192,7 +176,7 @@ class CsvTable(Table):
         """Reject cells too long to be numbers, which would take seconds to parse; labels are checked later."""
         for position in map(int, frame.columns):
             name = self.columns[position]
-            is_text = name.strip() == TRUTH or tells_person(name)
+            is_text = name.strip() == TRUTH or names_something(name)
             if not is_text and (frame[str(position)].str.len_chars().max() or 0) > LONGEST_CELL:  # type: ignore[operator]
                 found = f"A cell of column {name[:100]} is longer than {LONGEST_CELL:,} characters"
                 raise file_problem(self.path, Finding(found, OPEN_QUOTE))
@@ -372,7 +356,7 @@ class NpzTable(Table):
     def _chosen(self, names: Sequence[str], header: Callable[[str], ArrayHeader]) -> list[str]:
         """Return the arrays to read: labels and probabilities under their usual names, else all that are columns."""
         if TRUTH in names and _PROBABILITIES in names:
-            usual = (TRUTH, _PROBABILITIES, _CLASSES, person_column(names))
+            usual = (TRUTH, _PROBABILITIES, _CLASSES, person_column(names), case_column(names))
             return [name for name in usual if name is not None and name in names]
         flat, wide = ([one for one in map(header, names) if len(one.shape) == n] for n in (1, 2))
         lengths = Counter(one.shape[0] for one in (wide or flat))
@@ -387,7 +371,7 @@ class NpzTable(Table):
         return [one.name for one in (*labels, *columns, *of_classes)]
 
     def _of_classes(self, arrays: dict[str, NDArray[Any]]) -> Iterator[_Column]:
-        """Yield the labels, the probability of each class, and whose case each row is, if an array tells that."""
+        """Yield the labels, the probability of each class, and arrays that tell whose case each row is, and which."""
         truth, proba = arrays[TRUTH], arrays[_PROBABILITIES]
         fault = _shape_fault(truth, proba)
         if fault:
@@ -398,11 +382,10 @@ class NpzTable(Table):
         proba = proba if proba.dtype.kind == "f" else proba.astype(np.float64)
         yield TRUTH, truth
         yield from ((PROBABILITY + name, column) for name, column in zip(names, proba.T, strict=True))
-        people = person_column(arrays)
-        if people is not None:
-            if arrays[people].shape != truth.shape:
-                self._refuse(f"{people} has shape {arrays[people].shape}, {TRUTH} has {truth.shape}")
-            yield people, arrays[people]
+        for name in filter(None, (person_column(arrays), case_column(arrays))):
+            if arrays[name].shape != truth.shape:
+                self._refuse(f"{name} has shape {arrays[name].shape}, {TRUTH} has {truth.shape}")
+            yield name, arrays[name]
 
     def _class_names(self, names: NDArray[Any] | None, n_classes: int) -> list[str]:
         if names is None:

@@ -9,9 +9,9 @@ import pytest
 from elicit_app.session.result import judge_of
 from elicit_app.study import create_study, open_study
 from elicit_app.study.cluster import parts_of, tally_part
+from elicit_app.study.identity import tells_person
 from elicit_app.study.reading import read_predictions
 from elicit_app.study.scoring import AS_USUAL
-from elicit_app.study.tables import tells_person
 from metrics import ElicitedMetric, judge
 
 MAPPED = "--truth y_true --columns malignant=proba_malignant,benign=proba_benign"

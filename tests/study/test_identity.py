@@ -1,0 +1,139 @@
+"""Which case each row is: files of the same cases in different orders, and no name of a case in a study."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from elicit_app.problem import Problem
+from elicit_app.study import create_study, open_study
+from elicit_app.study.identity import tells_case
+from elicit_app.study.making import change_models
+from elicit_app.study.model import ColumnMap
+
+N = 60
+TRUE = np.array(["ill", "well"])[(np.random.default_rng(0).random(N) < 0.7).astype(int)]
+
+
+def model(seed, order=None, truth=TRUE, **more):
+    """Return a model's predictions of all cases, with further columns, in some order of the rows."""
+    chance = np.clip(np.where(truth == "ill", 0.7, 0.3) + np.random.default_rng(seed).normal(0, 0.2, N), 0, 1)
+    frame = pl.DataFrame({**more, "y_true": truth, "proba_ill": chance, "proba_well": 1 - chance})
+    return frame if order is None else frame[order]
+
+
+def shuffled(seed=9):
+    return np.random.default_rng(seed).permutation(N)
+
+
+def within_labels(seed=9):
+    """Return an order of sorted cases in which the true labels, row by row, stay the same."""
+    ill = int((TRUE == "ill").sum())
+    rng = np.random.default_rng(seed)
+    return np.concatenate([rng.permutation(ill), ill + rng.permutation(N - ill)])
+
+
+IMAGES = [f"img{number:03d}.png" for number in range(N)]
+
+
+def test_columns_are_known_that_tell_cases_and_no_others():
+    told = "case_id Case image image_id img filename file_path id ID uid sample scan-number ExamID lesion_id Fall-Nr"
+    assert [name for name in [*told.split(), "case no."] if not tells_case(name)] == []
+    other = "index row unnamed: fold age case_age identity grid y_true proba_image patient_id images filesize"
+    assert [name for name in [*other.split(), ""] if tells_case(name)] == []
+
+
+@pytest.mark.parametrize("order", [shuffled(), within_labels()], ids=["shuffled", "within the labels"])
+@pytest.mark.parametrize("ending", ["csv", "parquet", "npz"])
+def test_files_in_another_order_make_the_same_study(tmp_path, order, ending):
+    truth = np.sort(TRUE)
+
+    def write(name, frame):
+        path = tmp_path / f"{name}.{ending}"
+        if ending == "npz":
+            arrays = {name: frame[name].to_numpy() for name in ("image", "y_true")}
+            proba = frame[["proba_ill", "proba_well"]].to_numpy()
+            np.savez(path, **{k: v.astype(str) for k, v in arrays.items()}, y_proba=proba, classes=["ill", "well"])
+        else:
+            getattr(frame, f"write_{ending}")(path)
+        return path
+
+    first = write("a", model(1, truth=truth, image=IMAGES))
+    straight = create_study(tmp_path / "straight", [first, write("b", model(2, truth=truth, image=IMAGES))])
+    mixed = create_study(tmp_path / "mixed", [first, write("b", model(2, order, truth, image=IMAGES))])
+    assert mixed.digest == straight.digest
+    assert open_study(tmp_path / "mixed").digest == straight.digest
+    assert f"b.{ending}: its rows were put in the order of {first}, by the column image." in mixed.notes
+    assert not any("order" in note for note in straight.notes)
+
+
+def test_columns_of_other_names_and_cases_told_by_their_patients_are_put_in_order_too(tmp_path):
+    named = {"y_true": "truth", "proba_ill": "p1", "proba_well": "p2"}
+    meant = ColumnMap("truth", ("ill", "well"), ("p1", "p2"))
+    numbers = np.arange(100, 100 + N)
+    model(1, Patient=numbers).rename(named).write_csv(tmp_path / "a.csv")
+    model(2, shuffled(), Patient=numbers.astype(float)).rename(named).write_csv(tmp_path / "b.csv")
+    study = create_study(tmp_path / "s", [tmp_path / "a.csv", tmp_path / "b.csv"], columns=meant)
+    expected = model(2)["proba_ill"].to_numpy()
+    assert study.models[1].y_proba[:, 0] == pytest.approx(expected)
+    assert study.people is None
+
+
+def test_whose_the_cases_are_goes_with_them(tmp_path):
+    people = np.repeat(np.arange(N // 3), 3)
+    model(1, image=IMAGES).write_csv(tmp_path / "a.csv")
+    model(2, shuffled(), image=IMAGES, patient_id=people).write_csv(tmp_path / "b.csv")
+    study = create_study(tmp_path / "s", [tmp_path / "a.csv", tmp_path / "b.csv"])
+    _, numbered = np.unique(study.people, return_inverse=True)
+    assert len({*zip(numbered.tolist(), people.tolist(), strict=True)}) == N // 3
+
+
+def test_a_model_added_to_a_saved_study_is_put_in_its_order(tmp_path):
+    model(1, image=IMAGES).write_csv(tmp_path / "a.csv")
+    model(2, shuffled(), image=IMAGES).write_csv(tmp_path / "b.csv")
+    create_study(tmp_path / "s", [tmp_path / "a.csv"])
+    changed = change_models(open_study(tmp_path / "s"), add=[tmp_path / "b.csv"])
+    assert changed.notes == ("b.csv: its rows were put in the order of “S”, by the column image.",)
+    assert open_study(tmp_path / "s").models[1].y_proba[:, 0] == pytest.approx(model(2)["proba_ill"].to_numpy())
+    stored = b"".join(path.read_bytes() for path in (tmp_path / "s").iterdir())
+    assert b"img0" not in stored
+
+
+def test_other_cases_with_the_same_labels_are_taken_as_they_stand_and_that_is_said(tmp_path):
+    model(1, image=IMAGES).write_csv(tmp_path / "a.csv")
+    model(2, image=[f"other/{name}" for name in IMAGES]).write_csv(tmp_path / "b.csv")
+    study = create_study(tmp_path / "s", [tmp_path / "a.csv", tmp_path / "b.csv"])
+    assert study.models[1].y_proba[:, 0] == pytest.approx(model(2)["proba_ill"].to_numpy())
+    (note,) = study.notes
+    assert note.startswith(f"b.csv: by the column image its cases are not those of {tmp_path / 'a.csv'}. Their true")
+
+
+def test_one_case_with_two_labels_is_refused_with_both_rows(tmp_path):
+    order = shuffled()
+    model(1, image=IMAGES).write_csv(tmp_path / "a.csv")
+    wrong = TRUE.copy()
+    wrong[order[4]] = "well" if wrong[order[4]] == "ill" else "ill"
+    model(2, order, wrong, image=IMAGES).write_csv(tmp_path / "b.csv")
+    found = rf"Row 5 of .*b.csv and row {order[4] + 1} of .*a.csv are one case by the column image"
+    with pytest.raises(Problem, match=found):
+        create_study(tmp_path / "s", [tmp_path / "a.csv", tmp_path / "b.csv"])
+    assert not (tmp_path / "s").exists()
+
+
+@pytest.mark.parametrize("names", [["same"] * N, [None, *IMAGES[1:]]], ids=["one name", "a name missing"])
+def test_names_that_do_not_tell_cases_apart_are_not_used(tmp_path, names):
+    model(1, image=names).write_csv(tmp_path / "a.csv")
+    model(2, image=names).write_csv(tmp_path / "b.csv")
+    study = create_study(tmp_path / "s", [tmp_path / "a.csv", tmp_path / "b.csv"])
+    assert [one.cases for one in study.models] == [None, None]
+    model(2, shuffled(), image=names).write_csv(tmp_path / "b.csv")
+    with pytest.raises(Problem, match="in the same order or named by a column like case_id"):
+        create_study(tmp_path / "t", [tmp_path / "a.csv", tmp_path / "b.csv"])
+
+
+def test_a_packed_study_tells_nothing_of_its_cases(tmp_path, elicit):
+    model(1, image=IMAGES).write_csv(tmp_path / "a.csv")
+    for line in ("study new s a.csv", "study pack s s.elicit"):
+        assert elicit(*line.split(), cwd=tmp_path).returncode == 0
+    assert b"digest" in (tmp_path / "s.elicit").read_bytes()
+    assert b"case_digest" not in (tmp_path / "s.elicit").read_bytes()
+    assert pl.read_parquet(tmp_path / "s" / "a.parquet").columns[-1] == "case_digest"
