@@ -258,7 +258,7 @@ def distinct_names(
     return [f"{name} ({times + 1})" if times else name for name, times in zip(names, before, strict=True)]
 
 
-def _of_same_cases(first_file: object, first: Predictions, file: Path, read: ReadPredictions) -> ReadPredictions:
+def _of_same_cases(first_file: Path | str, first: Predictions, file: Path, read: ReadPredictions) -> ReadPredictions:
     """Return what was read of a file, with its rows in the order of the first where a column names the cases.
 
     Raises Problem if the file lists other cases; both have the classes of `read`.
@@ -268,11 +268,11 @@ def _of_same_cases(first_file: object, first: Predictions, file: Path, read: Rea
     same = "all files of one study list the same cases, in the same order or named by a column like case_id."
     if len(a) != len(b):
         raise Problem(f"{file} has {counted(len(b), 'row')}, {first_file} has {len(a):,}: {same}")
-    order = order_of_cases(first, other)
+    order, shown = order_of_cases(first, other), first_file.name if isinstance(first_file, Path) else first_file
     if order is not None and np.array_equal(b[order], a):
         if np.array_equal(order, np.arange(len(order))):
             return read
-        note = f"{file.name}: its rows were put in the order of {first_file}, by the column {read.case_column}."
+        note = f"{file.name}: its rows were put in the order of {shown}, by the column {read.case_column}."
         return read._replace(predictions=in_order(other, order), notes=(*read.notes, note))
     if not np.array_equal(a, b):
         at = int(np.argmax(a != b if order is None else a != b[order]))
@@ -285,7 +285,7 @@ def _of_same_cases(first_file: object, first: Predictions, file: Path, read: Rea
     if first.cases is None or other.cases is None:
         return read
     note = (
-        f"{file.name}: by the column {read.case_column} its cases are not those of {first_file}. Their true labels are "
+        f"{file.name}: by the column {read.case_column} its cases are not those of {shown}. Their true labels are "
         "the same row by row, so the rows were taken to be the same cases. If they are not, results are wrong."
     )
     return read._replace(notes=(*read.notes, note))

@@ -62,7 +62,7 @@ def test_files_in_another_order_make_the_same_study(tmp_path, order, ending):
     mixed = create_study(tmp_path / "mixed", [first, write("b", model(2, order, truth, image=IMAGES))])
     assert mixed.digest == straight.digest
     assert open_study(tmp_path / "mixed").digest == straight.digest
-    assert f"b.{ending}: its rows were put in the order of {first}, by the column image." in mixed.notes
+    assert f"b.{ending}: its rows were put in the order of {first.name}, by the column image." in mixed.notes
     assert not any("order" in note for note in straight.notes)
 
 
@@ -104,7 +104,7 @@ def test_other_cases_with_the_same_labels_are_taken_as_they_stand_and_that_is_sa
     study = create_study(tmp_path / "s", [tmp_path / "a.csv", tmp_path / "b.csv"])
     assert study.models[1].y_proba[:, 0] == pytest.approx(model(2)["proba_ill"].to_numpy())
     (note,) = study.notes
-    assert note.startswith(f"b.csv: by the column image its cases are not those of {tmp_path / 'a.csv'}. Their true")
+    assert note.startswith("b.csv: by the column image its cases are not those of a.csv. Their true")
 
 
 def test_one_case_with_two_labels_is_refused_with_both_rows(tmp_path):
