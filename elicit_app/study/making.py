@@ -267,7 +267,8 @@ def _of_same_cases(first_file: Path | str, first: Predictions, file: Path, read:
     a, b = first.y_true, other.y_true
     same = "all files of one study list the same cases, in the same order or named by a column like case_id."
     if len(a) != len(b):
-        raise Problem(f"{file} has {counted(len(b), 'row')}, {first_file} has {len(a):,}: {same}")
+        rows = f"{file} has {counted(len(b), 'row')}, {first_file} has {len(a):,}"
+        raise Problem(f"{rows}: {same}{_what_is_missing(first, file, read)}")
     order, shown = order_of_cases(first, other), first_file.name if isinstance(first_file, Path) else first_file
     if order is not None and np.array_equal(b[order], a):
         if np.array_equal(order, np.arange(len(order))):
@@ -289,6 +290,18 @@ def _of_same_cases(first_file: Path | str, first: Predictions, file: Path, read:
         "the same row by row, so the rows were taken to be the same cases. If they are not, results are wrong."
     )
     return read._replace(notes=(*read.notes, note))
+
+
+def _what_is_missing(first: Predictions, file: Path, read: ReadPredictions) -> str:
+    """Return which cases of the first file another one lacks, if a column names the cases of both."""
+    cases = read.predictions.cases
+    if first.cases is None or cases is None:
+        return ""
+    missing = np.flatnonzero(~np.isin(first.cases, cases))
+    lacks = (
+        f" By the column {read.case_column}, {file.name} lacks {counted(len(missing), 'case')} of it, first that of row"
+    )
+    return f"{lacks} {missing[0] + 1}." if len(missing) else ""
 
 
 def _description(classes: Sequence[str], n_models: int) -> str:
