@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from metrics.elicited.exchange import exchange_rates, headline_of
-from metrics.elicited.family import rare_class
+from metrics.elicited.exchange import exchange_rates
+from metrics.elicited.family import error_cells, family_of, rare_class
 from metrics.elicited.metric_parts import NOT_TO_DECIDE_BY, CaseWords
 from metrics.policies.ranking import ENDS_WITH_FEW
 from metrics.text import capitalised, percent, probability, threshold_number, threshold_text, total_cost, two_digits
@@ -252,6 +254,7 @@ def _sure(ranking: Ranking) -> str:
 
 
 _FURTHEST = 1_000.0  # nobody's value is off by this factor
+_LEAST = 1e-6  # of a way on the log scale: where a cost is known exactly, nothing is near
 
 
 def what_would_change(ranking: Ranking) -> tuple[tuple[str, str], ...]:
@@ -266,44 +269,63 @@ def what_would_change(ranking: Ranking) -> tuple[tuple[str, str], ...]:
     )
 
 
-def turning_points(ranking: Ranking, rate: ExchangeRate) -> tuple[tuple[float, JudgedPolicy] | None, ...]:
-    """Return the nearest costs of a mistake, below and above its own, at which another policy becomes cheaper.
+class TurningPoint(NamedTuple):
+    """A cost of a mistake, in units of the yardstick, at which another policy becomes cheaper."""
 
-    All else, including the decisions, is held fixed, so costs are linear in the value. Not for the yardstick.
+    away: float  # from its own cost, as a share of the way to the end of its range; on the log scale
+    side: str  # "below" or "above" its own
+    value: float
+    policy: JudgedPolicy
+
+
+def turning_points(ranking: Ranking, rates: Sequence[ExchangeRate]) -> list[list[TurningPoint]]:
+    """Return for each mistake the nearest costs, below and above its own, at which another policy becomes cheaper.
+
+    The one that the mistake's range reaches first comes first. All else, including the decisions, is held fixed, so
+    costs are linear in the value. Not for the yardstick.
     """
+    family = family_of(ranking.metric.family)
     unit = ranking.metric.cost_matrix / ranking.metric.cost_matrix[ranking.unit]
-    own = rate.cells(len(ranking.classes))
-    many = np.array([one.counts[own].sum() for one in ranking.policies], dtype=np.float64)
-    rest = np.array([(one.counts * unit)[~own].sum() for one in ranking.policies])
-    now = float(unit[own].max())
-    below: tuple[float, JudgedPolicy] | None = None
-    above: tuple[float, JudgedPolicy] | None = None
-    for index, one in enumerate(ranking.policies[1:], start=1):
-        fewer = many[0] - many[index]
-        if fewer == 0:
-            continue
-        value = float((rest[index] - rest[0]) / fewer)
-        if value <= 0 or not now / _FURTHEST < value < now * _FURTHEST:
-            continue
-        if fewer > 0 and value >= now and (above is None or value < above[0]):
-            above = value, one
-        if fewer < 0 and value <= now and (below is None or value > below[0]):
-            below = value, one
-    return below, above
+    counts = np.array([one.counts * error_cells(len(unit)) for one in ranking.policies], dtype=np.float64)
+    true, predicted = np.array([family.cell(rate.key) for rate in rates]).T
+    many = (counts[:, true, predicted] if family.distinguishes_errors else counts.sum(axis=2)[:, true]).T
+    now = unit[true, predicted]
+    rest = (counts * unit).sum(axis=(1, 2)) - many * now[:, None]
+    fewer, dearer = many[:, :1] - many, rest - rest[:, :1]
+    times = np.divide(dearer, fewer * now[:, None], out=np.zeros(fewer.shape), where=fewer != 0)
+    logs = np.log(np.clip(times, 1 / _FURTHEST, _FURTHEST))
+    logs[np.abs(logs) >= math.log(_FURTHEST)] = np.nan
+    found = []
+    for at, rate in enumerate(rates):
+        points = []
+        for side, sign, end in zip(("below", "above"), (-1, 1), rate.range_90 or (0.0, math.inf), strict=True):
+            away = np.where(sign * fewer[at] > 0, sign * logs[at], np.nan)
+            away[~(away >= 0)] = np.inf
+            first = int(away.argmin())
+            if away[first] < np.inf:
+                way = max(abs(math.log(np.clip(end / now[at], 1 / _FURTHEST, _FURTHEST))), _LEAST)
+                value = float(now[at] * times[at, first])
+                points.append(TurningPoint(float(away[first]) / way, side, value, ranking.policies[first]))
+        found.append(sorted(points, key=lambda one: one.away))
+    return found
 
 
 def _other_values(ranking: Ranking) -> str:
-    rate = headline_of(exchange_rates(ranking.metric)).rate
-    one, many = rate.mistake.one, ranking.mistake(*ranking.unit).many
-    below, above = turning_points(ranking, rate)
-    parts = []
-    if above is not None:
-        parts.append(f"above about {two_digits(above[0])} {many} for one {one}: {_action_text(ranking, above[1])}")
-    if below is not None:
-        for_one = "" if parts else f" {many} for one {one}"
-        parts.append(f"below about {two_digits(below[0])}{for_one}: {_action_text(ranking, below[1])}")
-    if not parts:
-        return f"However many {many} one {one} counts for, nothing else in the list is cheaper."
+    """Return at which cost of one mistake another policy is cheaper: of the mistake whose range reaches there first."""
+    rates = [rate for rate in exchange_rates(ranking.metric) if not rate.is_yardstick]
+    many = ranking.mistake(*ranking.unit).many
+    turning = [(rate, points) for rate, points in zip(rates, turning_points(ranking, rates), strict=True) if points]
+    if not turning:
+        if len(rates) > 1:
+            return "However much any one of the mistakes counts for, nothing else in the list is cheaper."
+        return f"However many {many} one {rates[0].mistake.one} counts for, nothing else in the list is cheaper."
+    rate, points = min(turning, key=lambda entry: entry[1][0].away)
+    low, high = rate.range_90 or (math.inf, 0.0)
+    units, parts = f" {many} for one {rate.mistake.one}", []
+    for one in points:
+        is_open = ", which the answers do not rule out" if low < one.value < high else ""
+        parts.append(f"{one.side} about {two_digits(one.value)}{units}{is_open}: {_action_text(ranking, one.policy)}")
+        units = ""
     return f"Another choice is cheaper {'; '.join(parts)}."
 
 

@@ -7,12 +7,14 @@ import pytest
 
 from elicit_app.study import open_study
 from metrics import Consequence, ElicitedMetric, Provenance, Quality, judge
+from metrics.elicited.exchange import exchange_rates
+from metrics.elicited.family import LPM, family_of
 from metrics.elicited.metric_parts import OPPOSED, UNTRUSTED, UNTRUSTED_AMONG, CaseWords
 from metrics.policies.cases import Practice, case_table, of_model
 from metrics.policies.information import DOUBTED, DOUBTED_CASES, information
 from metrics.policies.judging import Judge
 from metrics.policies.ranking import TooFewCases, few_cases
-from metrics.policies.recommendation import name_and_manner, short_recommendation, what_would_change
+from metrics.policies.recommendation import name_and_manner, short_recommendation, turning_points, what_would_change
 
 WORDS = (
     Consequence("malignant", "benign", "Missed cancer", "missed cancer", "missed cancers"),
@@ -123,6 +125,86 @@ def test_the_share_that_is_told_is_that_of_a_rare_class_or_of_the_commonest(case
     true = np.repeat(["a", "b", "c"], cases)
     judgement = judge(under, true, {"m": np.full((len(true), 3), 1 / 3)})
     assert dict(what_would_change(judgement))["Other cases."].startswith(said)
+
+
+def three_classes(under, *models):
+    """Judge models of three classes, of which is known how often they decide what."""
+    true = np.repeat(np.arange(3), np.sum(models[0], axis=1))
+    said = [np.concatenate([np.repeat(np.arange(3), row) for row in model]) for model in models]
+    return judge(under, np.array(under.classes)[true], {f"m{at}": np.eye(3)[own] for at, own in enumerate(said)})
+
+
+def alike(spread=(0.0,) * 6):
+    """Return a metric of three classes whose mistakes cost the same; `spread` is that of their log-costs."""
+    drawn = -np.exp(np.array(spread) * np.random.default_rng(4).standard_normal((1_000, 6)))
+    weights, samples = LPM.normalise(-np.ones(6)), LPM.normalise(drawn)
+    return ElicitedMetric.from_weights(["a", "b", "c"], weights, "lpm", samples=samples, yardstick=("a", "b"))
+
+
+FIRST = [[90, 5, 5], [5, 90, 5], [5, 5, 90]]
+SECOND = [[90, 5, 5], [5, 85, 10], [2, 5, 93]]  # five more b called c, three fewer c called a
+
+
+@pytest.mark.parametrize("name", ["lpm", "dlpm"])
+@pytest.mark.parametrize("seed", range(12))
+def test_a_turning_point_is_where_another_policy_becomes_cheaper_and_none_does_before(seed, name):
+    rng = np.random.default_rng(seed)
+    models = [
+        np.array([rng.multinomial(100, rng.dirichlet([8.0 if i == j else 1 for j in range(3)])) for i in range(3)])
+    ]
+    models += [np.array([rng.permutation(row) if rng.random() < 0.3 else row for row in models[0]]) for _ in range(2)]
+    family = family_of(name)
+    under = ElicitedMetric.from_weights(
+        ["a", "b", "c"], family.normalise(family.sign * np.exp(rng.normal(0, 1, family.n_weights(3)))), name
+    )
+    judgement = three_classes(under, *models)
+    unit = judgement.metric.cost_matrix / judgement.metric.cost_matrix[judgement.unit]
+    counts = np.array([one.counts for one in judgement.policies], dtype=float)
+
+    def cheapest(rate, value):
+        moved = np.where(rate.cells(3), value, unit)
+        costs = (counts * moved).sum(axis=(1, 2))
+        return costs - costs[0]
+
+    rates = [rate for rate in exchange_rates(judgement.metric) if not rate.is_yardstick]
+    for rate, points in zip(rates, turning_points(judgement, rates), strict=True):
+        now = unit[rate.cells(3)].max()
+        found = {point.side: point for point in points}
+        for side, way, end in (("below", 0.999, 1e-3), ("above", 1.001, 1e3)):
+            far = found[side].value / way if side in found else now * end
+            assert cheapest(rate, (now + far) / 2).min() >= -1e-9
+            assert cheapest(rate, far).min() >= -1e-6 * counts.sum()
+            if side in found:
+                beyond = cheapest(rate, found[side].value * way)
+                assert beyond[judgement.policies.index(found[side].policy)] < 0
+
+
+@pytest.mark.parametrize(
+    ("place", "spread", "said"),
+    [
+        (
+            4,
+            0.6,
+            "above about 1.7 cases of a called b for one case of c called a, which the answers do not rule out: m1",
+        ),
+        (
+            3,
+            0.6,
+            "below about 0.59 cases of a called b for one case of b called c, which the answers do not rule out: m1",
+        ),
+        (3, 0.1, "below about 0.59 cases of a called b for one case of b called c: m1"),
+    ],
+    ids=["may be more", "may be less", "hardly"],
+)
+def test_the_value_that_would_change_the_choice_is_that_of_which_least_is_known(place, spread, said):
+    judgement = three_classes(alike(np.where(np.arange(6) == place, spread, 0.0)), FIRST, SECOND)
+    assert dict(what_would_change(judgement))["Other values."].startswith(f"Another choice is cheaper {said}")
+
+
+def test_where_no_value_alone_changes_the_choice_that_is_said():
+    judgement = three_classes(alike(), np.diag([9, 9, 9]).tolist())
+    found = dict(what_would_change(judgement))["Other values."]
+    assert found == "However much any one of the mistakes counts for, nothing else in the list is cheaper."
 
 
 @pytest.mark.parametrize(
