@@ -48,8 +48,8 @@ from metrics.exports.page import (
     difference_numbers,
     one_line,
 )
-from metrics.policies.recommendation import Piece, what_would_change
-from metrics.text import capitalised, counted, day, series, total_cost, two_digits
+from metrics.policies.recommendation import Piece, decisive_mistake, what_would_change
+from metrics.text import NOT_KNOWN, capitalised, counted, day, series, total_cost, two_digits
 
 if TYPE_CHECKING:
     from elicit_app.session.comparing import ComparisonView
@@ -222,16 +222,18 @@ def _doubts(judgement: Judgement) -> tuple[tuple[str, str], ...]:
     """Return the uncertainty from the answers and that from the cases, in words."""
     found, words = judgement.information, judgement.words
     assert found is not None
-    head = headline_of(exchange_rates(judgement.metric))
+    rate, points = decisive_mistake(judgement)
     answers = counted(judgement.metric.provenance.questions, "answer")
-    if head.rate.range_90 is None:
+    if rate.range_90 is None:
         first = "The metric has no ranges, so the doubt from the answers is not included."
     else:
+        one, many = rate.mistake.one, judgement.mistake(*judgement.unit).many
+        left = f"{rate.columns()[1]} {many} for one {one}"
+        if rate.in_words() == NOT_KNOWN:
+            left = f"it open how many {many} one {one} counts for"
+        most = ", on which the choice depends most" if points and len(exchange_rates(judgement.metric)) > 2 else ""
         leave = "leaves" if judgement.metric.provenance.questions == 1 else "leave"
-        first = (
-            f"{capitalised(answers)} {leave} {head.rate.columns()[1]} {head.yardstick.mistake.many} for one "
-            f"{head.rate.mistake.one}."
-        )
+        first = f"{capitalised(answers)} {leave} {left}{most}."
         if judgement.drawn.answers is None:
             first += " The ranges above do not include this doubt."
         elif found.of_values <= 0.03 * max(found.expected_loss, 1e-12):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from metrics.elicited.exchange import exchange_rates
+from metrics.elicited.exchange import exchange_rates, headline_of
 from metrics.elicited.family import error_cells, family_of, rare_class
 from metrics.elicited.metric_parts import NOT_TO_DECIDE_BY, CaseWords
 from metrics.policies.ranking import ENDS_WITH_FEW
@@ -310,21 +310,31 @@ def turning_points(ranking: Ranking, rates: Sequence[ExchangeRate]) -> list[list
     return found
 
 
-def _other_values(ranking: Ranking) -> str:
-    """Return at which cost of one mistake another policy is cheaper: of the mistake whose range reaches there first."""
+def decisive_mistake(ranking: Ranking) -> tuple[ExchangeRate, list[TurningPoint]]:
+    """Return the mistake whose range reaches a turning point first, and its turning points.
+
+    Where no mistake alone changes the choice, it is that of the headline, without any.
+    """
     rates = [rate for rate in exchange_rates(ranking.metric) if not rate.is_yardstick]
-    many = ranking.mistake(*ranking.unit).many
-    turning = [(rate, points) for rate, points in zip(rates, turning_points(ranking, rates), strict=True) if points]
+    turning = [one for one in zip(rates, turning_points(ranking, rates), strict=True) if one[1]]
     if not turning:
-        if len(rates) > 1:
-            return "However much any one of the mistakes counts for, nothing else in the list is cheaper."
-        return f"However many {many} one {rates[0].mistake.one} counts for, nothing else in the list is cheaper."
-    rate, points = min(turning, key=lambda entry: entry[1][0].away)
+        return headline_of(exchange_rates(ranking.metric)).rate, []
+    return min(turning, key=lambda one: one[1][0].away)
+
+
+def _other_values(ranking: Ranking) -> str:
+    """Return at which cost of the decisive mistake another policy is cheaper."""
+    rate, points = decisive_mistake(ranking)
+    one, many = rate.mistake.one, ranking.mistake(*ranking.unit).many
+    if not points:
+        alone = f"many {many} one {one}" if len(exchange_rates(ranking.metric)) == 2 else "much any one of the mistakes"
+        return f"However {alone} counts for, nothing else in the list is cheaper."
     low, high = rate.range_90 or (math.inf, 0.0)
-    units, parts = f" {many} for one {rate.mistake.one}", []
-    for one in points:
-        is_open = ", which the answers do not rule out" if low < one.value < high else ""
-        parts.append(f"{one.side} about {two_digits(one.value)}{units}{is_open}: {_action_text(ranking, one.policy)}")
+    units, parts = f" {many} for one {one}", []
+    for point in points:
+        is_open = ", which the answers do not rule out" if low < point.value < high else ""
+        action = _action_text(ranking, point.policy)
+        parts.append(f"{point.side} about {two_digits(point.value)}{units}{is_open}: {action}")
         units = ""
     return f"Another choice is cheaper {'; '.join(parts)}."
 
