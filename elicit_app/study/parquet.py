@@ -40,10 +40,11 @@ def start() -> None:
 
 
 class Head(NamedTuple):
-    """The names of the columns, in order, and the number of rows."""
+    """The names of the columns, in order, the number of rows, and which columns hold lists, structures or bytes."""
 
     columns: tuple[str, ...]
     rows: int
+    nested: tuple[str, ...]
 
 
 class UnreadableError(Exception):
@@ -102,7 +103,9 @@ def _read_head(path: Path) -> Head:
 
     with _reworded():
         scan = pl.scan_parquet(path, glob=False)
-        return Head(tuple(scan.collect_schema().names()), int(scan.select(pl.len()).collect().item()))
+        schema = scan.collect_schema()
+        nested = tuple(name for name, kind in schema.items() if kind.is_nested() or kind in (pl.Binary, pl.Object))
+        return Head(tuple(schema.names()), int(scan.select(pl.len()).collect().item()), nested)
 
 
 def _read_frames(path: Path, columns: Sequence[str], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
@@ -171,7 +174,7 @@ class _Child:
     def head(self, path: Path) -> Head:
         """Return the head of a file; see the function `head`."""
         answer = self._ask(path, {"do": "head"})
-        return Head(tuple(answer["columns"]), answer["rows"])
+        return Head(tuple(answer["columns"]), answer["rows"], tuple(answer["nested"]))
 
     def frames(self, path: Path, columns: Sequence[str], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
         """Yield the rows of a file; see the function `frames`."""
@@ -278,7 +281,7 @@ def _answer(question: dict[str, Any], streams: dict[int, Iterator[pl.DataFrame]]
     _limit_memory(MOST_MEMORY + 2 * path.stat().st_size)
     if question["do"] == "head":
         found = _read_head(path)
-        return {"kind": "read", "columns": found.columns, "rows": found.rows}, b""
+        return {"kind": "read", **found._asdict()}, b""
     number = max(streams, default=0) + 1
     streams[number] = _read_frames(path, question["columns"], question["start"], question["stop"])
     return {"kind": "read", "stream": number}, b""

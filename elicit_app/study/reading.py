@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 
 _WEIGHTS = ("sample_weight", "sample_weights", "weight", "weights")
+_MOST_BYTES_BY_CASE = 2**29  # of a file; in a larger one, what names the cases might be their pictures, as text
 MOST_NUMBERS = 64_000_000
 """Largest number of probabilities of one model in a study: half a gibibyte."""
 
@@ -149,8 +150,9 @@ def open_predictions(
         numbered = numbers_only(_first_labels(table, columns), classes)
         columns = replace(columns, classes=_numbered(len(classes)) if numbered else tuple(classes))
     used = () if columns is None else (columns.truth, *columns.columns)
-    others = [name if name not in used else "" for name in map(str.strip, table.columns)]
+    others = [name.strip() if name.strip() not in used and name not in table.nested else "" for name in table.columns]
     weights = weight_column(others)
+    by_case = by_case and table.path.stat().st_size <= _MOST_BYTES_BY_CASE
     people, case = person_column(others), case_column(others) if by_case else None
     identities = tuple(name for name in (people, case) if name is not None)
     table = table if columns is None else MappedTable(table, columns, identities)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from elicit_app.problem import HEADED, Finding, Problem, file_problem, listed
 from elicit_app.study import parquet
 from elicit_app.study.arrays import ArrayHeader, UnreadableArraysError, read_arrays
-from elicit_app.study.identity import case_column, names_something, person_column
+from elicit_app.study.identity import case_column, names_something, person_column, tells_case
 from elicit_app.study.parquet import BATCH_ROWS
 from metrics.errors import require
 from metrics.inputs.class_index import ClassIndex
@@ -68,6 +68,7 @@ class Table(Protocol):
     path: Path
     columns: tuple[str, ...]  # names as written, in order
     rows: int | None  # their number, if known without reading them all
+    nested: Sequence[str] = ()  # columns whose cells are lists, structures or bytes, as of pictures
     blank_lines: bool = False  # whether rows without any value are blank lines, which are skipped
     remedy_of_unknown: str = ""  # what to do about a true label without a column, if it is not to add the column
 
@@ -300,7 +301,7 @@ class ParquetTable(Table):
             found = parquet.head(path, own=own)
         except parquet.UnreadableError as error:
             raise self._damaged(str(error)) from error
-        self.columns = found.columns
+        self.columns, self.nested = found.columns, found.nested
         self.rows: int | None = found.rows
 
     def frames(self, wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
@@ -356,7 +357,11 @@ class NpzTable(Table):
     def _chosen(self, names: Sequence[str], header: Callable[[str], ArrayHeader]) -> list[str]:
         """Return the arrays to read: labels and probabilities under their usual names, else all that are columns."""
         if TRUTH in names and _PROBABILITIES in names:
-            usual = (TRUTH, _PROBABILITIES, _CLASSES, person_column(names), case_column(names))
+            rows = header(TRUTH).shape
+            tell = (
+                of.name for of in map(header, filter(tells_case, names)) if of.shape == rows and of.dtype.kind in "iuUS"
+            )
+            usual = (TRUTH, _PROBABILITIES, _CLASSES, person_column(names), next(tell, None))
             return [name for name in usual if name is not None and name in names]
         flat, wide = ([one for one in map(header, names) if len(one.shape) == n] for n in (1, 2))
         lengths = Counter(one.shape[0] for one in (wide or flat))

@@ -137,6 +137,25 @@ def test_names_that_do_not_tell_cases_apart_are_not_used(tmp_path, names):
         create_study(tmp_path / "t", [tmp_path / "a.csv", tmp_path / "b.csv"])
 
 
+def test_pictures_beside_the_predictions_are_no_names_of_cases_and_not_read(tmp_path):
+    pictures = [{"bytes": bytes([at]) * 9, "path": name} for at, name in enumerate(IMAGES)]
+    model(1, image=pictures).write_parquet(tmp_path / "a.parquet")
+    frame = model(1)
+    proba = frame[["proba_ill", "proba_well"]].to_numpy()
+    objects = np.array([None, *IMAGES[1:]], dtype=object)
+    beside = {"image": np.zeros((N, 3, 3)), "id": objects, "path": np.array("model.pt"), "scan": np.zeros(3)}
+    np.savez(
+        tmp_path / "b.npz",
+        y_true=frame["y_true"].to_numpy().astype(str),
+        y_proba=proba,
+        classes=["ill", "well"],
+        **beside,
+    )
+    study = create_study(tmp_path / "s", [tmp_path / "a.parquet", tmp_path / "b.npz"])
+    assert [one.cases for one in study.models] == [None, None]
+    assert study.notes == ()
+
+
 def test_a_packed_study_tells_nothing_of_its_cases(tmp_path, elicit):
     model(1, image=IMAGES).write_csv(tmp_path / "a.csv")
     for line in ("study new s a.csv", "study pack s s.elicit"):
