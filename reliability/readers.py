@@ -69,16 +69,16 @@ class Reader:
     dressed: Callable[[bytes], bytes] = bytes
 
 
-def _table(*, people: bool = False) -> dict[str, list[str] | list[float]]:
+def _table(*, of_people: bool = False) -> dict[str, list[str] | list[float]]:
     truth = [_CLASSES[i % 3] for i in range(_ROWS)]
     shares = np.array([[0.7, 0.2, 0.1], [0.25, 0.5, 0.25], [0, 0, 1]])
     columns = {f"proba_{name}": [float(shares[i % 3, j]) for i in range(_ROWS)] for j, name in enumerate(_CLASSES)}
-    whose = {"patient_id": [f"MRN {i // 2}" for i in range(_ROWS)]} if people else {}
-    return {"y_true": truth, **whose, **columns}
+    named = {"patient_id": [f"MRN {i // 2}" for i in range(_ROWS)], "image": [f"{i}.png" for i in range(_ROWS)]}
+    return {"y_true": truth, **(named if of_people else {}), **columns}
 
 
 def _csv(_: Path) -> list[bytes]:
-    text, of_people = pl.DataFrame(_table()).write_csv(), pl.DataFrame(_table(people=True)).write_csv()
+    text, of_people = pl.DataFrame(_table()).write_csv(), pl.DataFrame(_table(of_people=True)).write_csv()
     return [
         of_people.encode(),
         text.encode(),
@@ -108,7 +108,9 @@ def _proba() -> np.ndarray:
 def _archive(_: Path) -> list[bytes]:
     numbers, names = _npy(np.arange(_ROWS) % 3), _npy(np.array(_CLASSES))
     texts = _npy(np.array(_CLASSES)[np.arange(_ROWS) % 3])
-    return [_npz(y_true=numbers, y_proba=_npy(_proba())), _npz(y_true=texts, y_proba=_npy(_proba()), classes=names)]
+    images = _npy(np.array([f"{i}.png" for i in range(_ROWS)]))
+    named = _npz(y_true=texts, y_proba=_npy(_proba()), classes=names, image=images)
+    return [_npz(y_true=numbers, y_proba=_npy(_proba())), named]
 
 
 def _members(_: Path) -> list[bytes]:
@@ -124,7 +126,7 @@ def _parquet(_: Path) -> list[bytes]:
     found = []
     for compression in ("zstd", "snappy", "uncompressed"):
         buffer = io.BytesIO()
-        pl.DataFrame(_table(people=compression == "snappy")).write_parquet(buffer, compression=compression)
+        pl.DataFrame(_table(of_people=compression == "snappy")).write_parquet(buffer, compression=compression)
         found.append(buffer.getvalue())
     return found
 
