@@ -19,7 +19,6 @@ from metrics.policies.curves import PolicyCurves, curves_of_models
 from metrics.policies.judgement import Judgement, Threshold
 from metrics.policies.judging import ModelPolicies, threshold_of
 from metrics.policies.net_benefit import TREAT_ALL, TREAT_NONE, decision_curve
-from metrics.policies.recommendation import decisive_mistake
 from metrics.text import capitalised, probability, threshold_text, total_cost, two_digits
 
 _MOST_LINES = 5
@@ -29,14 +28,10 @@ AS_NOW = "as it decides now"
 
 
 def curves_of(study: Study, view: ResultView) -> CurvesView | None:
-    """Return the curves of a result over the cost of the decisive mistake.
-
-    None without models, or if there is no mistake to compare with the yardstick.
-    """
-    judgement = view.judgement
-    if judgement is None or view.headline.rate.is_yardstick:
+    """Return the curves of a result; None without models, or if there is no mistake to compare with the yardstick."""
+    judgement, rate = view.judgement, view.headline.rate
+    if judgement is None or rate.is_yardstick:
         return None
-    rate, _ = decisive_mistake(judgement)
     prevalence = judgement.prevalence if judgement.stated else None
     p, models, costs = judgement.positive, policies_of(study, view.metric), UnitCosts.of(judgement.metric)
     threshold = None if p is None else threshold_of(costs, p)

@@ -20,11 +20,8 @@ from elicit_app.session.policy_words import policy_texts
 from elicit_app.session.result import result_view, scenarios_of
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
-from metrics import ElicitedMetric
 from metrics.drawing import LinearAxis
-from metrics.elicited.exchange import headline
 from metrics.elicited.metric_parts import CHOICE_SETTLED
-from metrics.policies.recommendation import decisive_mistake
 from metrics.text import total_cost
 
 TODAY = ((167, 45), (150, 207))
@@ -115,19 +112,6 @@ def test_of_more_than_two_classes_the_curves_say_what_stays_as_it_is(curves):
         assert "every other mistake" not in sentence(curves, 3.0), "there is one other mistake, the unit"
         assert "needless biopsies and every other mistake cost what it does now" in sentence(several, 3.0)
     assert "\N{NO-BREAK SPACE}%" in best_sentence(curves, 3.0)
-
-
-def test_of_several_mistakes_the_curves_are_about_the_one_on_which_the_choice_depends_most(view):
-    wine = open_study("wine")
-    costs = [[0, 1, 3], [1, 0, 1], [30, 2, 0]]
-    under = ElicitedMetric.from_cost_matrix(wine.classes, costs, yardstick=wine.classes[:2], population=1_000)
-    judgement, said = scenarios_of(wine, under).judgement(), headline(under)
-    rate, points = decisive_mistake(judgement)
-    assert points
-    assert rate.key != said.rate.key == (2, 0)
-    found = curves_of(wine, replace(view, metric=under, judgement=judgement, headline=said, practice=None))
-    assert found.rate == rate
-    assert f"If one {rate.mistake.one} counted as 3" in cost_sentence(found, 3.0)
 
 
 @pytest.fixture
