@@ -260,7 +260,7 @@ _LEAST = 1e-6  # of a way on the log scale: where a cost is known exactly, nothi
 def what_would_change(ranking: Ranking) -> tuple[tuple[str, str], ...]:
     """Return what would change a conclusion, other values, then cases, then models, each as a heading and a sentence.
 
-    ("Other values.", "Another choice is cheaper above about 12 needless biopsies for one missed cancer: ...")
+    ("Other values.", "If decisions stay as they are, another choice is cheaper above about 12 needless biopsies ...")
     """
     return (
         ("Other values.", _other_values(ranking)),
@@ -328,7 +328,7 @@ def _other_values(ranking: Ranking) -> str:
     one, many = rate.mistake.one, ranking.mistake(*ranking.unit).many
     if not points:
         alone = f"many {many} one {one}" if len(exchange_rates(ranking.metric)) == 2 else "much any one of the mistakes"
-        return f"However {alone} counts for, nothing else in the list is cheaper."
+        return f"If decisions stay as they are, nothing else in the list is cheaper, however {alone} counts for."
     low, high = rate.range_90 or (math.inf, 0.0)
     units, parts = f" {many} for one {one}", []
     for point in points:
@@ -336,7 +336,7 @@ def _other_values(ranking: Ranking) -> str:
         action = _action_text(ranking, point.policy)
         parts.append(f"{point.side} about {two_digits(point.value)}{units}{is_open}: {action}")
         units = ""
-    return f"Another choice is cheaper {'; '.join(parts)}."
+    return f"If decisions stay as they are, another choice is cheaper {'; '.join(parts)}."
 
 
 def _action_text(ranking: Ranking, one: JudgedPolicy) -> str:
