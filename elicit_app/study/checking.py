@@ -36,7 +36,6 @@ REMEDIES: dict[Kind, str] = {
     "Write the model's probabilities again without rounding.",
 }
 
-_LARGEST = 2**63 - 1
 Cells = NDArray[np.bool_]
 RowNumbers = range | NDArray[np.int64]
 

@@ -23,10 +23,13 @@ _PERSON = re.compile(
     rf"({_WHO})([ _-]?{_WHICH})?|{_WHICH}[ _-]?({_WHO})|pat[ _-]?(id|nr\.?|no\.?)|mrn|{PERSON}", re.IGNORECASE
 )
 _WHAT = "case|fall|image|img|bild|file|sample|scan|slide|exam|examination|accession|record|specimen|lesion|study|item"
+_ONLY_WITH_ID = "doc|document|text|sentence|utterance|clip|video|recording|visit|encounter|event|example|instance|obs"
 _CASE = re.compile(
-    rf"({_WHAT})([ _-]?({_WHICH}|uid|path))?|{_WHICH}[ _-]?({_WHAT})|id|uid|uuid|path|{CASE}", re.IGNORECASE
+    rf"({_WHAT})([ _-]?({_WHICH}|uid|path))?|{_WHICH}[ _-]?({_WHAT})|({_ONLY_WITH_ID})[ _-]?u?id"
+    rf"|u?id|[ug]uid|path|{CASE}",
+    re.IGNORECASE,
 )
-_LARGEST = (1 << 63) - 1
+_LARGEST = 2**63 - 1
 
 
 def tells_person(column: str) -> bool:

@@ -37,8 +37,11 @@ IMAGES = [f"img{number:03d}.png" for number in range(N)]
 
 def test_columns_are_known_that_tell_cases_and_no_others():
     told = "case_id Case image image_id img filename file_path id ID uid sample scan-number ExamID lesion_id Fall-Nr"
+    told += " visit_id guid"
     assert [name for name in [*told.split(), "case no."] if not tells_case(name)] == []
-    other = "index row unnamed: fold age case_age identity grid y_true proba_image patient_id images filesize"
+    other = (
+        "index row unnamed: fold age case_age identity grid y_true proba_image patient_id images filesize text row_id"
+    )
     assert [name for name in [*other.split(), ""] if tells_case(name)] == []
 
 
