@@ -32,6 +32,7 @@ from elicit_app.session.pooling import (
     untrusted,
 )
 from elicit_app.session.result import by_the_yardstick, metric_of, result_view, scenarios_of
+from elicit_app.session.scenarios import Scenarios
 from elicit_app.session.session import Session
 from elicit_app.study.model import Key, Mistake, Study, Wording, default_wording
 from metrics import ElicitedMetric, exchange_rates
@@ -39,13 +40,15 @@ from metrics.elicited.kinds import thing_of
 from metrics.elicited.metric_parts import OPPOSED
 from metrics.policies.judgement import Judgement
 from metrics.policies.recommendation import short_recommendation
-from metrics.text import counted, day, in_zone, series, two_digits
+from metrics.text import counted, day, in_zone, percent, series, two_digits
 
 BY_MEAN = "Pooled by the geometric mean of the ratios: where one expert says 2 and another 8, the pooled ratio is 4."
 IN_ONE_BELIEF = (
     "Pooled in one belief: the group's ratios are close to a geometric mean of theirs in which an expert known more "
     "precisely counts for more. Its range shows how well they are known, not how far apart the experts are."
 )
+_DEARER = 0.01  # share from which it is told that the pooled choice is dearer for somebody
+_MOST_NAMED = 3  # of those for whom it is
 _BEYOND_ALL = (
     "All costs are pooled together, and not each ratio by itself, so that some pooled ratios lie beyond those of all "
     "experts."
@@ -59,13 +62,14 @@ def compare(
     wording: Wording | None = None,
     pooled: ElicitedMetric | None = None,
     judgement: Judgement | None = None,
+    dearer: Sequence[float] = (),
     notes: tuple[str, ...] = (),
 ) -> ComparisonView:
     """Compare at least two experts about the same classes; `title` says what they are about.
 
     By default the wording is the one that the metrics carry. `pooled` is the pooled metric if it exists already,
-    `judgement` judges the policies for the study's models under it; `notes` say what was left out. Raises Problem as
-    `pooling.aligned`.
+    `judgement` judges the policies for the study's models under it, `dearer` is as from `dearer_by_own_values`; `notes`
+    say what was left out. Raises Problem as `pooling.aligned`.
     """
     sources = aligned([expert.source for expert in experts])
     metrics = [source.metric for source in sources]
@@ -84,7 +88,7 @@ def compare(
         mistakes=mistakes,
         headline=headline,
         detail=detail,
-        choice=choice([expert.judgement for expert in experts], names, judgement),
+        choice=choice([expert.judgement for expert in experts], names, judgement, dearer),
         made_of=f"Made of {series(parts)}.",
         pooled=pooled,
         how=_how(pooled, mistakes),
@@ -143,14 +147,53 @@ def _made_of(name: str, metric: ElicitedMetric) -> str:
     return f"{name} ({answers}{day(in_zone(metric.created))})"
 
 
-def choice(judgements: Sequence[Judgement | None], names: Sequence[str], pooled: Judgement | None = None) -> str:
-    """Return what is best for each expert, in words; empty without models."""
+def choice(
+    judgements: Sequence[Judgement | None],
+    names: Sequence[str],
+    pooled: Judgement | None = None,
+    dearer: Sequence[float] = (),
+) -> str:
+    """Return what is best for each expert, and what the pooled choice costs them, in words; empty without models."""
     known = [one for one in judgements if one is not None]
     if len(known) < len(judgements):
         return ""
     found, of_all = [short_recommendation(one) for one in known], short_recommendation(pooled) if pooled else ""
     text = "; ".join(f"for {name}: {one}" for name, one in zip(names, found, strict=True))
-    return f"Best {text}{f'; pooled: {of_all}' if of_all else ''}."
+    best = f"Best {text}{f'; pooled: {of_all}' if of_all else ''}."
+    return f"{best} {_dearer_words(names, dearer)}" if dearer else best
+
+
+def dearer_by_own_values(judgements: Sequence[Judgement], scenarios: Scenarios) -> tuple[float, ...]:
+    """Return by which share the choice under the pooled costs is dearer than the best for each expert, by own values.
+
+    It is 0 where that is no dearer, or the best costs nothing.
+    """
+    costs, chosen = scenarios.judge.costs, scenarios.judgement().best.policy
+    rates = scenarios.own[:, None] * costs.rates[:, costs.policies.index(chosen)]
+    found = []
+    for judgement in judgements:
+        own = judgement.metric.cost_matrix
+        least = judgement.best.cost_per_population / judgement.population
+        cost = float((rates * own).sum() / own[judgement.unit])
+        found.append(max(cost / least - 1, 0.0) if least > 0 else 0.0)
+    return tuple(found)
+
+
+def _dearer_words(names: Sequence[str], dearer: Sequence[float]) -> str:
+    """Return what the pooled choice costs the experts for whom it is dearest, and whether it does the others."""
+    pairs = sorted(zip(dearer, names, strict=True), key=lambda pair: -pair[0])
+    much = [pair for pair in pairs if pair[0] >= _DEARER]
+    start = "By their own values, the pooled choice costs"
+    if not much:
+        return f"{start} hardly more than the best for each of them."
+    parts = [
+        f"{percent(share)}{' more than the best' if at == 0 else ''} for {name}"
+        for at, (share, name) in enumerate(much[:_MOST_NAMED])
+    ]
+    left = pairs[len(parts) :]
+    who = left[0][1] if len(left) == 1 else "the others"
+    rest = f"; for {who} {'less' if len(much) > len(parts) else 'hardly more'}" if left else ""
+    return f"{start} {series(parts)}{rest}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,4 +378,8 @@ def _compared(experts: list[Expert], study: Study, notes: tuple[str, ...]) -> Co
     pooled = pool([expert.source for expert in experts], f"{study.title}, {together} pooled")
     scenarios = scenarios_of(study, pooled)
     judgement = None if scenarios is None else scenarios.judgement()
-    return compare(experts, study.title, wording=study.wording, pooled=pooled, judgement=judgement, notes=notes)
+    alone = [expert.judgement for expert in experts if expert.judgement is not None]
+    dearer = () if scenarios is None or len(alone) < len(experts) else dearer_by_own_values(alone, scenarios)
+    return compare(
+        experts, study.title, wording=study.wording, pooled=pooled, judgement=judgement, dearer=dearer, notes=notes
+    )

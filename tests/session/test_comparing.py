@@ -21,6 +21,7 @@ from elicit_app.session.comparing import (
     FinishedExperts,
     choice,
     compare,
+    dearer_by_own_values,
     experts_beside,
     numbered_names,
     since_first_round,
@@ -37,7 +38,7 @@ from elicit_app.session.journal.listing import (
 )
 from elicit_app.session.pooling import Source
 from elicit_app.session.report import pooled_report
-from elicit_app.session.result import result_view
+from elicit_app.session.result import result_view, scenarios_of
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from metrics import Consequence, ElicitedMetric, Provenance
@@ -45,6 +46,17 @@ from metrics.exports.page import page_as_markdown
 from metrics.policies.recommendation import short_recommendation
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def lumps():
+    return open_study("breast-cancer")
+
+
+def missed_counts(value):
+    """Return a metric under which one missed cancer counts as `value` needless biopsies."""
+    classes = ("malignant", "benign")
+    return ElicitedMetric.from_cost_matrix(classes, [[0, value], [1, 0]], yardstick=("benign", "malignant"))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -114,6 +126,37 @@ def test_what_is_best_for_whom_is_what_their_results_recommend(folder, lumps):
     assert choice((ada, None), ("Ada", "Ben")) == ""
 
 
+@pytest.mark.parametrize(
+    ("dearer", "said"),
+    [
+        ((0.0, 0.004, 0.009), "hardly more than the best for each of them."),
+        ((0.064, 0.0, 0.0), "6.4 % more than the best for A; for the others hardly more."),
+        ((0.12, 0.35, 0.0), "35 % more than the best for B and 12 % for A; for C hardly more."),
+        ((0.1, 0.2, 0.3, 0.4, 0.05), "40 % more than the best for D, 30 % for C and 20 % for B; for the others less."),
+        ((0.1, 0.2), "20 % more than the best for B and 10 % for A."),
+    ],
+)
+def test_what_the_pooled_choice_costs_each_expert_is_said_of_those_for_whom_it_is_dearest(lumps, dearer, said):
+    one = scenarios_of(lumps, missed_counts(2.0)).judgement()
+    text = choice([one] * len(dearer), "ABCDE"[: len(dearer)], one, dearer)
+    assert text.split(". ", 1)[1] == f"By their own values, the pooled choice costs {said}"
+
+
+@pytest.mark.parametrize("stated", [None, (0.1, 0.9)], ids=["as counted", "stated prevalence"])
+def test_what_the_pooled_choice_costs_is_counted_by_each_experts_own_costs(lumps, stated):
+    study = replace(lumps, stated_prevalence=stated)
+    metrics = [missed_counts(value) for value in (0.2, 3.0, 40.0)]
+    alone = [scenarios_of(study, metric).judgement() for metric in metrics]
+    pooled = scenarios_of(study, missed_counts(3.0))
+    chosen = pooled.judgement().best
+    found = dearer_by_own_values(alone, pooled)
+    for metric, one, share in zip(metrics, alone, found, strict=True):
+        counted = (chosen.counts * metric.cost_matrix).sum() / metric.cost_matrix[1, 0]  # rounded to whole patients
+        assert share == pytest.approx(counted / one.best.cost_per_population - 1, abs=0.06)
+    assert found[1] == pytest.approx(0.0, abs=1e-12)
+    assert min(found[0], found[2]) > 0.1
+
+
 def test_the_order_that_experts_share_begins_with_the_worst_mistake():
     metrics = [ElicitedMetric.from_cost_matrix([*"abc"], [[0, worst, 1], [2, 0, 3], [4, 5, 0]]) for worst in (9, 8)]
     assert agreement_of(metrics).ranking == (0, 5, 4, 3, 2, 1)
@@ -163,11 +206,6 @@ def test_whose_earlier_session_does_not_count_is_named_and_an_earlier_round_is_n
     assert answered_before(sessions, finished_experts(sessions)) == (" ada",)
 
 
-@pytest.fixture(scope="module")
-def lumps():
-    return open_study("breast-cancer")
-
-
 def finished(study, path, expert, missed, *, answers=6):
     """Finish a session of somebody for whom one missed cancer counts as `missed` needless biopsies."""
     costs = np.array([[0, missed], [1.0, 0]])
@@ -215,7 +253,11 @@ def test_two_finished_sessions_are_compared_and_pooled(beside, lumps):
     assert view.pooled.name == f"{lumps.title}, Ada and Ben pooled"
     assert view.pooled.population == lumps.population
     assert view.choice.startswith("Best for Ada: ")
-    assert view.choice.endswith(f"pooled: {short_recommendation(view.judgement)}.")
+    assert (
+        f"; pooled: {short_recommendation(view.judgement)}. By their own values, the pooled choice costs "
+        in view.choice
+    )
+    assert " more than the best for Ada and " in view.choice
 
 
 def test_a_session_that_is_open_can_be_compared(beside):
