@@ -48,6 +48,7 @@ PEOPLE = ("weights:0.6", "logit:0.8")
 COUNTS = Matching(0.6, rounded=True)  # standard deviation .6 on the log scale
 FEW = {"breast-cancer": 2, "wine": 3, "emotions": 4, "news": 4}
 ANSWERS = 20
+_APART = 3.0  # on the log scale
 
 
 def people_of(noise: str, **more: Any) -> Experts:
@@ -362,14 +363,29 @@ def comparing(open_: Callable[[str], Study | None], options: argparse.Namespace)
                 title = f"{name} ({study.n_classes}), {size} experts, tau {tau:g}: said to disagree"
                 found = [float(headline.startswith("They disagree")) for headline in said]
                 print_row(title, "weights:0.6", found, "" if tau else "<= .05")
+        if study is not None and study.n_classes > 2:
+            pairs = [
+                _compared(study, 0.0, number, options.seed, questions, 2, _APART) for number in range(options.runs)
+            ]
+            found = [float(compare(experts, study.title).headline.startswith("They disagree")) for experts in pairs]
+            title = (
+                f"{name} ({study.n_classes}), 2 experts, {np.exp(_APART):.0f} times apart on two rows: said to disagree"
+            )
+            print_row(title, "weights:0.6", found)
 
 
-def _compared(study: Study, tau: float, number: int, seed: int, questions: int) -> list[Compared]:
+def _compared(
+    study: Study, tau: float, number: int, seed: int, questions: int, members: int = 4, apart: float = 0.0
+) -> list[Compared]:
+    """Return experts around values of a group's; `apart` divides each two of them on mistakes of two true classes."""
     centre, rng = _centre(study, number, seed), np.random.default_rng([seed, number, 1])
+    true, _ = np.nonzero(~np.eye(study.n_classes, dtype=bool))
+    mind = np.select([true == 0, true == 1], [0.25, -0.25], 0.0)
     experts = []
-    for member in range(4):
-        lab = _of_values(study, centre + tau * rng.standard_normal(len(centre)), seed, questions)
-        run = lab.run(4 * number + member, judged=False)
+    for member in range(members):
+        own = centre + tau * rng.standard_normal(len(centre)) + apart * mind * (-1) ** member
+        lab = _of_values(study, own, seed, questions)
+        run = lab.run(members * number + member, judged=False)
         provenance = Provenance(
             procedure="bayes", parameters={}, seed=seed, questions=run.questions, answers_digest=f"{member:064x}"
         )

@@ -202,13 +202,8 @@ def _read_models(
     first = read_predictions(files[0], labels=labels, columns=columns[0])
     later = zip(files[1:], columns[1:], strict=True)
     reads = [first, *(read_predictions(file, labels=first.classes, columns=column_map) for file, column_map in later)]
-    return [
-        first,
-        *(
-            _of_same_cases(files[0], first.predictions, file, other)
-            for file, other in zip(files[1:], reads[1:], strict=True)
-        ),
-    ]
+    pairs = zip(files[1:], reads[1:], strict=True)
+    return [first, *(_in_order_of_first(files[0], first.predictions, file, read) for file, read in pairs)]
 
 
 def _each_reader_once(
@@ -258,7 +253,9 @@ def distinct_names(
     return [f"{name} ({times + 1})" if times else name for name, times in zip(names, before, strict=True)]
 
 
-def _of_same_cases(first_file: Path | str, first: Predictions, file: Path, read: ReadPredictions) -> ReadPredictions:
+def _in_order_of_first(
+    first_file: Path | str, first: Predictions, file: Path, read: ReadPredictions
+) -> ReadPredictions:
     """Return what was read of a file, with its rows in the order of the first where a column names the cases.
 
     Raises Problem if the file lists other cases; both have the classes of `read`.
@@ -376,7 +373,7 @@ def _read_more(
         for file, column_map in zip(files, column_maps, strict=True)
     ]
     first = f"“{study.title}”", study.models[0]
-    reads = [_of_same_cases(*first, file, read) for file, read in zip(files, reads, strict=True)]
+    reads = [_in_order_of_first(*first, file, read) for file, read in zip(files, reads, strict=True)]
     files, column_maps, reads = _each_reader_once(files, column_maps, reads, study.models)
     named = zip(reads, distinct_names(files, column_maps, study.model_names), strict=True)
     return [read._replace(predictions=replace(read.predictions, name=name)) for read, name in named]
