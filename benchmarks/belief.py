@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from early_stop import asked_until_the_end, person, with_a_rare_class
 from elicitation import opened
 from numpy.typing import NDArray
 
@@ -27,6 +28,7 @@ from elicit_app.elicitation.oracles import Matching
 from elicit_app.elicitation.orders import StatedMistake, StatedPile
 from elicit_app.elicitation.pooling import Expert, Group, log_odds_of_opposition, pooled
 from elicit_app.elicitation.prior import MOST_JOINTLY
+from elicit_app.elicitation.procedure import Outcome
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.elicitation.trust import held_out
@@ -34,6 +36,7 @@ from elicit_app.experiments.people import Noise
 from elicit_app.experiments.simulated import SimulatedRun
 from elicit_app.experiments.simulation import Experts, Laboratory
 from elicit_app.registry import setting_of
+from elicit_app.registry.entries import procedure_for
 from elicit_app.session.comparing import Expert as Compared
 from elicit_app.session.comparing import compare
 from elicit_app.session.pooling import Source
@@ -48,7 +51,6 @@ PEOPLE = ("weights:0.6", "logit:0.8")
 COUNTS = Matching(0.6, rounded=True)  # standard deviation .6 on the log scale
 FEW = {"breast-cancer": 2, "wine": 3, "emotions": 4, "news": 4}
 ANSWERS = 20
-_APART = 3.0  # on the log scale
 
 
 def people_of(noise: str, **more: Any) -> Experts:
@@ -363,35 +365,42 @@ def comparing(open_: Callable[[str], Study | None], options: argparse.Namespace)
                 title = f"{name} ({study.n_classes}), {size} experts, tau {tau:g}: said to disagree"
                 found = [float(headline.startswith("They disagree")) for headline in said]
                 print_row(title, "weights:0.6", found, "" if tau else "<= .05")
-        if study is not None and study.n_classes > 2:
-            pairs = [
-                _compared(study, 0.0, number, options.seed, questions, 2, _APART) for number in range(options.runs)
-            ]
-            found = [float(compare(experts, study.title).headline.startswith("They disagree")) for experts in pairs]
-            title = (
-                f"{name} ({study.n_classes}), 2 experts, {np.exp(_APART):.0f} times apart on two rows: said to disagree"
-            )
-            print_row(title, "weights:0.6", found)
+    if options.only in "lesions":
+        with TemporaryDirectory() as folder:
+            study = with_a_rare_class("lesions", Path(folder))
+        pairs = [_by_shares(study, number, options.seed) for number in range(options.runs)]
+        found = [float(compare(experts, study.title).headline.startswith("They disagree")) for experts in pairs]
+        print_row("lesions (3), 2 experts, one by shares: said to disagree", "wobble .4", found)
 
 
-def _compared(
-    study: Study, tau: float, number: int, seed: int, questions: int, members: int = 4, apart: float = 0.0
-) -> list[Compared]:
-    """Return experts around values of a group's; `apart` divides each two of them on mistakes of two true classes."""
-    centre, rng = _centre(study, number, seed), np.random.default_rng([seed, number, 1])
+def _by_shares(study: Study, number: int, seed: int) -> list[Compared]:
+    """Return two experts, one whose costs go with the rarity of a class, and one whose costs hardly do."""
     true, _ = np.nonzero(~np.eye(study.n_classes, dtype=bool))
-    mind = np.select([true == 0, true == 1], [0.25, -0.25], 0.0)
     experts = []
-    for member in range(members):
-        own = centre + tau * rng.standard_normal(len(centre)) + apart * mind * (-1) ** member
-        lab = _of_values(study, own, seed, questions)
-        run = lab.run(members * number + member, judged=False)
-        provenance = Provenance(
-            procedure="bayes", parameters={}, seed=seed, questions=run.questions, answers_digest=f"{member:064x}"
-        )
-        metric = elicited(study, by_the_yardstick(run.outcome, study), f"{member}", provenance, Quality())
-        experts.append(Compared(f"{member}", Source(f"{member}", metric)))
+    for member, power in enumerate((0.8, 0.2)):
+        rng = np.random.default_rng([seed, number, member])
+        logs = 0.3 * rng.standard_normal(len(true)) - power * np.log(study.prevalence[true])
+        setting = setting_of("bayes", seed=2 * number + member).for_person()
+        outcome, asked = asked_until_the_end(procedure_for(study, setting), person(logs, 0.4, rng))
+        experts.append(_as_compared(study, outcome, len(asked), member, seed))
     return experts
+
+
+def _compared(study: Study, tau: float, number: int, seed: int, questions: int) -> list[Compared]:
+    centre, rng = _centre(study, number, seed), np.random.default_rng([seed, number, 1])
+    experts = []
+    for member in range(4):
+        lab = _of_values(study, centre + tau * rng.standard_normal(len(centre)), seed, questions)
+        run = lab.run(4 * number + member, judged=False)
+        experts.append(_as_compared(study, run.outcome, run.questions, member, seed))
+    return experts
+
+
+def _as_compared(study: Study, outcome: Outcome, questions: int, member: int, seed: int) -> Compared:
+    digest = f"{member:064x}"
+    provenance = Provenance(procedure="bayes", parameters={}, seed=seed, questions=questions, answers_digest=digest)
+    metric = elicited(study, by_the_yardstick(outcome, study), f"{member}", provenance, Quality())
+    return Compared(f"{member}", Source(f"{member}", metric))
 
 
 PARTS = {part.__name__: part for part in (coverage, matrices, many, piles, extremes, sphere, seeds, pooling, comparing)}

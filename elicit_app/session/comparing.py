@@ -77,7 +77,7 @@ def compare(
     pooled = pooled or pool(sources)
     wording = wording or wording_of(sources[0].metric)
     mistakes = _mistakes(sources, pooled, wording)
-    found = Disagreement.of(mistakes, metrics, pooled)
+    found = Disagreement.of(mistakes, metrics, pooled, wording)
     mistakes = found.marked(mistakes)
     headline, detail = found.in_words(names, opposed=pooled.quality.provisional == OPPOSED)
     agreement = agreement_of(metrics)
@@ -91,7 +91,7 @@ def compare(
         choice=choice([expert.judgement for expert in experts], names, judgement, dearer),
         made_of=f"Made of {series(parts)}.",
         pooled=pooled,
-        how=_how(pooled, mistakes),
+        how=_how(pooled, mistakes, plain=found.compared.plainly_apart),
         agreement=agreement.sentence([one.mistake.many for one in mistakes], pooled.kind),
         untrusted=tuple(name for name, metric in zip(names, metrics, strict=True) if untrusted(metric)),
         notes=(*notes, *doubts(metrics, names, pooled, of=[one.mistake.many for one in mistakes])),
@@ -99,13 +99,13 @@ def compare(
     )
 
 
-def _how(pooled: ElicitedMetric, mistakes: Sequence[MistakeRates]) -> str:
-    """Explain the pooling method, and how far the experts are from the pooled ratios."""
+def _how(pooled: ElicitedMetric, mistakes: Sequence[MistakeRates], *, plain: bool) -> str:
+    """Explain the pooling method, and how far experts are from the pooled ratios; `plain` if they plainly disagree."""
     in_one_belief = pooled.provenance.parameters.get("pooled_by") == ONE_BELIEF
     sentences = [IN_ONE_BELIEF if in_one_belief else BY_MEAN, spread_words(mistakes)]
     if in_one_belief and any(one.beyond_all for one in mistakes):
         sentences.append(_BEYOND_ALL)
-    if experts_agree(pooled) and not any(one.plainly_apart or one.is_divisive for one in mistakes):
+    if experts_agree(pooled) and not plain:
         sentences.append("These answers do not rule out that the experts agree.")
     return " ".join(filter(None, sentences))
 

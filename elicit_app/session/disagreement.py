@@ -1,4 +1,4 @@
-"""Where experts are furthest apart: on which mistake, or on which two of them, and what each of them says."""
+"""Where experts are furthest apart: on which mistake, on which two, or on which classes, and what each of them says."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from itertools import combinations
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
-from elicit_app.study.model import Mistake
+from elicit_app.study.model import Mistake, Wording
 from metrics import ElicitedMetric
-from metrics.elicited.exchange import ExchangeRate, rate_between
+from metrics.elicited.exchange import ExchangeRate, mistake_words, rate_between
+from metrics.elicited.family import MistakeKey, error_cells, family_of
 from metrics.text import NOT_KNOWN, two_digits
+
+Matrix = NDArray[np.float64]
 
 SAME = 1.05  # a smaller difference is not worth a sentence
 _MORE = 2.0  # times as far apart as on one mistake and the yardstick must experts be on two others, to name these
@@ -144,20 +148,38 @@ class Disagreement:
         The first mistake, in units of the second.
     unit : MistakeRates
         The second: the yardstick or, where two others divide the experts far more, one of these.
+    of_classes : bool
+        Whether both stand for all mistakes on a class, on average.
     """
 
     compared: MistakeRates
     unit: MistakeRates
+    of_classes: bool = False
 
     @classmethod
     def of(
-        cls, mistakes: Sequence[MistakeRates], metrics: Sequence[ElicitedMetric], pooled: ElicitedMetric
+        cls,
+        mistakes: Sequence[MistakeRates],
+        metrics: Sequence[ElicitedMetric],
+        pooled: ElicitedMetric,
+        wording: Wording,
     ) -> Disagreement:
         """Find the ratio on which experts are furthest apart.
 
         `mistakes` are those of all `metrics`, which have one yardstick, and of the `pooled` one. Two experts may be
-        known to differ on a miss and a false alarm while neither is closely known in units of a third mistake.
+        known to differ on a miss and a false alarm while neither is closely known in units of a third mistake. With
+        many mistakes little is known of each, but more of all those on one class together.
         """
+        found = cls._of_mistakes(mistakes, metrics, pooled)
+        if found.compared.plainly_apart:
+            return found
+        return cls._of_classes(metrics, pooled, wording) or found
+
+    @classmethod
+    def _of_mistakes(
+        cls, mistakes: Sequence[MistakeRates], metrics: Sequence[ElicitedMetric], pooled: ElicitedMetric
+    ) -> Disagreement:
+        """Find the mistake, or the two, on which experts are furthest apart."""
         plain = cls(widest(mistakes), next(one for one in mistakes if one.is_yardstick))
         known = [one for one in mistakes if all(map(_is_number, (*one.rates, one.pooled)))]
         if len(known) < 2:
@@ -174,9 +196,30 @@ class Disagreement:
         most = plain.compared.factor if plain.compared.plainly_apart else 0.0
         return cls(compared, other) if compared.plainly_apart and compared.factor > _MORE * most else plain
 
+    @classmethod
+    def _of_classes(
+        cls, metrics: Sequence[ElicitedMetric], pooled: ElicitedMetric, wording: Wording
+    ) -> Disagreement | None:
+        """Return the two classes on whose mistakes, on average, experts are plainly apart; None if on none."""
+        family, k = family_of(pooled.family), len(pooled.classes)
+        if pooled.kind != "confusion" or not family.distinguishes_errors or k < 3:
+            return None
+        drawn = [_logs_of_classes(metric) for metric in (*metrics, pooled)]
+        logs = [one for one in drawn if one is not None]
+        if len(logs) < len(drawn):
+            return None
+        middle = [np.median(one, axis=0) for one in logs]
+        differences = [middle[one] - middle[other] for one, other in combinations(range(len(metrics)), 2)]
+        between = max(differences, key=np.ptp)
+        worse, other = sorted((int(between.argmax()), int(between.argmin())), key=lambda at: -middle[-1][at])
+        *rates, of_all = (_rate_of_classes(one, worse, other, pooled) for one in logs)
+        compared = MistakeRates(wording.any_mistake[worse], tuple(rates), of_all, among=math.comb(k, 2))
+        unit = MistakeRates(wording.any_mistake[other], (), of_all)
+        return cls(compared, unit, of_classes=True) if compared.plainly_apart else None
+
     def marked(self, mistakes: Sequence[MistakeRates]) -> tuple[MistakeRates, ...]:
         """Return the mistakes, with the two marked that divide the experts, if neither is the yardstick."""
-        if self.unit.is_yardstick:
+        if self.unit.is_yardstick or self.of_classes:
             return tuple(mistakes)
         keys = self.compared.pooled.key, self.unit.pooled.key
         return tuple(replace(one, is_divisive=one.pooled.key in keys) for one in mistakes)
@@ -223,7 +266,24 @@ class Disagreement:
             return f"What one {compared.mistake.one} counts is not known for {first} nor for {second}"
         units = unit.one if _counts_as(one).endswith(" 1") else unit.many
         then = "it is not known" if other.in_words() == NOT_KNOWN else _counts_as(other)
-        return f"For {first} one {compared.mistake.one} counts {_counts_as(one)} {units}, for {second} {then}"
+        counts = "counts, on average," if self.of_classes else "counts"
+        return f"For {first} one {compared.mistake.one} {counts} {_counts_as(one)} {units}, for {second} {then}"
+
+
+def _logs_of_classes(metric: ElicitedMetric) -> Matrix | None:
+    """Return draws of the mean log-cost of the mistakes on each class, shape (draws, k); None without draws."""
+    costs = metric.cost_samples
+    if costs is None:
+        return None
+    errors = error_cells(costs.shape[1])
+    logs = np.log(np.where(errors, costs, 1.0))
+    return np.asarray(logs.sum(axis=2) / errors.sum(axis=1))
+
+
+def _rate_of_classes(logs: Matrix, one: int, other: int, metric: ElicitedMetric) -> ExchangeRate:
+    """Return what a mistake on a class counts in units of one on another, on geometric average."""
+    low, middle, high = np.exp(np.quantile(logs[:, one] - logs[:, other], [0.05, 0.5, 0.95])).tolist()
+    return ExchangeRate(one, None, middle, low, high, False, mistake_words(metric, MistakeKey(one, None)))
 
 
 def _is_number(rate: ExchangeRate) -> bool:

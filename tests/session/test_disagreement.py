@@ -1,6 +1,7 @@
 """Where experts are furthest apart: which ranges are plainly apart, and what is said of them."""
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from elicit_app.study.model import Mistake
 from metrics import Consequence, ElicitedMetric, exchange_rates
 from metrics.elicited.exchange import ExchangeRate, rate_between
 from metrics.elicited.family import LPM, MistakeKey
+from metrics.text import two_digits
 
 MISSED = Mistake("Missed melanoma", "missed melanoma", "missed melanomas")
 NEEDLESS = Mistake("Needless excision", "needless excision", "needless excisions")
@@ -218,6 +220,40 @@ def test_the_yardstick_is_kept_if_experts_are_about_as_far_apart_on_a_ratio_to_i
     view = compare(experts, "Lesions")
     assert view.headline == "They disagree most about melanoma cases called nevus"
     assert "keratosis cases called nevus, for Ben as much as" in view.detail
+
+
+def of_six_classes(name, seed, apart):
+    """Return an expert of whom little is known about any mistake; those on the first class count `apart` as much."""
+    rng, true = np.random.default_rng(seed), np.nonzero(~np.eye(6, dtype=bool))[0]
+    centres = np.where(true == 0, np.log(apart), 0.0)
+    drawn = np.exp(centres + rng.normal(0, 0.2, (800, 6))[:, true] + rng.normal(0, 0.9, (800, 30)))
+    names = [f"c{at}" for at in range(6)]
+    metric = ElicitedMetric.from_weights(
+        names, LPM.normalise(-np.exp(centres)), "lpm", samples=LPM.normalise(-drawn), yardstick=("c1", "c2")
+    )
+    return Expert(name, Source(name, metric), None)
+
+
+def test_experts_may_be_plainly_apart_on_the_mistakes_on_a_class_though_on_none_of_them_alone():
+    experts = [of_six_classes("Ada", 1, 30.0), of_six_classes("Ben", 2, 1.0)]
+    view = compare(experts, "Six")
+    assert not any(one.plainly_apart for one in view.mistakes)
+    found = re.fullmatch(
+        r"They disagree most about c0 cases called something else against (c\d) cases .* else", view.headline
+    )
+    assert view.detail.startswith("For Ada one c0 case called something else counts, on average, as much as ")
+    costs = [expert.source.metric.cost_samples for expert in experts]
+    at, others = int(found[1][1]), ~np.eye(6, dtype=bool)
+    means = [np.log(one[:, others].reshape(-1, 6, 5)).mean(axis=2) for one in costs]
+    ada, ben = (np.exp(np.median(one[:, 0] - one[:, at])) for one in means)
+    assert f"as much as {two_digits(ada)} {found[1]} cases" in view.detail
+    assert f"{two_digits(ada / ben)} times apart" in view.detail
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_experts_of_the_same_values_are_not_divided_by_classes(seed):
+    view = compare([of_six_classes("Ada", 2 * seed, 3.0), of_six_classes("Ben", 2 * seed + 1, 3.0)], "Six")
+    assert view.headline == "No clear disagreement"
 
 
 @pytest.mark.parametrize("seed", range(12))
