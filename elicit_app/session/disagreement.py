@@ -9,15 +9,13 @@ from itertools import combinations
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from elicit_app.study.model import Mistake, Wording
 from metrics import ElicitedMetric
 from metrics.elicited.exchange import ExchangeRate, mistake_words, rate_between
 from metrics.elicited.family import MistakeKey, error_cells, family_of
+from metrics.inputs.arguments import Floats
 from metrics.text import NOT_KNOWN, two_digits
-
-Matrix = NDArray[np.float64]
 
 SAME = 1.05  # a smaller difference is not worth a sentence
 _MORE = 2.0  # times as far apart as on one mistake and the yardstick must experts be on two others, to name these
@@ -184,10 +182,7 @@ class Disagreement:
         known = [one for one in mistakes if all(map(_is_number, (*one.rates, one.pooled)))]
         if len(known) < 2:
             return plain
-        logs = np.log([[rate.ratio for rate in one.rates] for one in known])
-        differences = [logs[:, one] - logs[:, other] for one, other in combinations(range(len(metrics)), 2)]
-        between = max(differences, key=np.ptp)
-        ends = known[int(between.argmax())], known[int(between.argmin())]
+        ends = [known[at] for at in _most_divisive(np.log([[rate.ratio for rate in one.rates] for one in known]))]
         worse, other = sorted(ends, key=lambda one: one.pooled.ratio, reverse=True)
         if any(one.is_yardstick for one in ends):
             return plain
@@ -208,13 +203,11 @@ class Disagreement:
         logs = [one for one in drawn if one is not None]
         if len(logs) < len(drawn):
             return None
-        middle = [np.median(one, axis=0) for one in logs]
-        differences = [middle[one] - middle[other] for one, other in combinations(range(len(metrics)), 2)]
-        between = max(differences, key=np.ptp)
-        worse, other = sorted((int(between.argmax()), int(between.argmin())), key=lambda at: -middle[-1][at])
-        *rates, of_all = (_rate_of_classes(one, worse, other, pooled) for one in logs)
-        compared = MistakeRates(wording.any_mistake[worse], tuple(rates), of_all, among=math.comb(k, 2))
-        unit = MistakeRates(wording.any_mistake[other], (), of_all)
+        *middle, of_all = (np.median(one, axis=0) for one in logs)
+        worse, other = sorted(_most_divisive(np.transpose(middle)), key=lambda at: of_all[at], reverse=True)
+        *rates, rate = (_rate_of_classes(one, worse, other, pooled) for one in logs)
+        compared = MistakeRates(wording.any_mistake[worse], tuple(rates), rate, among=math.comb(k, 2))
+        unit = MistakeRates(wording.any_mistake[other], (), rate)
         return cls(compared, unit, of_classes=True) if compared.plainly_apart else None
 
     def marked(self, mistakes: Sequence[MistakeRates]) -> tuple[MistakeRates, ...]:
@@ -270,7 +263,14 @@ class Disagreement:
         return f"For {first} one {compared.mistake.one} {counts} {_counts_as(one)} {units}, for {second} {then}"
 
 
-def _logs_of_classes(metric: ElicitedMetric) -> Matrix | None:
+def _most_divisive(logs: Floats) -> tuple[int, int]:
+    """Return the two rows of logs, shape (n, experts), whose difference varies most between two of the experts."""
+    differences = [logs[:, one] - logs[:, other] for one, other in combinations(range(logs.shape[1]), 2)]
+    between = max(differences, key=np.ptp)
+    return int(between.argmax()), int(between.argmin())
+
+
+def _logs_of_classes(metric: ElicitedMetric) -> Floats | None:
     """Return draws of the mean log-cost of the mistakes on each class, shape (draws, k); None without draws."""
     costs = metric.cost_samples
     if costs is None:
@@ -280,7 +280,7 @@ def _logs_of_classes(metric: ElicitedMetric) -> Matrix | None:
     return np.asarray(logs.sum(axis=2) / errors.sum(axis=1))
 
 
-def _rate_of_classes(logs: Matrix, one: int, other: int, metric: ElicitedMetric) -> ExchangeRate:
+def _rate_of_classes(logs: Floats, one: int, other: int, metric: ElicitedMetric) -> ExchangeRate:
     """Return what a mistake on a class counts in units of one on another, on geometric average."""
     low, middle, high = np.exp(np.quantile(logs[:, one] - logs[:, other], [0.05, 0.5, 0.95])).tolist()
     return ExchangeRate(one, None, middle, low, high, False, mistake_words(metric, MistakeKey(one, None)))
