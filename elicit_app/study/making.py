@@ -262,7 +262,7 @@ def _in_order_of_first(
     """
     other = read.predictions
     a, b = first.y_true, other.y_true
-    same = "all files of one study list the same cases, in the same order or named by a column like case_id."
+    same = "all files of one study list the same cases in the same order, or each names them in a column like case_id."
     if len(a) != len(b):
         rows = f"{file} has {counted(len(b), 'row')}, {first_file} has {len(a):,}"
         raise Problem(f"{rows}: {same}{_what_is_missing(first, file, read)}")

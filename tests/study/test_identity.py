@@ -136,7 +136,7 @@ def test_names_that_do_not_tell_cases_apart_are_not_used(tmp_path, names):
     study = create_study(tmp_path / "s", [tmp_path / "a.csv", tmp_path / "b.csv"])
     assert [one.cases for one in study.models] == [None, None]
     model(2, shuffled(), image=names).write_csv(tmp_path / "b.csv")
-    with pytest.raises(Problem, match="in the same order or named by a column like case_id"):
+    with pytest.raises(Problem, match="in the same order, or each names them in a column like case_id"):
         create_study(tmp_path / "t", [tmp_path / "a.csv", tmp_path / "b.csv"])
 
 
