@@ -271,11 +271,10 @@ def _most_divisive(logs: Floats) -> tuple[int, int]:
 
 
 def _logs_of_classes(metric: ElicitedMetric) -> Floats | None:
-    """Return draws of the mean log-cost of the mistakes on each class, shape (draws, k); None without draws."""
-    costs = metric.cost_samples
-    if costs is None:
+    """Return draws of the mean log-cost of the mistakes on each class, (draws, k); None without, or where one is 0."""
+    costs, errors = metric.cost_samples, error_cells(len(metric.classes))
+    if costs is None or not (costs[:, errors] > 0).all():
         return None
-    errors = error_cells(costs.shape[1])
     logs = np.log(np.where(errors, costs, 1.0))
     return np.asarray(logs.sum(axis=2) / errors.sum(axis=1))
 

@@ -292,7 +292,8 @@ def turning_points(ranking: Ranking, rates: Sequence[ExchangeRate]) -> list[list
     now = unit[true, predicted]
     rest = (counts * unit).sum(axis=(1, 2)) - many * now[:, None]
     fewer, dearer = many[:, :1] - many, rest - rest[:, :1]
-    times = np.divide(dearer, fewer * now[:, None], out=np.zeros(fewer.shape), where=fewer != 0)
+    saved = fewer * now[:, None]
+    times = np.divide(dearer, saved, out=np.zeros(saved.shape), where=saved != 0)
     logs = np.log(np.clip(times, 1 / _FURTHEST, _FURTHEST))
     logs[np.abs(logs) >= math.log(_FURTHEST)] = np.nan
     found = []

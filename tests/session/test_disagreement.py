@@ -250,6 +250,15 @@ def test_experts_may_be_plainly_apart_on_the_mistakes_on_a_class_though_on_none_
     assert f"{two_digits(ada / ben)} times apart" in view.detail
 
 
+def test_of_mistakes_that_cost_nothing_in_some_draws_no_class_is_compared():
+    metrics = [of_six_classes(name, seed, 30.0 - 29.0 * seed).source.metric for seed, name in enumerate("AB")]
+    samples = metrics[0].samples.copy()
+    samples[::50, 0] = 0.0
+    nothing = replace(metrics[0], samples=LPM.normalise(samples))
+    view = compare([Expert(str(at), Source(str(at), one), None) for at, one in enumerate((nothing, metrics[1]))], "Six")
+    assert view.headline == "No clear disagreement"
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_experts_of_the_same_values_are_not_divided_by_classes(seed):
     view = compare([of_six_classes("Ada", 2 * seed, 3.0), of_six_classes("Ben", 2 * seed + 1, 3.0)], "Six")

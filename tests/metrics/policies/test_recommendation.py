@@ -202,6 +202,17 @@ def test_the_value_that_would_change_the_choice_is_that_of_which_least_is_known(
     assert dict(what_would_change(judgement))["Other values."].startswith(f"{KEPT}another choice is cheaper {said}")
 
 
+def test_a_mistake_that_costs_nothing_has_no_turning_point():
+    costs = [[0, 1, 1], [1, 0, 0], [1, 1, 0]]
+    under = ElicitedMetric.from_cost_matrix(["a", "b", "c"], costs, yardstick=("a", "b"))
+    judgement = three_classes(under, FIRST, SECOND)
+    rates = [rate for rate in exchange_rates(under) if not rate.is_yardstick]
+    free = [rate.ratio == 0 for rate in rates]
+    assert sum(free) == 1
+    assert turning_points(judgement, rates)[free.index(True)] == []
+    assert dict(what_would_change(judgement))["Other values."].startswith(KEPT)
+
+
 def test_where_no_value_alone_changes_the_choice_that_is_said():
     judgement = three_classes(alike(), np.diag([9, 9, 9]).tolist())
     found = dict(what_would_change(judgement))["Other values."]
