@@ -17,7 +17,7 @@ from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
 from elicit_app.gui.elements.painting import Label, Painted, annotate, write
 from elicit_app.gui.elements.surfaces import Block, Section, fill, in_column, in_grid, in_row
 from elicit_app.problem import Problem, first_of, shortened
-from elicit_app.study.identity import person_column
+from elicit_app.study.identity import case_column, person_column
 from elicit_app.study.mapping import FirstRows, as_options, settled
 from elicit_app.study.model import ColumnMap
 
@@ -202,8 +202,9 @@ class ColumnsPage(HeadedPage):
         chosen = (box.currentData() for box in self.boxes)
         roles |= {column: name for name, column in zip(named, chosen, strict=True) if column is not None}
         roles |= {one.columns[0]: "predicted class" for one in self.models[1:]}
-        person = person_column(name for name in preview.columns if name not in roles)
-        roles |= {} if person is None else {person: "whose case it is"}
+        others = [name for name in preview.columns if name not in roles]
+        told = ((case_column(others), "which case it is"), (person_column(others), "whose case it is"))
+        roles |= {name: role for name, role in told if name is not None}
         shown = [name for name in preview.columns if name in roles] + [
             name for name in preview.columns if name not in roles
         ]

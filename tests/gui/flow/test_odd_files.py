@@ -249,15 +249,19 @@ def test_files_of_several_labels_become_a_study_that_is_asked_at_once(window, tm
     assert "in the folder first-study beside them" in on("begin").notice.sentence
 
 
-def test_whose_case_each_is_is_seen_among_odd_columns_and_kept(window, cases, tmp_path, on):
-    rows = [f"MRN {n // 3},{label},{a:.3f},{b:.3f}" for n, (label, (a, b)) in enumerate(zip(*cases, strict=True))]
-    path = tmp_path / "visits.csv"
-    path.write_text("\n".join(["Patient ID,truth,logit sick,logit well", *rows]) + "\n")
-    window.flow.open_files((path,))
+def test_which_case_each_row_is_and_whose_is_seen_among_odd_columns_and_kept(window, cases, tmp_path, on):
+    pairs = enumerate(zip(*cases, strict=True))
+    rows = [f"MRN {n // 3},{n}.png,{label},{a:.3f},{b:.3f}" for n, (label, (a, b)) in pairs]
+    for name, ordered in (("visits", rows), ("other", rows[::-1])):
+        head = "Patient ID,image,truth,logit sick,logit well"
+        (tmp_path / f"{name}.csv").write_text("\n".join([head, *ordered]) + "\n")
+    window.flow.open_files((tmp_path / "visits.csv", tmp_path / "other.csv"))
     page = on("columns")
-    assert "whose case it is" in [label.text() for label in page._first.findChildren(QLabel)]
+    assert {"which case it is", "whose case it is"} <= {label.text() for label in page._first.findChildren(QLabel)}
     go_on(window)
-    assert "by the column Patient ID these cases are of 100 people" in on("study").notice.sentence
+    notice = on("study").notice.sentence
+    assert "by the column Patient ID these cases are of 100 people" in notice
+    assert "other.csv: its rows were put in the order of visits.csv, by the column image." in notice
     go_on(window)
     on("begin")
     assert len(np.unique(open_study(str(tmp_path / "visits-study")).people)) == 100
