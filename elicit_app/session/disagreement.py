@@ -14,6 +14,7 @@ from elicit_app.study.model import Mistake, Wording
 from metrics import ElicitedMetric
 from metrics.elicited.exchange import ExchangeRate, mistake_words, rate_between
 from metrics.elicited.family import MistakeKey, error_cells, family_of
+from metrics.elicited.metric_parts import range_of_draws
 from metrics.inputs.arguments import Floats
 from metrics.text import NOT_KNOWN, two_digits
 
@@ -281,8 +282,10 @@ def _logs_of_classes(metric: ElicitedMetric) -> Floats | None:
 
 def _rate_of_classes(logs: Floats, one: int, other: int, metric: ElicitedMetric) -> ExchangeRate:
     """Return what a mistake on a class counts in units of one on another, on geometric average."""
-    low, middle, high = np.exp(np.quantile(logs[:, one] - logs[:, other], [0.05, 0.5, 0.95])).tolist()
-    return ExchangeRate(one, None, middle, low, high, False, mistake_words(metric, MistakeKey(one, None)))
+    apart = logs[:, one] - logs[:, other]
+    low, high = np.exp(range_of_draws(apart)).tolist()
+    words = mistake_words(metric, MistakeKey(one, None))
+    return ExchangeRate(one, None, float(np.exp(np.median(apart))), low, high, False, words)
 
 
 def _is_number(rate: ExchangeRate) -> bool:

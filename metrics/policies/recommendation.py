@@ -294,16 +294,15 @@ def turning_points(ranking: Ranking, rates: Sequence[ExchangeRate]) -> list[list
     fewer, dearer = many[:, :1] - many, rest - rest[:, :1]
     saved = fewer * now[:, None]
     times = np.divide(dearer, saved, out=np.zeros(saved.shape), where=saved != 0)
-    logs = np.log(np.clip(times, 1 / _FURTHEST, _FURTHEST))
-    logs[np.abs(logs) >= math.log(_FURTHEST)] = np.nan
+    logs = np.log(times, out=np.full(times.shape, np.inf), where=times > 0)
     found = []
     for at, rate in enumerate(rates):
         points = []
         for side, sign, end in zip(("below", "above"), (-1, 1), rate.range_90 or (0.0, math.inf), strict=True):
-            away = np.where(sign * fewer[at] > 0, sign * logs[at], np.nan)
-            away[~(away >= 0)] = np.inf
-            first = int(away.argmin())
-            if away[first] < np.inf:
+            away = sign * logs[at]
+            there = (sign * fewer[at] > 0) & (away >= 0) & (away < math.log(_FURTHEST))
+            if there.any():
+                first = int(np.where(there, away, np.inf).argmin())
                 way = max(abs(math.log(np.clip(end / now[at], 1 / _FURTHEST, _FURTHEST))), _LEAST)
                 value = float(now[at] * times[at, first])
                 points.append(TurningPoint(float(away[first]) / way, side, value, ranking.policies[first]))
