@@ -187,7 +187,10 @@ def information_texts(judgement: Judgement) -> InformationTexts | None:
         return None
     if not found.at_stake and judgement.too_few is not None:  # few cases cannot show that nothing is at stake
         return InformationTexts(advice, "What that costs cannot be said.", ())
-    more = tuple(_more_text(found, one, judgement.words.cases) for one in _chosen(found))
+    shown = _chosen(found)
+    if judgement.too_few is not None:  # nor that more of them would tell nothing
+        shown = [one for one in shown if one.of == "answers" or _share(found, one) >= _NOTHING]
+    more = tuple(_more_text(found, one, judgement.words.cases) for one in shown)
     return InformationTexts(advice, _loss_text(judgement, found), more)
 
 
@@ -206,7 +209,7 @@ def _loss_text(judgement: Judgement, found: Information) -> str:
     return f"{doubted} costs {lost} per {judgement.population:,} {judgement.words.cases} on average{why}."
 
 
-def _chosen(found: Information) -> tuple[More, ...]:
+def _chosen(found: Information) -> list[More]:
     """Return the most informative amounts: one of answers, and a small and a large one of cases."""
     answers = [one for one in found.more if one.of == "answers"]
     if answers and found.of_known_values == 0:
@@ -214,7 +217,7 @@ def _chosen(found: Information) -> tuple[More, ...]:
     cases = [one for one in found.more if one.of == "cases"]
     # where the large amount spares nothing, a small one goes without saying
     few = [cases[len(cases) // 2]] if len(cases) > 1 and _share(found, cases[-1]) >= _NOTHING else []
-    return (*answers[-1:], *few, *cases[-1:])
+    return [*answers[-1:], *few, *cases[-1:]]
 
 
 def _share(found: Information, one: More) -> float:

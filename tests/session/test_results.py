@@ -269,6 +269,20 @@ def test_what_few_cases_leave_unknown_is_not_said_to_cost_nothing(cases, lost):
     assert any("more cases" in one.number for one in texts.more) == (cases == 60)
 
 
+def test_few_cases_are_not_said_to_show_that_more_would_tell_nothing():
+    names = ["mild", "severe", "rare"]
+    for rare, said in ((5, False), (3_000, True)):
+        true = np.repeat([0, 1, 2], [3_000, 3_000, rare])
+        wrong = np.arange(len(true)) % 5 == 0
+        alpha, beta = (np.where(wrong & (true == label), 1 - label, true) for label in (0, 1))
+        draws = -np.ones((400, 6))
+        draws[:, 0] *= np.exp(np.random.default_rng(0).choice([-0.3, 1.0, 2.0], 400))
+        metric = ElicitedMetric.from_weights(names, -np.ones(6), "lpm", samples=draws)
+        sure = {name: np.eye(3)[called] * 0.97 + 0.01 for name, called in (("alpha", alpha), ("beta", beta))}
+        judgement = judge(metric, np.array(names)[true], sure)
+        assert ("more cases would spare nothing" in information_texts(judgement).in_words) == said
+
+
 def test_the_table_has_every_answer_as_it_was_shown(session, tmp_path):
     answer_many(session, 3)
     session.undo()
