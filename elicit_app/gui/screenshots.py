@@ -27,6 +27,7 @@ from elicit_app.gui.question.answers import AnswerChoice, GivenAnswer
 from elicit_app.gui.setup.begin_page import PILES_FROM
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting
+from elicit_app.session.packing import opinions_of, packed, write_pack
 from elicit_app.session.questions import to_reply
 from elicit_app.session.session import Session
 from elicit_app.session.views import QuestionView
@@ -127,7 +128,7 @@ def _print_except_size_hints(kind: QtMsgType, context: QMessageLogContext, messa
         print(message, file=sys.stderr)
 
 
-PAGES = 38  # that the script shows
+PAGES = 39  # that the script shows
 
 
 class Script:
@@ -236,6 +237,11 @@ class Script:
         pages.results.compare.click()
         self._until(lambda: pages.shown is pages.compare)
         yield "16-experts-compared"
+        study = open_study(str(self._scratch / "traffic-light"))
+        again = packed(study, BayesSetting(purpose="both"), opinions_of(study))
+        self._flow.open(str(write_pack(again, self._scratch / "traffic-light-round-2")))
+        self._until(lambda: pages.shown is pages.begin)
+        yield "16b-second-round"
 
     def _practice(self) -> Iterator[str]:
         pages = self._pages

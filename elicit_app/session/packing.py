@@ -43,7 +43,7 @@ from elicit_app.study.packs import ENDING, pack_bytes, with_pack
 from elicit_app.study.writing import write_whole
 from metrics import Consequence
 from metrics.elicited.exchange import ExchangeRate
-from metrics.text import NOT_KNOWN, counted, number_word, series
+from metrics.text import NOT_KNOWN, counted, number_word
 
 ANSWERS_ENDING = f"-answers{SUFFIX}"
 _UNSAID = ("seed", "person", "space")
@@ -243,9 +243,10 @@ INTRODUCTION = (
 
 
 class StatedOpinions(NamedTuple):
-    """The experts' positions on one mistake, in words."""
+    """The experts' positions on one mistake, as numbers and in words."""
 
     mistake: str
+    rates: tuple[ExchangeRate, ...]  # in units of the yardstick, ascending
     sentence: str
     reasons: tuple[str, ...]
 
@@ -271,22 +272,25 @@ def stated_opinions(study: Study) -> tuple[StatedOpinions, ...]:
     found = []
     for opinions in study.pack.others:
         mistake, bounds = study.wording.mistake(opinions.mistake), opinions.bounds or (None,) * len(opinions.ratios)
-        numbers = [_stand_words(of, ends) for of, ends in zip(opinions.ratios, bounds, strict=True)]
-        known = [number for number in numbers if number != NOT_KNOWN]
+        rates = tuple(_rate(of, ends) for of, ends in zip(opinions.ratios, bounds, strict=True))
+        known = [_stand_words(rate) for rate in rates if rate.in_words() != NOT_KNOWN]
         if not known:
             sentence = f"Nobody's answers tell how many {unit.many} one {mistake.one} counts as."
         else:
-            sentence = f"One {mistake.one} counts as {series(known)} {unit.many}."
-            if silent := len(numbers) - len(known):
+            sentence = f"How many {unit.many} one {mistake.one} counts as, expert by expert: {'; '.join(known)}."
+            if silent := len(rates) - len(known):
                 sentence += f" The answers of {number_word(silent)} expert{'s' * (silent > 1)} leave it open."
-        found.append(StatedOpinions(mistake.name, sentence, opinions.reasons))
+        found.append(StatedOpinions(mistake.name, rates, sentence, opinions.reasons))
     return tuple(found)
 
 
-def _stand_words(ratio: float, ends: tuple[float, float] | None) -> str:
-    """Return one expert's position as in a report: "12 (11 to 14)", "0.3 to 9", "at most 0.075", "12"."""
+def _rate(ratio: float, ends: tuple[float, float] | None) -> ExchangeRate:
     low, high = ends or (None, None)
-    rate = ExchangeRate(0, None, ratio, low, high, False, Consequence("", None, ""))
+    return ExchangeRate(0, None, ratio, low, high, False, Consequence("", None, ""))
+
+
+def _stand_words(rate: ExchangeRate) -> str:
+    """Return one expert's position as in a report: "12 (11 to 14)", "0.3 to 9", "at most 0.075", "12"."""
     known, range_ = rate.columns()
     return f"{known} ({range_})" if range_ and known == rate.in_words() else rate.in_words()
 

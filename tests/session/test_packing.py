@@ -291,7 +291,7 @@ def test_in_a_second_round_experts_see_where_the_others_stand_and_both_rounds_ar
     one = opinions[0]
     words = folder.wording.mistakes[one.mistake]
     assert first.mistake == words.name
-    assert first.sentence.startswith(f"One {words.one} counts as ")
+    assert f" one {words.one} counts as, expert by expert: " in first.sentence
     (said,) = [row for row in experts_of(folder).comparison().mistakes if row.mistake.name == words.name]
     for rate in said.rates:
         below = "" if rate.bounded else rate.range_in_words().removeprefix("90 % plausible")
@@ -332,13 +332,13 @@ def test_where_somebody_stands_is_a_bound_where_the_answers_only_bound_it(folder
     bounded = replace(one, ratios=(0.03, 20.0), bounds=((0.0, 0.075), (4.0, math.inf)))
     again = read_pack(write_pack(packed(folder, COSTS, (bounded, *rest)), tmp_path / "second"))
     assert again.pack.others[0] == bounded
-    assert "counts as at most 0.075 and at least 4 " in stated_opinions(again)[0].sentence
+    assert ": at most 0.075; at least 4." in stated_opinions(again)[0].sentence
     known = replace(one, ratios=(2.0, 12.0), bounds=((0.1, 7.1), (11.0, 14.0)))
     again = packed(folder, COSTS, (known, *rest))
-    assert "counts as 0.1 to 7.1 and 12 (11 to 14) " in stated_opinions(again)[0].sentence
+    assert ": 0.1 to 7.1; 12 (11 to 14)." in stated_opinions(again)[0].sentence
     unknown = replace(one, ratios=(1.0, 2.0, 12.0), bounds=((0.0, math.inf), (0.1, 7.1), (11.0, 14.0)))
     said = stated_opinions(packed(folder, COSTS, (unknown, *rest)))[0].sentence
-    assert "counts as 0.1 to 7.1 and 12 (11 to 14) " in said
+    assert ": 0.1 to 7.1; 12 (11 to 14)." in said
     assert said.endswith(" The answers of one expert leave it open.")
     nothing = replace(one, ratios=(1.0, 2.0), bounds=((0.0, math.inf), (0.0, math.inf)))
     said = stated_opinions(packed(folder, COSTS, (nothing, *rest)))[0].sentence

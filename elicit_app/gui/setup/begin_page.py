@@ -16,6 +16,7 @@ from elicit_app.gui.elements.fields import CheckRow, Field
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, dropped_files
 from elicit_app.gui.elements.painting import Arranged, Label, annotate
 from elicit_app.gui.elements.surfaces import Block, Card, Divider, FoldedCard, Section, fill, in_column, in_row
+from elicit_app.gui.results.expert_plot import ExpertPlot, ExpertRates
 from elicit_app.gui.setup.asking import AskingSection, FamilySection, GuessesSection, OrdersSection, PurposeSection
 from elicit_app.gui.setup.start_page import ContinueCard, ContinueView
 from elicit_app.problem import Problem
@@ -27,6 +28,7 @@ from elicit_app.session.packing import INTRODUCTION, is_second_round, require_na
 from elicit_app.session.sentences import USUAL, most_questions
 from elicit_app.study.model import Study
 from elicit_app.study.opening import minutes_for
+from metrics.elicited.exchange import rates_question
 from metrics.elicited.family import is_fraction, linear_family
 from metrics.text import counted
 
@@ -176,18 +178,25 @@ class OthersSection(Section):
 
     def __init__(self) -> None:
         super().__init__("Where the others stand", INTRODUCTION)
-        self._opinions = Block()
-        self.column.addWidget(self._opinions)
+        self.question, self.plot, self._reasons = Label(), ExpertPlot(), Block()
+        fill(self.column, self.question, self.plot, self._reasons)
 
     def show_study(self, study: Study) -> None:
         """Show the opinions if `study` is for a second round."""
         found = stated_opinions(study)
         self.setVisible(bool(found))
-        rows = in_column(on=self._opinions.renew(), spacing=theme.XS)
+        if not found:
+            return
+        unit, kind = study.wording.mistake(study.yardstick).one, study.wording.priced or "confusion"
+        self.question.setText(rates_question(kind, unit, of_experts=True))
+        rows = [ExpertRates(opinion.mistake, opinion.rates) for opinion in found]
+        self.plot.show_rows(rows, unit, priced=kind != "confusion")
+        column = in_column(on=self._reasons.renew(), spacing=theme.XS)
         for opinion in found:
-            fill(rows, Label(opinion.mistake, theme.Role.LABEL), Label(opinion.sentence))
+            if opinion.reasons:
+                column.addWidget(Label(f"Reasons: {opinion.mistake}", theme.Role.LABEL))
             for reason in opinion.reasons:
-                rows.addWidget(Label(f"“{reason}”", theme.Role.NOTE, theme.INK2))
+                column.addWidget(Label(f"“{reason}”", theme.Role.NOTE, theme.INK2))
 
 
 class ElsewhereSection(Section):
@@ -209,6 +218,11 @@ class ElsewhereSection(Section):
         keeps = study.kind == "folder"
         self.sentence.setText(f"{_SEND} {_ADD if keeps else _BUNDLED}")
         self.add.setVisible(keeps)
+
+
+def _names_for(study: Study) -> tuple[str, bool, bool]:
+    """Return what decides whether the name of one study may stay for another."""
+    return study.digest, study.answered_elsewhere, is_second_round(study)
 
 
 class BeginPage(HeadedPage):
@@ -284,10 +298,7 @@ class BeginPage(HeadedPage):
             self.family.differ.radio.setChecked(True)
             self.asking.reset()
             self.area.verticalScrollBar().setValue(0)
-        if before is not None and (before.digest, before.answered_elsewhere) != (
-            study.digest,
-            study.answered_elsewhere,
-        ):
+        if before is not None and _names_for(before) != _names_for(study):
             self.expert.clear()
         self._seed, self._folder = seed, folder
         self.current.setVisible(current is not None)

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from PySide6.QtWidgets import QLabel
 from elicit_app.gui.elements.painting import Glyph
 from elicit_app.registry import setting_of
 from elicit_app.registry.procedures import BayesSetting
-from elicit_app.session.packing import collect, opinions_of, packed, save_answers, write_pack
+from elicit_app.session.packing import collect, opinions_of, packed, save_answers, stated_opinions, write_pack
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from elicit_app.study.folder import write_folder
@@ -147,9 +148,22 @@ def test_a_second_round_is_answered_under_the_name_of_the_first(window, study, p
         home = tmp_path / name
         home.mkdir()
         collect(study, [answered(pack, home, name, seed)])
-    second = write_pack(packed(study, setting_of("bayes", purpose="costs"), opinions_of(study)), tmp_path / "second")
+    first, *more = opinions_of(study)
+    others = (replace(first, reasons=("Whoever is missed comes too late.",)), *more)
+    second = write_pack(packed(study, setting_of("bayes", purpose="costs"), others), tmp_path / "second")
+    drop(window.pages.start, pack)
+    assert not on("begin").others.isVisible()
+    window.flow.show_start()
     drop(window.pages.start, second)
     page = on("begin")
+    assert page.others.isVisible()
+    drawn = page.others.plot.accessibleDescription()
+    for said in stated_opinions(open_study(second)):
+        assert f"{said.mistake}: {said.rates[0].in_words()}, " in drawn
+        assert len(said.rates) == 2
+    words = " ".join(label.text() for label in page.others.findChildren(QLabel))
+    assert f"Reasons: {stated_opinions(open_study(second))[0].mistake}" in words
+    assert "“Whoever is missed comes too late.”" in words
     assert (page.expert.text(), page.expert.placeholderText()) == ("", "The name of your first answers")
     page.begin.click()
     assert "Name the expert as in the first round" in page.notice.sentence

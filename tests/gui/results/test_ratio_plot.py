@@ -7,10 +7,9 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFontMetricsF
 
 from elicit_app.gui.elements.painting import breakable
-from elicit_app.gui.pages.compare import ExpertPlot
+from elicit_app.gui.results.expert_plot import ExpertPlot, ExpertRates
 from elicit_app.gui.results.rates import PlotRow, RatioPlot
 from elicit_app.gui.theme import Role, font
-from elicit_app.session.disagreement import MistakeRates
 from metrics.elicited.exchange import ExchangeRate
 from metrics.elicited.metric_parts import Consequence
 
@@ -36,8 +35,8 @@ def test_the_dashed_line_is_in_the_legend_where_there_is_one(qtbot, rates, named
     qtbot.addWidget(one)
     qtbot.addWidget(beside)
     one.show_rows([PlotRow(rate, "Missed melanoma", "", guess=3.0) for rate in rates], "needless excision")
-    rows = [MistakeRates(WORDS, (KNOWN, rate), KNOWN) for rate in rates]
-    beside.show_rows(rows, ("Ada", "Ben"), "needless excision")
+    rows = [ExpertRates(WORDS.name, (KNOWN, rate), KNOWN) for rate in rates]
+    beside.show_rows(rows, "needless excision", ("Ada", "Ben"))
     assert any("estimate" in sign.text for sign in one.legend()) == (KNOWN in rates), "a dot"
     for plot in (one, beside):
         assert ("only bounded" in [sign.text for sign in plot.legend()]) == named
@@ -47,10 +46,13 @@ def test_what_is_only_bounded_is_shown_alike_of_one_expert_and_of_several(qtbot,
     beside, shapes = ExpertPlot(), []
     qtbot.addWidget(beside)
     monkeypatch.setattr(beside, "_paint_mark", lambda painter, columns, mark, y: shapes.append(mark.shape))
-    beside.show_rows([MistakeRates(WORDS, (KNOWN, BOUNDED), KNOWN)], ("A", "B"), "x")
     beside.resize(700, 300)
-    beside.grab()
-    assert shapes == ["line", "dot", "bound", "bar", "dot"]
+    for pooled, names, below in ((KNOWN, ("A", "B"), ["bar", "dot"]), (None, (), [])):
+        beside.show_rows([ExpertRates(WORDS.name, (KNOWN, BOUNDED), pooled)], "x", names)
+        shapes.clear()
+        beside.grab()
+        assert shapes == ["line", "dot", "bound", *below]
+        assert any("pooled" in sign.text for sign in beside.legend()) == bool(below)
 
 
 @pytest.mark.parametrize("width", [300, 520, 900])
