@@ -10,7 +10,7 @@ import numpy as np
 
 from elicit_app.problem import Problem
 from elicit_app.session.agreement import agreement_of
-from elicit_app.session.disagreement import SAME, Disagreement, MistakeRates, spread_words, widest
+from elicit_app.session.disagreement import SAME, Disagreement, MistakeRates, spread_words
 from elicit_app.session.header import study_of
 from elicit_app.session.journal.files import read
 from elicit_app.session.journal.listing import (
@@ -40,7 +40,7 @@ from metrics.elicited.kinds import thing_of
 from metrics.elicited.metric_parts import OPPOSED
 from metrics.policies.judgement import Judgement
 from metrics.policies.recommendation import short_recommendation
-from metrics.text import counted, day, in_zone, percent, series, two_digits
+from metrics.text import capitalised, counted, day, in_zone, percent, series, two_digits
 
 BY_MEAN = "Pooled by the geometric mean of the ratios: where one expert says 2 and another 8, the pooled ratio is 4."
 IN_ONE_BELIEF = (
@@ -268,7 +268,7 @@ class FinishedExperts:
         if not self.first_round:
             return view
         before = [self.first_round.get(one.source.name, one.source) for one in compared]
-        closer = since_first_round(view, before, self.study.wording)
+        closer = since_first_round(view, before, [one.source for one in compared], self.study.wording)
         return replace(view, notes=(*view.notes, closer)) if closer else view
 
 
@@ -328,25 +328,31 @@ def only_in_second_round(name: str) -> str:
     )
 
 
-def since_first_round(view: ComparisonView, sources: Sequence[Source], wording: Wording) -> str:
-    """Return how far apart experts were in the first round, and how far they are now.
+def since_first_round(view: ComparisonView, before: Sequence[Source], now: Sequence[Source], wording: Wording) -> str:
+    """Return how far apart the experts of `view` were in the first round, and how far they are now.
 
     Where they differed most, chance alone brings them closer; so the mean over all mistakes is told, too.
     """
-    then = _mistakes(aligned(sources), view.pooled, wording)
-    most = widest(then)
-    now = view.mistakes[then.index(most)]
-    if not (most.times and now.times) or most.factor < SAME:
+    first, second = ([source.metric for source in aligned(sources)] for sources in (before, now))
+    then = _mistakes(aligned(before), view.pooled, wording)
+    most = Disagreement.of(then, first, view.pooled, wording)
+    still = most.found_by(view.mistakes, second, view.pooled)
+    if most.compared.factor < SAME:
         return ""
-    are = f"are {now.times}" if now.factor >= SAME else "agree"
-    said = f"About {most.mistake.many} they were {most.times} in the first round, and {are} now"
-    both = [pair for pair in zip(then, view.mistakes, strict=True) if pair[0].times and pair[1].times]
+    said = ""
+    if most.compared.times and still is not None and still.times:
+        are = f"are {still.times}" if still.factor >= SAME else "agree"
+        said = f"About {most.subject} they were {most.compared.times} in the first round, and {are} now"
+    both = [pair for pair in zip(then, view.mistakes, strict=True) if all(one.known for one in pair)]
     pairs = [(one.factor, other.factor) for one, other in both if not one.is_yardstick]
-    if len(pairs) < 2:
-        return f"{said}."
-    before, after = (two_digits(float(factor)) for factor in np.exp(np.mean(np.log(pairs), axis=0)))
-    average = f"on average over {len(pairs)} {thing_of(view.pooled.kind)}s, {before} times then and {after} times now"
-    return f"{said}; {average}. Where differences were largest, chance alone makes them smaller."
+    if len(pairs) < 2 or not np.isfinite(pairs).all():
+        return f"{said}." if said else ""
+    were, are = (two_digits(float(factor)) for factor in np.exp(np.mean(np.log(pairs), axis=0)))
+    over = f"on average over {len(pairs)} {thing_of(view.pooled.kind)}s"
+    if not said:
+        return f"{capitalised(over)} they were {were} times apart in the first round, and are {are} times apart now."
+    shrinks = "Where differences were largest, chance alone makes them smaller."
+    return f"{said}; {over}, {were} times then and {are} times now. {shrinks}"
 
 
 def _programs(sessions: Sequence[SessionSummary], found: Sequence[SessionSummary]) -> list[SessionSummary]:

@@ -187,8 +187,7 @@ class Disagreement:
         worse, other = sorted(ends, key=lambda one: one.pooled.ratio, reverse=True)
         if any(one.is_yardstick for one in ends):
             return plain
-        *rates, of_all = (rate_between(metric, worse.pooled.key, other.pooled.key) for metric in (*metrics, pooled))
-        compared = MistakeRates(worse.mistake, tuple(rates), of_all, among=math.comb(len(mistakes), 2))
+        compared = _rates_between(worse, other, metrics, pooled, among=math.comb(len(mistakes), 2))
         most = plain.compared.factor if plain.compared.plainly_apart else 0.0
         return cls(compared, other) if compared.plainly_apart and compared.factor > _MORE * most else plain
 
@@ -208,8 +207,26 @@ class Disagreement:
         worse, other = sorted(_most_divisive(np.transpose(middle)), key=lambda at: of_all[at], reverse=True)
         *rates, rate = (_rate_of_classes(one, worse, other, pooled) for one in logs)
         compared = MistakeRates(wording.any_mistake[worse], tuple(rates), rate, among=math.comb(k, 2))
-        unit = MistakeRates(wording.any_mistake[other], (), rate)
+        unit = MistakeRates(wording.any_mistake[other], (), _rate_of_classes(logs[-1], other, other, pooled))
         return cls(compared, unit, of_classes=True) if compared.plainly_apart else None
+
+    def found_by(
+        self, mistakes: Sequence[MistakeRates], metrics: Sequence[ElicitedMetric], pooled: ElicitedMetric
+    ) -> MistakeRates | None:
+        """Return the same ratio by other `metrics`; the arguments are as in `of`. None where they do not tell it."""
+        here, there = self.compared.pooled.key, self.unit.pooled.key
+        if not self.of_classes:
+            worse, other = (next(one for one in mistakes if one.pooled.key == key) for key in (here, there))
+            return worse if other.is_yardstick else _rates_between(worse, other, metrics, pooled)
+        drawn = [_logs_of_classes(metric) for metric in (*metrics, pooled)]
+        rates = [_rate_of_classes(one, here.true, there.true, pooled) for one in drawn if one is not None]
+        return replace(self.compared, rates=tuple(rates[:-1]), pooled=rates[-1]) if len(rates) == len(drawn) else None
+
+    @property
+    def subject(self) -> str:
+        """Return what experts disagree about, inside a sentence: "missed melanomas against needless excisions"."""
+        against = "" if self.unit.is_yardstick else f" against {self.unit.mistake.many}"
+        return f"{self.compared.mistake.many}{against}"
 
     def marked(self, mistakes: Sequence[MistakeRates]) -> tuple[MistakeRates, ...]:
         """Return the mistakes, with the two marked that divide the experts, if neither is the yardstick."""
@@ -233,9 +250,8 @@ class Disagreement:
         about = compared.mistake.many
         if compared.plainly_apart:
             unlike = ", not a lack of answers" if plausible else " if every answer is right"
-            against = "" if self.unit.is_yardstick else f" against {self.unit.mistake.many}"
             return (
-                f"They disagree most about {about}{against}",
+                f"They disagree most about {self.subject}",
                 f"{text}{times} {ranges} do not meet, so this is a difference of opinion{unlike}.",
             )
         if compared.disjoint is None:
@@ -262,6 +278,14 @@ class Disagreement:
         then = "it is not known" if other.in_words() == NOT_KNOWN else _counts_as(other)
         counts = "counts, on average," if self.of_classes else "counts"
         return f"For {first} one {compared.mistake.one} {counts} {_counts_as(one)} {units}, for {second} {then}"
+
+
+def _rates_between(
+    worse: MistakeRates, other: MistakeRates, metrics: Sequence[ElicitedMetric], pooled: ElicitedMetric, among: int = 1
+) -> MistakeRates:
+    """Return the ratio of two mistakes by the metrics of experts and the pooled one."""
+    *rates, of_all = (rate_between(metric, worse.pooled.key, other.pooled.key) for metric in (*metrics, pooled))
+    return MistakeRates(worse.mistake, tuple(rates), of_all, among)
 
 
 def _most_divisive(logs: Floats) -> tuple[int, int]:

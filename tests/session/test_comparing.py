@@ -341,8 +341,8 @@ def test_after_a_second_round_it_is_told_how_far_apart_the_experts_were(now, sai
 
     view = compare([Expert(name, source) for name, source in zip(("Ada", "Ben"), asked(now), strict=True)], "files")
     wording = wording_of(asked(now)[0].metric)
-    assert since_first_round(view, asked((0.1, 0.5)), wording) == said
-    assert since_first_round(view, asked((0.5, 0.5)), wording) == "", "they agreed before"
+    assert since_first_round(view, asked((0.1, 0.5)), asked(now), wording) == said
+    assert since_first_round(view, asked((0.5, 0.5)), asked(now), wording) == "", "they agreed before"
 
 
 def test_after_a_second_round_the_average_is_told_too_because_the_largest_difference_shrinks_by_chance():
@@ -353,7 +353,7 @@ def test_after_a_second_round_the_average_is_told_too_because_the_largest_differ
 
     now = asked((0.25, 0.5), (0.5, 0.5))
     view = compare([Expert(name, source) for name, source in zip(("Ada", "Ben"), now, strict=True)], "files")
-    said = since_first_round(view, asked((0.1, 0.5), (0.8, 0.5)), wording_of(now[0].metric))
+    said = since_first_round(view, asked((0.1, 0.5), (0.8, 0.5)), now, wording_of(now[0].metric))
     assert "8 times apart in the first round, and are 2 times apart now; on average over 5 mistakes, " in said
     assert f"{8**0.2:.1f} times then and {2**0.2:.1f} times now. " in said
 
