@@ -37,6 +37,7 @@ from elicit_app.session.packing import (
     INTRODUCTION,
     answers_path,
     is_earlier_copy,
+    own_answers,
     proposed_name,
     require_name,
     save_answers,
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 
     from elicit_app.experiments.truths import Metric
     from elicit_app.registry import Setting
+    from metrics import ElicitedMetric
 
 
 @dataclass(frozen=True)
@@ -276,9 +278,12 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
         simulated_values(options, setting, study)
     elif options.denominator is not None:
         raise WrongOption("`denominator` applies to a simulated expert: it requires `simulate`.")
-    _print_other_opinions(study, console)
     expert = options.expert or ("simulated expert" if options.simulate is not None else None)
-    if expert is None and (expert := proposed_name(study, sessions_of(path.parent, study.digests)) or None):
+    sessions = sessions_of(path.parent, study.digests) if study.answered_elsewhere else ()
+    proposed = proposed_name(study, sessions) if expert is None else ""
+    _print_other_opinions(study, own_answers(study, sessions, expert or proposed), console)
+    if proposed:
+        expert = proposed
         output.line(console, f"Your answers are kept under the name “{expert}”; --expert sets another.")
     require_name(study, expert or "")
     guesses = ask_guesses(study, setting.family, console) if person else ()
@@ -306,9 +311,9 @@ def _print_stated_orders(text: str, console: Console) -> None:
         output.line(console, f"Stated as certain: {text}")
 
 
-def _print_other_opinions(study: Study, console: Console) -> None:
-    """Print the opinions of the others, in a second round."""
-    found = stated_opinions(study)
+def _print_other_opinions(study: Study, own: ElicitedMetric | None, console: Console) -> None:
+    """Print the opinions of all experts, in a second round, among them what this one said in the first."""
+    found = stated_opinions(study, own)
     if found:
         output.line(console, INTRODUCTION)
     for opinion in found:

@@ -302,7 +302,7 @@ def experts_of(
             notes.append(f"Left out: {problem.sentence}")
         else:
             if one.path in earlier:
-                first_round[one.path.name] = _first_source(earlier[one.path].path, study)
+                first_round[one.path.name] = Source(one.path.name, metric_in(earlier[one.path].path, study))
         advance(done, len(found))
     notes += [
         f"Several sessions are named {name}: the last with enough answers counts."
@@ -314,10 +314,10 @@ def experts_of(
     return FinishedExperts(study, tuple(experts), first_round, tuple(notes))
 
 
-def _first_source(path: Path, study: Study) -> Source:
+def metric_in(path: Path, study: Study) -> ElicitedMetric:
     """Return the metric of a session without its quality, which takes a third of the time of a result."""
     session = Session.open_read_only(path, study)
-    return Source(path.name, metric_of(session, by_the_yardstick(session.outcome(), study)))
+    return metric_of(session, by_the_yardstick(session.outcome(), study))
 
 
 def only_in_second_round(name: str) -> str:

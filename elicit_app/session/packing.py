@@ -7,6 +7,7 @@ After Dalkey and Helmer, "An experimental application of the Delphi method to th
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from elicit_app.elicitation.pool import tallies_of
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import Setting
 from elicit_app.registry.entries import cases_of
-from elicit_app.session.comparing import ComparisonView, experts_of, only_in_second_round
+from elicit_app.session.comparing import ComparisonView, experts_of, metric_in, only_in_second_round
 from elicit_app.session.disagreement import MistakeRates, furthest
 from elicit_app.session.header import check_study, fold_events
 from elicit_app.session.journal.events import PROTECTED
@@ -28,6 +29,7 @@ from elicit_app.session.journal.files import SUFFIX, Contents, examine, read, re
 from elicit_app.session.journal.listing import (
     SessionSummary,
     finished_experts,
+    first_answers,
     first_round_of,
     latest_expert_name,
     new_session_path,
@@ -41,8 +43,9 @@ from elicit_app.session.session import Session
 from elicit_app.study.model import Key, Opinions, Pack, Study, TalliedModel
 from elicit_app.study.packs import ENDING, pack_bytes, with_pack
 from elicit_app.study.writing import write_whole
-from metrics import Consequence
+from metrics import Consequence, ElicitedMetric, exchange_rates
 from metrics.elicited.exchange import ExchangeRate
+from metrics.elicited.family import MistakeKey
 from metrics.text import NOT_KNOWN, counted, number_word
 
 ANSWERS_ENDING = f"-answers{SUFFIX}"
@@ -233,6 +236,7 @@ def _file(study: Study, file: Path, contents: Contents, state: SessionState, bef
     return Filed(file, f"Added what is new: {answers}.", True)
 
 
+_SAME = 1e-3  # relative difference of ratios from the same answers, computed on two machines
 MOST_SHOWN = 3
 """Number of mistakes shown: those on which the experts differ most."""
 
@@ -247,6 +251,7 @@ class StatedOpinions(NamedTuple):
 
     mistake: str
     rates: tuple[ExchangeRate, ...]  # in units of the yardstick, ascending
+    yours: int | None  # which of them is that of whoever answers, if known
     sentence: str
     reasons: tuple[str, ...]
 
@@ -264,24 +269,50 @@ def opinions_of(study: Study, advance: Callable[[int, int], object] = lambda don
     return tuple(_opinions(view, one, study, _reasons(answers, _key(one))) for one in shown)
 
 
-def stated_opinions(study: Study) -> tuple[StatedOpinions, ...]:
-    """Return the positions of the others in words if the study was packed for a second round, else nothing."""
+def own_answers(study: Study, sessions: Iterable[SessionSummary], name: str) -> ElicitedMetric | None:
+    """Return what the person of a name said in the first round if that was on this computer; it takes a second or two.
+
+    None if `study` is not for a second round, if nothing is known of the first, or if it cannot be read any more.
+    """
+    mine = first_answers(sessions, name) if is_second_round(study) else None
+    try:
+        return None if mine is None else metric_in(mine.path, study)
+    except Problem:
+        return None
+
+
+def stated_opinions(study: Study, own: ElicitedMetric | None = None) -> tuple[StatedOpinions, ...]:
+    """Return the positions of all experts in words if the study was packed for a second round, else nothing.
+
+    By `own`, from `own_answers`, one of them is told to be that of whoever answers.
+    """
     if study.pack is None:
         return ()
     unit = study.wording.mistake(study.yardstick)
+    stood = {rate.key: rate.ratio for rate in exchange_rates(own)} if own is not None else {}
     found = []
     for opinions in study.pack.others:
         mistake, bounds = study.wording.mistake(opinions.mistake), opinions.bounds or (None,) * len(opinions.ratios)
         rates = tuple(_rate(of, ends) for of, ends in zip(opinions.ratios, bounds, strict=True))
-        known = [_stand_words(rate) for rate in rates if rate.in_words() != NOT_KNOWN]
+        yours = _place_of(stood.get(MistakeKey(*opinions.mistake)), opinions.ratios)
+        known = [
+            f"{_stand_words(rate)}{', yours' if at == yours else ''}"
+            for at, rate in enumerate(rates)
+            if rate.in_words() != NOT_KNOWN
+        ]
         if not known:
             sentence = f"Nobody's answers tell how many {unit.many} one {mistake.one} counts as."
         else:
             sentence = f"How many {unit.many} one {mistake.one} counts as, expert by expert: {'; '.join(known)}."
             if silent := len(rates) - len(known):
                 sentence += f" The answers of {number_word(silent)} expert{'s' * (silent > 1)} leave it open."
-        found.append(StatedOpinions(mistake.name, rates, sentence, opinions.reasons))
+        found.append(StatedOpinions(mistake.name, rates, yours, sentence, opinions.reasons))
     return tuple(found)
+
+
+def _place_of(own: float | None, ratios: Sequence[float]) -> int | None:
+    """Return which of the ratios is `own`, computed again from the same answers; None if there is none."""
+    return next((at for at, ratio in enumerate(ratios) if own and math.isclose(own, ratio, rel_tol=_SAME)), None)
 
 
 def _rate(ratio: float, ends: tuple[float, float] | None) -> ExchangeRate:

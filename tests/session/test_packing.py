@@ -21,6 +21,7 @@ from elicit_app.session.journal.listing import finished_experts, sessions_folder
 from elicit_app.session.packing import (
     collect,
     opinions_of,
+    own_answers,
     packed,
     proposed_name,
     require_name,
@@ -310,6 +311,25 @@ def test_in_a_second_round_experts_see_where_the_others_stand_and_both_rounds_ar
     notes = experts_of(folder).comparison().notes
     assert only_in_second_round("Benno") in notes
     assert "1 of 3 answered again after seeing the other experts' positions." in notes
+
+
+def test_in_a_second_round_experts_are_shown_which_position_is_their_own(folder, experts, tmp_path):
+    collect(folder, experts[:2])
+    second = read_pack(write_pack(packed(folder, COSTS, opinions_of(folder)), tmp_path / "second"))
+    here = sessions_of(sessions_folder(folder), folder.digests)
+    view = experts_of(folder).comparison()
+    for name, typed in (("Ada", " ada"), ("Ben", "Ben")):
+        own = own_answers(second, here, typed)
+        for said in stated_opinions(second, own):
+            (row,) = [one for one in view.mistakes if one.mistake.name == said.mistake]
+            ratio = row.rates[view.names.index(name)].ratio
+            assert said.rates[said.yours].ratio == pytest.approx(ratio)
+            assert said.sentence.count(", yours") == 1
+    assert own_answers(second, here, "Eve") is None
+    assert own_answers(folder, here, "Ada") is None, "no second round"
+    assert {said.yours for said in stated_opinions(second)} == {None}
+    here[0].path.unlink()
+    assert own_answers(second, here, here[0].expert) is None, "it cannot be read any more"
 
 
 def test_a_name_is_proposed_unless_it_would_make_another_person_of_an_expert(folder, wine, experts, tmp_path):

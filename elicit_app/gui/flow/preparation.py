@@ -264,7 +264,7 @@ class Preparation(QObject):
 
     def show_begin_page(self, study: Study) -> None:
         from elicit_app.session.journal.listing import comparable_experts, matching_pack, sessions_folder, sessions_of
-        from elicit_app.session.packing import proposed_name
+        from elicit_app.session.packing import is_second_round, own_answers, proposed_name
 
         page, self._study = self._begin_page, study
         folder = sessions_folder(study, self._data)
@@ -272,7 +272,14 @@ class Preparation(QObject):
         self._experts = comparable_experts(sessions)
         current = _resumable_view(matching_pack(sessions, study))
         page.show_study(study, str(folder.absolute()), self.draw_seed(), current, self._experts)
-        page.propose_name(proposed_name(study, sessions))
+        name = proposed_name(study, sessions)
+        page.propose_name(name)
+        if name and is_second_round(study):
+            self._background.run(
+                lambda: own_answers(study, sessions, name),
+                lambda own: page.show_own_answers(name, own),
+                lambda _: None,  # the opinions stand without it
+            )
         self._pages.show(page)
 
     @cached_property

@@ -80,9 +80,10 @@ class ComparePage(HeadedPage):
         others = [one for one in view.mistakes if not one.is_yardstick]
         shown = furthest(others, MOST)
         rows = [
-            ExpertRates(one.mistake.name, one.rates, one.pooled, apart_words(one), one.plainly_apart) for one in shown
+            ExpertRates(one.mistake.name, one.rates, names, one.pooled, apart_words(one), one.plainly_apart)
+            for one in shown
         ]
-        self.plot.show_rows(rows, yardstick, names, priced=kind != "confusion")
+        self.plot.show_rows(rows, yardstick, priced=kind != "confusion")
         left = [one.factor for one in others if one not in shown]
         self.rest.show_text(f"{len(left)} other mistakes: at most {two_digits(max(left))} times apart." if left else "")
         self.how.setText(view.how)

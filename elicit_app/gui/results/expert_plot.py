@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -35,14 +35,16 @@ class ExpertRates:
 
     title: str
     rates: tuple[ExchangeRate, ...]  # one per expert
+    names: tuple[str, ...]  # of the experts, or empty texts
     pooled: ExchangeRate | None = None
     note: str = ""  # how far apart they are
     is_marked: bool = False  # whether the note is to be stressed
 
     @property
-    def lines(self) -> tuple[ExchangeRate, ...]:
-        """Return the rates from top to bottom."""
-        return (*self.rates, *filter(None, (self.pooled,)))
+    def lines(self) -> tuple[tuple[str, ExchangeRate], ...]:
+        """Return names and rates from top to bottom."""
+        each = tuple(zip(self.names, self.rates, strict=True))
+        return each if self.pooled is None else (*each, (_EVERYBODY, self.pooled))
 
 
 class ExpertPlot(LogPlot):
@@ -54,15 +56,12 @@ class ExpertPlot(LogPlot):
     def __init__(self) -> None:
         super().__init__()
         self._rows: tuple[ExpertRates, ...] = ()
-        self._names: tuple[str, ...] = ()
 
-    def show_rows(
-        self, rows: Sequence[ExpertRates], yardstick: str, names: Sequence[str] = (), *, priced: bool = False
-    ) -> None:
-        """Show `rows` of the experts `names`; `yardstick` is the unit mistake or amount in the singular."""
-        self._rows, self._names = tuple(rows), tuple(names)
+    def show_rows(self, rows: Sequence[ExpertRates], yardstick: str, *, priced: bool = False) -> None:
+        """Show `rows`; `yardstick` is the unit mistake or amount in the singular."""
+        self._rows = tuple(rows)
         self._compare_with(yardstick, priced=priced)
-        rates = [rate for row in rows for rate in row.lines]
+        rates = self._rates()
         self._axis = LogAxis.around((x for rate in rates for x in rate.shown), (x for rate in rates for x in rate.ends))
         what = "How much each amount counts for each expert" if priced else "How bad each expert finds each mistake"
         annotate(self, name=f"{what}, compared with one {yardstick}", more=" ".join(map(self._sentence, rows)))
@@ -73,13 +72,12 @@ class ExpertPlot(LogPlot):
         parts = (
             " ".join(filter(None, (name, rate.in_words())))
             + (f", {rate.range_in_words()}" if rate.range_in_words() else "")
-            for name, rate in self._lines(row)
+            for name, rate in row.lines
         )
         return f"{', '.join(filter(None, (row.title, row.note)))}: {'; '.join(parts)}."
 
-    def _lines(self, row: ExpertRates) -> Iterator[tuple[str, ExchangeRate]]:
-        names = self._names or ("",) * len(row.rates)
-        return zip((*names, *([_EVERYBODY] if row.pooled else [])), row.lines, strict=True)
+    def _rates(self) -> list[ExchangeRate]:
+        return [rate for row in self._rows for _, rate in row.lines]
 
     def heightForWidth(self, width: int) -> int:
         rows = sum(self._height(row, width) for row in self._rows)
@@ -108,11 +106,9 @@ class ExpertPlot(LogPlot):
     def _columns(self) -> _Columns:
         body, strong, note = (QFontMetricsF(font(role)) for role in (Role.BODY, Role.STRONG, Role.NOTE))
         width = float(self.width())
-        widths = [body.horizontalAdvance(name) + em(8) for name in self._names]
-        if any(row.pooled for row in self._rows):
-            widths.append(strong.horizontalAdvance(_EVERYBODY) + em(8))
-        names = min(max(widths, default=0.0), width * 0.26)
-        rates = [rate for row in self._rows for rate in row.lines]
+        named = {name for row in self._rows for name, _ in row.lines if name}
+        widths = [(strong if name == _EVERYBODY else body).horizontalAdvance(name) + em(8) for name in named]
+        names, rates = min(max(widths, default=0.0), width * 0.26), self._rates()
         value = max((strong.horizontalAdvance(rate.in_words()) for rate in rates), default=0.0) + em(4)
         ranges = max((note.horizontalAdvance(rate.range_in_words()) for rate in rates), default=0.0) + em(4)
         end = width - ranges - em(10)
@@ -125,7 +121,7 @@ class ExpertPlot(LogPlot):
             painter.fillRect(QRectF(0, room.top(), room.width(), 1), colours.line)
         title = self._title(row, room.width())
         self._paint_title(painter, colours, row, QRectF(0, room.top(), room.width(), title))
-        for index, (name, rate) in enumerate(self._lines(row)):
+        for index, (name, rate) in enumerate(row.lines):
             line = QRectF(0, room.top() + title + index * em(_LINE), room.width(), em(_LINE))
             self._paint_line(painter, colours, columns, name, rate, line, pooled=index == len(row.rates))
 
@@ -172,7 +168,7 @@ class ExpertPlot(LogPlot):
             )
             plotting.dot(painter, colours.ink, colours.surface, x + em(17), y)
 
-        rates = [rate for row in self._rows for rate in row.lines]
+        rates = self._rates()
         plausible = all(rate.plausible for rate in rates if rate.range_90 is not None)
         signs = [Sign(f"an expert, {PLAUSIBLE.legend}" if plausible else "an expert", 34, partial(paint, pooled=False))]
         if any(row.pooled for row in self._rows):

@@ -23,11 +23,12 @@ from elicit_app.problem import Problem
 from elicit_app.registry import Setting, entry_named
 from elicit_app.registry.entries import as_packed
 from elicit_app.session.journal.events import Guess
-from elicit_app.session.journal.listing import SessionSummary, experts_in_words
+from elicit_app.session.journal.listing import SessionSummary, experts_in_words, same_name
 from elicit_app.session.packing import INTRODUCTION, is_second_round, require_name, stated_opinions
 from elicit_app.session.sentences import USUAL, most_questions
 from elicit_app.study.model import Study
 from elicit_app.study.opening import minutes_for
+from metrics import ElicitedMetric
 from metrics.elicited.exchange import rates_question
 from metrics.elicited.family import is_fraction, linear_family
 from metrics.text import counted
@@ -181,15 +182,18 @@ class OthersSection(Section):
         self.question, self.plot, self._reasons = Label(), ExpertPlot(), Block()
         fill(self.column, self.question, self.plot, self._reasons)
 
-    def show_study(self, study: Study) -> None:
-        """Show the opinions if `study` is for a second round."""
-        found = stated_opinions(study)
+    def show_study(self, study: Study, own: ElicitedMetric | None = None) -> None:
+        """Show the opinions if `study` is for a second round, and who said `own` in the first as "you"."""
+        found = stated_opinions(study, own)
         self.setVisible(bool(found))
         if not found:
             return
         unit, kind = study.wording.mistake(study.yardstick).one, study.wording.priced or "confusion"
         self.question.setText(rates_question(kind, unit, of_experts=True))
-        rows = [ExpertRates(opinion.mistake, opinion.rates) for opinion in found]
+        rows = [
+            ExpertRates(one.mistake, one.rates, tuple("you" if at == one.yours else "" for at in range(len(one.rates))))
+            for one in found
+        ]
         self.plot.show_rows(rows, unit, priced=kind != "confusion")
         column = in_column(on=self._reasons.renew(), spacing=theme.XS)
         for opinion in found:
@@ -240,6 +244,7 @@ class BeginPage(HeadedPage):
         super().__init__()
         self._study: Study | None = None
         self._seed, self._folder = 0, ""
+        self._own: tuple[str, ElicitedMetric] | None = None  # who answered a first round here, and what
         self.current, self.begin = ContinueCard(), PrimaryButton("Begin", keys=("Ctrl+Enter",))
         self.begin_new = Button("Begin a new session", keys=("Ctrl+Enter",))
         self.expert = Field(hint=_ANY_NAME)
@@ -271,6 +276,7 @@ class BeginPage(HeadedPage):
             button.clicked.connect(self._begin)
         bind(self, self._begin, *CTRL_ENTER)
         self.expert.returnPressed.connect(self._begin)
+        self.expert.textChanged.connect(self._mark_own)
         self.guesses.begin_requested.connect(self._begin)
         self.family.changed.connect(self._family_changed)
         self.asking.procedure_changed.connect(self._procedure_changed)
@@ -314,6 +320,7 @@ class BeginPage(HeadedPage):
         self.compare.setText(f"Compare the {experts_in_words(experts)}")
         self.setAcceptDrops(study.kind == "folder")
         self.elsewhere.show_study(study, len(experts))
+        self._own = None
         self.others.show_study(study)
         # The coordinator of a packed study has fixed these.
         self.settings.setVisible(study.pack is None)
@@ -334,6 +341,16 @@ class BeginPage(HeadedPage):
         if not self.expert.text():
             self.expert.setText(name)
             self.expert.selectAll()
+
+    def show_own_answers(self, name: str, own: ElicitedMetric | None) -> None:
+        """Tell which opinions of the first round are those of `name`, by `packing.own_answers`, while that is typed."""
+        self._own = None if own is None else (name, own)
+        self._mark_own()
+
+    def _mark_own(self) -> None:
+        if self._study is not None and self._own is not None:
+            name, own = self._own
+            self.others.show_study(self._study, own if same_name(name, self.expert.text()) else None)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if dropped_files(event):

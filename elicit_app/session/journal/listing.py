@@ -175,8 +175,17 @@ def comparable_experts(sessions: Iterable[SessionSummary]) -> tuple[SessionSumma
     return tuple(one for one in finished_experts(sessions) if one.can_export)
 
 
+def same_name(name: str, other: str) -> bool:
+    """Return whether two names are of one person: capitals and spaces do not count."""
+    return _plain(name) == _plain(other)
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.casefold().split())
+
+
 def _person(one: SessionSummary) -> object:
-    return " ".join(one.expert.casefold().split()) if one.expert else one.path
+    return _plain(one.expert) if one.expert else one.path
 
 
 def answered_before(sessions: Iterable[SessionSummary], experts: Sequence[SessionSummary]) -> tuple[str, ...]:
@@ -187,6 +196,12 @@ def answered_before(sessions: Iterable[SessionSummary], experts: Sequence[Sessio
     others = [one for one in sessions if one.finished and not one.problem and one not in experts]
     before = {(_person(one), one.round, one.simulated) for one in others}
     return tuple(one.expert for one in experts if one.expert and (_person(one), one.round, one.simulated) in before)
+
+
+def first_answers(sessions: Iterable[SessionSummary], name: str) -> SessionSummary | None:
+    """Return what the person of a name answered in a first round; None if that is not known here."""
+    mine = [one for one in sessions if one.expert and same_name(one.expert, name) and one.round == 1]
+    return next(iter(comparable_experts(one for one in mine if not one.simulated)), None)
 
 
 def first_round_of(expert: SessionSummary, sessions: Iterable[SessionSummary]) -> SessionSummary | None:

@@ -1,5 +1,6 @@
 """A study sent from one window, answered in another by keys alone, and filed again in the first."""
 
+import shutil
 import threading
 import time
 from dataclasses import replace
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import QLabel
 from elicit_app.gui.elements.painting import Glyph
 from elicit_app.registry import setting_of
 from elicit_app.registry.procedures import BayesSetting
+from elicit_app.session.journal.listing import sessions_folder
 from elicit_app.session.packing import collect, opinions_of, packed, save_answers, stated_opinions, write_pack
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
@@ -153,6 +155,7 @@ def test_a_second_round_is_answered_under_the_name_of_the_first(window, study, p
     second = write_pack(packed(study, setting_of("bayes", purpose="costs"), others), tmp_path / "second")
     drop(window.pages.start, pack)
     assert not on("begin").others.isVisible()
+    assert on("begin").expert.text().startswith("Expert "), "a proposal that does not stay for the second round"
     window.flow.show_start()
     drop(window.pages.start, second)
     page = on("begin")
@@ -171,6 +174,26 @@ def test_a_second_round_is_answered_under_the_name_of_the_first(window, study, p
     page.expert.setText("Ada")
     page.begin.click()
     on("practice")
+
+
+def test_the_own_position_in_the_first_round_is_shown(qtbot, window, study, pack, places, tmp_path, on):
+    for seed, name in enumerate(("Ada", "Ben")):
+        home = tmp_path / name
+        home.mkdir()
+        collect(study, [answered(pack, home, name, seed)])
+    second = write_pack(packed(study, setting_of("bayes", purpose="costs"), opinions_of(study)), tmp_path / "second")
+    here = sessions_folder(open_study(second), places.data)
+    here.mkdir(parents=True)
+    shutil.copy(tmp_path / "Ada" / "a.session.jsonl", here)
+    drop(window.pages.start, second)
+    page = on("begin")
+    assert page.expert.text() == "Ada"
+    plot = page.others.plot
+    qtbot.waitUntil(lambda: ": you " in plot.accessibleDescription() or "; you " in plot.accessibleDescription())
+    page.expert.setText("Eve")
+    assert "you" not in plot.accessibleDescription()
+    page.expert.setText(" ada ")
+    assert "you" in plot.accessibleDescription()
 
 
 def test_who_leaves_while_a_file_is_written_is_told(qtbot, window, study, dialogs, tmp_path, monkeypatch, on):

@@ -35,8 +35,8 @@ def test_the_dashed_line_is_in_the_legend_where_there_is_one(qtbot, rates, named
     qtbot.addWidget(one)
     qtbot.addWidget(beside)
     one.show_rows([PlotRow(rate, "Missed melanoma", "", guess=3.0) for rate in rates], "needless excision")
-    rows = [ExpertRates(WORDS.name, (KNOWN, rate), KNOWN) for rate in rates]
-    beside.show_rows(rows, "needless excision", ("Ada", "Ben"))
+    rows = [ExpertRates(WORDS.name, (KNOWN, rate), ("Ada", "Ben"), KNOWN) for rate in rates]
+    beside.show_rows(rows, "needless excision")
     assert any("estimate" in sign.text for sign in one.legend()) == (KNOWN in rates), "a dot"
     for plot in (one, beside):
         assert ("only bounded" in [sign.text for sign in plot.legend()]) == named
@@ -47,8 +47,8 @@ def test_what_is_only_bounded_is_shown_alike_of_one_expert_and_of_several(qtbot,
     qtbot.addWidget(beside)
     monkeypatch.setattr(beside, "_paint_mark", lambda painter, columns, mark, y: shapes.append(mark.shape))
     beside.resize(700, 300)
-    for pooled, names, below in ((KNOWN, ("A", "B"), ["bar", "dot"]), (None, (), [])):
-        beside.show_rows([ExpertRates(WORDS.name, (KNOWN, BOUNDED), pooled)], "x", names)
+    for pooled, names, below in ((KNOWN, ("A", "B"), ["bar", "dot"]), (None, ("", "you"), [])):
+        beside.show_rows([ExpertRates(WORDS.name, (KNOWN, BOUNDED), names, pooled)], "x")
         shapes.clear()
         beside.grab()
         assert shapes == ["line", "dot", "bound", *below]
