@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
@@ -103,10 +104,24 @@ def require_usual_columns(
     there = f"{file} has no columns y_true and proba_<class>; it has {listed([*first_rows.columns], 8)}."
     if first_rows.fault:
         raise Problem(f"{there} {first_rows.fault}")
-    suggestion = (
-        "--truth COLUMN --columns CLASS=COLUMN,..." if first_rows.guess is None else as_options(first_rows.guess)
-    )
-    raise Problem(f"{there} Say which is which{'' if first_rows.guess is None else '; it seems to be'}: {suggestion}")
+    if first_rows.guess is None:
+        raise Problem(f"{there} Say which is which: --truth COLUMN --columns CLASS=COLUMN,...")
+    more = f"; {_of_readers(readers)}" if (readers := first_rows.likely_readers) else ""
+    raise Problem(f"{there} Say which is which; it seems to be: {as_options(first_rows.guess)}{more}")
+
+
+def notes_on_readers(files: Sequence[Path], options: ColumnOptions) -> list[str]:
+    """Return a note on each file with labels that human readers may have given, if the options name none."""
+    from elicit_app.study.mapping import has_further_columns, read_first_rows
+
+    looked_at = [] if options.predicted else [file for file in dict.fromkeys(files) if has_further_columns(file)]
+    found = [(file, read_first_rows(file).likely_readers) for file in looked_at]
+    return [f"{file.name}: {_of_readers(readers)}." for file, readers in found if readers]
+
+
+def _of_readers(readers: Sequence[ColumnMap]) -> str:
+    options = " ".join(f"--predicted {shlex.quote(one.columns[0])}" for one in readers)
+    return f"{options} would judge, too, what may be labels of human readers"
 
 
 def _pairs(text: str) -> tuple[tuple[str, str], ...]:

@@ -16,6 +16,7 @@ from elicit_app.cli.columns import (
     PredictedOption,
     TruthOption,
     models_in,
+    notes_on_readers,
     require_usual_columns,
 )
 from elicit_app.cli.output import Commands, Force, ForceAll, Questions, TrustedOnly, require_all_new, require_new
@@ -122,7 +123,7 @@ def new(
         population=population,
         purpose=purpose,
     )
-    output.print_notes(made.notes)
+    output.print_notes([*made.notes, *notes_on_readers(files, options)])
     print(f"Made the study “{made.title}” in {folder}: {made.description}, shown per {made.population:,} cases.")
     print(f"Next: elicit open {output.quoted(folder)}")
 
@@ -170,7 +171,7 @@ def change(
         remove=remove or (),
         columns=column_maps,
     )
-    output.print_notes(changed.notes)
+    output.print_notes([*changed.notes, *notes_on_readers(files, options)])
     print(f"“{changed.title}” has {counted(len(changed.models), 'model')}: {', '.join(changed.model_names)}.")
 
 

@@ -91,17 +91,20 @@ class FirstRows:
     @cached_property
     def to_ask(self) -> bool:
         """Whether the meaning of the columns must be asked: names are unusual, or readers stand beside the model."""
-        if not self.fits:
-            return bool(self.values)
-        readers = () if self.guess is None else self.readers(self.guess)
-        return any(self._agrees_with_truth(*one.columns) for one in readers)
+        return bool(self.likely_readers if self.fits else self.values)
 
-    def _agrees_with_truth(self, column: str) -> bool:
+    @property
+    def likely_readers(self) -> tuple[ColumnMap, ...]:
+        """Return those of `readers`, by the apparent meaning, whose labels agree with the truth."""
+        found = () if self.guess is None else self.readers(self.guess)
+        return tuple(one for one in found if self._agrees_with_truth(one))
+
+    def _agrees_with_truth(self, reader: ColumnMap) -> bool:
         """Return whether labels agree with the truth by more than Cohen's kappa of .2, as the sex or a site would not.
 
         Up to .2 agreement is slight (Landis and Koch 1977, Biometrics 33, 159-174).
         """
-        truth, said = ([*map(label_text, self.filled[name])] for name in (TRUTH, column))
+        truth, said = ([*map(label_text, self.filled[name])] for name in (reader.truth, *reader.columns))
         if len(truth) != len(said):
             return True
         true, other = Counter(truth), Counter(said)
@@ -172,6 +175,11 @@ def has_usual_columns(path: Path, *, known_classes: bool = False) -> bool:
     """
     names = [name.strip() for name in open_table(path).columns]
     return _are_usual(names) or (known_classes and hold_labels_alone(names))
+
+
+def has_further_columns(path: Path) -> bool:
+    """Return whether there are columns beside those of the usual names. Raises Problem if the file cannot be read."""
+    return any(name.strip() != TRUTH and class_of_column(name.strip()) is None for name in open_table(path).columns)
 
 
 def hold_labels_alone(names: Collection[str]) -> bool:

@@ -127,6 +127,25 @@ def test_what_is_proposed_for_a_file_scores_it(run_line, tmp_path):
     run_line(f"metric export m.metric.json --out n.md {proposed}", code=2)
 
 
+def test_labels_that_may_be_of_a_reader_are_pointed_out_where_no_option_names_them(run_line, tmp_path):
+    text = "x,x,0.9,0.1,x\nx,x,0.4,0.6,y\ny,y,0.2,0.8,y\ny,y,0.6,0.4,x\nx,y,0.7,0.3,x\ny,y,0.1,0.9,y\n"
+    (tmp_path / "m.csv").write_text(f"y_true,Dr. A,proba_x,proba_y,chosen\n{text}")
+    note = f"m.csv: {DR_A.replace(chr(34), chr(39))} would judge, too, what may be labels of human readers."
+    run_line("study new one m.csv")
+    assert note in run_line.messages[-1]
+    run_line(f"study new two m.csv {DR_A}")
+    assert "would judge" not in run_line.messages[-1]
+    shutil.copy(tmp_path / "m.csv", tmp_path / "other.csv")
+    run_line("study change one --add other.csv")
+    assert note.replace("m.csv", "other.csv") in run_line.messages[-1]
+    (tmp_path / "odd.csv").write_text(f"finding,Dr. A,p x,p y,chosen\n{text}")
+    run_line("study new three odd.csv", code=1)
+    assert "it seems to be: --truth finding --columns 'x=p x,y=p y'; --predicted 'Dr. A' would" in run_line.messages[-1]
+    (tmp_path / "ids.csv").write_text("y_true,case_id,proba_x,proba_y\nx,1,0.9,0.1\ny,2,0.2,0.8\n")
+    run_line("study new four ids.csv")
+    assert "would judge" not in run_line.messages[-1]
+
+
 def test_a_reader_is_scored_beside_a_model_and_need_not_say_every_class(run_line, tmp_path):
     METRIC.save(tmp_path / "m.metric.json")
     (tmp_path / "m.csv").write_text("y_true,Dr. A,proba_x,proba_y\nx,x,0.9,0.1\nx,x,0.4,0.6\ny,x,0.2,0.8\n")
