@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
 from elicit_app.study.checking import SUM_RANGE, Batch, RowCheck, require_comparable
-from elicit_app.study.identity import PERSON, case_column, person_column, tell_cases
+from elicit_app.study.identity import PERSON, case_column, numbered, person_column, tell_cases
 from elicit_app.study.mapping import MappedTable, hold_labels_alone
 from elicit_app.study.model import MOST_CLASSES, ColumnMap, Predictions, Study
 from elicit_app.study.parquet import BATCH_ROWS
@@ -98,6 +98,14 @@ class PredictionsFile:
         identities = (position for position in (self.people, self.cases) if position is not None)
         return self.table.frames((*self.positions, *identities), self.start, self.stop)
 
+    def first_cases(self, most: int) -> NDArray[np.int64] | None:
+        """Return a number for the case of each of the first rows, `most` of them; None if no column names every one."""
+        if self.cases is None:
+            return None
+        frames = self.table.frames((self.cases,), self.start, self.start + most)
+        found = np.concatenate([numbered(frame.to_series(), np.arange(frame.height)) for frame in frames])
+        return found if tell_cases(found) else None
+
     def has_numbers_for(self, classes: Sequence[str]) -> bool:
         """Return whether the file numbers these classes 0..k-1, because an NPZ file need not name them."""
         return len(classes) == len(self.classes) and set(self.classes) == set(_numbered(len(classes)))
@@ -147,8 +155,8 @@ def open_predictions(
     if classes and columns is None and hold_labels_alone([name.strip() for name in table.columns]):
         columns = ColumnMap(TRUTH, tuple(classes), (PREDICTED,), "labels")
     if classes and columns is not None and columns.kind == "labels":
-        numbered = numbers_only(_first_labels(table, columns), classes)
-        columns = replace(columns, classes=_numbered(len(classes)) if numbered else tuple(classes))
+        by_number = numbers_only(_first_labels(table, columns), classes)
+        columns = replace(columns, classes=_numbered(len(classes)) if by_number else tuple(classes))
     used = () if columns is None else (columns.truth, *columns.columns)
     others = [name.strip() if name.strip() not in used and name not in table.nested else "" for name in table.columns]
     weights = weight_column(others)

@@ -31,6 +31,7 @@ Advance = Callable[[int], None]
 
 _SAME_PREVALENCE = 1e-9
 _FAR_PREVALENCE = 0.1  # of a class, from that of the metric file: its numbers may be those of the other class
+_FIRST_CASES = 50_000  # of a file, by whose names its order is compared with that of another
 _KEPT = 4_000_000  # probabilities, 32 MB: so few are not read again where the policies change
 
 
@@ -42,9 +43,9 @@ class Piece(NamedTuple):
     stop: int | None = None
     columns: ColumnMap | None = None
 
-    def opened(self, classes: Sequence[str]) -> PredictionsFile:
+    def opened(self, classes: Sequence[str], *, by_case: bool = False) -> PredictionsFile:
         """Return the opened file; see `open_predictions`."""
-        file = open_predictions(self.path, columns=self.columns, classes=classes)
+        file = open_predictions(self.path, columns=self.columns, classes=classes, by_case=by_case)
         return replace(file, start=self.start, stop=self.stop)
 
 
@@ -295,19 +296,29 @@ def require_same_cases(models: Sequence[ModelRows], tally: RowsTally) -> None:
     metric = tally.metric
     for rows, model in zip(models, tally.models, strict=True):
         require_comparable(rows.pieces[0].path, metric.classes, model.labels)
-    (first, labels), *others = ((rows.name, model.labels) for rows, model in zip(models, tally.models, strict=True))
-    for name, found in others:
+    (first, labels), *others = ((rows, model.labels) for rows, model in zip(models, tally.models, strict=True))
+    for other, found in others:
         fault = remedy = ""
         if found.sum() != labels.sum():
-            fault = f"{name} has {found.sum():,} rows, {first} has {labels.sum():,}"
+            fault = f"{other.name} has {found.sum():,} rows, {first.name} has {labels.sum():,}"
         elif (found != labels).any():
             at = int((found != labels).argmax())
-            fault = f"{name} has {found[at]:,} cases of “{metric.classes[at]}”, {first} has {labels[at]:,}"
-        elif not tally.same_labels:
-            fault = f"{name} has the true labels of {first}, but in another order"
+            fault = f"{other.name} has {found[at]:,} cases of “{metric.classes[at]}”, {first.name} has {labels[at]:,}"
+        elif not tally.same_labels or _in_other_order(first.pieces[0], other.pieces[0], metric.classes):
+            what = "names the cases" if tally.same_labels else "has the true labels"
+            fault = f"{other.name} {what} of {first.name}, but in another order"
             remedy = " A study puts files in one order by a column like case_id."
         if fault:
             raise Problem(f"{fault}: files of one call must list the same cases in the same order.{remedy}")
+
+
+def _in_other_order(one: Piece, other: Piece, classes: Sequence[str]) -> bool:
+    """Return whether columns that name the cases place some of the first ones in different rows."""
+    here, there = (piece.opened(classes, by_case=True).first_cases(_FIRST_CASES) for piece in (one, other))
+    if here is None or there is None:
+        return False
+    _, rows, others = np.intersect1d(here, there, assume_unique=True, return_indices=True)
+    return not np.array_equal(rows, others)
 
 
 @dataclass(frozen=True, eq=False)

@@ -180,6 +180,31 @@ def test_models_of_other_cases_are_not_compared(tmp_path, other, expected):
         tally_models(models, metric())
 
 
+@pytest.mark.parametrize(
+    ("ids", "is_other_order"),
+    [
+        ("1 2 3", False),
+        ("2 1 3", True),
+        ("2.0 1 3", True),  # numbers as another program writes them
+        ("7 8 9", False),  # other names for the cases
+        ("2 1 1", False),  # no names of single cases
+        ("2 1 ", False),
+    ],
+)
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_models_that_name_the_same_cases_in_another_order_are_not_compared(tmp_path, ids, is_other_order, ending):
+    for name, own in (("a", "1 2 3"), ("b", ids)):
+        frame = pl.DataFrame({"y_true": ["red", "red", "yellow"], "case_id": own.split(" "), "proba_red": [1, 1, 0]})
+        frame = frame.with_columns(proba_yellow=pl.Series([0, 0, 1]), proba_green=pl.Series([0, 0, 0]))
+        (frame.write_csv if ending == "csv" else frame.write_parquet)(tmp_path / f"{name}.{ending}")
+    models = rows_of(tmp_path / f"a.{ending}", tmp_path / f"b.{ending}")
+    if not is_other_order:
+        tally_models(models, metric())
+        return
+    with pytest.raises(Problem, match=r"^b\..* names the cases of a\..*, but in another order: .* A study puts files in one"):
+        tally_models(models, metric())
+
+
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 100))
 def test_files_of_any_format_and_column_order_give_the_same_figures(tmp_path, seed):
