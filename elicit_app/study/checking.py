@@ -66,8 +66,9 @@ class Batch:
 class Faults:
     """Collects faults in the order of `Kind`, and true labels without a column."""
 
-    def __init__(self, remedy_of_unknown: str = "") -> None:
-        self._remedy_of_unknown = remedy_of_unknown
+    def __init__(self, table: Table) -> None:
+        self._remedy_of_unknown = table.remedy_of_unknown
+        self._remedies = REMEDIES | ({"cell": table.remedy_of_empty} if table.remedy_of_empty else {})
         self._first: dict[Kind, str] = {}
         self._rows: Counter[Kind] = Counter()
         self._unknown: Counter[str] = Counter()
@@ -86,7 +87,7 @@ class Faults:
 
     def findings(self) -> tuple[Finding, ...]:
         """Return all faults to correct."""
-        found = [Finding(self._message(kind), REMEDIES[kind]) for kind in REMEDIES if kind in self._first]
+        found = [Finding(self._message(kind), remedy) for kind, remedy in self._remedies.items() if kind in self._first]
         if self._unknown:
             labels = sorted(self._unknown)
             has = counted(self._unknown.total(), "row has", "rows have")
@@ -122,7 +123,7 @@ class RowCheck:
         self._seen = first_row
         self._classes = classes
         self._index = ClassIndex(classes)
-        self._faults = Faults(table.remedy_of_unknown)
+        self._faults = Faults(table)
         self.rescaled = 0
 
     def batches(self, frames: Iterable[pl.DataFrame]) -> Iterator[Batch]:

@@ -298,7 +298,8 @@ def _what_is_missing(first: Predictions, file: Path, read: ReadPredictions) -> s
     lacks = (
         f" By the column {read.case_column}, {file.name} lacks {counted(len(missing), 'case')} of it, first that of row"
     )
-    return f"{lacks} {missing[0] + 1}." if len(missing) else ""
+    remedy = "Where some cases were not read, leave them out of every file."
+    return f"{lacks} {missing[0] + 1}. {remedy}" if len(missing) else ""
 
 
 def _description(classes: Sequence[str], n_models: int) -> str:

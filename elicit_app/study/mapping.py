@@ -348,6 +348,12 @@ def require_usable(columns: ColumnMap) -> None:
         raise Problem(f"{counted(len(columns.columns), 'column')} named where {what} is needed.")
 
 
+_REMEDY_OF_NO_LABEL = (
+    "Write a label in every row, or leave cases that were not read out of every file: models and readers are compared "
+    "on the same cases."
+)
+
+
 class MappedTable(Table):
     """A table with the usual names, `y_true` and `proba_<class>`; see `tables.Table`.
 
@@ -361,6 +367,7 @@ class MappedTable(Table):
         require_usable(columns)
         self._table, self._map, self._n_identities = table, columns, len(identities)
         self.path, self.rows, self.blank_lines = table.path, table.rows, table.blank_lines
+        self.remedy_of_empty = _REMEDY_OF_NO_LABEL if columns.kind == "labels" else ""
         self.columns = (TRUTH, *(PROBABILITY + name for name in columns.classes))
         names = [name.strip() for name in table.columns]
         missing = [name for name in (columns.truth, *columns.columns) if name not in names]

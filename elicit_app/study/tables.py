@@ -71,6 +71,7 @@ class Table(Protocol):
     nested: Sequence[str] = ()  # columns whose cells are lists, structures or bytes, as of pictures
     blank_lines: bool = False  # whether rows without any value are blank lines, which are skipped
     remedy_of_unknown: str = ""  # what to do about a true label without a column, if it is not to add the column
+    remedy_of_empty: str = ""  # what to do about an empty cell, if it is not to write a probability
 
     def frames(self, wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
         """Yield frames of the columns at the positions `wanted`, in that order, for the rows from `start` to `stop`.
