@@ -17,6 +17,8 @@ if its cases were independent.
   P(best)            mean probability that the recommended policy is the best, and how often it was; also of the
                      results that are as sure as a bracket says
   loss               what perfect knowledge of the cases would save, as said and as found, in percent of the cost
+  luck               how much more the recommended policy costs than it seems, having been chosen as the cheapest, as
+                     said and as found, in percent of the cost
   recalibrating      what the recalibrated policies save, in percent of the cost of what would be recommended without
   correcting         with --stated: the same of those that correct probabilities for the shares
   further            with --further: what as many further cases as the advice names save, in percent of the cost: as
@@ -75,6 +77,8 @@ class Figures(NamedTuple):
     said: float  # what perfect knowledge of the cases would save
     loss: float
     cost: float
+    seems: float  # what the sample says that it costs
+    luck: float  # how much more it probably costs, as said
     uncorrected: float  # cost of what would be recommended without corrected policies
     unrecalibrated: float  # likewise
     # what further cases save: as said, as found with the same policies, and with models recalibrated by them
@@ -150,6 +154,8 @@ class Sampling:
             said=unit * judgement.information.of_cases,
             loss=cost - min(true.values()),
             cost=cost,
+            seems=unit * best.cost_per_population,
+            luck=unit * judgement.optimism,
             uncorrected=true[judgement.among(lambda policy: policy.correction is None).best.policy],
             unrecalibrated=true[judgement.among(lambda policy: not policy.recalibrated).best.policy],
         )
@@ -196,11 +202,12 @@ def main() -> None:
             f"{per_class:4d} of each class, {len(of_data)} data sets{by}: cost {mean[0]:.3f} (se {error[0]:.3f}), "
             f"difference {mean[1]:.3f} (se {error[1]:.3f}), P(best) said {mean[2]:.3f}, was {mean[3]:.3f} "
             f"(se {error[3]:.3f}), loss said {mean[4]:.1f} %, found {mean[5]:.1f} % (se {error[5]:.1f}), "
-            f"recalibrating {mean[6]:.1f} % (se {error[6]:.1f})"
-            + (f", correcting {mean[7]:.1f} % (se {error[7]:.1f})" if options.stated else "")
+            f"luck said {mean[6]:.1f} %, found {mean[7]:.1f} % (se {error[7]:.1f}), "
+            f"recalibrating {mean[8]:.1f} % (se {error[8]:.1f})"
+            + (f", correcting {mean[9]:.1f} % (se {error[9]:.1f})" if options.stated else "")
             + (
-                f", further said {mean[8]:.1f} %, found {mean[9]:.1f} % (se {error[9]:.1f}), "
-                f"recalibrated {mean[10]:.1f} % (se {error[10]:.1f})"
+                f", further said {mean[10]:.1f} %, found {mean[11]:.1f} % (se {error[11]:.1f}), "
+                f"recalibrated {mean[12]:.1f} % (se {error[12]:.1f})"
                 if options.further
                 else ""
             ),
@@ -210,14 +217,15 @@ def main() -> None:
 
 
 def shares_of_cost(runs: list[Figures]) -> list[float]:
-    """Return P(best), how often it was, and in percent: loss said and found, savings of policies and further cases."""
+    """Return P(best), how often it was, and in percent loss and luck, said and found, then what each thing saves."""
     mean = Figures(*(np.mean([getattr(one, name) for one in runs]) for name in Figures._fields[:-1]))
     savings = [1 - mean.cost / without for without in (mean.unrecalibrated, mean.uncorrected)]
     named = [one for one in runs if not np.isnan(one.further[0])]
     further: list[float] = []
     if named:
         further = list(np.mean([one.further for one in named], axis=0) / np.mean([one.cost for one in named]))
-    in_percent = [mean.said / mean.cost, mean.loss / mean.cost, *savings, *further]
+    luck = [mean.luck / mean.cost, 1 - mean.seems / mean.cost]
+    in_percent = [mean.said / mean.cost, mean.loss / mean.cost, *luck, *savings, *further]
     return [mean.probability, mean.is_best, *(100 * share for share in in_percent)]
 
 

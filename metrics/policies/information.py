@@ -12,6 +12,9 @@ behind the draws, the preposterior distribution of the mean is that of the draws
 sqrt(n / (n_0 + n)), and the remaining interval narrows by sqrt(n_0 / (n_0 + n)). This assumes that further answers are
 as informative as those so far. What deciding anew saves is quadratic in the change of the values, so n more answers
 bring n / (n_0 + n) of it. Costs are on one scale over all draws.
+
+The cheapest of several policies owes its place partly to luck, so that it seems cheaper than it is (J. Smith and R.
+Winkler, "The optimizer's curse", Management Science 52, 2006).
 """
 
 from __future__ import annotations
@@ -130,6 +133,25 @@ def information(
     found = Information(loss, of_values, of_cases, further, "decide", "", tuple(more), doubted)
     kind, advice = _advice(found, float(both[:, 0].mean()), words, of_people)
     return replace(found, kind=kind, advice=advice)
+
+
+def optimism(estimate: Floats, draws: Floats) -> float:
+    """Return how much more the cheapest policy probably costs than its estimate says, because it was chosen for it.
+
+    If one half of the cases chooses and the other half judges, the two differ from all cases by about plus and minus
+    what a draw does. With all cases the differences are smaller by a factor of the square root of 2.
+
+    Parameters
+    ----------
+    estimate : ndarray of shape (p,)
+        Costs of the policies by all cases.
+    draws : ndarray of shape (b, p)
+        Draws of these costs with the uncertainty of the cases alone.
+    """
+    deviations = draws - estimate
+    lucky = (deviations * sign for sign in (1, -1))
+    chosen = [np.take_along_axis(one, (estimate + one).argmin(axis=1)[:, None], axis=1) for one in lucky]
+    return float(-math.sqrt(2) * np.mean(chosen))
 
 
 def _expected_loss(draws: Floats) -> float:

@@ -17,7 +17,7 @@ from metrics.inputs.arguments import Floats
 from metrics.measures.costs import EQUAL_COST
 from metrics.policies.cases import People, Policy
 from metrics.policies.costs import Unshown
-from metrics.policies.information import Information, information
+from metrics.policies.information import Information, information, optimism
 from metrics.text import counted, probability
 
 FEW_OF_CLASS = 40  # with fewer cases, the bootstrap, which knows only mistakes that happened, is too sure
@@ -218,6 +218,17 @@ class Ranking:
     def too_few(self) -> TooFewCases | None:
         """Return the class with too few cases to be as sure as the draws are; None if there is none."""
         return few_cases(self.policies, self.prevalence, self.people is not None) if self.n_draws else None
+
+    @cached_property
+    def optimism(self) -> float:
+        """Return how much more the recommended policy probably costs per population than `cost_per_population` says.
+
+        It was chosen because it seemed the cheapest; see `metrics.policies.information.optimism`. 0 without draws, and
+        for a policy without a model.
+        """
+        if not self.n_draws or self.best.policy.model is None:
+            return 0.0
+        return optimism(self.drawn.estimate, self.drawn.cases)
 
     @property
     def unit_name(self) -> str:

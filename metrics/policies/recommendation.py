@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _HARDLY = 3.0
 # Below this probability, the bare recommendation would claim too much.
 UNSURE = 0.5
+# From this share of the cost on, what the choice of the cheapest hides is told.
+_SEEMS = 0.05
 
 
 @dataclass(frozen=True)
@@ -205,7 +207,18 @@ def _sureness(ranking: Ranking) -> str:
     if ranking.best.policy.model is not None:
         tied = [one for one in ranking.policies[1:] if one.rank == 1 and one.policy.model is None]
         sentences += [f"It may do no better than {_alternative(tied[0], ranking.words)}."] if tied else []
-    return " ".join(sentences)
+    return " ".join([*sentences, *_optimism(ranking)])
+
+
+def _optimism(ranking: Ranking) -> list[str]:
+    """Return that the first was chosen for its luck, too, as a sentence; none if that is little."""
+    cost = ranking.best.cost_per_population
+    share = ranking.optimism / cost if cost > 0 else 0.0
+    if share < _SEEMS:
+        return []
+    more = "twice as much or more" if share > 1 else f"about {100 * share:.0f} % more"
+    seems = f"The cheapest of {len(ranking.policies)} seems cheaper than it is"
+    return [f"{seems}: for other {ranking.words.cases}, expect it to cost {more}."]
 
 
 def _whose(ranking: Ranking) -> str:

@@ -55,7 +55,10 @@ def test_a_model_with_a_threshold(breast_cancer_cases):
         "Per 1,000 cases: 504 fewer needless biopsies and 25 more missed cancers than by calling every case malignant."
     )
     assert said.sureness.startswith("85 % sure that nothing in the list is better.")
-    assert said.sureness.endswith("The doubt comes from the 569 cases; that from the answers is unknown.")
+    assert said.sureness.endswith(
+        "The doubt comes from the 569 cases; that from the answers is unknown. The cheapest of 6 seems cheaper than it "
+        "is: for other cases, expect it to cost about 7 % more."
+    )
 
 
 def test_no_model_does_better():
