@@ -90,13 +90,14 @@ def notes_on(models: Sequence[ModelPolicies]) -> tuple[str, ...]:
         give, decide = ("gives", "it decides") if len(labels) == 1 else ("give", "they decide")
         text = f"{series(labels)} {give} labels without probabilities: these costs cannot change what {decide}"
         notes.append(f"{text}, and MPCS treats every label as certain.")
-    for model in models:
-        if model.calibration.recalibration is not None:
-            points = two_digits(100 * model.calibration.recalibration.distance)
-            notes.append(
-                f"The probabilities of {model.name} are badly calibrated, {points} points off on average: deciding "
-                "with these costs relies on them. Recalibrated (cross-fitted) they are one more policy."
-            )
+    badly = {model.name: found.distance for model in models if (found := model.calibration.recalibration) is not None}
+    if badly:
+        ends = dict.fromkeys(two_digits(100 * end(badly.values())) for end in (min, max))
+        notes.append(
+            f"The probabilities of {series([*badly])} are badly calibrated, {' to '.join(ends)} points off on average: "
+            "deciding with these costs relies on them. Recalibrated (cross-fitted) they are one more policy"
+            f"{' each' if len(badly) > 1 else ''}."
+        )
     return tuple(notes)
 
 

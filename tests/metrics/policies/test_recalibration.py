@@ -1,5 +1,7 @@
 """Recalibration: what is well calibrated is left alone, what is not is put right, and no case judges itself."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -156,6 +158,10 @@ def test_a_recalibrated_policy_is_offered_and_is_cheaper():
     assert right.cost_per_population < raw.cost_per_population
     assert any("badly calibrated" in note for note in judgement.notes)
     assert right.threshold == raw.threshold
+    both = judge(metric, np.array(["no", "yes"])[true], {"m": proba, "n": cases(5, 3_000, 2, sharpness=3.0)[1]})
+    (note,) = [note for note in both.notes if "badly calibrated" in note]
+    assert re.match(r"The probabilities of m and n are badly calibrated, \S+ to \S+ points off on average: ", note)
+    assert note.endswith("they are one more policy each.")
     fine = judge(metric, np.array(["no", "yes"])[true], {"m": cases(5, 3_000, 2)[1]})
     assert not any(one.policy.recalibrated for one in fine.policies)
 
