@@ -66,10 +66,7 @@ class PolicyTable(Painted, QLabel):
 
     def show_policies(self, texts: PolicyTexts) -> None:
         self._texts = texts
-        cost = min((row.judged.cost_per_population for row in texts.rows), default=0.0)
-        self._axis = LinearAxis.of_differences(
-            ((row.judged.difference_to_best, row.judged.difference_interval) for row in texts.rows), cost
-        )
+        self._set_axis()
         annotate(
             self,
             name=f"What one can do, by its cost per {texts.per} in {texts.unit}",
@@ -80,8 +77,16 @@ class PolicyTable(Painted, QLabel):
 
     def show_all(self, everything: bool) -> None:
         self._all = everything
+        self._set_axis()
         self.updateGeometry()
         self.update()
+
+    def _set_axis(self) -> None:
+        judged = [row.judged for row in self.rows]
+        cost = min((one.cost_per_population for one in judged), default=0.0)
+        self._axis = LinearAxis.of_differences(
+            ((one.difference_to_best, one.difference_interval) for one in judged), cost
+        )
 
     @property
     def folded(self) -> int:

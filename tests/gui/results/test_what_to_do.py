@@ -20,6 +20,7 @@ from elicit_app.session.policy_words import policy_texts
 from elicit_app.session.result import result_view, scenarios_of
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
+from metrics import ElicitedMetric, judge
 from metrics.drawing import LinearAxis
 from metrics.elicited.metric_parts import CHOICE_SETTLED
 from metrics.text import total_cost
@@ -163,6 +164,22 @@ def test_what_is_far_dearer_does_not_squeeze_the_axis(view):
     assert axis == around(judged)
     assert axis.low <= 0 <= axis.high < far.difference_to_best
     assert all(axis.low <= one.difference_to_best <= axis.high for one in judged if one.rank == 1)
+
+
+def test_policies_that_are_folded_away_do_not_squeeze_the_axis(qtbot):
+    metric, true = ElicitedMetric.from_cost_matrix(["ill", "well"], [[0, 9], [1, 0]]), np.arange(300) % 3 == 0
+    rng = np.random.default_rng(2)
+    chances = [1 / (1 + np.exp(-(3.0 * np.where(true, 1, -1) + rng.normal(0, 2.5, 300)))) for _ in range(6)]
+    given = {f"m{at}": np.column_stack([ill, 1 - ill]) for at, ill in enumerate(chances)}
+    texts = policy_texts(judge(metric, np.where(true, "ill", "well"), given, draws=400))
+    table, ends = PolicyTable(), []
+    qtbot.addWidget(table)
+    table.show_policies(texts)
+    for everything in (False, True):
+        table.show_all(everything)
+        ends.append(table._axis.high)
+    assert table.folded > 4
+    assert ends[0] < 0.8 * ends[1], "the dearest have no row"
 
 
 def test_a_long_unit_stands_on_two_lines(qtbot, view):
