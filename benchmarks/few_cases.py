@@ -12,6 +12,8 @@ With --people M the cases of a sample are of people with M cases each, neighbour
 of the first principal component of all models' log probabilities. Each sample is judged twice: drawn by person, and as
 if its cases were independent.
 
+With --copies N each model comes N more times, with standard normal noise on its log-probabilities.
+
   cost, difference   share of policies that use a model whose 90 % range holds the true cost, or the true difference to
                      the recommended policy
   P(best)            mean probability that the recommended policy is the best, and how often it was; also of the
@@ -28,6 +30,7 @@ if its cases were independent.
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from itertools import pairwise, product
 from pathlib import Path
 from typing import NamedTuple
@@ -35,6 +38,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from policies import Data, bundled, of_folder, of_sklearn
+from scipy.special import softmax
 
 from metrics import ElicitedMetric
 from metrics.policies.cases import Policy
@@ -67,6 +71,16 @@ def people_of(data: Data, each: int) -> list[NDArray[np.int64]]:
         whole = len(rows) // each * each
         found.append(rows[np.argsort(along[rows], kind="stable")][:whole].reshape(-1, each))
     return found
+
+
+def with_copies(data: Data, copies: int, seed: int) -> Data:
+    """Return a data set with noisy copies of its models."""
+    rng, models = np.random.default_rng((seed, copies)), dict(data.models)
+    for name, proba in data.models.items():
+        for number in range(copies):
+            noisy = np.log(np.maximum(proba, 1e-9)) + rng.standard_normal(proba.shape)
+            models[f"{name} {number}"] = softmax(noisy, axis=1)
+    return replace(data, models=models)
 
 
 class Figures(NamedTuple):
@@ -182,11 +196,13 @@ def main() -> None:
     more.add_argument("--stated", action="store_true", help="judge at another, stated prevalence")
     more.add_argument("--people", type=int, default=0, metavar="M", help="cases are of people with M each")
     more.add_argument("--further", action="store_true", help="collect as many more cases as the advice says")
+    parser.add_argument("--copies", type=int, default=0, metavar="N", help="noisy copies of each model")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     folder = of_folder(options.data) if options.data.is_dir() else []
     all_data = [data for data in (*folder, *bundled(), *of_sklearn()) if len(data.true) >= FEWEST]
+    all_data = [with_copies(data, options.copies, options.seed) for data in all_data]
     for per_class, by_person in product(options.per_class, [True, False] if options.people else [False]):
         of_data, everything = [], []
         for place, data in enumerate(all_data):

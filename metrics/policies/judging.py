@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -22,8 +22,16 @@ from metrics.policies.costs import PolicyCosts, UnitCosts, Unshown, policy_costs
 from metrics.policies.deciding_anew import enough_draws, savings_of_deciding_anew
 from metrics.policies.judgement import Judgement
 from metrics.policies.ranking import FEW_OF_CLASS, CostDraws, JudgedPolicy, Threshold, compared, few_cases
-from metrics.policies.recalibration import UNKNOWN, Calibration, RowSample, calibration, correction_for, sample_of
-from metrics.text import counted, series, two_digits
+from metrics.policies.recalibration import (
+    UNKNOWN,
+    Calibration,
+    Recalibration,
+    RowSample,
+    calibration,
+    correction_for,
+    sample_of,
+)
+from metrics.text import counted, series, threshold_text, two_digits
 
 DEFAULT_POPULATION = 1_000
 _FEWEST_DRAWS = 100  # with fewer, neither a range nor "more than 99 %" can be read off them
@@ -112,6 +120,7 @@ class Judge:
     notes: tuple[str, ...] = ()  # passed on to the judgement
     # shape (s, k, p): `savings_of_deciding_anew` for the first s draws; None without draws of the costs
     anew: Floats | None = None
+    recalibrations: Mapping[str, Recalibration] = field(default_factory=dict)  # of badly calibrated models, by name
 
     @classmethod
     def of(
@@ -133,7 +142,8 @@ class Judge:
         `table` and `columns` are as in `policy_costs`, as are the draws, by default `usual_draws`; a metric without
         posterior draws contributes no uncertainty. The population is by default that of the metric, otherwise 1,000;
         the words are by default those of the metric, otherwise the names of the classes. The notes are passed on to the
-        judgement. The samples are rows of each model, from which it is known what deciding anew would save.
+        judgement. The samples are rows of each model, from which it is known what deciding anew would save, and how a
+        badly calibrated one is recalibrated.
         """
         draws = usual_draws(len(metric.classes)) if draws is None else draws
         others = always(metric.classes)
@@ -154,7 +164,10 @@ class Judge:
             notes = (*notes, "The doubt from the cases is computed from 512 groups of cases per class, dealt in turn.")
         if population is None:
             population = metric.population or DEFAULT_POPULATION
-        return cls(metric, costs, population, words, notes, _savings_of_deciding_anew(costs, samples))
+        anew = _savings_of_deciding_anew(costs, samples)
+        found = {model.name: model.calibration.recalibration for model, _ in samples}
+        recalibrations = {name: one for name, one in found.items() if one is not None}
+        return cls(metric, costs, population, words, notes, anew, recalibrations)
 
     @classmethod
     def of_models(
@@ -220,10 +233,26 @@ class Judge:
             n_draws=draws,
             grouped=costs.grouped,
             people=costs.people,
-            notes=(*self.notes, *([_TOO_SURE] if few else []), *self._notes_at(own)),
+            notes=(
+                *self.notes,
+                *self._how_to_recalibrate(fields["policies"][0]),
+                *([_TOO_SURE] if few else []),
+                *self._notes_at(own),
+            ),
             model_names=tuple(dict.fromkeys(one.model for one in costs.policies if one.model is not None)),
             **fields,
         )
+
+    def _how_to_recalibrate(self, best: JudgedPolicy) -> tuple[str, ...]:
+        """Return how the first policy's probabilities are recalibrated, so that it can be put to use."""
+        right = self.recalibrations.get(best.policy.model or "") if best.policy.recalibrated else None
+        if right is None:
+            return ()
+        if best.threshold is None:
+            return (right.in_words(str(best.policy.model), self.words.classes),)
+        own = right.before(best.threshold.value, self.costs.unit_costs.unit[1])
+        here, there = threshold_text(own), threshold_text(best.threshold.value)
+        return (f"{best.policy.model} itself says {here} where it says {there} once recalibrated.",)
 
     def _drawn(self, own: Floats, shares: Floats) -> CostDraws:
         """Return the costs per population at the shares `own`, (k,), with draws at the drawn `shares`, (b, k)."""

@@ -10,6 +10,7 @@ its own calibration. Where several cases are of one person, people are dealt to 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from metrics.measures.costs import corrected, times_as_common
 FOLDS = 5
 MOST_ROWS = 20_000
 _FEWEST = 40  # rows, or people
+_MOST_IN_WORDS = 6  # classes whose numbers a sentence can hold
 _SMALLEST = 1e-9
 # Equivalent to ten cases that agree with the model's own probabilities.
 _RIDGE = 10.0
@@ -63,6 +65,41 @@ class Recalibration:
         """
         folds = (numbers if people is None or not self.by_person else people) % FOLDS
         return _softmax(self.slope[folds] * _logarithms(y_proba) + self.bias[folds])
+
+    @property
+    def for_others(self) -> tuple[Floats, Floats]:
+        """Return the slopes and biases, each of shape (k,), for cases of no fold: the means over the folds."""
+        return self.slope.mean(axis=0), self.bias.mean(axis=0)
+
+    def before(self, threshold: float, positive: int) -> float:
+        """Return the probability of the positive of two classes that becomes `threshold` for cases of no fold."""
+        require("scipy")
+        from scipy.optimize import brentq
+        from scipy.special import expit, logit
+
+        slope, bias = self.for_others
+
+        def beyond(log_odds: float) -> float:
+            logs = np.log(expit(np.where(np.arange(2) == positive, log_odds, -log_odds)))
+            scores = slope * logs + bias
+            return float(scores[positive] - scores[1 - positive] - logit(threshold))
+
+        furthest = -math.log(_SMALLEST)
+        if beyond(-furthest) >= 0 or beyond(furthest) <= 0:
+            return 0.0 if beyond(-furthest) >= 0 else 1.0
+        return float(expit(brentq(beyond, -furthest, furthest)))
+
+    def in_words(self, model: str, classes: Sequence[str]) -> str:
+        """Return how the probabilities of a model are recalibrated for cases of no fold, as a sentence."""
+        if len(classes) > _MOST_IN_WORDS:
+            what = "fit vector scaling to these cases: softmax(a log p + b), with a slope a and a bias b for each class"
+            return f"To recalibrate {model}, {what}."
+        signs = {True: "+", False: "\N{MINUS SIGN}"}
+        maps = [
+            f"{name} × {slope:.2f} {signs[bias >= 0]} {abs(bias):.2f}"
+            for name, slope, bias in zip(classes, *self.for_others, strict=True)
+        ]
+        return f"To recalibrate {model}, take the softmax of its log-probabilities after {', '.join(maps)}."
 
 
 @dataclass(frozen=True)

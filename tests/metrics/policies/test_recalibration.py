@@ -150,6 +150,52 @@ def test_copies_of_cases_are_no_evidence_and_nobodys_cases_help_to_judge_each_ot
     np.testing.assert_array_equal(before[own], later[own])
 
 
+@settings(max_examples=30, deadline=None)
+@given(
+    slope=st.lists(st.floats(0.2, 4.0), min_size=2, max_size=2),
+    bias=st.lists(st.floats(-3.0, 3.0), min_size=2, max_size=2),
+    threshold=st.floats(0.01, 0.99),
+    positive=st.integers(0, 1),
+)
+def test_the_threshold_before_recalibration_is_the_one_that_becomes_it(slope, bias, threshold, positive):
+    shares = np.array([0.5, 1.5])[:, None]  # two folds, whose means these are
+    maps = Recalibration(shares * slope, shares * bias, 0.1, 0.01, 0.1)
+    own = maps.before(threshold, positive)
+    proba = np.where(np.arange(2) == positive, own, 1 - own)
+    scores = np.array(slope) * np.log(np.maximum(proba, 1e-9)) + bias
+    found = np.exp(scores[positive] - logsumexp(scores))
+    if 0 < own < 1:
+        assert found == pytest.approx(threshold, rel=1e-5)
+    else:
+        assert (own < 0.5) == (found >= threshold - 1e-4)
+
+
+@pytest.mark.parametrize("k", [2, 3, 7])
+def test_it_is_told_how_the_recommended_model_is_recalibrated(k):
+    names = [f"c{at}" for at in range(k)]
+    true, proba = cases(5, 4_000, k, sharpness=4.0)
+    costs = 1.0 - np.eye(k)
+    costs[-1] *= 8
+    judgement = judge(ElicitedMetric.from_cost_matrix(names, costs), np.array(names)[true], {"m": proba}, draws=200)
+    assert judgement.best.policy.recalibrated
+    told = [note for note in judgement.notes if "once recalibrated" in note or note.startswith("To recalibrate m, ")]
+    assert len(told) == 1
+    if k == 7:
+        assert "fit vector scaling to these cases" in told[0]
+        return
+    if k == 2:
+        own = float(re.match(r"m itself says (\S+) % where it says 11 % once recalibrated", told[0])[1]) / 100
+        decided = (proba[:, 1] >= own).astype(int)
+    else:
+        numbers = re.findall(r"c\d × (\S+) ([+\N{MINUS SIGN}]) (\d\.\d\d)", told[0])
+        slope, bias = np.array([(float(a), float(b) * (1 if sign == "+" else -1)) for a, sign, b in numbers]).T
+        scores = slope * np.log(np.maximum(proba, 1e-9)) + bias
+        shares = np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
+        decided = (shares @ costs).argmin(axis=1)
+    cost = judgement.population * costs[true, decided].mean() / costs[judgement.unit]
+    assert cost == pytest.approx(judgement.best.cost_per_population, rel=0.03), "whoever does as told pays as said"
+
+
 def test_a_recalibrated_policy_is_offered_and_is_cheaper():
     true, proba = cases(5, 3_000, 2, sharpness=4.0)
     metric = ElicitedMetric.from_cost_matrix(["no", "yes"], [[0, 1], [8, 0]])
