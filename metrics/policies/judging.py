@@ -285,7 +285,8 @@ class Judge:
         if here:
             then = f"corrected for {there} they are one more policy"
             two = len(shares) == 2
-            then += ", with a threshold for the probability as the model gives it." if two else "."
+            how = "each times the share of its class there over that in the cases, then divided by their sum"
+            then += ", with a threshold for the probability as the model gives it." if two else f": {how}."
         known = f"The models' probabilities are for {two_digits(100 * own[at])} % “{self.metric.classes[at]}”"
         return (f"{known}, as in the cases; {then}",)
 

@@ -169,6 +169,23 @@ def test_where_probabilities_are_right_correcting_them_for_another_prevalence_co
         assert near or found.cost_per_population == pytest.approx(1_000 * (share * ratio * miss + (1 - share) * alarm))
 
 
+def test_whoever_corrects_probabilities_as_the_note_says_decides_as_the_policy():
+    rng = np.random.default_rng(3)
+    proba = rng.dirichlet(np.ones(3), 2_000)
+    true = (proba.cumsum(axis=1) < rng.random((2_000, 1))).sum(axis=1)
+    metric = ElicitedMetric.from_cost_matrix(list("abc"), [[0, 1, 2], [3, 0, 1], [9, 9, 0]])
+    stated = np.array([0.7, 0.25, 0.05])
+    judgement = judge(metric, np.array(list("abc"))[true], {"m": proba}, prevalence=stated, draws=0)
+    (note,) = [note for note in judgement.notes if "corrected for" in note]
+    assert note.endswith(": each times the share of its class there over that in the cases, then divided by their sum.")
+    own = np.bincount(true, minlength=3) / 2_000
+    right = proba * (stated / own)
+    decided = (right / right.sum(axis=1, keepdims=True) @ metric.cost_matrix).argmin(axis=1)
+    cost = metric.cost_matrix[true, decided] @ (stated / own)[true] / 2_000 / metric.cost_matrix[judgement.unit]
+    found = judgement.named("m, corrected, with these costs")
+    assert found.cost_per_population == pytest.approx(judgement.population * cost)
+
+
 def test_a_model_is_recalibrated_before_it_is_corrected(breast_cancer_cases):
     labels, models = breast_cancer_cases
     rare = {"malignant": 0.05, "benign": 0.95}
