@@ -114,9 +114,14 @@ def notes_on_readers(files: Sequence[Path], options: ColumnOptions) -> list[str]
     """Return a note on each file with labels that human readers may have given, if the options name none."""
     from elicit_app.study.mapping import has_further_columns, read_first_rows
 
-    looked_at = [] if options.predicted else [file for file in dict.fromkeys(files) if has_further_columns(file)]
-    found = [(file, read_first_rows(file).likely_readers) for file in looked_at]
-    return [f"{file.name}: {_of_readers(readers)}." for file, readers in found if readers]
+    notes = []
+    for file in () if options.predicted else dict.fromkeys(files):
+        try:
+            readers = read_first_rows(file).likely_readers if has_further_columns(file) else ()
+        except Problem:  # of columns that the study does without
+            continue
+        notes += [f"{file.name}: {_of_readers(readers)}."] if readers else []
+    return notes
 
 
 def _of_readers(readers: Sequence[ColumnMap]) -> str:

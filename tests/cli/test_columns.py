@@ -141,9 +141,11 @@ def test_labels_that_may_be_of_a_reader_are_pointed_out_where_no_option_names_th
     (tmp_path / "odd.csv").write_text(f"finding,Dr. A,p x,p y,chosen\n{text}")
     run_line("study new three odd.csv", code=1)
     assert "it seems to be: --truth finding --columns 'x=p x,y=p y'; --predicted 'Dr. A' would" in run_line.messages[-1]
-    (tmp_path / "ids.csv").write_text("y_true,case_id,proba_x,proba_y\nx,1,0.9,0.1\ny,2,0.2,0.8\n")
-    run_line("study new four ids.csv")
-    assert "would judge" not in run_line.messages[-1]
+    for number, names in enumerate(("case_id", "note,note")):
+        cells = "1" + ",2" * names.count(",")
+        (tmp_path / "more.csv").write_text(f"y_true,proba_x,proba_y,{names}\nx,0.9,0.1,{cells}\ny,0.2,0.8,{cells}\n")
+        run_line(f"study new more-{number} more.csv")
+        assert "would judge" not in run_line.messages[-1]
 
 
 def test_a_case_that_a_reader_did_not_read_is_no_missing_probability(run_line, tmp_path):
