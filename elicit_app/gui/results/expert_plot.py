@@ -20,6 +20,7 @@ from metrics.elicited.exchange import PLAUSIBLE, ExchangeRate, RateMark
 
 _EVERYBODY = "all pooled"
 _HEAD, _LINE = 24, 25  # height of what is above the rows, and of a line of a row, at the base font
+_NARROWEST = 150  # width of the plot, at the base font, below which it stands under the texts instead of between them
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class _Columns(PlotColumns):
     """The columns, and the right edge of the numbers, in pixels; the ranges end where the plot does."""
 
     value: float
+    stacked: bool  # whether the plot of a line stands under its texts
 
 
 @dataclass(frozen=True)
@@ -80,14 +82,15 @@ class ExpertPlot(LogPlot):
         return [rate for row in self._rows for _, rate in row.lines]
 
     def heightForWidth(self, width: int) -> int:
-        rows = sum(self._height(row, width) for row in self._rows)
+        columns = self._columns(width)
+        rows = sum(self._height(row, columns) for row in self._rows)
         return math.ceil(em(_HEAD) + rows + em(28) + self._legend_height(width))
 
     def paint(self, painter: QPainter, colours: Tokens) -> None:
-        columns = self._columns()
+        columns = self._columns(self.width())
         top = float(em(_HEAD))
         for index, row in enumerate(self._rows):
-            height = self._height(row, self.width())
+            height = self._height(row, columns)
             self._paint_row(painter, colours, columns, row, QRectF(0, top, self.width(), height), first=not index)
             top += height
         self._paint_axis(painter, columns, top - em(6))
@@ -100,19 +103,25 @@ class ExpertPlot(LogPlot):
             return float(em(32))
         return wrapped_height(row.title, font(Role.STRONG), width) + em(34)
 
-    def _height(self, row: ExpertRates, width: float) -> float:
-        return self._title(row, width) + len(row.lines) * em(_LINE) + em(8)
+    def _height(self, row: ExpertRates, columns: _Columns) -> float:
+        return self._title(row, columns.width) + len(row.lines) * self._line(columns) + em(8)
 
-    def _columns(self) -> _Columns:
+    @staticmethod
+    def _line(columns: _Columns) -> float:
+        return float(em(_LINE) * (1 + columns.stacked))
+
+    def _columns(self, width: float) -> _Columns:
         body, strong, note = (QFontMetricsF(font(role)) for role in (Role.BODY, Role.STRONG, Role.NOTE))
-        width = float(self.width())
         named = {name for row in self._rows for name, _ in row.lines if name}
         widths = [(strong if name == _EVERYBODY else body).horizontalAdvance(name) + em(8) for name in named]
         names, rates = min(max(widths, default=0.0), width * 0.26), self._rates()
         value = max((strong.horizontalAdvance(rate.in_words()) for rate in rates), default=0.0) + em(4)
         ranges = max((note.horizontalAdvance(rate.range_in_words()) for rate in rates), default=0.0) + em(4)
         end = width - ranges - em(10)
-        return _Columns(names, names + em(10), end - value - em(16), width, end)
+        left, right = names + em(10), end - value - em(16)
+        if right - left < em(_NARROWEST):
+            return _Columns(end - value - em(10), em(20), width - em(20), width, end, True)
+        return _Columns(names, left, right, width, end, False)
 
     def _paint_row(
         self, painter: QPainter, colours: Tokens, columns: _Columns, row: ExpertRates, room: QRectF, *, first: bool
@@ -122,7 +131,8 @@ class ExpertPlot(LogPlot):
         title = self._title(row, room.width())
         self._paint_title(painter, colours, row, QRectF(0, room.top(), room.width(), title))
         for index, (name, rate) in enumerate(row.lines):
-            line = QRectF(0, room.top() + title + index * em(_LINE), room.width(), em(_LINE))
+            height = self._line(columns)
+            line = QRectF(0, room.top() + title + index * height, room.width(), height)
             self._paint_line(painter, colours, columns, name, rate, line, pooled=index == len(row.rates))
 
     @staticmethod
@@ -147,14 +157,15 @@ class ExpertPlot(LogPlot):
         *,
         pooled: bool,
     ) -> None:
-        y = room.center().y()
-        self._paint_grid(painter, columns, room.top(), room.bottom())
+        self._paint_grid(painter, columns, room.bottom() - em(_LINE), room.bottom())
+        y = room.bottom() - em(_LINE) / 2
+        room.setHeight(em(_LINE))
         for mark in _marks(rate, pooled=pooled):
             self._paint_mark(painter, columns, mark, y)
         face = font(Role.BODY, weight=600 if pooled else 400)
         fitting = elided(name, QFontMetricsF(face), columns.names)
         write(painter, QRectF(0, room.top(), columns.names + 2, room.height()), fitting, face, colours.ink)
-        value = QRectF(columns.right, room.top(), columns.value - columns.right, room.height())
+        value = QRectF(columns.names, room.top(), columns.value - columns.names, room.height())
         write(painter, value, rate.in_words(), font(Role.STRONG), colours.ink, RIGHT)
         ends = QRectF(columns.value, room.top(), columns.width - columns.value, room.height())
         write(painter, ends, rate.range_in_words(), font(Role.NOTE), colours.ink2, RIGHT)

@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFontMetricsF
 
+from elicit_app.gui import theme
 from elicit_app.gui.elements.painting import breakable
 from elicit_app.gui.results.expert_plot import ExpertPlot, ExpertRates
 from elicit_app.gui.results.rates import PlotRow, RatioPlot
-from elicit_app.gui.theme import Role, font
+from elicit_app.gui.theme import Role, em, font
 from metrics.elicited.exchange import ExchangeRate
 from metrics.elicited.metric_parts import Consequence
 
@@ -53,6 +54,22 @@ def test_what_is_only_bounded_is_shown_alike_of_one_expert_and_of_several(qtbot,
         beside.grab()
         assert shapes == ["line", "dot", "bound", *below]
         assert any("pooled" in sign.text for sign in beside.legend()) == bool(below)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
+def test_beside_many_words_ranges_of_experts_have_room_under_them(qtbot, appearance, scale):
+    theme.apply(appearance, family="DejaVu Sans", scale=scale, dark=False)
+    plot, far = ExpertPlot(), ExchangeRate(0, 1, 0.04, 0.0065, 0.19, False, WORDS)
+    qtbot.addWidget(plot)
+    plot.show_rows([ExpertRates(WORDS.name, (far, KNOWN), ("Cardiology", "Radiology"), KNOWN)], "excision")
+    heights = []
+    for width in (1_400, 420):
+        columns = plot._columns(width)
+        heights.append(plot.heightForWidth(width))
+        assert columns.right - columns.left >= em(150)
+        assert columns.right <= width
+        assert columns.stacked == (width == 420)
+    assert heights[1] > heights[0]
 
 
 @pytest.mark.parametrize("width", [300, 520, 900])
