@@ -53,6 +53,7 @@ HEADED = (".csv", ".tsv", ".txt")
 
 _MOST_FINDINGS = 3
 _SENTENCE_END = re.compile(r"\. (?![^“]*”)")  # not inside a name such as “Dr. A”
+_CAPITAL = re.compile(r"^[A-Z](?=[a-z]|\b)")  # of a word, "Write" or "A", not of an abbreviation
 _ROW = re.compile(r"\b[Rr]ow \d")
 
 
@@ -111,5 +112,6 @@ def shortened(text: str, most: int = 40) -> str:
 
 
 def _clause(remedy: str) -> str:
-    """Return the sentences of a remedy as one clause."""
-    return "; ".join(part.strip().rstrip(".") for part in _SENTENCE_END.split(remedy))
+    """Return the sentences of a remedy as one clause, each without its capital; abbreviations keep theirs."""
+    parts = (part.strip().rstrip(".") for part in _SENTENCE_END.split(remedy))
+    return "; ".join(_CAPITAL.sub(lambda found: found[0].lower(), part) for part in parts)

@@ -127,11 +127,11 @@ def test_a_plot_takes_the_columns_of_its_measure_and_no_more(elicit, what):
         ("multilabel three.csv", 1, "There is no column true_<label>"),
         ("accuracy numbers.csv", 1, "There is no column y_pred, and none proba_<class>"),
         ("mse three.csv", 1, "There is no column mean"),
-        ("density-nll densities.csv --distribution t", 1, "There is no column df (It is a parameter of t)"),
+        ("density-nll densities.csv --distribution t", 1, "There is no column df (it is a parameter of t)"),
         (
             "density-nll numbers.csv --distribution norm",
             1,
-            "There is no column loc or scale (Name the parameters of norm",
+            "There is no column loc or scale (name the parameters of norm",
         ),
         ("density-nll densities.csv --distribution nothing", 2, "scipy.stats has no distribution 'nothing'"),
         ("accuracy gone.csv", 1, "There is no file gone.csv"),

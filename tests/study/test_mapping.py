@@ -150,7 +150,7 @@ def test_text_with_tabs_has_its_own_endings(tmp_path, ending):
 
 def test_a_spreadsheet_is_told_how_to_be_saved(tmp_path):
     (tmp_path / "p.xlsx").write_bytes(b"PK")
-    with pytest.raises(Problem, match='Save it again as "CSV UTF-8"'):
+    with pytest.raises(Problem, match='save it again as "CSV UTF-8"'):
         read_predictions(tmp_path / "p.xlsx")
 
 
@@ -236,7 +236,7 @@ def test_shares_of_a_whole_are_not_raw_scores(tmp_path):
     votes = write(
         tmp_path, table(["label", *names], labels, *np.array([rng.multinomial(500, row) for row in shares]).T), "v.csv"
     )
-    with pytest.raises(Problem, match=r"add up to 500 in every row: they are shares of it, not raw scores .*Divide"):
+    with pytest.raises(Problem, match=r"add up to 500 in every row: they are shares of it, not raw scores .*divide"):
         column_map(read_first_rows(votes))
     percent = write(tmp_path, table(["label", *names], labels, *np.rint(100 * shares).astype(int).T), "p.csv")
     assert column_map(read_first_rows(percent)).kind == "percentages", "although rounding shows in the sums"
@@ -375,7 +375,7 @@ def test_the_class_of_one_column_may_be_spelt_in_another_way(tmp_path, labels, s
 
 def test_a_class_that_the_file_does_not_hold_is_told(tmp_path):
     path = write(tmp_path, table(["label", "p"], ["true", "false"], [0.9, 0.1]))
-    with pytest.raises(Problem, match=r"“label” holds no label “yes” .It holds “false”, “true”"):
+    with pytest.raises(Problem, match=r"“label” holds no label “yes” .it holds “false”, “true”"):
         column_map(read_first_rows(path), truth="label", columns=[("yes", "p")])
 
 
@@ -398,7 +398,7 @@ def test_labels_only_can_be_judged_beside_models(tmp_path, logits):
         ("label,cat,dog\ncat,1,0.5\n,1,2\n", "Row 2: label is empty"),
         ("label,cat,dog\ncat,1,0.5\ndog,inf,2\n", "Row 2: cat is NaN, not a finite number"),
         ("label,cat,dog\ncat,1,-inf\ndog,-inf,-inf\n", "Row 2: cat is NaN, not a finite number"),
-        ("label,cat,dog\ncat,1,0.5\ncow,1,2\n", "no column: “cow” .Every true class needs a column"),
+        ("label,cat,dog\ncat,1,0.5\ncow,1,2\n", "no column: “cow” .every true class needs a column"),
     ],
 )
 def test_what_is_wrong_in_a_row_is_told_with_its_number(tmp_path, text, said):
@@ -410,7 +410,7 @@ def test_what_is_wrong_in_a_row_is_told_with_its_number(tmp_path, text, said):
 def test_a_reader_who_always_says_the_same_can_be_judged(tmp_path):
     path = write(tmp_path, table(["y_true", "Dr. A"], ["a", "b"], ["a", "a"]))
     assert column_map(read_first_rows(path), predicted="Dr. A") == ColumnMap("y_true", ("a", "b"), ("Dr. A",), "labels")
-    with pytest.raises(Problem, match=r"The columns are “y_true”, “Dr\. A”\)"):
+    with pytest.raises(Problem, match=r"the columns are “y_true”, “Dr\. A”\)"):
         column_map(read_first_rows(path), truth="nothing")
 
 

@@ -76,8 +76,8 @@ BINARY_FAULTS = {
     "empty npz": ("p.npz", b"", "It is not an NPZ file"),
     "zip of nothing": ("p.npz", b"PK\x03\x04junk", "It is not an NPZ file"),
     "another ending": ("p.xlsx", b"PK\x03\x04junk", "The ending “.xlsx” is not one of"),
-    "a session": ("s.session.jsonl", b"{}\n", "It is a session (Choose the study"),
-    "a metric file": ("s.metric.json", b"{}\n", "It is a metric file (Choose the study"),
+    "a session": ("s.session.jsonl", b"{}\n", "It is a session (choose the study"),
+    "a metric file": ("s.metric.json", b"{}\n", "It is a metric file (choose the study"),
     "no ending": ("p", b"", "The ending “” is not one of"),
 }
 
