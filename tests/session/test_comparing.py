@@ -356,6 +356,8 @@ def test_after_a_second_round_the_average_is_told_too_because_the_largest_differ
     said = since_first_round(view, asked((0.1, 0.5), (0.8, 0.5)), now, wording_of(now[0].metric))
     assert "8 times apart in the first round, and are 2 times apart now; on average over 5 mistakes, " in said
     assert f"{8**0.2:.1f} times then and {2**0.2:.1f} times now. " in said
+    said = since_first_round(view, asked((0.0, 0.5), (0.8, 0.5)), now, wording_of(now[0].metric))
+    assert "average" not in said, "one counted a mistake as nothing"
 
 
 def test_prices_are_of_amounts_and_none_of_these_is_called_a_mistake():

@@ -304,6 +304,8 @@ def test_in_a_second_round_experts_see_where_the_others_stand_and_both_rounds_ar
     found = sessions_of(sessions_folder(folder), folder.digests)
     assert sorted((one.expert, one.round) for one in found) == [("Ada", 1), ("Ada", 2), ("Ben", 1)]
     assert [(one.expert, one.round) for one in finished_experts(found) if one.expert == "Ada"] == [("Ada", 2)]
+    own = own_answers(again, found, "Ada")
+    assert all(said.yours is not None for said in stated_opinions(again, own)), "those of the first round"
     assert "1 of 2 answered again after seeing the other experts' positions." in experts_of(folder).comparison().notes
     path = answer(again, home / "other.session.jsonl", 0.5, expert="Benno", seed=8)
     (filed,) = collect(folder, [save_answers(Session.open_read_only(path), home / "sent")])

@@ -196,6 +196,16 @@ def test_it_is_told_how_the_recommended_model_is_recalibrated(k):
     assert cost == pytest.approx(judgement.best.cost_per_population, rel=0.03), "whoever does as told pays as said"
 
 
+def test_how_to_recalibrate_is_not_told_where_it_is_not_recommended():
+    true, proba = cases(5, 4_000, 2, sharpness=4.0)
+    judgement = judge(
+        ElicitedMetric.from_cost_matrix(["no", "yes"], 1 - np.eye(2)), np.array(["no", "yes"])[true], {"m": proba}
+    )
+    assert any(one.policy.recalibrated for one in judgement.policies)
+    assert not judgement.best.policy.recalibrated
+    assert not any("once recalibrated" in note or note.startswith("To recalibrate") for note in judgement.notes)
+
+
 def test_a_recalibrated_policy_is_offered_and_is_cheaper():
     true, proba = cases(5, 3_000, 2, sharpness=4.0)
     metric = ElicitedMetric.from_cost_matrix(["no", "yes"], [[0, 1], [8, 0]])
