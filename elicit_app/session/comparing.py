@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
 from elicit_app.session.agreement import agreement_of
 from elicit_app.session.disagreement import SAME, Disagreement, MistakeRates, spread_words
@@ -37,7 +38,7 @@ from elicit_app.session.session import Session
 from elicit_app.study.model import Key, Mistake, Study, Wording, default_wording
 from metrics import ElicitedMetric, exchange_rates
 from metrics.elicited.kinds import thing_of
-from metrics.elicited.metric_parts import OPPOSED
+from metrics.elicited.metric_parts import OPPOSED, range_of_draws
 from metrics.policies.judgement import Judgement
 from metrics.policies.recommendation import short_recommendation
 from metrics.text import capitalised, counted, day, in_zone, percent, series, two_digits
@@ -163,19 +164,22 @@ def choice(
     return f"{best} {_dearer_words(names, dearer)}" if dearer else best
 
 
-def dearer_by_own_values(judgements: Sequence[Judgement], scenarios: Scenarios) -> tuple[float, ...]:
-    """Return by which share the choice under the pooled costs is dearer than the best for each expert, by own values.
+def dearer_by_own_values(experts: Sequence[Expert], scenarios: Scenarios) -> tuple[float, ...]:
+    """Return by which share, at least, the choice under the pooled costs is dearer than the best for each expert.
 
-    It is 0 where that is no dearer, or the best costs nothing.
+    Both are judged by the expert's own values. Each best was chosen by the very answers that these come from, so that
+    it seems better than it is: the low end of the 90 % range given the answers is taken. It is 0 where nothing shows
+    that the pooled choice is dearer, or the best costs nothing.
     """
-    costs, chosen = scenarios.judge.costs, scenarios.judgement().best.policy
-    rates = scenarios.own[:, None] * costs.rates[:, costs.policies.index(chosen)]
+    pooled = scenarios.decided(scenarios.judgement().best.policy)
     found = []
-    for judgement in judgements:
-        own = judgement.metric.cost_matrix
-        least = judgement.best.cost_per_population / judgement.population
-        cost = float((rates * own).sum() / own[judgement.unit])
-        found.append(max(cost / least - 1, 0.0) if least > 0 else 0.0)
+    for expert in experts:
+        own, metric = expert.decided, expert.source.metric
+        assert own is not None
+        costs = metric.cost_matrix[None] if metric.cost_samples is None else metric.cost_samples
+        least, more = (np.einsum("sij,ij->s", costs, often) for often in (own, pooled - own))
+        known = least > 0
+        found.append(max(range_of_draws(more[known] / least[known])[0], 0.0) if known.any() else 0.0)
     return tuple(found)
 
 
@@ -183,17 +187,16 @@ def _dearer_words(names: Sequence[str], dearer: Sequence[float]) -> str:
     """Return what the pooled choice costs the experts for whom it is dearest, and whether it does the others."""
     pairs = sorted(zip(dearer, names, strict=True), key=lambda pair: -pair[0])
     much = [pair for pair in pairs if pair[0] >= _DEARER]
-    start = "By their own values, the pooled choice costs"
     if not much:
-        return f"{start} hardly more than the best for each of them."
+        return "By their own values, nothing shows that the pooled choice costs more than the best for each of them."
     parts = [
         f"{percent(share)}{' more than the best' if at == 0 else ''} for {name}"
         for at, (share, name) in enumerate(much[:_MOST_NAMED])
     ]
     left = pairs[len(parts) :]
     who = left[0][1] if len(left) == 1 else "the others"
-    rest = f"; for {who} {'less' if len(much) > len(parts) else 'hardly more'}" if left else ""
-    return f"{start} {series(parts)}{rest}."
+    rest = f"; for {who} {'less' if len(much) > len(parts) else 'nothing shows that it costs more'}" if left else ""
+    return f"By their own values, the pooled choice costs at least {series(parts)}{rest}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,8 +205,10 @@ class Expert:
 
     name: str  # the expert's name or, without one, the time of the answers
     source: Source  # the metric, named after its file or session
-    # the policies for the study's models, judged under this metric; None without models
+    # the policies for the study's models, judged under this metric, and how often cases of each truth are called what
+    # under the best of them, (k, k); None without models
     judgement: Judgement | None = None
+    decided: Matrix | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -366,7 +371,10 @@ def _expert(one: SessionSummary, study: Study) -> Expert:
     if not session.can_export:
         raise Problem(f"{named(one)} has too few answers.")
     view = result_view(session)
-    return Expert(named(one), Source(one.path.name, view.metric), view.judgement)
+    decided = None
+    if view.scenarios is not None and view.judgement is not None:
+        decided = view.scenarios.decided(view.judgement.best.policy)
+    return Expert(named(one), Source(one.path.name, view.metric), view.judgement, decided)
 
 
 def named(one: SessionSummary) -> str:
@@ -384,8 +392,8 @@ def _compared(experts: list[Expert], study: Study, notes: tuple[str, ...]) -> Co
     pooled = pool([expert.source for expert in experts], f"{study.title}, {together} pooled")
     scenarios = scenarios_of(study, pooled)
     judgement = None if scenarios is None else scenarios.judgement()
-    alone = [expert.judgement for expert in experts if expert.judgement is not None]
-    dearer = () if scenarios is None or len(alone) < len(experts) else dearer_by_own_values(alone, scenarios)
+    alone = all(expert.decided is not None for expert in experts)
+    dearer = dearer_by_own_values(experts, scenarios) if alone and scenarios is not None else ()
     return compare(
         experts, study.title, wording=study.wording, pooled=pooled, judgement=judgement, dearer=dearer, notes=notes
     )

@@ -14,6 +14,7 @@ from elicit_app.elicitation.questions import Matrix
 from metrics.batches import in_threads
 from metrics.measures.confusion import natural_cases
 from metrics.measures.costs import EQUAL_COST
+from metrics.policies.cases import Policy
 from metrics.policies.judgement import JudgedPolicy, Judgement
 from metrics.policies.judging import CostsByPrevalence, Judge
 
@@ -65,6 +66,11 @@ class Scenarios:
     def population(self) -> int:
         """Return the number of cases that costs refer to."""
         return self.judge.population
+
+    def decided(self, policy: Policy) -> Matrix:
+        """Return how often cases of each truth are called what under a policy, at the study's own shares, (k, k)."""
+        costs = self.judge.costs
+        return np.asarray(self.own[:, None] * costs.rates[:, costs.policies.index(policy)])
 
     @property
     def own(self) -> Matrix:
