@@ -103,7 +103,7 @@ class PredictionsFile:
         if self.cases is None:
             return None
         frames = self.table.frames((self.cases,), self.start, self.start + most)
-        found = np.concatenate([numbered(frame.to_series(), np.arange(frame.height)) for frame in frames])
+        found = np.concatenate([numbered(frame.to_series(), 1 + np.arange(frame.height)) for frame in frames])
         return found if tell_cases(found) else None
 
     def has_numbers_for(self, classes: Sequence[str]) -> bool:

@@ -189,6 +189,7 @@ def test_models_of_other_cases_are_not_compared(tmp_path, other, expected):
         ("7 8 9", False),  # other names for the cases
         ("2 1 1", False),  # no names of single cases
         ("2 1 ", False),
+        (" 1 3", False),  # the first case has no name
     ],
 )
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
