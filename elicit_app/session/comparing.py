@@ -338,10 +338,10 @@ def since_first_round(view: ComparisonView, before: Sequence[Source], now: Seque
 
     Where they differed most, chance alone brings them closer; so the mean over all mistakes is told, too.
     """
-    first, second = ([source.metric for source in aligned(sources)] for sources in (before, now))
-    then = _mistakes(aligned(before), view.pooled, wording)
-    most = Disagreement.of(then, first, view.pooled, wording)
-    still = most.found_by(view.mistakes, second, view.pooled)
+    before, now = aligned(before), aligned(now)
+    then = _mistakes(before, view.pooled, wording)
+    most = Disagreement.of(then, [source.metric for source in before], view.pooled, wording)
+    still = most.found_by(view.mistakes, [source.metric for source in now], view.pooled)
     if most.compared.factor < SAME:
         return ""
     said = ""

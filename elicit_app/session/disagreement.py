@@ -199,9 +199,8 @@ class Disagreement:
         family, k = family_of(pooled.family), len(pooled.classes)
         if pooled.kind != "confusion" or not family.distinguishes_errors or k < 3:
             return None
-        drawn = [_logs_of_classes(metric) for metric in (*metrics, pooled)]
-        logs = [one for one in drawn if one is not None]
-        if len(logs) < len(drawn):
+        logs = _logs_of_all((*metrics, pooled))
+        if logs is None:
             return None
         *middle, of_all = (np.median(one, axis=0) for one in logs)
         worse, other = sorted(_most_divisive(np.transpose(middle)), key=lambda at: of_all[at], reverse=True)
@@ -218,9 +217,11 @@ class Disagreement:
         if not self.of_classes:
             worse, other = (next(one for one in mistakes if one.pooled.key == key) for key in (here, there))
             return worse if other.is_yardstick else _rates_between(worse, other, metrics, pooled)
-        drawn = [_logs_of_classes(metric) for metric in (*metrics, pooled)]
-        rates = [_rate_of_classes(one, here.true, there.true, pooled) for one in drawn if one is not None]
-        return replace(self.compared, rates=tuple(rates[:-1]), pooled=rates[-1]) if len(rates) == len(drawn) else None
+        logs = _logs_of_all((*metrics, pooled))
+        if logs is None:
+            return None
+        *rates, of_all = (_rate_of_classes(one, here.true, there.true, pooled) for one in logs)
+        return replace(self.compared, rates=tuple(rates), pooled=of_all)
 
     @property
     def subject(self) -> str:
@@ -302,6 +303,12 @@ def _logs_of_classes(metric: ElicitedMetric) -> Floats | None:
         return None
     logs = np.log(np.where(errors, costs, 1.0))
     return np.asarray(logs.sum(axis=2) / errors.sum(axis=1))
+
+
+def _logs_of_all(metrics: Sequence[ElicitedMetric]) -> list[Floats] | None:
+    """Return `_logs_of_classes` of every metric; None if one has none."""
+    logs = [one for metric in metrics if (one := _logs_of_classes(metric)) is not None]
+    return logs if len(logs) == len(metrics) else None
 
 
 def _rate_of_classes(logs: Floats, one: int, other: int, metric: ElicitedMetric) -> ExchangeRate:

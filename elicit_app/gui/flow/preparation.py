@@ -277,7 +277,7 @@ class Preparation(QObject):
         if name and is_second_round(study):
             self._background.run(
                 lambda: own_answers(study, sessions, name),
-                lambda own: page.show_own_answers(name, own),
+                lambda own: page.show_own_answers(name, own) if self._study is study else None,
                 lambda _: None,  # the opinions stand without it
             )
         self._pages.show(page)
