@@ -16,13 +16,17 @@ from metrics.exports.page import MOST_LISTED
 from metrics.text import accuracy_text, capitalised, concern, total_cost, two_digits
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from elicit_app.session.comparing import ComparisonView
+    from elicit_app.session.disagreement import MistakeRates
     from metrics.policies.judgement import Judgement, Range
 
 _MOST_ROWS = 12  # policies
 _MOST_COMPARED = 24  # mistakes of a comparison, of two lines each
+_MOST_OF_MANY = 8  # the same of many experts, of a line for each expert
 
 
 def print_result(console: Console, view: ResultView, study: Study) -> None:
@@ -129,22 +133,37 @@ def print_comparison(console: Console, view: ComparisonView) -> None:
     """Print where the experts disagree, their ratios, and what pooling means."""
     from elicit_app.session.disagreement import furthest
 
-    what = capitalised(thing_of(view.pooled.kind))
-    table = output.table((what, *view.names, "pooled"))
-    for row in furthest(view.mistakes, _MOST_COMPARED):
-        cells = (*row.rates, row.pooled)
-        texts = (
-            ["1" for _ in cells] if row.is_yardstick else ["\n".join(filter(None, cell.columns())) for cell in cells]
-        )
-        table.add_row(row.mistake.name, *texts)
+    most = _MOST_COMPARED if view.side_by_side else _MOST_OF_MANY
+    shown = furthest(view.mistakes, most)
     output.line(console, f"{view.headline}.", style="bold")
     output.line(console, view.detail)
     if view.pooled.quality.caveat:
         output.line(console, view.pooled.quality.caveat)
     output.line(console, f"One of each counts as this many {view.yardstick.mistake.many}:")
-    console.print(table)
+    (_side_by_side if view.side_by_side else _one_below_the_other)(console, view, shown)
     which, where = "those on which the experts differ most", "a pooled metric file"
-    say_left_out(console, len(view.mistakes), which, where, _MOST_COMPARED)
+    say_left_out(console, len(view.mistakes), which, where, most)
     for line in (view.choice, view.agreement, view.how, view.made_of, *view.notes):
         if line:
             output.line(console, line)
+
+
+def _side_by_side(console: Console, view: ComparisonView, shown: Sequence[MistakeRates]) -> None:
+    table = output.table((capitalised(thing_of(view.pooled.kind)), *view.names, "pooled"))
+    for row in shown:
+        cells = (*row.rates, row.pooled)
+        texts = (
+            ["1" for _ in cells] if row.is_yardstick else ["\n".join(filter(None, cell.columns())) for cell in cells]
+        )
+        table.add_row(row.mistake.name, *texts)
+    console.print(table)
+
+
+def _one_below_the_other(console: Console, view: ComparisonView, shown: Sequence[MistakeRates]) -> None:
+    """Print a table per mistake, because as many columns would not fit a terminal."""
+    for row in shown:
+        if not row.is_yardstick:
+            table = output.table((row.mistake.name, "counts as", row.pooled.range_words.head))
+            for name, rate in (*view.lines(row), ("all pooled", row.pooled)):
+                table.add_row(name, *rate.columns())
+            console.print(table)

@@ -11,7 +11,7 @@ import numpy as np
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
 from elicit_app.session.agreement import agreement_of
-from elicit_app.session.disagreement import SAME, Disagreement, MistakeRates, spread_words
+from elicit_app.session.disagreement import SAME, Disagreement, MistakeRates, spread_words, widest
 from elicit_app.session.header import study_of
 from elicit_app.session.journal.files import read
 from elicit_app.session.journal.listing import (
@@ -37,6 +37,7 @@ from elicit_app.session.scenarios import Scenarios
 from elicit_app.session.session import Session
 from elicit_app.study.model import Key, Mistake, Study, Wording, default_wording
 from metrics import ElicitedMetric, exchange_rates
+from metrics.elicited.exchange import ExchangeRate
 from metrics.elicited.kinds import thing_of
 from metrics.elicited.metric_parts import OPPOSED, range_of_draws
 from metrics.policies.judgement import Judgement
@@ -50,6 +51,7 @@ IN_ONE_BELIEF = (
 )
 _DEARER = 0.01  # share from which it is told that the pooled choice is dearer for somebody
 _MOST_NAMED = 3  # of those for whom it is
+_MOST_BESIDE = 4  # experts whose names a heading holds, and whose numbers a table holds side by side
 _BEYOND_ALL = (
     "All costs are pooled together, and not each ratio by itself, so that some pooled ratios lie beyond those of all "
     "experts."
@@ -82,7 +84,6 @@ def compare(
     mistakes = found.marked(mistakes)
     headline, detail = found.in_words(names, opposed=pooled.quality.provisional == OPPOSED)
     agreement = agreement_of(metrics)
-    parts = [_made_of(name, source.metric) for name, source in zip(names, sources, strict=True)]
     return ComparisonView(
         title=title,
         names=names,
@@ -90,7 +91,7 @@ def compare(
         headline=headline,
         detail=detail,
         choice=choice([expert.judgement for expert in experts], names, judgement, dearer),
-        made_of=f"Made of {series(parts)}.",
+        made_of=_made_of(names, metrics),
         pooled=pooled,
         how=_how(pooled, mistakes, plain=found.compared.plainly_apart),
         agreement=agreement.sentence([one.mistake.many for one in mistakes], pooled.kind),
@@ -142,10 +143,20 @@ def _mistakes(sources: Sequence[Source], pooled: ElicitedMetric, wording: Wordin
     )
 
 
-def _made_of(name: str, metric: ElicitedMetric) -> str:
-    questions = metric.provenance.questions
-    answers = f"{counted(questions, 'answer')}, " if questions else ""
-    return f"{name} ({answers}{day(in_zone(metric.created))})"
+def _in_few_words(names: Sequence[str]) -> str:
+    """Return the names in a row or, of many experts, their number."""
+    return series(names) if len(names) <= _MOST_BESIDE else f"{len(names)} experts"
+
+
+def _made_of(names: Sequence[str], metrics: Sequence[ElicitedMetric]) -> str:
+    """Return whose answers are pooled, how many each gave, and when."""
+    numbers = [metric.provenance.questions for metric in metrics]
+    known = [[counted(number, "answer")] if number else [] for number in numbers]
+    days = [day(in_zone(metric.created)) for metric in metrics]
+    same = len(set(days)) == 1
+    said = [[*answers, *([] if same else [when])] for answers, when in zip(known, days, strict=True)]
+    parts = [f"{name} ({', '.join(about)})" if about else name for name, about in zip(names, said, strict=True)]
+    return f"Made of {series(parts)}{f', on {days[0]}' if same else ''}."
 
 
 def choice(
@@ -158,9 +169,16 @@ def choice(
     known = [one for one in judgements if one is not None]
     if len(known) < len(judgements):
         return ""
-    found, of_all = [short_recommendation(one) for one in known], short_recommendation(pooled) if pooled else ""
-    text = "; ".join(f"for {name}: {one}" for name, one in zip(names, found, strict=True))
-    best = f"Best {text}{f'; pooled: {of_all}' if of_all else ''}."
+    by_action: dict[str, list[str]] = {}
+    for name, one in zip(names, known, strict=True):
+        action, sure = short_recommendation(one, "their own costs")
+        by_action.setdefault(action, []).append(f"{name} ({sure})" if sure else name)
+    most_first = sorted(by_action.items(), key=lambda item: -len(item[1]))
+    parts = [f"for {series(whose)}: {action}" for action, whose in most_first]
+    if pooled is not None:
+        action, sure = short_recommendation(pooled, "the pooled costs")
+        parts.append(f"pooled{f' ({sure})' if sure else ''}: {action}")
+    best = f"Best {'; '.join(parts)}."
     return f"{best} {_dearer_words(names, dearer)}" if dearer else best
 
 
@@ -231,6 +249,26 @@ class ComparisonView:
     notes: tuple[str, ...] = ()  # what was left out and why, and what speaks against pooling
     # the policies for the study's models, judged under the pooled metric; None without models
     judgement: Judgement | None = None
+
+    @property
+    def who(self) -> str:
+        """Return the names in a row or, of many experts, their number."""
+        return _in_few_words(self.names)
+
+    @property
+    def side_by_side(self) -> bool:
+        """Return whether the experts are so few that a table can have a column for each."""
+        return len(self.names) <= _MOST_BESIDE
+
+    def lines(self, mistake: MistakeRates) -> tuple[tuple[str, ExchangeRate], ...]:
+        """Return the experts' names and rates from top to bottom.
+
+        Many are sorted by the ratio on which they are furthest apart, which shows whether there are camps.
+        """
+        each, apart = tuple(zip(self.names, mistake.rates, strict=True)), widest(self.mistakes).rates
+        if self.side_by_side:
+            return each
+        return tuple(each[at] for at in sorted(range(len(each)), key=lambda at: -apart[at].ratio))
 
     @property
     def yardstick(self) -> MistakeRates:
@@ -387,8 +425,7 @@ def named(one: SessionSummary) -> str:
 
 
 def _compared(experts: list[Expert], study: Study, notes: tuple[str, ...]) -> ComparisonView:
-    names = [expert.name for expert in experts]
-    together = series(names) if len(names) <= 4 else f"{len(names)} experts"
+    together = _in_few_words([expert.name for expert in experts])
     pooled = pool([expert.source for expert in experts], f"{study.title}, {together} pooled")
     scenarios = scenarios_of(study, pooled)
     judgement = None if scenarios is None else scenarios.judgement()

@@ -44,7 +44,7 @@ from metrics.elicited.metric_parts import (
     ranges_of_draws,
     rounded_draws,
 )
-from metrics.text import two_digits
+from metrics.text import counted, series, two_digits
 
 _SEED = 20_250_101  # the same metrics give the same pooled metric
 _DRAWS = 1_000
@@ -55,6 +55,7 @@ _SURE = 0.9  # probability from which an expert finds one mistake worse than ano
 _OPPOSED = 2 / 3  # share of the pairs ordered by both experts above which their orders are opposed
 _COMPARED = 2e8  # comparisons made between draws of two mistakes: above 20 classes not every draw is compared
 _LOG_ODDS_OF_OPPOSED = float(np.log(20.0))  # from which values are called opposed rather than the same
+_MOST_PAIRS = 3  # of experts with opposite orders that are named
 _MOVED = 1.5  # factor from which the effect of leaving one expert out is mentioned
 
 _Order = NDArray[np.int8]
@@ -157,17 +158,19 @@ def doubts(
     What the `pooled` metric already says of them is not computed again. `of` names the mistakes in many cases, in the
     order of the weights.
     """
-    found = [
-        f"The answers of {name} {_why_untrusted(metric)}; they are pooled all the same."
-        for name, metric in zip(names, metrics, strict=True)
-        if untrusted(metric)
-    ]
+    whose: dict[str, list[str]] = {}
+    for name, metric in zip(names, metrics, strict=True):
+        if untrusted(metric):
+            whose.setdefault(_why_untrusted(metric), []).append(name)
+    found = [f"The answers of {series(who)} {why}; they are pooled all the same." for why, who in whose.items()]
     agreed = pooled is not None and pooled.quality.provisional != OPPOSED
     opposed = [f"{names[one]} and {names[other]}" for one, other in (() if agreed else opposed_pairs(metrics))]
     if opposed:
-        others = f", and so do {'; '.join(opposed[1:])}" if len(opposed) > 1 else ""
+        left = len(opposed) - _MOST_PAIRS
+        others = [*opposed[1:_MOST_PAIRS], *([counted(left, "other pair")] if left > 0 else [])]
+        also = f", and so do {'; '.join(others)}" if others else ""
         found.append(
-            f"{opposed[0]} order the {thing_of(metrics[0].kind)}s in opposite ways{others}: the pooled costs lie in "
+            f"{opposed[0]} order the {thing_of(metrics[0].kind)}s in opposite ways{also}: the pooled costs lie in "
             "between and represent nobody's view."
         )
     return (*found, *_matters_most(metrics, names, of))

@@ -30,6 +30,7 @@ from metrics.elicited.metric_parts import MOST_WEIGHTS_OF_ALL_DRAWS
 from metrics.exports import rendered
 from metrics.exports.page import (
     MOST_LISTED,
+    MOST_RATES,
     Block,
     Bullets,
     Card,
@@ -53,6 +54,7 @@ from metrics.text import NOT_KNOWN, capitalised, counted, day, series, total_cos
 
 if TYPE_CHECKING:
     from elicit_app.session.comparing import ComparisonView
+    from elicit_app.session.disagreement import MistakeRates
     from metrics.elicited.family import MistakeKey
     from metrics.policies.judgement import Judgement
 
@@ -127,7 +129,7 @@ def report_page(
     title = one_line(metric.name if about is None else about.title) or "Report"
     who = metric.provenance.expert or "one person"
     if experts is not None:
-        who = series(experts.names)
+        who = experts.who
     elif who == NAMELESS_PROGRAM:
         who = f"a {who}"
     models = () if judgement is None else judgement.model_names
@@ -285,22 +287,42 @@ def _experts(view: ComparisonView) -> list[Section]:
     """Return whose answers were pooled, how far they agree, and how bad each finds every mistake."""
     from elicit_app.session.disagreement import furthest
 
+    # Of fifty classes there are 2,450, which would fill a hundred sheets and, in a PDF, 500 MB of memory.
+    shown = furthest(view.mistakes, MOST_LISTED if view.side_by_side else MOST_RATES)
+    unit = f"One of each counts as this many {view.yardstick.mistake.many}."
+    if len(shown) < len(view.mistakes):
+        things = f"{thing_of(view.pooled.kind)}s"
+        unit += f" These are the {len(shown)} of {len(view.mistakes):,} {things} on which the experts differ most."
+    sentences = [view.headline.rstrip(".") + ".", view.detail, view.agreement]
+    agree, counts = Paragraph(" ".join(one for one in sentences if one)), Paragraph(unit, "quiet")
+    sections = (
+        [Section("The experts", (agree, _side_by_side(view, shown), counts))]
+        if view.side_by_side
+        else [Section("The experts", (agree, counts)), *_one_below_the_other(view, shown)]
+    )
+    how = [Paragraph(f"{view.how} {view.made_of}"), *(Paragraph(note) for note in view.notes)]
+    return [*sections, Section("How they were pooled", tuple(how))]
+
+
+def _side_by_side(view: ComparisonView, shown: Sequence[MistakeRates]) -> Table:
+    """Return a table with a row per mistake and a column per expert."""
     heads = (capitalised(thing_of(view.pooled.kind)), *view.names, "Pooled")
     rows = []
-    # Of fifty classes there are 2,450, which would fill a hundred sheets and, in a PDF, 500 MB of memory.
-    for one in furthest(view.mistakes, MOST_LISTED):
+    for one in shown:
         cells = [Cell("1") if one.is_yardstick else Cell(*rate.columns()) for rate in (*one.rates, one.pooled)]
         rows.append((Cell(one.mistake.name, strong=True), *cells))
-    table = Table(heads, tuple(rows), frozenset(range(1, len(heads))), widest=0)
-    unit = f"One of each counts as this many {view.yardstick.mistake.many}."
-    if len(rows) < len(view.mistakes):
-        things = f"{thing_of(view.pooled.kind)}s"
-        unit += f" These are the {len(rows)} of {len(view.mistakes):,} {things} on which the experts differ most."
-    sentences = [view.headline.rstrip(".") + ".", view.detail, view.agreement]
-    blocks = Paragraph(" ".join(one for one in sentences if one)), table, Paragraph(unit, "quiet")
-    how = [Paragraph(f"{view.how} {view.made_of}"), *(Paragraph(note) for note in view.notes)]
-    pooled = Section("How they were pooled", tuple(how))
-    return [Section("The experts", blocks), pooled]
+    return Table(heads, tuple(rows), frozenset(range(1, len(heads))), widest=0)
+
+
+def _one_below_the_other(view: ComparisonView, shown: Sequence[MistakeRates]) -> list[Section]:
+    """Return a table per mistake with a row per expert, all on one axis: as many columns would not fit a sheet."""
+    plots = []
+    for one in shown:
+        if not one.is_yardstick:
+            names, rates = zip(*view.lines(one), ("All pooled", one.pooled), strict=True)
+            plots.append((one.mistake.name, RatePlot(rates, tuple((name, "") for name in names), heading="Expert")))
+    axis = RatePlot(tuple(rate for _, plot in plots for rate in plot.rates), ()).axis
+    return [Section(name, (plot.table(axis),), level=3, whole=True) for name, plot in plots]
 
 
 def _method(

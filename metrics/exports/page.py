@@ -291,7 +291,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 WIDTH, NARROW, HEIGHT, _NUMBERS = 300, 150, 24, 14
 _MOST_NUMBERS = 4
-_MARGIN = 12  # keeps numbers and marks at the ends of an axis inside
+_MARGIN = 18  # keeps numbers and marks at the ends of an axis inside
 
 
 def rate_mark(rate: ExchangeRate, axis: LogAxis, guess: float | None = None) -> Picture:

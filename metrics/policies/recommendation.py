@@ -75,7 +75,7 @@ def recommendation(ranking: Ranking) -> Recommendation:
 
 
 def name_and_manner(
-    one: JudgedPolicy, words: CaseWords, positive: int | None, *, ranges: bool = True
+    one: JudgedPolicy, words: CaseWords, positive: int | None, *, ranges: bool = True, costs: str = "these costs"
 ) -> tuple[str, str]:
     """Return a policy's name and manner for a table: "Size and texture", "cancer from 22 % (16 to 29)"."""
     policy = one.policy
@@ -88,7 +88,7 @@ def name_and_manner(
     if policy.decides == "as-is":
         return name, "as it decides now"
     if one.threshold is None or positive is None:
-        return name, "with these costs"
+        return name, f"with {costs}"
     low, high = threshold_number(one.threshold.low), threshold_number(one.threshold.high)
     range_ = f" ({low} to {high})" if ranges and low != high else ""
     action = words.action(positive) or words.classes[positive]
@@ -106,12 +106,14 @@ def difference_words(one: JudgedPolicy) -> str:
     return f"{text}, plausible {' to '.join(ends)}"
 
 
-def short_recommendation(ranking: Ranking) -> str:
-    """Return the recommendation in a few words: "Lamp position, as it decides now (61 % sure)"."""
-    does = _action_text(ranking, ranking.best)
+def short_recommendation(ranking: Ranking, costs: str) -> tuple[str, str]:
+    """Return the recommendation in a few words, "Lamp position, with their own costs", and how sure it is, "61 % sure".
+
+    `costs` are those that it rests on, in words.
+    """
     said = ["best guess only"] if _is_a_guess(ranking) else []
     said += [] if ranking.sure is None else [f"{_sure(ranking).lower()} sure"]
-    return f"{does} ({', '.join(said)})" if said else does
+    return _action_text(ranking, ranking.best, costs), ", ".join(said)
 
 
 def _is_a_guess(ranking: Ranking) -> bool:
@@ -352,8 +354,8 @@ def _other_values(ranking: Ranking) -> str:
     return f"If decisions stay as they are, another choice is cheaper {'; '.join(parts)}."
 
 
-def _action_text(ranking: Ranking, one: JudgedPolicy) -> str:
-    name, manner = name_and_manner(one, ranking.words, ranking.positive, ranges=False)
+def _action_text(ranking: Ranking, one: JudgedPolicy, costs: str = "these costs") -> str:
+    name, manner = name_and_manner(one, ranking.words, ranking.positive, ranges=False, costs=costs)
     if one.policy.model is None:
         return name[:1].lower() + name[1:]
     return f"{name}, {manner}"

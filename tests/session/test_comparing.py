@@ -27,7 +27,7 @@ from elicit_app.session.comparing import (
     since_first_round,
     wording_of,
 )
-from elicit_app.session.disagreement import furthest
+from elicit_app.session.disagreement import furthest, widest
 from elicit_app.session.journal.listing import (
     SessionSummary,
     answered_before,
@@ -116,13 +116,15 @@ def test_experts_to_whom_all_mistakes_are_alike_do_not_rank_them_differently():
 
 def test_what_is_best_for_whom_is_what_their_results_recommend(folder, lumps):
     ada, ben = (result_view(Session.open_read_only(folder / f"{n}.session.jsonl", lumps)).judgement for n in (1, 2))
-    said = choice((ada, ben), ("Ada", "Ben"), ben)
-    for_ada, for_ben = short_recommendation(ada), short_recommendation(ben)
-    assert said == f"Best for Ada: {for_ada}; for Ben: {for_ben}; pooled: {for_ben}."
-    for judgement in (ada, ben):
-        best = judgement.best.policy
-        assert (best.model or "call every patient") in short_recommendation(judgement)
-        assert short_recommendation(judgement).endswith(" sure)")
+    said = choice((ada, ben, ada), ("Ada", "Ben", "Cleo"), ben)
+    (for_ada, sure_ada), (for_ben, sure_ben) = (short_recommendation(one, "their own costs") for one in (ada, ben))
+    assert said == (
+        f"Best for Ada ({sure_ada}) and Cleo ({sure_ada}): {for_ada}; for Ben ({sure_ben}): {for_ben}; "
+        f"pooled ({sure_ben}): {for_ben}."
+    )
+    for judgement, action, sure in ((ada, for_ada, sure_ada), (ben, for_ben, sure_ben)):
+        assert (judgement.best.policy.model or "call every patient") in action
+        assert sure.endswith(" sure")
     assert choice((ada, None), ("Ada", "Ben")) == ""
 
 
@@ -278,14 +280,16 @@ def test_two_finished_sessions_are_compared_and_pooled(beside, lumps):
     assert "For Ada one missed cancer counts as " in view.detail
     assert missed.disjoint
     assert view.headline == "They disagree most about missed cancers"
-    assert view.made_of.startswith("Made of Ada (10 answers, ")
+    assert view.made_of.startswith("Made of Ada (10 answers) and Ben (10 answers), on ")
     of = view.pooled.provenance.parameters["of"]
     assert [part["source"] for part in of] == ["1.session.jsonl", "2.session.jsonl"]
     assert view.pooled.name == f"{lumps.title}, Ada and Ben pooled"
     assert view.pooled.population == lumps.population
-    assert view.choice.startswith("Best for Ada: ")
+    assert view.choice.startswith("Best for Ada (")
     assert (
-        f"; pooled: {short_recommendation(view.judgement)}. By their own values, the pooled choice costs "
+        "; pooled ({1}): {0}. By their own values, the pooled choice costs ".format(
+            *short_recommendation(view.judgement, "the pooled costs")
+        )
         in view.choice
     )
     assert re.search(r"costs at least \d+ % more than the best for Ben; for Ada nothing shows", view.choice)
@@ -421,3 +425,43 @@ def test_of_many_mistakes_the_report_lists_those_on_which_experts_differ_most():
     listed = {one.mistake.name for one in furthest(view.mistakes, 90)}
     table = text[text.index("## The experts") : text.index("These are the 90")]
     assert {one.mistake.name for one in view.mistakes if f"| {one.mistake.name} |" in table} == listed
+
+
+def many_experts(number=6):
+    names = ("red", "green", "blue")
+    rng = np.random.default_rng(8)
+    costs = [np.exp(rng.normal(0, 1, (3, 3))) * (1 - np.eye(3)) for _ in range(number)]
+    metrics = [ElicitedMetric.from_cost_matrix(names, own, yardstick=("red", "green")) for own in costs]
+    return [Expert(f"Expert {at}", Source(f"{at}.json", metric)) for at, metric in enumerate(metrics)]
+
+
+def test_many_experts_stand_one_below_the_other_and_few_side_by_side():
+    for number, tables in ((4, 1), (5, 5)):
+        view = compare(many_experts(number), "Colours")
+        page = pooled_report(view)
+        text = page_as_markdown(page)
+        experts = text[text.index("## The experts") : text.index("## How they were pooled")]
+        assert experts.count("\n| --- ") == tables
+        assert ("| Mistake | Expert 0 | Expert 1 |" in experts) == (number == 4)
+        for one in view.mistakes:
+            for name, rate in zip((*view.names, "All pooled"), (*one.rates, one.pooled), strict=True):
+                assert rate.in_words() in experts
+                assert one.is_yardstick or (f"| {name} | {rate.in_words()} |" in experts) == (number == 5)
+        shown = [rate.ratio for _, rate in view.lines(widest(view.mistakes))]
+        assert (shown == sorted(shown, reverse=True)) == (number == 5)
+        assert sorted(view.lines(view.yardstick)) == sorted(zip(view.names, view.yardstick.rates, strict=True))
+        assert view.who == ("Expert 0, Expert 1, Expert 2 and Expert 3" if number == 4 else "5 experts")
+        assert page.subtitle.startswith(f"What the answers of {view.who} say ")
+
+
+def test_experts_who_answered_on_one_day_share_its_date():
+    today, earlier = (datetime(2026, 3, day, 12, tzinfo=UTC) for day in (2, 1))
+    one, other = (
+        Expert(name, Source(name, replace(missed_counts(ratio), created=today, provenance=Provenance(questions=12))))
+        for name, ratio in (("Ada", 3.0), ("Ben", 4.0))
+    )
+    assert compare([one, other], "x").made_of == "Made of Ada (12 answers) and Ben (12 answers), on 2 March 2026."
+    before = replace(other, source=replace(other.source, metric=replace(other.source.metric, created=earlier)))
+    assert compare([one, before], "x").made_of == (
+        "Made of Ada (12 answers, 2 March 2026) and Ben (12 answers, 1 March 2026)."
+    )

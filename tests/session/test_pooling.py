@@ -206,6 +206,16 @@ def test_who_contradicts_themselves_or_another_is_named():
     assert doubts(alike, ["Ada", "Cleo"], of=SIX) == ()
 
 
+def test_of_many_opposed_experts_three_pairs_are_named_and_who_is_not_trusted_in_one_sentence():
+    quality = Quality(provisional=UNTRUSTED)
+    ones = [metric(ONE, name, draws=300, quality=quality) for name in ("Ada", "Ben", "Cleo")]
+    others = [metric(tuple(1 / np.array(ONE)), name, draws=300) for name in ("Dan", "Eve")]
+    names = ["Ada", "Ben", "Cleo", "Dan", "Eve"]
+    said = doubts([one.metric for one in aligned([*ones, *others])], names, of=SIX)
+    assert said[0] == "The answers of Ada, Ben and Cleo do not hang together; they are pooled all the same."
+    assert "and so do Ada and Eve; Ben and Dan; 3 other pairs: the pooled costs lie in between" in said[1]
+
+
 def test_who_contradicts_an_order_that_was_stated_is_named_and_left_out_on_request():
     against = metric(ONE, "Ben", draws=300, quality=Quality(provisional=AGAINST_AN_ORDER))
     people = [metric(ONE, draws=300), against, metric(ONE, "Cleo", draws=300)]

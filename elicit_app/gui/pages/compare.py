@@ -66,10 +66,9 @@ class ComparePage(HeadedPage):
         """Show `view`; `trusted_only` says whether untrusted experts were left out."""
         names, self._trusted_only = view.names, trusted_only
         self.trusted.setVisible(trusted_only or 0 < len(view.untrusted) <= len(names) - 2)
-        self.trusted.setText("Pool everybody" if trusted_only else f"Leave out {' and '.join(view.untrusted)}")
+        self.trusted.setText("Pool everybody" if trusted_only else f"Leave out {series(view.untrusted)}")
         self.agreement.show_text(view.agreement)
-        who = series(names) if len(names) <= 4 else f"{len(names)} experts"
-        self.header.say(f"Experts compared: {view.title}", who)
+        self.header.say(f"Experts compared: {view.title}", view.who)
         self.notice.say("")
         self.title.setText(view.headline)
         self.detail.setText(view.detail)
@@ -80,7 +79,7 @@ class ComparePage(HeadedPage):
         others = [one for one in view.mistakes if not one.is_yardstick]
         shown = furthest(others, MOST)
         rows = [
-            ExpertRates(one.mistake.name, one.rates, names, one.pooled, apart_words(one), one.plainly_apart)
+            ExpertRates(one.mistake.name, view.lines(one), one.pooled, apart_words(one), one.plainly_apart)
             for one in shown
         ]
         self.plot.show_rows(rows, yardstick, priced=kind != "confusion")

@@ -36,8 +36,7 @@ class ExpertRates:
     """What everybody says about one mistake, in units of the yardstick."""
 
     title: str
-    rates: tuple[ExchangeRate, ...]  # one per expert
-    names: tuple[str, ...]  # of the experts, or empty texts
+    each: tuple[tuple[str, ExchangeRate], ...]  # the experts' names, or empty texts, and rates
     pooled: ExchangeRate | None = None
     note: str = ""  # how far apart they are
     is_marked: bool = False  # whether the note is to be stressed
@@ -45,8 +44,7 @@ class ExpertRates:
     @property
     def lines(self) -> tuple[tuple[str, ExchangeRate], ...]:
         """Return names and rates from top to bottom."""
-        each = tuple(zip(self.names, self.rates, strict=True))
-        return each if self.pooled is None else (*each, (_EVERYBODY, self.pooled))
+        return self.each if self.pooled is None else (*self.each, (_EVERYBODY, self.pooled))
 
 
 class ExpertPlot(LogPlot):
@@ -133,7 +131,7 @@ class ExpertPlot(LogPlot):
         for index, (name, rate) in enumerate(row.lines):
             height = self._line(columns)
             line = QRectF(0, room.top() + title + index * height, room.width(), height)
-            self._paint_line(painter, colours, columns, name, rate, line, pooled=index == len(row.rates))
+            self._paint_line(painter, colours, columns, name, rate, line, pooled=index == len(row.each))
 
     @staticmethod
     def _paint_title(painter: QPainter, colours: Tokens, row: ExpertRates, room: QRectF) -> None:

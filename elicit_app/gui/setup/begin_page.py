@@ -191,7 +191,9 @@ class OthersSection(Section):
         unit, kind = study.wording.mistake(study.yardstick).one, study.wording.priced or "confusion"
         self.question.setText(rates_question(kind, unit, of_experts=True))
         rows = [
-            ExpertRates(one.mistake, one.rates, tuple("you" if at == one.yours else "" for at in range(len(one.rates))))
+            ExpertRates(
+                one.mistake, tuple(("you" if at == one.yours else "", rate) for at, rate in enumerate(one.rates))
+            )
             for one in found
         ]
         self.plot.show_rows(rows, unit, priced=kind != "confusion")

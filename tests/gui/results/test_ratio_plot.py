@@ -36,7 +36,7 @@ def test_the_dashed_line_is_in_the_legend_where_there_is_one(qtbot, rates, named
     qtbot.addWidget(one)
     qtbot.addWidget(beside)
     one.show_rows([PlotRow(rate, "Missed melanoma", "", guess=3.0) for rate in rates], "needless excision")
-    rows = [ExpertRates(WORDS.name, (KNOWN, rate), ("Ada", "Ben"), KNOWN) for rate in rates]
+    rows = [ExpertRates(WORDS.name, (("Ada", KNOWN), ("Ben", rate)), KNOWN) for rate in rates]
     beside.show_rows(rows, "needless excision")
     assert any("estimate" in sign.text for sign in one.legend()) == (KNOWN in rates), "a dot"
     for plot in (one, beside):
@@ -49,7 +49,7 @@ def test_what_is_only_bounded_is_shown_alike_of_one_expert_and_of_several(qtbot,
     monkeypatch.setattr(beside, "_paint_mark", lambda painter, columns, mark, y: shapes.append(mark.shape))
     beside.resize(700, 300)
     for pooled, names, below in ((KNOWN, ("A", "B"), ["bar", "dot"]), (None, ("", "you"), [])):
-        beside.show_rows([ExpertRates(WORDS.name, (KNOWN, BOUNDED), names, pooled)], "x")
+        beside.show_rows([ExpertRates(WORDS.name, tuple(zip(names, (KNOWN, BOUNDED), strict=True)), pooled)], "x")
         shapes.clear()
         beside.grab()
         assert shapes == ["line", "dot", "bound", *below]
@@ -61,7 +61,7 @@ def test_beside_many_words_ranges_of_experts_have_room_under_them(qtbot, appeara
     theme.apply(appearance, family="DejaVu Sans", scale=scale, dark=False)
     plot, far = ExpertPlot(), ExchangeRate(0, 1, 0.04, 0.0065, 0.19, False, WORDS)
     qtbot.addWidget(plot)
-    plot.show_rows([ExpertRates(WORDS.name, (far, KNOWN), ("Cardiology", "Radiology"), KNOWN)], "excision")
+    plot.show_rows([ExpertRates(WORDS.name, (("Cardiology", far), ("Radiology", KNOWN)), KNOWN)], "excision")
     heights = []
     for width in (1_400, 420):
         columns = plot._columns(width)

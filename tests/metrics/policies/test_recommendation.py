@@ -269,7 +269,7 @@ def test_nothing_is_decided_by_answers_that_speak_against_each_other(reason):
     assert judged(table, under).advice == f"Do not decide by these costs yet: {reason}"
     assert judged(table, under).recommendation.reservation == f"The numbers are provisional: {reason}."
     assert judged(table, under).recommendation.sentence.startswith("Best guess only. Use m")
-    assert "(best guess only, " in short_recommendation(judged(table, under))
+    assert short_recommendation(judged(table, under), "these costs")[1].startswith("best guess only, ")
     assert judged(table, metric(3.0, 0.2)).advice.startswith("Decide now")
 
 
@@ -285,7 +285,8 @@ def test_a_sentence_that_something_else_is_likelier_than_is_called_a_guess():
     guess = [judged(table, metric(1.6, 0.6)) for table in ([70, 30, 45, 55], [950, 50, 50, 950])]
     assert guess[0].sure < 0.5 < guess[1].sure
     assert [one.recommendation.sentence.startswith("Best guess only. ") for one in guess] == [True, False]
-    assert ["best guess only" in short_recommendation(one) for one in guess] == [True, False]
+    sure = [short_recommendation(one, "these costs")[1] for one in guess]
+    assert ["best guess only" in one for one in sure] == [True, False]
 
 
 def test_what_one_does_names_every_policy():
@@ -300,6 +301,16 @@ def test_what_one_does_names_every_policy():
         "Present practice | as typed in",
     }
     assert cut.startswith("m | cancer from 25 % (")
+
+
+def test_the_costs_that_a_recommendation_rests_on_are_named_as_asked():
+    true = np.repeat([0, 1, 2], 30)
+    proba = np.random.default_rng(2).dirichlet(np.ones(3), 90) + 0.5 * np.eye(3)[true]
+    under = ElicitedMetric.from_cost_matrix(["a", "b", "c"], [[0, 9, 9], [1, 0, 2], [1, 3, 0]])
+    judgement = judge(under, np.array(under.classes)[true], {"m": proba / proba.sum(axis=1, keepdims=True)})
+    assert short_recommendation(judgement, "the pooled costs")[0] in {
+        f"m, {'recalibrated, ' * recalibrated}with the pooled costs" for recalibrated in (False, True)
+    }
 
 
 def test_brackets_in_a_name_are_kept_where_ranges_are_left_out():
