@@ -56,7 +56,7 @@ def test_the_page_says_where_they_disagree_and_what_pooled_means(page, view):
     assert page.header.line.text() == "Kardiologie, Allgemeinmedizin and Radiologie"
     assert (page.title.text(), page.detail.text()) == (view.headline, view.detail)
     assert page.choice.isHidden()
-    assert "Kardiologie (15 answers, " in page.made_of.text()
+    assert "Kardiologie (15 answers), " in page.made_of.text()
     assert page.how.text() == view.how
     assert "geometric mean" in view.how
     said = page.plot.accessibleDescription()
