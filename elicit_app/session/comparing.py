@@ -268,7 +268,7 @@ class ComparisonView:
         each, apart = tuple(zip(self.names, mistake.rates, strict=True)), widest(self.mistakes).rates
         if self.side_by_side:
             return each
-        return tuple(each[at] for at in sorted(range(len(each)), key=lambda at: -apart[at].ratio))
+        return tuple(each[at] for at in sorted(range(len(each)), key=lambda at: apart[at].ratio))
 
     @property
     def yardstick(self) -> MistakeRates:

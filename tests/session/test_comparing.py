@@ -448,7 +448,7 @@ def test_many_experts_stand_one_below_the_other_and_few_side_by_side():
                 assert rate.in_words() in experts
                 assert one.is_yardstick or (f"| {name} | {rate.in_words()} |" in experts) == (number == 5)
         shown = [rate.ratio for _, rate in view.lines(widest(view.mistakes))]
-        assert (shown == sorted(shown, reverse=True)) == (number == 5)
+        assert (shown == sorted(shown)) == (number == 5)
         assert sorted(view.lines(view.yardstick)) == sorted(zip(view.names, view.yardstick.rates, strict=True))
         assert view.who == ("Expert 0, Expert 1, Expert 2 and Expert 3" if number == 4 else "5 experts")
         assert page.subtitle.startswith(f"What the answers of {view.who} say ")
