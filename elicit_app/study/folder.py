@@ -36,7 +36,7 @@ from elicit_app.study.model import (
     study_digest,
 )
 from elicit_app.study.reading import normalised_prevalence, read_predictions, require_askable
-from elicit_app.study.tables import PROBABILITY, TRUTH
+from elicit_app.study.tables import INDETERMINATE, PROBABILITY, TRUTH
 from elicit_app.study.writing import new_folder, write_whole
 from metrics.elicited.kinds import AnswersFor
 from metrics.elicited.metric_parts import Consequence
@@ -354,7 +354,8 @@ def check_study(study: Study) -> None:
     assert cases is not None, "only a study with cases is checked"
     for name, count in zip(study.classes, cases, strict=True):
         if count == 0:
-            raise Problem(f"No case has the true class “{name}”: add some, or leave the class out of the predictions.")
+            ways = f"add some, or leave the class out of the predictions; {INDETERMINATE}"
+            raise Problem(f"No case has the true class “{name}”: {ways}.")
     check_wording(study.wording, study.classes)
 
 

@@ -33,6 +33,7 @@ from elicit_app.study.guessing import (
 from elicit_app.study.model import MOST_CLASSES, ColumnMap
 from elicit_app.study.tables import (
     EMPTY,
+    INDETERMINATE,
     LONGEST_CELL,
     LOOKED_AT_COLUMNS,
     PREDICTED,
@@ -410,7 +411,8 @@ class MappedTable(Table):
         if (found == UNKNOWN).any():
             at = int((found == UNKNOWN).arg_max() or 0)
             what = f"Row {before + at + 1}: the predicted label “{shortened(str(given[at]))}” is not one of the classes"
-            raise file_problem(self.path, Finding(what, f"The classes are {listed(list(self._map.classes), 8)}."))
+            classes = listed(list(self._map.classes), 8)
+            raise file_problem(self.path, Finding(what, f"The classes are {classes}; {INDETERMINATE}."))
         there = pl.when(found != EMPTY)
         columns = [there.then((found == j).cast(pl.Float64)).alias(str(1 + j)) for j in range(len(self._map.classes))]
         return pl.select(columns)

@@ -34,6 +34,8 @@ TRUTH = "y_true"
 EMPTY, UNKNOWN = -2, -1  # index for an empty label, and for a label of no class
 PROBABILITY = "proba_"
 PREDICTED = "y_pred"
+INDETERMINATE = "where it stands for no answer, write the class that such a case is treated as"
+"""What to do about a label that is never true, such as “unsure”."""
 
 ENDINGS = (*HEADED, ".parquet", ".pq", ".npz")
 """Endings of the names of predictions files."""
