@@ -24,6 +24,7 @@ from elicit_app.study.scoring import (
     RowsTally,
     Stated,
     as_counted,
+    other_rows,
     require_same_cases,
     tally_rows,
 )
@@ -87,10 +88,7 @@ def parts_of(
     totals = [sum(found or 0 for _, found in pieces) for pieces in known]
     for name, total in zip(named, totals, strict=True):
         if total != totals[0]:
-            raise Problem(
-                f"{name} has {total:,} rows, {named[0]} has {totals[0]:,}: files of one call must list the same "
-                "cases in the same order."
-            )
+            raise other_rows(name, total, named[0], totals[0])
     return [
         Part(
             tuple(

@@ -30,6 +30,8 @@ _CASE = re.compile(
     re.IGNORECASE,
 )
 _LARGEST = 2**63 - 1
+SEVERAL_PLACES = "Cases of one model from several places belong in one file."
+"""What to do where files are about other cases, and may be so because each place has its own."""
 
 
 def tells_person(column: str) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from elicit_app.problem import Finding, Problem
 from elicit_app.study.folder import AMOUNTS_FILE, check_study, read_folder, rewrite_folder, write_folder
-from elicit_app.study.identity import in_order, of_same_cases, order_of_cases
+from elicit_app.study.identity import SEVERAL_PLACES, in_order, of_same_cases, order_of_cases
 from elicit_app.study.mapping import FirstRows, read_first_rows
 from elicit_app.study.model import (
     ColumnMap,
@@ -279,7 +279,8 @@ def _in_order_of_first(
         if order is not None:
             which = f"Row {row + 1} of {file} and row {at + 1} of {first_file} are one case by the column"
             raise Problem(f"{which} {read.case_column}, but its true label is “{theirs}” and “{ours}”: correct one.")
-        raise Problem(f"The true label of row {at + 1} is “{theirs}” in {file}, “{ours}” in {first_file}: {same}")
+        labels = f"The true label of row {at + 1} is “{theirs}” in {file}, “{ours}” in {first_file}"
+        raise Problem(f"{labels}: {same}{_what_is_missing(first, file, read)}")
     if first.cases is None or other.cases is None:
         return read
     note = (
@@ -295,6 +296,8 @@ def _what_is_missing(first: Predictions, file: Path, read: ReadPredictions) -> s
     if first.cases is None or cases is None:
         return ""
     missing = np.flatnonzero(~np.isin(first.cases, cases))
+    if len(missing) == len(first.cases):
+        return f" By the column {read.case_column}, they have no case in common. {SEVERAL_PLACES}"
     lacks = (
         f" By the column {read.case_column}, {file.name} lacks {counted(len(missing), 'case')} of it, first that of row"
     )

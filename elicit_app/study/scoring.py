@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Problem, shortened
 from elicit_app.study.checking import Batch, require_comparable
+from elicit_app.study.identity import SEVERAL_PLACES
 from elicit_app.study.model import ColumnMap
 from elicit_app.study.reading import PredictionsFile, numbering_notes, open_predictions, weight_notes
 from metrics import ElicitedMetric
@@ -32,6 +33,7 @@ Advance = Callable[[int], None]
 _SAME_PREVALENCE = 1e-9
 _FAR_PREVALENCE = 0.1  # of a class, from that of the metric file: its numbers may be those of the other class
 _FIRST_CASES = 50_000  # of a file, by whose names its order is compared with that of another
+_SAME_CASES = "files of one call must list the same cases in the same order."
 _KEPT = 4_000_000  # probabilities, 32 MB: so few are not read again where the policies change
 
 
@@ -298,10 +300,10 @@ def require_same_cases(models: Sequence[ModelRows], tally: RowsTally) -> None:
         require_comparable(rows.pieces[0].path, metric.classes, model.labels)
     (first, labels), *others = ((rows, model.labels) for rows, model in zip(models, tally.models, strict=True))
     for other, found in others:
-        fault = remedy = ""
         if found.sum() != labels.sum():
-            fault = f"{other.name} has {found.sum():,} rows, {first.name} has {labels.sum():,}"
-        elif (found != labels).any():
+            raise other_rows(other.name, int(found.sum()), first.name, int(labels.sum()))
+        fault = remedy = ""
+        if (found != labels).any():
             at = int((found != labels).argmax())
             fault = f"{other.name} has {found[at]:,} cases of “{metric.classes[at]}”, {first.name} has {labels[at]:,}"
         elif not tally.same_labels or _in_other_order(first.pieces[0], other.pieces[0], metric.classes):
@@ -309,7 +311,12 @@ def require_same_cases(models: Sequence[ModelRows], tally: RowsTally) -> None:
             fault = f"{other.name} {what} of {first.name}, but in another order"
             remedy = " A study puts files in one order by a column like case_id."
         if fault:
-            raise Problem(f"{fault}: files of one call must list the same cases in the same order.{remedy}")
+            raise Problem(f"{fault}: {_SAME_CASES}{remedy}")
+
+
+def other_rows(name: str, rows: int, first: str, of_first: int) -> Problem:
+    """Return the problem that a file has another number of rows than the first."""
+    return Problem(f"{name} has {rows:,} rows, {first} has {of_first:,}: {_SAME_CASES} {SEVERAL_PLACES}")
 
 
 def _in_other_order(one: Piece, other: Piece, classes: Sequence[str]) -> bool:

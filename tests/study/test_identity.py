@@ -132,6 +132,15 @@ def test_a_file_of_some_of_the_cases_is_refused_with_the_first_that_it_lacks(tmp
         create_study(tmp_path / "s", [tmp_path / "a.csv", tmp_path / "b.csv"])
 
 
+@pytest.mark.parametrize("rows", [slice(0, N - 2), slice(None, None, -1)], ids=["fewer", "as many"])
+def test_files_of_several_places_are_told_to_be_put_into_one(tmp_path, rows):
+    model(1, image=IMAGES).write_csv(tmp_path / "a.csv")
+    model(2, image=[f"elsewhere {one}" for one in IMAGES])[rows].write_csv(tmp_path / "b.csv")
+    said = r"By the column image, they have no case in common\. Cases of one .* places belong in one file\.$"
+    with pytest.raises(Problem, match=said):
+        create_study(tmp_path / "s", [tmp_path / "a.csv", tmp_path / "b.csv"])
+
+
 @pytest.mark.parametrize("names", [["same"] * N, [None, *IMAGES[1:]]], ids=["one name", "a name missing"])
 def test_names_that_do_not_tell_cases_apart_are_not_used(tmp_path, names):
     model(1, image=names).write_csv(tmp_path / "a.csv")
