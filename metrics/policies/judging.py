@@ -100,9 +100,9 @@ def notes_on(models: Sequence[ModelPolicies]) -> tuple[str, ...]:
         notes.append(f"{text}, and MPCS treats every label as certain.")
     badly = {model.name: found.distance for model in models if (found := model.calibration.recalibration) is not None}
     if badly:
-        ends = dict.fromkeys(two_digits(100 * end(badly.values())) for end in (min, max))
+        ends = " to ".join(dict.fromkeys(two_digits(100 * end(badly.values())) for end in (min, max)))
         notes.append(
-            f"The probabilities of {series([*badly])} are badly calibrated, {' to '.join(ends)} points off on average: "
+            f"The probabilities of {series([*badly])} seem badly calibrated, {ends} points off on average: "
             "deciding with these costs relies on them. Recalibrated (cross-fitted) they are one more policy"
             f"{' each' if len(badly) > 1 else ''}."
         )
