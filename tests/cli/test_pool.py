@@ -33,6 +33,20 @@ def test_experts_are_compared_and_pooled(elicit, tmp_path):
     assert pooled.cost_matrix[0, 1] / pooled.cost_matrix[1, 0] == pytest.approx(4)
 
 
+def test_many_experts_stand_one_below_the_other_from_least_to_most(elicit, tmp_path):
+    ratios = {"Ada": 8, "Ben": 2, "Cleo": 4, "Dan": 3, "Eve": 6}
+    files = [write(tmp_path, name, ratio) for name, ratio in ratios.items()]
+    few, many = (elicit("metric", "pool", *some).stdout.splitlines() for some in (files[:4], files))
+    assert any(line.split() == ["Mistake", *list(ratios)[:4], "pooled"] for line in few)
+    start = next(at for at, line in enumerate(many) if "Sick called well" in line)
+    assert many[start].split()[:4] == ["Sick", "called", "well", "counts"]
+    assert [line.split()[:2] for line in many[start + 1 : start + 6]] == [
+        [name, str(ratio)] for name, ratio in sorted(ratios.items(), key=lambda item: item[1])
+    ]
+    assert many[start + 6].split()[:2] == ["all", "pooled"]
+    assert not any("Well called sick" in line for line in many), "it is the yardstick"
+
+
 def test_one_file_is_one_expert(elicit, tmp_path):
     stated = tmp_path / "stated.metric.json"
     ElicitedMetric.from_cost_matrix(CLASSES, [[0, 8], [1, 0]]).save(stated)

@@ -42,7 +42,7 @@ from elicit_app.session.result import result_view, scenarios_of
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from metrics import Consequence, ElicitedMetric, Provenance
-from metrics.exports.page import page_as_markdown
+from metrics.exports.page import Table, page_as_markdown
 from metrics.policies.recommendation import short_recommendation
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -452,6 +452,10 @@ def test_many_experts_stand_one_below_the_other_and_few_side_by_side():
         assert sorted(view.lines(view.yardstick)) == sorted(zip(view.names, view.yardstick.rates, strict=True))
         assert view.who == ("Expert 0, Expert 1, Expert 2 and Expert 3" if number == 4 else "5 experts")
         assert page.subtitle.startswith(f"What the answers of {view.who} say ")
+        shown = [block for section in page.sections for block in section.blocks if isinstance(block, Table)]
+        drawn = [table.foot for table in shown if table.heads[0] == "Expert"]
+        assert len(drawn) == (5 if number == 5 else 0)
+        assert len(set(drawn)) <= 1, "all are drawn on one axis"
 
 
 def test_experts_who_answered_on_one_day_share_its_date():
