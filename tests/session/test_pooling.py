@@ -214,6 +214,8 @@ def test_of_many_opposed_experts_three_pairs_are_named_and_who_is_not_trusted_in
     said = doubts([one.metric for one in aligned([*ones, *others])], names, of=SIX)
     assert said[0] == "The answers of Ada, Ben and Cleo do not hang together; they are pooled all the same."
     assert "and so do Ada and Eve; Ben and Dan; 3 other pairs: the pooled costs lie in between" in said[1]
+    four = doubts([one.metric for one in aligned([*ones[1:], *others])], names[1:], of=SIX)
+    assert "and so do Ben and Eve; Cleo and Dan; 1 other pair: the pooled costs lie in between" in four[1]
 
 
 def test_who_contradicts_an_order_that_was_stated_is_named_and_left_out_on_request():
