@@ -25,10 +25,8 @@ types:
 imports:
 	.venv/bin/lint-imports
 
-# Bytecode is kept, also where Python was told to write none: each of many processes would compile everything anew.
-# Three fill two cores, because some tests wait for other processes.
-tests:
-	PYTHONDONTWRITEBYTECODE= .venv/bin/pytest -n 3 --dist worksteal
+tests: # with bytecode kept, also where Python was told to write none: each of many processes would compile everything anew
+	PYTHONDONTWRITEBYTECODE= .venv/bin/pytest -n 2 --dist worksteal
 
 learning: # what needs PyTorch, XGBoost and MLflow too, installed beside and for this run alone: some gigabytes
 	@tools/prepare.sh tools
