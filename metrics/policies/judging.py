@@ -100,9 +100,9 @@ def notes_on(models: Sequence[ModelPolicies]) -> tuple[str, ...]:
         notes.append(f"{text}, and MPCS treats every label as certain.")
     badly = {model.name: found.distance for model in models if (found := model.calibration.recalibration) is not None}
     if badly:
-        ends = " to ".join(dict.fromkeys(two_digits(100 * end(badly.values())) for end in (min, max)))
+        ends = dict.fromkeys(two_digits(100 * end(badly.values())) for end in (min, max))
         notes.append(
-            f"The probabilities of {series([*badly])} seem badly calibrated, {ends} points off on average: "
+            f"The probabilities of {series([*badly])} are badly calibrated, {' to '.join(ends)} points off on average: "
             "deciding with these costs relies on them. Recalibrated (cross-fitted) they are one more policy"
             f"{' each' if len(badly) > 1 else ''}."
         )
@@ -388,7 +388,7 @@ def judge(
     >>> proba = [[0.9, 0.1], [0.3, 0.7], [0.4, 0.6], [0.1, 0.9]] * 25
     >>> found = judge(metric, y_true, {'model': proba}, draws=200)
     >>> [policy.rank for policy in found.policies]
-    [1, 1, 1, 4, 5]
+    [1, 1, 3, 4]
     """
     true, models, people = models_of(metric, y_true, y_proba, labels, groups, prevalence)
     today = None if practice is None else Practice.of(metric.matrix_of(practice, "practice"), metric.classes)

@@ -1,9 +1,8 @@
 """A check of a model's calibration, a cross-fitted map that recalibrates it, and a correction for another prevalence.
 
-The map is vector scaling, softmax(slope * log p + bias) with one slope > 0 and one bias per class (C. Guo, G. Pleiss,
+The map is vector scaling, softmax(slope * log p + bias) with one slope >= 0 and one bias per class (C. Guo, G. Pleiss,
 Y. Sun and K. Weinberger, "On calibration of modern neural networks", ICML 2017). For two classes this is beta
 calibration (M. Kull, T. Silva Filho and P. Flach, AISTATS 2017), which becomes Platt scaling if the slopes are equal.
-As few cases tell little, the map is the most probable one if logarithms of slopes and biases are normal around 0.
 Cases are dealt in turn to five folds, and the map of each fold is fitted to the other four, so that no case is used in
 its own calibration. Where several cases are of one person, people are dealt to the folds.
 """
@@ -29,12 +28,11 @@ MOST_ROWS = 20_000
 _FEWEST = 40  # rows, or people
 _MOST_IN_WORDS = 6  # classes whose numbers a sentence can hold
 _SMALLEST = 1e-9
-# Precisions of the logarithm of a slope, most within a factor of 3, and of a bias before the cases are seen.
-_PRECISION_OF_SLOPE, _PRECISION_OF_BIAS = 3.0, 1.0
-_STEEPEST = 3.0  # logarithm of a slope, so that no step of the search overflows
+# Equivalent to ten cases that agree with the model's own probabilities.
+_RIDGE = 10.0
 # A gain below this many nats per case changes no decision that matters, however certain it is.
 _WORTH_IT = 0.005
-_STANDARD_ERRORS = 1.0  # a map that is not needed costs next to nothing
+_STANDARD_ERRORS = 2.0
 # If the share of a class differs by this much from that of the cases, probabilities need correction.
 _OTHER_PREVALENCE = 0.02
 
@@ -54,7 +52,7 @@ class Recalibration:
 
     @property
     def needed(self) -> bool:
-        """Return whether the model seems badly calibrated: the gain is large enough to matter, and hardly chance."""
+        """Return whether the model is badly calibrated: the gain is significant and large enough to matter."""
         return self.gain > max(_WORTH_IT, _STANDARD_ERRORS * self.gain_error)
 
     def probabilities(
@@ -255,7 +253,7 @@ def _error_of_mean(values: Floats, unit: NDArray[np.int64]) -> float:
 
 
 def _fit_fold(logs: Floats, true: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Return the most probable slopes and biases."""
+    """Return the slopes and biases of least log loss, with a ridge penalty towards 1 and 0."""
     require("scipy")
     from scipy.optimize import minimize
 
@@ -263,24 +261,23 @@ def _fit_fold(logs: Floats, true: NDArray[np.int64]) -> tuple[Floats, Floats]:
     rows = np.arange(n)
     scores, off = np.empty_like(logs), np.empty_like(logs)  # reused: allocating them costs more than a step
 
-    precision = np.repeat([_PRECISION_OF_SLOPE, _PRECISION_OF_BIAS], k)
-
     def loss(parameters: Floats) -> tuple[float, Floats]:
-        slope, bias = np.exp(parameters[:k]), parameters[k:]
+        slope, bias = parameters[:k], parameters[k:]
         np.multiply(slope, logs, out=scores)
         np.add(scores, bias, out=scores)
         np.subtract(scores, scores.max(axis=1, keepdims=True), out=scores)
         total = np.exp(scores, out=off).sum(axis=1)
-        pull = precision * parameters
-        value = (np.log(total) - _at_true_class(scores, true)).sum() + 0.5 * (pull @ parameters)
+        away = np.concatenate([slope - 1, bias])
+        value = (np.log(total) - _at_true_class(scores, true)).sum() + 0.5 * _RIDGE * (away @ away)
         np.divide(off, total[:, None], out=off)
         off[rows, true] -= 1.0
-        gradient = np.concatenate([slope * np.einsum("ij,ij->j", off, logs), off.sum(axis=0)])
-        return value / n, (gradient + pull) / n
+        gradient = np.concatenate([np.einsum("ij,ij->j", off, logs), off.sum(axis=0)])
+        return value / n, (gradient + _RIDGE * away) / n
 
-    bounds = [(-_STEEPEST, _STEEPEST)] * k + [(None, None)] * k
-    found = minimize(loss, np.zeros(2 * k), jac=True, method="L-BFGS-B", bounds=bounds).x
-    return np.exp(found[:k]), found[k:]
+    start = np.concatenate([np.ones(k), np.zeros(k)])
+    bounds = [(0.0, None)] * k + [(None, None)] * k
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return found[:k], found[k:]
 
 
 def _logarithms(y_proba: NDArray[Any]) -> Floats:

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import logsumexp
-from scipy.stats import norm
 
 from metrics import ElicitedMetric, judge, negative_log_likelihood
 from metrics.policies.recalibration import (
@@ -120,9 +119,9 @@ def test_rows_are_thinned_only_above_their_number(monkeypatch, rows, kept):
 
 
 @pytest.mark.parametrize(
-    ("gain", "error", "needed"), [(0.1, 0.099, True), (0.1, 0.101, False), (0.004, 0.0, False), (0.006, 0.0, True)]
+    ("gain", "error", "needed"), [(0.1, 0.049, True), (0.1, 0.051, False), (0.004, 0.0, False), (0.006, 0.0, True)]
 )
-def test_a_gain_counts_beyond_its_standard_error_and_where_it_is_worth_it(gain, error, needed):
+def test_a_gain_counts_beyond_two_standard_errors_and_where_it_is_worth_it(gain, error, needed):
     nothing = np.zeros((FOLDS, 2))
     assert Recalibration(nothing, nothing, gain, error, 0.1).needed is needed
 
@@ -217,7 +216,7 @@ def test_a_recalibrated_policy_is_offered_and_is_cheaper():
     assert right.threshold == raw.threshold
     both = judge(metric, np.array(["no", "yes"])[true], {"m": proba, "n": cases(5, 3_000, 2, sharpness=3.0)[1]})
     (note,) = [note for note in both.notes if "badly calibrated" in note]
-    assert re.match(r"The probabilities of m and n seem badly calibrated, \S+ to \S+ points off on average: ", note)
+    assert re.match(r"The probabilities of m and n are badly calibrated, \S+ to \S+ points off on average: ", note)
     assert note.endswith("they are one more policy each.")
     fine = judge(metric, np.array(["no", "yes"])[true], {"m": cases(5, 3_000, 2)[1]})
     assert not any(one.policy.recalibrated for one in fine.policies)
@@ -249,26 +248,21 @@ def test_one_probability_between_makes_no_labels_wherever_it_is_read():
 
 
 @pytest.mark.parametrize(("k", "sharpness"), [(2, 3.0), (4, 0.3), (12, -1.0)])
-def test_the_maps_are_the_most_probable_ones_with_slopes_and_biases_that_are_near_what_a_model_says(k, sharpness):
+def test_the_maps_are_those_of_least_log_loss_with_no_slope_below_zero(k, sharpness):
     true, proba = cases(6, 1_500, k, sharpness, 0.2)
     found, logs = recalibration(true, proba), np.log(np.maximum(proba, 1e-9))
     own = np.arange(len(true)) % FOLDS != 0
 
     def loss(parameters):
-        scores = np.exp(parameters[:k]) * logs[own] + parameters[k:]
+        scores = parameters[:k] * logs[own] + parameters[k:]
+        away = np.concatenate([parameters[:k] - 1, parameters[k:]])
         said = logsumexp(scores, axis=1) - scores[np.arange(own.sum()), true[own]]
-        believed = norm.logpdf(parameters, scale=np.repeat([3**-0.5, 1.0], k))
-        return (said.sum() - believed.sum()) / own.sum()
+        return (said.sum() + 5.0 * away @ away) / own.sum()
 
-    fitted = np.concatenate([np.log(found.slope[0]), found.bias[0]])
-    bounds = [(-3.0, 3.0)] * k + [(None, None)] * k
+    fitted = np.concatenate([found.slope[0], found.bias[0]])
+    bounds = [(0.0, None)] * k + [(None, None)] * k
     best = minimize(loss, fitted, method="L-BFGS-B", bounds=bounds, options={"maxfun": 10**6})
+    assert found.slope.min() >= 0
     assert loss(fitted) - best.fun < 1e-8
     if sharpness < 0:
-        assert found.slope.min() < 0.1, "probabilities turned round say nothing, rather than the opposite"
-
-
-@pytest.mark.parametrize("steeper", [0.4, 2.5])
-def test_few_cases_do_not_hold_the_map_near_the_model_where_it_is_plainly_wrong(steeper):
-    found = [recalibration(*cases(seed, 300, 3, 1 / steeper)).slope.mean() for seed in range(10)]
-    assert np.mean(found) == pytest.approx(steeper, rel=0.15)
+        assert (found.slope == 0).any(), "probabilities turned round say nothing, rather than the opposite"
