@@ -150,12 +150,13 @@ def _in_few_words(names: Sequence[str]) -> str:
 
 def _made_of(names: Sequence[str], metrics: Sequence[ElicitedMetric]) -> str:
     """Return whose answers are pooled, how many each gave, and when."""
-    numbers = [metric.provenance.questions for metric in metrics]
-    known = [[counted(number, "answer")] if number else [] for number in numbers]
     days = [day(in_zone(metric.created)) for metric in metrics]
     same = len(set(days)) == 1
-    said = [[*answers, *([] if same else [when])] for answers, when in zip(known, days, strict=True)]
-    parts = [f"{name} ({', '.join(about)})" if about else name for name, about in zip(names, said, strict=True)]
+    parts = []
+    for name, metric, when in zip(names, metrics, days, strict=True):
+        number = metric.provenance.questions
+        about = ", ".join(filter(None, (counted(number, "answer") if number else "", "" if same else when)))
+        parts.append(f"{name} ({about})" if about else name)
     return f"Made of {series(parts)}{f', on {days[0]}' if same else ''}."
 
 
