@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from elicit_app.cli import output
 from elicit_app.problem import Problem, listed
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ PredictedOption = Annotated[
         "given several times. Files without it are read like the others.",
     ),
 ]
+SkipUnreadOption = Annotated[
+    bool,
+    typer.Option("--skip-unread", help="Leave out the cases that not everybody read: without a label, or in no file."),
+]
 LogitsOption = Annotated[bool, typer.Option("--logits", help="The columns hold raw scores; their softmax is taken.")]
 
 
@@ -46,12 +51,13 @@ class ColumnOptions(NamedTuple):
     columns: str | None = None
     predicted: tuple[str, ...] = ()
     logits: bool = False
+    skip_unread: bool = False
 
     def refuse(self, reason: str) -> None:
         """Refuse any of these options."""
         for name, value in self._asdict().items():
             if value:
-                raise typer.BadParameter(reason, param_hint=f"--{name}")
+                raise typer.BadParameter(reason, param_hint=output.flag(name))
 
 
 def models_in(
@@ -86,7 +92,7 @@ def models_in(
             found.append((first_rows.path, usual))
         elif not decided or scored:
             found.append((first_rows.path, read(columns=stated, logits=options.logits)))
-        found += [(first_rows.path, read(predicted=name)) for name in decided]
+        found += [(first_rows.path, read(predicted=name, skip_unread=options.skip_unread)) for name in decided]
     return [path for path, _ in found], [one for _, one in found]
 
 

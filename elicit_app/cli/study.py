@@ -14,6 +14,7 @@ from elicit_app.cli.columns import (
     ColumnsOption,
     LogitsOption,
     PredictedOption,
+    SkipUnreadOption,
     TruthOption,
     models_in,
     notes_on_readers,
@@ -84,6 +85,7 @@ def new(
     columns: ColumnsOption = None,
     predicted: PredictedOption = None,
     logits: LogitsOption = False,
+    skip_unread: SkipUnreadOption = False,
     noun: Annotated[
         str | None,
         typer.Option(metavar="ONE,MANY", help="For several labels: the word for one, and for many: mood,moods."),
@@ -103,7 +105,9 @@ def new(
     files = [*(predictions or []), *(more or [])]
     if not files:
         raise typer.BadParameter("name at least one predictions file.", param_hint="--predictions")
-    options = ColumnOptions(truth, columns, tuple(predicted or ()), logits=logits)
+    options = ColumnOptions(truth, columns, tuple(predicted or ()), logits=logits, skip_unread=skip_unread)
+    if skip_unread and not predicted:
+        raise typer.BadParameter("name the columns of the readers with --predicted.", param_hint="--skip-unread")
     if is_of_amounts(files[0]):
         options.refuse("files of several labels, or of contexts, name their columns themselves.")
         for option, given in (("--labels", labels), ("--purpose", purpose)):

@@ -107,7 +107,7 @@ class RowCheck:
 
     Last columns tell whose the rows are, if they are `by_person`, and which cases, if they are `by_case`. `first_row`
     rows come before the first one checked and count in row numbers. `rescaled` is the number of rows that were divided
-    by their sum.
+    by their sum. With `skip_unread`, rows without any probability are left out; `kept` has the numbers of the others.
     """
 
     def __init__(
@@ -118,8 +118,12 @@ class RowCheck:
         *,
         by_person: bool = False,
         by_case: bool = False,
+        skip_unread: bool = False,
     ) -> None:
         self._table, self._by_person, self._by_case = table, by_person, by_case
+        self._skip_unread = skip_unread
+        self.kept: list[RowNumbers] = []
+        self.unread = 0
         self._seen = first_row
         self._classes = classes
         self._index = ClassIndex(classes)
@@ -135,7 +139,12 @@ class RowCheck:
             numbers: RowNumbers = range(self._seen + 1, self._seen + frame.height + 1)
             self._seen += frame.height
             if self._table.blank_lines:
-                frame, numbers = _without_blank_lines(frame, numbers)
+                frame, numbers = _without_blank(frame, numbers)
+            if self._skip_unread:
+                before = frame.height
+                frame, numbers = _without_blank(frame, numbers, slice(1, 1 + len(self._classes)))
+                self.unread += before - frame.height
+            self.kept.append(numbers)
             if frame.height and (batch := self._checked(frame, numbers)) is not None:
                 yield batch
         if self._faults:
@@ -246,11 +255,13 @@ def require_comparable(path: Path, classes: Sequence[str], cases: NDArray[np.int
         raise file_problem(path, Finding(message, "Mistakes can be compared only with cases of two classes or more."))
 
 
-def _without_blank_lines(frame: pl.DataFrame, rows: RowNumbers) -> tuple[pl.DataFrame, RowNumbers]:
-    """Return the rows that are not blank, with their numbers: blank lines of CSV are counted, but are no rows."""
+def _without_blank(
+    frame: pl.DataFrame, rows: RowNumbers, columns: slice = slice(None)
+) -> tuple[pl.DataFrame, RowNumbers]:
+    """Return the rows with something in `columns`, and their numbers: blank lines of CSV are counted, but no rows."""
     import polars as pl
 
-    blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
+    blank = frame[:, columns].select(pl.all_horizontal(pl.all().is_null())).to_series()
     if not blank.any():
         return frame, rows
     return frame.filter(~blank), np.asarray(rows)[~blank.to_numpy()]

@@ -416,7 +416,7 @@ def _document_bytes(study: Study, files: list[str]) -> bytes:
     models = [ModelEntry(name=model.name, file=file) for model, file in zip(study.models, files, strict=True)]
     described = description_of(study)
     document = StudyDocument(**described, models=models, columns=study.columns, earlier=list(study.earlier))
-    content = document.model_dump(mode="json")
+    content = document.model_dump(mode="json", exclude={"columns": {"skip_unread"}})
     return (json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 

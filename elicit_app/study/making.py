@@ -13,7 +13,7 @@ import numpy as np
 
 from elicit_app.problem import Finding, Problem
 from elicit_app.study.folder import AMOUNTS_FILE, check_study, read_folder, rewrite_folder, write_folder
-from elicit_app.study.identity import SEVERAL_PLACES, in_order, of_same_cases, order_of_cases
+from elicit_app.study.identity import of_same_cases
 from elicit_app.study.mapping import FirstRows, read_first_rows
 from elicit_app.study.model import (
     ColumnMap,
@@ -38,6 +38,7 @@ from elicit_app.study.reading import (
     swapped_column_notes,
     yardstick_for,
 )
+from elicit_app.study.same_cases import in_order_of_first, read_by_all
 from elicit_app.study.tables import MOST_TYPED_BYTES, SEPARATORS
 from elicit_app.study.writing import new_folder, write_whole
 from metrics.elicited.kinds import AnswersFor
@@ -153,7 +154,8 @@ def study_of(
 def _remembered(files: Sequence[Path], columns: Sequence[ColumnMap | None]) -> ColumnMap | None:
     """Return the map that further files are expected to have: the first that is not of a reader beside a model."""
     pairs = zip(files, columns, strict=True)
-    return next((one for file, one in pairs if one is not None and not _stands_beside(file, one, files)), None)
+    found = (one for file, one in pairs if one is not None and not _stands_beside(file, one, files))
+    return next((replace(one, skip_unread=False) for one in found), None)
 
 
 def _stands_beside(file: Path, one: ColumnMap, files: Sequence[Path]) -> bool:
@@ -202,8 +204,11 @@ def _read_models(
     first = read_predictions(files[0], labels=labels, columns=columns[0])
     later = zip(files[1:], columns[1:], strict=True)
     reads = [first, *(read_predictions(file, labels=first.classes, columns=column_map) for file, column_map in later)]
+    if any(one is not None and one.skip_unread for one in columns):
+        reads = read_by_all(files, reads)
+    cases = reads[0].predictions
     pairs = zip(files[1:], reads[1:], strict=True)
-    return [first, *(_in_order_of_first(files[0], first.predictions, file, read) for file, read in pairs)]
+    return [reads[0], *(in_order_of_first(files[0], cases, file, read) for file, read in pairs)]
 
 
 def _each_reader_once(
@@ -251,58 +256,6 @@ def distinct_names(
         names = more
     before = [names[:at].count(name) for at, name in enumerate(names)]
     return [f"{name} ({times + 1})" if times else name for name, times in zip(names, before, strict=True)]
-
-
-def _in_order_of_first(
-    first_file: Path | str, first: Predictions, file: Path, read: ReadPredictions
-) -> ReadPredictions:
-    """Return what was read of a file, with its rows in the order of the first where a column names the cases.
-
-    Raises Problem if the file lists other cases; both have the classes of `read`.
-    """
-    other = read.predictions
-    a, b = first.y_true, other.y_true
-    same = "all files of one study list the same cases in the same order, or each names them in a column like case_id."
-    if len(a) != len(b):
-        rows = f"{file} has {counted(len(b), 'row')}, {first_file} has {len(a):,}"
-        raise Problem(f"{rows}: {same}{_what_is_missing(first, file, read)}")
-    order, shown = order_of_cases(first, other), first_file.name if isinstance(first_file, Path) else first_file
-    if order is not None and np.array_equal(b[order], a):
-        if np.array_equal(order, np.arange(len(order))):
-            return read
-        note = f"{file.name}: its rows were put in the order of {shown}, by the column {read.case_column}."
-        return read._replace(predictions=in_order(other, order), notes=(*read.notes, note))
-    if not np.array_equal(a, b):
-        at = int(np.argmax(a != b if order is None else a != b[order]))
-        row = at if order is None else int(order[at])
-        ours, theirs = read.classes[a[at]], read.classes[b[row]]
-        if order is not None:
-            which = f"Row {row + 1} of {file} and row {at + 1} of {first_file} are one case by the column"
-            raise Problem(f"{which} {read.case_column}, but its true label is “{theirs}” and “{ours}”: correct one.")
-        labels = f"The true label of row {at + 1} is “{theirs}” in {file}, “{ours}” in {first_file}"
-        raise Problem(f"{labels}: {same}{_what_is_missing(first, file, read)}")
-    if first.cases is None or other.cases is None:
-        return read
-    note = (
-        f"{file.name}: by the column {read.case_column} its cases are not those of {shown}. Their true labels are "
-        "the same row by row, so the rows were taken to be the same cases. If they are not, results are wrong."
-    )
-    return read._replace(notes=(*read.notes, note))
-
-
-def _what_is_missing(first: Predictions, file: Path, read: ReadPredictions) -> str:
-    """Return which cases of the first file another one lacks, if a column names the cases of both."""
-    cases = read.predictions.cases
-    if first.cases is None or cases is None:
-        return ""
-    missing = np.flatnonzero(~np.isin(first.cases, cases))
-    if len(missing) == len(first.cases):
-        return f" By the column {read.case_column}, they have no case in common. {SEVERAL_PLACES}"
-    lacks = (
-        f" By the column {read.case_column}, {file.name} lacks {counted(len(missing), 'case')} of it, first that of row"
-    )
-    remedy = "Where some cases were not read, leave them out of every file."
-    return f"{lacks} {missing[0] + 1}. {remedy}" if len(missing) else ""
 
 
 def _description(classes: Sequence[str], n_models: int) -> str:
@@ -372,12 +325,15 @@ def _read_more(
     if not files:
         return []
     column_maps: Sequence[ColumnMap | None] = _maps(files, columns, study.columns)
+    if any(one is not None and one.skip_unread for one in column_maps):
+        remedy = "to skip those that not everybody read, make another study of all files."
+        raise Problem(f"“{study.title}” stays with its cases: {remedy}")
     reads = [
         read_predictions(file, labels=study.classes, columns=column_map)
         for file, column_map in zip(files, column_maps, strict=True)
     ]
     first = f"“{study.title}”", study.models[0]
-    reads = [_in_order_of_first(*first, file, read) for file, read in zip(files, reads, strict=True)]
+    reads = [in_order_of_first(*first, file, read) for file, read in zip(files, reads, strict=True)]
     files, column_maps, reads = _each_reader_once(files, column_maps, reads, study.models)
     named = zip(reads, distinct_names(files, column_maps, study.model_names), strict=True)
     return [read._replace(predictions=replace(read.predictions, name=name)) for read, name in named]

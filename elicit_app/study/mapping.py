@@ -70,6 +70,8 @@ class FirstRows:
     # the cells of each column that were read
     filled: Cells = field(repr=False, compare=False)
     numbers: Scores = field(repr=False, compare=False)  # of the columns that may hold scores
+    # for each column that may hold labels, the rows without one, from 0
+    empty: dict[str, frozenset[int]] = field(repr=False, compare=False)
 
     def guess_with(self, truth: str) -> ColumnMap | None:
         """Return the apparent meaning of the columns, given that `truth` is the true class."""
@@ -88,6 +90,14 @@ class FirstRows:
             for name in names
             if told is None or told != [*map(label_text, self.filled[name])]
         )
+
+    def read_by_all(self, models: Iterable[ColumnMap]) -> tuple[int, int]:
+        """Return the number of cases to which all columns of labels give one, and that of all cases looked at."""
+        readers = [one for one in models if one.kind == "labels"]
+        truth = readers[0].truth if readers else TRUTH
+        unread = frozenset[int]().union(*(self.empty.get(one.columns[0], ()) for one in readers if one.columns))
+        cases = len(self.filled.get(truth, ()))
+        return cases - len(unread - self.empty.get(truth, frozenset())), cases
 
     @cached_property
     def to_ask(self) -> bool:
@@ -161,7 +171,8 @@ def read_first_rows(path: Path) -> FirstRows:
     numbers = numbers_in(filled)
     fits = _are_usual(names)
     found = _usual_map(names) if fits and TRUTH in labels else guess(filled, labels, numbers)
-    return FirstRows(path, names, tuple(rows), labels, found, fits, filled, numbers)
+    empty = {name: frozenset(at for at, value in enumerate(columns[name]) if not _text(value)) for name in labels}
+    return FirstRows(path, names, tuple(rows), labels, found, fits, filled, numbers, empty)
 
 
 def has_one_class(names: Collection[str]) -> bool:
@@ -218,11 +229,13 @@ def column_map(
     columns: Sequence[tuple[str, str]] = (),
     predicted: str | None = None,
     logits: bool = False,
+    skip_unread: bool = False,
 ) -> ColumnMap:
     """Return the meaning of a file's columns: as stated, and otherwise as guessed.
 
     `columns` are the pairs (class, column) of scores, raw ones if `logits`; for two classes one is enough. Without
-    scores `predicted` is the column of predicted labels. Raises Problem if the meaning is unclear or inconsistent.
+    scores `predicted` is the column of predicted labels, and cases without one are left out for all models if they are
+    to be skipped. Raises Problem if the meaning is unclear or inconsistent.
     """
     guess = first_rows.guess
     truth = truth or (guess.truth if guess else TRUTH if TRUTH in first_rows.columns else None)
@@ -232,7 +245,8 @@ def column_map(
             first_rows.path, Finding(f"There is {fault}", f"The columns are {listed([*first_rows.columns], 8)}.")
         )
     if predicted is not None:
-        found = ColumnMap(truth, _classes_of_labels(first_rows, truth, predicted), (predicted,), "labels")
+        classes = _classes_of_labels(first_rows, truth, predicted)
+        found = ColumnMap(truth, classes, (predicted,), "labels", skip_unread)
     elif columns:
         stated = tuple(name for name, _ in columns)
         classes = stated if len(stated) > 1 else _with_others(first_rows, truth, stated[0])
@@ -331,6 +345,7 @@ def as_options(*models: ColumnMap) -> str:
         else:
             named = zip(one.classes[-len(one.columns) :], one.columns, strict=True)
             options += [f"--columns {as_option_value(named)}", *(["--logits"] if one.kind == "logits" else [])]
+    options += ["--skip-unread"] if any(one.skip_unread for one in models) else []
     return " ".join(options)
 
 
@@ -350,8 +365,8 @@ def require_usable(columns: ColumnMap) -> None:
 
 
 _REMEDY_OF_NO_LABEL = (
-    "Write a label in every row, or leave cases that were not read out of every file: models and readers are compared "
-    "on the same cases."
+    "Write a label in every row, or skip unread cases when the study is made: models and readers are compared on the "
+    "same cases."
 )
 
 

@@ -26,8 +26,9 @@ LONGEST_TEXT = 2_000
 """Characters of a title, a name or a word; laying out more would freeze the window."""
 
 MOST_CLASSES = 50
-MOST_SHOWN = 1_000_000  # cases a matrix
 """Largest number of classes: they have 2,450 mistakes, each with its own words, weight and uncertainty."""
+
+MOST_SHOWN = 1_000_000  # cases a matrix
 
 Key = tuple[int, int | None]
 """A mistake, (true, predicted); None stands for any wrong answer for that truth."""
@@ -61,6 +62,8 @@ class ColumnMap:
     columns: tuple[str, ...]
     # their content: probabilities, the same times 100, raw scores for a softmax, or labels
     kind: Literal["probabilities", "percentages", "logits", "labels"] = "probabilities"
+    # whether a case without a label was not read, and is left out for all models; further files must say so themselves
+    skip_unread: bool = False
 
 
 @dataclass(frozen=True, eq=False)

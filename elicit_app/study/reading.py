@@ -52,6 +52,8 @@ class ReadPredictions(NamedTuple):
     notes: tuple[str, ...]
     person_column: str = ""
     case_column: str = ""
+    rows: NDArray[np.int64] = np.zeros(0, dtype=np.int64)  # shape (n,): the numbers of the rows in the file, from 1
+    unread: int = 0  # rows of the file that were skipped
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ class PredictionsFile:
     # positions of columns that seem to tell whose case each row is, and which case
     people: int | None = None
     cases: int | None = None
+    skip_unread: bool = False  # whether rows without a label are left out
 
     @property
     def name(self) -> str:
@@ -87,7 +90,9 @@ class PredictionsFile:
     def check(self) -> RowCheck:
         """Return a new check of the rows, which counts those that it rescales."""
         by_person, by_case = self.people is not None, self.cases is not None
-        return RowCheck(self.table, self.classes, self.start, by_person=by_person, by_case=by_case)
+        return RowCheck(
+            self.table, self.classes, self.start, by_person=by_person, by_case=by_case, skip_unread=self.skip_unread
+        )
 
     def batches(self, check: RowCheck | None = None) -> Iterator[Batch]:
         """Yield the rows in checked batches; a Problem at the end lists all faults."""
@@ -176,6 +181,7 @@ def open_predictions(
         weights=weights,
         people=None if people is None else names.index(people),
         cases=None if case is None else names.index(case),
+        skip_unread=columns is not None and columns.skip_unread,
     )
 
 
@@ -229,7 +235,8 @@ def read_predictions(
     if columns is not None and columns.kind == "labels":
         what = f"{columns.columns[0]} of {file.table.path.name}"
         notes += (f"{what} holds decided labels: it is judged as it decides, without probabilities.",)
-    return ReadPredictions(predictions, names, notes, file.person_column, case_column)
+    rows = np.concatenate([np.asarray(numbers) for numbers in check.kept])
+    return ReadPredictions(predictions, names, notes, file.person_column, case_column, rows, check.unread)
 
 
 def _joined(parts: Sequence[NDArray[np.int64] | None]) -> NDArray[np.int64] | None:

@@ -151,9 +151,11 @@ def test_labels_that_may_be_of_a_reader_are_pointed_out_where_no_option_names_th
 def test_a_case_that_a_reader_did_not_read_is_no_missing_probability(run_line, tmp_path):
     (tmp_path / "m.csv").write_text("y_true,Dr. A,proba_x,proba_y\nx,x,0.9,0.1\nx,,0.4,0.6\ny,x,0.2,0.8\n")
     run_line(f"study new one m.csv {DR_A}", code=1)
-    assert (
-        "Row 2: Dr. A is empty (write a label in every row, or leave cases that were not read" in run_line.messages[-1]
-    )
+    assert "Row 2: Dr. A is empty (write a label in every row, or skip unread cases when" in run_line.messages[-1]
+    run_line(f"study new one m.csv {DR_A} --skip-unread")
+    assert "Only the 2 of 3 cases that everybody read are compared." in run_line.messages[-1]
+    run_line("study new more m.csv --skip-unread", code=2)
+    assert "--skip-unread: name the columns of the readers with --predicted" in run_line.messages[-1]
     (tmp_path / "n.csv").write_text("y_true,proba_x,proba_y\nx,0.9,0.1\nx,,0.6\n")
     run_line("study new two n.csv", code=1)
     assert "Row 2: proba_x is empty (write a probability in every cell" in run_line.messages[-1]

@@ -127,9 +127,13 @@ def test_a_file_of_some_of_the_cases_is_refused_with_the_first_that_it_lacks(tmp
     model(2, image=IMAGES)[[0, 1, *range(5, N)]].write_csv(tmp_path / "b.csv")
     with pytest.raises(
         Problem,
-        match=r"By the column image, b.csv lacks 3 cases of it, first that of row 3\. Where some .* every file\.$",
+        match=r"By the column image, b.csv lacks 3 cases of it, first that of row 3\. Leave them out of every file; ",
     ):
         create_study(tmp_path / "s", [tmp_path / "a.csv", tmp_path / "b.csv"])
+    with pytest.raises(
+        Problem, match=r"By the column image, a.csv has 3 cases more, first that of row 3: leave them out"
+    ):
+        create_study(tmp_path / "s", [tmp_path / "b.csv", tmp_path / "a.csv"])
 
 
 @pytest.mark.parametrize("rows", [slice(0, N - 2), slice(None, None, -1)], ids=["fewer", "as many"])

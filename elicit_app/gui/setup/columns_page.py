@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import ceil
 from typing import Literal
 
@@ -26,6 +27,7 @@ Kind = Literal["probabilities", "logits", "labels"]
 _MOST_SHOWN, _MOST_READERS, _LONGEST_NAME = 8, 8, 100
 _NARROWEST, _WIDEST = 48, 200  # pixels of a cell of the first rows, and most of a class's name, at the base font
 _THE_REST = "1 minus the other"
+_SKIP_UNREAD = "Leave out cases that not everybody read"
 _KINDS: dict[Kind, tuple[str, str]] = {
     "probabilities": (
         "Probabilities",
@@ -54,6 +56,7 @@ class ColumnsPage(HeadedPage):
         self.boxes: list[ListBox] = []
         self._group = QButtonGroup(self)
         self.readers: dict[ColumnMap, CheckRow] = {}  # further columns of labels that may be judged too
+        self.skip_unread = CheckRow(_SKIP_UNREAD)
         self._rows, self._also, self._first = Block(), Block(), Block()
         self._command = Label(role=theme.Role.NOTE, ink=theme.INK2)
         self.back = LinkButton("", self.back_requested)
@@ -70,7 +73,7 @@ class ColumnsPage(HeadedPage):
             self._group.addButton(row.radio)
             what.column.addWidget(row)
         which = Section("Which column belongs to which class?")
-        fill(which.column, self._rows, self._also)
+        fill(which.column, self._rows, self._also, self.skip_unread)
         top = Qt.AlignmentFlag.AlignTop
         self.body.addLayout(in_row((what, 1, top), (which, 1, top), spacing=theme.L, stacks="narrow"))
         first = Section("The first rows of the file")
@@ -80,6 +83,7 @@ class ColumnsPage(HeadedPage):
 
     def _connect(self) -> None:
         self.truth.currentIndexChanged.connect(self._truth_changed)
+        self.skip_unread.box.toggled.connect(self._show_first_rows)
         self._group.buttonToggled.connect(lambda _, checked: self._lay_rows() if checked else None)
         bind(self, self._proceed, *CTRL_ENTER)
 
@@ -108,6 +112,8 @@ class ColumnsPage(HeadedPage):
         guess = given[0] if given else preview.guess
         if guess is not None:
             self.truth.setCurrentText(guess.truth)
+        partly = any(preview.empty.values())
+        self.skip_unread.box.setChecked(any(one.skip_unread for one in given) if given else partly)
         self._preview = preview
         what = "is a guess; change what is wrong" if guess else "is unclear: choose the column of each class"
         whole = f"{preview.path.name} has {len(preview.columns)} columns."
@@ -116,9 +122,8 @@ class ColumnsPage(HeadedPage):
         self.notice.say(preview.fault)
         self.area.verticalScrollBar().setValue(0)
         self._take(guess)
-        for one in given[1:]:
-            if one in self.readers:
-                self.readers[one].box.setChecked(True)
+        for one, row in self.readers.items():
+            row.box.setChecked(one.columns in [other.columns for other in given[1:]])
 
     def _truth_changed(self) -> None:
         if self._preview is not None:
@@ -180,7 +185,9 @@ class ColumnsPage(HeadedPage):
     @property
     def models(self) -> tuple[ColumnMap, ...]:
         """Return the maps of all models in the file that are to be judged."""
-        return (self.columns, *(one for one, row in self.readers.items() if row.box.isChecked()))
+        found = (self.columns, *(one for one, row in self.readers.items() if row.box.isChecked()))
+        skips = self.skip_unread.box.isChecked()
+        return tuple(replace(one, skip_unread=skips and one.kind == "labels") for one in found)
 
     @staticmethod
     def _choose(box: ListBox, row: int, rows: int, guess: ColumnMap | None) -> None:
@@ -196,12 +203,15 @@ class ColumnsPage(HeadedPage):
         preview = self._preview
         if preview is None:
             return
-        meant = self.columns
+        meant, *others_meant = self.models
+        self.skip_unread.setVisible(meant.kind == "labels" or bool(others_meant))
+        read, cases = preview.read_by_all(self.models)
+        self.skip_unread.say(_SKIP_UNREAD, f"Leaves {read:,} of {cases:,} cases." if read < cases else "")
         roles = {meant.truth: "true class"}
         named = ("predicted class",) if meant.kind == "labels" else self._classes
         chosen = (box.currentData() for box in self.boxes)
         roles |= {column: name for name, column in zip(named, chosen, strict=True) if column is not None}
-        roles |= {one.columns[0]: "predicted class" for one in self.models[1:]}
+        roles |= {one.columns[0]: "predicted class" for one in others_meant}
         others = [name for name in preview.columns if name not in roles]
         told = ((case_column(others), "which case it is"), (person_column(others), "whose case it is"))
         roles |= {name: role for name, role in told if name is not None}
@@ -230,12 +240,13 @@ class ColumnsPage(HeadedPage):
             self.notice.say(f"Choose the {open_box.accessibleName()[0].lower()}{open_box.accessibleName()[1:]}.")
             open_box.setFocus()
             return
+        model, *readers = self.models
         try:
-            columns = settled(self._preview, self.columns)
+            model = settled(self._preview, model)
         except Problem as problem:
             self.notice.say(problem.sentence)
             return
-        self.mapped.emit((columns, *self.models[1:]))
+        self.mapped.emit((model, *readers))
 
 
 class _Cell(Painted, Label):

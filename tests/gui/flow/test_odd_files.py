@@ -1,10 +1,12 @@
 """From a file with odd columns to the first question by keys alone, and further models."""
 
+import re
 import shlex
 
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
@@ -216,6 +218,36 @@ def test_human_readers_in_the_file_of_a_model_are_judged_too(window, reader_stud
     done = elicit("study", "new", folder, "--predictions", reader_study, *options)
     assert done.returncode == 0
     assert open_study(str(folder)).digest == words.study.digest
+
+
+def test_cases_that_not_everybody_read_are_left_out_if_the_person_says_so(window, reader_study, on, elicit):
+    lines = reader_study.read_text().splitlines()
+    lines[5:8] = [re.sub(r"^(\w+,\w+,)\w+", r"\1", line) for line in lines[5:8]]
+    reader_study.write_text("\n".join(lines) + "\n")
+    window.flow.open_files((reader_study,))
+    page = on("columns")
+    assert page.skip_unread.isHidden(), "it is about readers"
+    for row in page.readers.values():
+        row.box.click()
+    assert not page.skip_unread.isHidden()
+    assert page.skip_unread.box.accessibleDescription() == "Leaves 197 of 200 cases."
+    assert page._command.text().endswith("--predicted 'Dr. A' --predicted 'Dr. B' --skip-unread")
+    options = shlex.split(page._command.text().partition("FILE ")[2])
+    page.skip_unread.box.click()
+    page.proceed.click()
+    on("error").copy.click()
+    assert "Row 5: Dr. A is empty, and so in 2 more rows" in QGuiApplication.clipboard().text()
+    window.flow.open_files((reader_study,))
+    page = on("columns")
+    assert not page.skip_unread.box.isChecked(), "as it was said before"
+    page.skip_unread.box.click()
+    page.proceed.click()
+    study = on("study").study
+    assert [len(one.y_true) for one in study.models] == [197] * 3
+    assert "Only the 197 of 200 cases that everybody read are compared." in study.notes
+    folder = reader_study.parent / "as told"
+    assert elicit("study", "new", folder, "--predictions", reader_study, *options).returncode == 0
+    assert open_study(str(folder)).digest == study.digest
 
 
 def test_a_reader_is_added_from_the_file_that_the_study_was_made_of(window, dialogs, reader_study, on):
