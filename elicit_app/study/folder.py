@@ -130,6 +130,7 @@ class StudyDocument(StudyDescription):
     models: Annotated[list[ModelEntry], Field(min_length=1)]
     columns: ColumnMap | None = None
     earlier: Annotated[list[Text], Field(description="digests before models were added or taken out")] = []
+    unread: Annotated[int, Field(ge=0, description="cases left out because not everybody read them")] = 0
 
 
 def parse_document(path: Path, content: bytes) -> StudyDocument:
@@ -300,6 +301,7 @@ def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> 
         digest=study_digest(classes, models),
         columns=document.columns,
         earlier=tuple(document.earlier),
+        unread=document.unread,
     )
     try:
         check_study(study)
@@ -415,7 +417,9 @@ def _document_bytes(study: Study, files: list[str]) -> bytes:
     """Return the content of `study.json` for a study whose models' predictions are in `files`."""
     models = [ModelEntry(name=model.name, file=file) for model, file in zip(study.models, files, strict=True)]
     described = description_of(study)
-    document = StudyDocument(**described, models=models, columns=study.columns, earlier=list(study.earlier))
+    document = StudyDocument(
+        **described, models=models, columns=study.columns, earlier=list(study.earlier), unread=study.unread
+    )
     content = document.model_dump(mode="json", exclude={"columns": {"skip_unread"}})
     return (json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
 

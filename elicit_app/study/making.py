@@ -146,9 +146,10 @@ def study_of(
             *swapped_column_notes(predictions, classes),
         ),
         columns=_remembered(files, column_maps),
+        unread=reads[0].unread,
     )
     check_study(study)
-    return study
+    return replace(study, notes=(study.unread_note, *study.notes)) if study.unread else study
 
 
 def _remembered(files: Sequence[Path], columns: Sequence[ColumnMap | None]) -> ColumnMap | None:

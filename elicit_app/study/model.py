@@ -207,6 +207,15 @@ class Study:
     columns: ColumnMap | None = None
     # digests of the study before models were added or removed; earlier answers remain valid
     earlier: tuple[str, ...] = ()
+    unread: int = 0  # cases of the source files that were left out because not everybody read them
+
+    @property
+    def unread_note(self) -> str:
+        """Return a note on cases that not everybody read, or an empty text."""
+        if not self.unread:
+            return ""
+        left, of = self.n_cases, self.n_cases + self.unread
+        return f"Only the {left:,} of {of:,} {self.wording.cases} that everybody read are compared."
 
     @property
     def digests(self) -> tuple[str, ...]:

@@ -19,8 +19,8 @@ from metrics.text import counted
 def read_by_all(files: Sequence[Path], reads: Sequence[ReadPredictions]) -> list[ReadPredictions]:
     """Return what was read of each file, restricted to the cases that all of them have, in the order of the first.
 
-    Cases are known by a column that names them or, in one file, by their rows. Raises Problem if neither is given, or
-    too few cases are left to compare.
+    Cases are known by a column that names them or, in one file, by their rows. `unread` is then the number of all that
+    were left out. Raises Problem if neither is given, or too few cases are left to compare.
     """
     by_row = len(set(files)) == 1
     known = [cases for read in reads if (cases := read.rows if by_row else read.predictions.cases) is not None]
@@ -35,12 +35,9 @@ def read_by_all(files: Sequence[Path], reads: Sequence[ReadPredictions]) -> list
     for read, cases in zip(reads, known, strict=True):
         by_case = np.argsort(cases)
         order = by_case[np.searchsorted(cases, shared, sorter=by_case)]
-        kept.append(read._replace(predictions=in_order(read.predictions, order)))
+        kept.append(read._replace(predictions=in_order(read.predictions, order), unread=of_all - len(shared)))
     truth, classes = kept[0].predictions.y_true, kept[0].classes
     require_comparable(files[0], classes, np.bincount(truth, minlength=len(classes)))
-    if len(shared) < of_all:
-        note = f"Only the {len(shared):,} of {of_all:,} cases that everybody read are compared."
-        kept[0] = kept[0]._replace(notes=(*kept[0].notes, note))
     return kept
 
 

@@ -137,7 +137,7 @@ def _pieces(ranking: Ranking) -> tuple[Piece, ...]:
         return Piece(f"{capitalised(action)} where "), name, Piece(says), cut, Piece(".")
     as_it_is = " as it decides now" if policy.decides == "as-is" else _first(policy)
     if all(one.policy.decides == "as-is" for one in ranking.policies if one.policy.model == policy.model):
-        return Piece("Use "), name, Piece(" as it decides now.")
+        return Piece("Use "), name, Piece(".")  # it gives only labels, as human readers do
     which = "most probable answer" if policy.decides == "as-is" else "answer with the least expected cost"
     return Piece("Use "), name, Piece(f"{as_it_is}: each {words.case} gets the {which}.")
 

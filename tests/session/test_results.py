@@ -59,6 +59,13 @@ def result(answered):
     return result_view(answered)
 
 
+def test_a_result_says_that_cases_were_left_out(study, journal_path):
+    with Session.create(replace(study, unread=7), BayesSetting(seed=3, questions=40), journal_path) as opened:
+        answer_many(opened, 1)
+        (note,) = (one for one in result_view(opened).notes if "everybody" in one)
+    assert note.startswith(f"Only the {study.n_cases:,} of {study.n_cases + 7:,} ")
+
+
 def test_a_result_says_where_it_comes_from(answered, result, study, tmp_path):
     metric = result.metric
     assert metric.classes == study.classes
