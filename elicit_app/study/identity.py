@@ -29,6 +29,8 @@ _CASE = re.compile(
     rf"|u?id|[ug]uid|path|{CASE}",
     re.IGNORECASE,
 )
+_ROW = re.compile(r"row[ _-]?(index|id|no\.?|nr\.?|num|number)", re.IGNORECASE)  # as caret calls it
+_MOST_REPEATS = 20
 _LARGEST = 2**63 - 1
 SEVERAL_PLACES = "Cases of one model from several places belong in one file."
 """What to do where files are about other cases, and may be so because each place has its own."""
@@ -62,6 +64,11 @@ def case_column(columns: Iterable[str]) -> str | None:
     return next(filter(tells_case, columns), None)
 
 
+def row_column(columns: Iterable[str]) -> str | None:
+    """Return the first column that seems to count the rows; None if there is none."""
+    return next(filter(_ROW.fullmatch, columns), None)
+
+
 def numbered(column: pl.Series, rows: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     """Return a number for what a column names in each row, with its number `rows`; below 0 if it names nothing.
 
@@ -83,6 +90,15 @@ def numbered(column: pl.Series, rows: Sequence[int] | NDArray[np.int64]) -> NDAr
 def tell_cases(numbers: NDArray[np.int64]) -> bool:
     """Return whether numbers of rows name every case, and none twice."""
     return bool((numbers >= 0).all()) and len(np.unique(numbers)) == len(numbers)
+
+
+def are_repeated(numbers: NDArray[np.int64]) -> bool:
+    """Return whether rows seem to be of the same cases several times, as repeated cross-validation gives them.
+
+    A column of a few values, such as the folders of the cases, does not tell cases at all.
+    """
+    different = len(np.unique(numbers))
+    return bool((numbers >= 0).all()) and different < len(numbers) <= _MOST_REPEATS * different
 
 
 def of_same_cases(models: Sequence[Predictions]) -> tuple[Predictions, ...]:

@@ -19,7 +19,17 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
 from elicit_app.study.checking import SUM_RANGE, Batch, RowCheck, require_comparable
-from elicit_app.study.identity import PERSON, case_column, numbered, person_column, tell_cases
+from elicit_app.study.identity import (
+    PERSON,
+    are_repeated,
+    case_column,
+    names_something,
+    numbered,
+    person_column,
+    row_column,
+    tell_cases,
+    tells_case,
+)
 from elicit_app.study.mapping import MappedTable, hold_labels_alone
 from elicit_app.study.model import MOST_CLASSES, ColumnMap, Predictions, Study
 from elicit_app.study.parquet import BATCH_ROWS
@@ -67,7 +77,7 @@ class PredictionsFile:
     start: int = 0
     stop: int | None = None
     weights: str = ""  # a column that seems to hold case weights, which is not used; or empty
-    # positions of columns that seem to tell whose case each row is, and which case
+    # positions of columns that seem to tell whose case each row is, and which case or row
     people: int | None = None
     cases: int | None = None
     skip_unread: bool = False  # whether rows without a label are left out
@@ -105,7 +115,7 @@ class PredictionsFile:
 
     def first_cases(self, most: int) -> NDArray[np.int64] | None:
         """Return a number for the case of each of the first rows, `most` of them; None if no column names every one."""
-        if self.cases is None:
+        if self.cases is None or not tells_case(self.case_column):
             return None
         frames = self.table.frames((self.cases,), self.start, self.start + most)
         found = np.concatenate([numbered(frame.to_series(), 1 + np.arange(frame.height)) for frame in frames])
@@ -166,7 +176,7 @@ def open_predictions(
     others = [name.strip() if name.strip() not in used and name not in table.nested else "" for name in table.columns]
     weights = weight_column(others)
     by_case = by_case and table.path.stat().st_size <= _MOST_BYTES_BY_CASE
-    people, case = person_column(others), case_column(others) if by_case else None
+    people, case = person_column(others), (case_column(others) or row_column(others)) if by_case else None
     identities = tuple(name for name in (people, case) if name is not None)
     table = table if columns is None else MappedTable(table, columns, identities)
     names = [name.strip() for name in table.columns]
@@ -225,13 +235,18 @@ def read_predictions(
     people = _joined([batch.people for batch in batches])
     # Where each person is one case, these are known by the person.
     found = ((_joined([batch.cases for batch in batches]), file.case_column), (people, file.person_column))
-    told = [(cases, column) for cases, column in found if cases is not None and tell_cases(cases)]
+    told = [
+        (cases, column)
+        for cases, column in found
+        if cases is not None and names_something(column) and tell_cases(cases)
+    ]
+    repeats = () if people is not None else repeats_notes(file.table.path, file.case_column, found[0][0])
     cases, case_column = told[0] if told else (None, "")
     if people is not None and not are_several_of_one(people):
         people = None
     y_proba = np.concatenate([batch.y_proba for batch in batches])
     predictions = Predictions(file.name, y_true, np.ascontiguousarray(y_proba, dtype=np.float64), people, cases)
-    notes = (*weight_notes(file.table.path, file.weights), *rescaling_notes(file.table.path, check.rescaled))
+    notes = (*weight_notes(file.table.path, file.weights), *rescaling_notes(file.table.path, check.rescaled), *repeats)
     if columns is not None and columns.kind == "labels":
         what = f"{columns.columns[0]} of {file.table.path.name}"
         notes += (f"{what} holds decided labels: it is judged as it decides, without probabilities.",)
@@ -292,6 +307,15 @@ def people_notes(path: Path, column: str, people: int) -> tuple[str, ...]:
         return ()
     told = f"by the column {column} these cases are of {people:,} people. How sure a result is rests on the people"
     return (f"{path.name}: {told}, not on the cases. If the column means something else, rename it.",)
+
+
+def repeats_notes(path: Path, column: str, cases: NDArray[np.int64] | None) -> tuple[str, ...]:
+    """Return a note if a column of a file tells that several rows are of the same case."""
+    if cases is None or not are_repeated(cases):
+        return ()
+    told = f"by the column {column} these {len(cases):,} rows are of {len(np.unique(cases)):,} cases"
+    remedy = "Leave one row a case or, to draw cases with all their rows, call the column person_id."
+    return (f"{path.name}: {told}. Every row counts as a case of its own, which makes a result too sure. {remedy}",)
 
 
 def look_alike_notes(classes: Sequence[str]) -> Iterator[str]:

@@ -7,7 +7,7 @@ import pytest
 from elicit_app.problem import Problem
 from elicit_app.study import create_study, open_study
 from elicit_app.study.identity import tells_case
-from elicit_app.study.making import change_models
+from elicit_app.study.making import change_models, study_of
 from elicit_app.study.model import ColumnMap
 
 N = 60
@@ -143,6 +143,30 @@ def test_files_of_several_places_are_told_to_be_put_into_one(tmp_path, rows):
     said = r"By the column image, they have no case in common\. Cases of one .* places belong in one file\.$"
     with pytest.raises(Problem, match=said):
         create_study(tmp_path / "s", [tmp_path / "a.csv", tmp_path / "b.csv"])
+
+
+@pytest.mark.parametrize("column", ["image", "rowIndex"])
+def test_rows_that_repeat_cases_are_pointed_out(tmp_path, column):
+    def notes(**more):
+        model(1, **more).write_csv(tmp_path / "m.csv")
+        return study_of([tmp_path / "m.csv"], kind="file", name="m").notes
+
+    (note,) = notes(**{column: [number % 20 for number in range(N)]})
+    assert note.startswith(
+        f"m.csv: by the column {column} these 60 rows are of 20 cases. Every row counts as a case of"
+    )
+    assert notes(**{column: range(N)}) == ()
+    assert notes(**{column: [number % 2 for number in range(N)]}) == (), "the folders of the images, say"
+    (note,) = notes(person_id=[number % 20 for number in range(N)], **{column: [number % 20 for number in range(N)]})
+    assert "by the column person_id these cases are of 20 people" in note
+
+
+def test_a_count_of_the_rows_brings_no_file_into_another_order(tmp_path):
+    model(1, rowIndex=range(N)).write_csv(tmp_path / "a.csv")
+    model(2, within_labels(), rowIndex=range(N)).write_csv(tmp_path / "b.csv")
+    study = study_of([tmp_path / "a.csv", tmp_path / "b.csv"], kind="file", name="a")
+    assert study.notes == ()
+    assert [one.cases for one in study.models] == [None, None]
 
 
 @pytest.mark.parametrize("names", [["same"] * N, [None, *IMAGES[1:]]], ids=["one name", "a name missing"])
