@@ -162,8 +162,9 @@ def test_rows_that_repeat_cases_are_pointed_out(tmp_path, column):
 
 
 def test_a_count_of_the_rows_brings_no_file_into_another_order(tmp_path):
-    model(1, rowIndex=range(N)).write_csv(tmp_path / "a.csv")
-    model(2, within_labels(), rowIndex=range(N)).write_csv(tmp_path / "b.csv")
+    truth = np.sort(TRUE)
+    model(1, None, truth, rowIndex=range(N)).write_csv(tmp_path / "a.csv")
+    model(2, within_labels(), truth, rowIndex=range(N)).write_csv(tmp_path / "b.csv")
     study = study_of([tmp_path / "a.csv", tmp_path / "b.csv"], kind="file", name="a")
     assert study.notes == ()
     assert [one.cases for one in study.models] == [None, None]
