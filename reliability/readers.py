@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -243,6 +243,7 @@ def _odd_columns(_: Path) -> list[bytes]:
         b"id,sex,Diagnosis,P(a) %,P(b) %,Dr. A\n1,f,a,70 %,30 %,a\n2,m,b,20 %,80 %,a\n3,f,a,55%,45%,b\n",
         b"label;s1;s2;s3\na;0,5;-1;2\nb;1e2;inf;0\nc;nan;3;1\n",
         b"y,pred,score\ntrue,1,0.9\nfalse,0,-inf\ntrue,,0.2\n",
+        b"id,truth,pa,pb,Dr. A,Dr. B\n1,a,.7,.3,a,\n2,b,.2,.8,b,a\n3,a,.6,.4,,b\n4,b,.5,.5,a,b\n",
     ]
 
 
@@ -253,7 +254,9 @@ def _read_odd_columns(path: Path) -> None:
         first_rows.guess_with(truth)
     if first_rows.guess is not None:
         columns = settled(first_rows, first_rows.guess)
-        models = (columns, *first_rows.readers(columns)[:2])
+        readers = first_rows.readers(columns)[:2]
+        left, cases = first_rows.read_by_all(readers)
+        models = (columns, *(replace(one, skip_unread=0 < left < cases) for one in readers))
         study_of([path] * len(models), kind="file", name=path.stem, columns=models)
 
 
