@@ -87,9 +87,10 @@ def numbered(column: pl.Series, rows: Sequence[int] | NDArray[np.int64]) -> NDAr
     return np.where((texts == "").to_numpy(), nothing, np.frombuffer(digests, dtype="<u8").astype(np.int64) & _LARGEST)
 
 
-def tell_cases(numbers: NDArray[np.int64]) -> bool:
-    """Return whether numbers of rows name every case, and none twice."""
-    return bool((numbers >= 0).all()) and len(np.unique(numbers)) == len(numbers)
+def tell_cases(column: str, numbers: NDArray[np.int64]) -> bool:
+    """Return whether a column names every case, and none twice, by the numbers of what it names."""
+    named = names_something(column) and bool((numbers >= 0).all())
+    return named and len(np.unique(numbers)) == len(numbers)
 
 
 def are_repeated(numbers: NDArray[np.int64]) -> bool:

@@ -19,17 +19,7 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
 from elicit_app.study.checking import SUM_RANGE, Batch, RowCheck, require_comparable
-from elicit_app.study.identity import (
-    PERSON,
-    are_repeated,
-    case_column,
-    names_something,
-    numbered,
-    person_column,
-    row_column,
-    tell_cases,
-    tells_case,
-)
+from elicit_app.study.identity import PERSON, are_repeated, case_column, numbered, person_column, row_column, tell_cases
 from elicit_app.study.mapping import MappedTable, hold_labels_alone
 from elicit_app.study.model import MOST_CLASSES, ColumnMap, Predictions, Study
 from elicit_app.study.parquet import BATCH_ROWS
@@ -114,12 +104,11 @@ class PredictionsFile:
         return self.table.frames((*self.positions, *identities), self.start, self.stop)
 
     def first_cases(self, most: int) -> NDArray[np.int64] | None:
-        """Return a number for the case of each of the first rows, `most` of them; None if no column names every one."""
-        if self.cases is None or not tells_case(self.case_column):
+        """Return a number for the case of each of the first `most` rows; None if no column seems to name cases."""
+        if self.cases is None:
             return None
         frames = self.table.frames((self.cases,), self.start, self.start + most)
-        found = np.concatenate([numbered(frame.to_series(), 1 + np.arange(frame.height)) for frame in frames])
-        return found if tell_cases(found) else None
+        return np.concatenate([numbered(frame.to_series(), 1 + np.arange(frame.height)) for frame in frames])
 
     def has_numbers_for(self, classes: Sequence[str]) -> bool:
         """Return whether the file numbers these classes 0..k-1, because an NPZ file need not name them."""
@@ -235,11 +224,7 @@ def read_predictions(
     people = _joined([batch.people for batch in batches])
     # Where each person is one case, these are known by the person.
     found = ((_joined([batch.cases for batch in batches]), file.case_column), (people, file.person_column))
-    told = [
-        (cases, column)
-        for cases, column in found
-        if cases is not None and names_something(column) and tell_cases(cases)
-    ]
+    told = [(cases, column) for cases, column in found if cases is not None and tell_cases(column, cases)]
     repeats = () if people is not None else repeats_notes(file.table.path, file.case_column, found[0][0])
     cases, case_column = told[0] if told else (None, "")
     if people is not None and not are_several_of_one(people):
@@ -313,7 +298,7 @@ def repeats_notes(path: Path, column: str, cases: NDArray[np.int64] | None) -> t
     """Return a note if a column of a file tells that several rows are of the same case."""
     if cases is None or not are_repeated(cases):
         return ()
-    told = f"by the column {column} these {len(cases):,} rows are of {len(np.unique(cases)):,} cases"
+    told = f"by the column {column} the first {len(cases):,} rows are of {len(np.unique(cases)):,} cases"
     remedy = "Leave one row a case or, to draw cases with all their rows, call the column person_id."
     return (f"{path.name}: {told}. Every row counts as a case of its own, which makes a result too sure. {remedy}",)
 

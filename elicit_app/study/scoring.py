@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Problem, shortened
 from elicit_app.study.checking import Batch, require_comparable
-from elicit_app.study.identity import SEVERAL_PLACES
+from elicit_app.study.identity import SEVERAL_PLACES, tell_cases
 from elicit_app.study.model import ColumnMap
-from elicit_app.study.reading import PredictionsFile, numbering_notes, open_predictions, weight_notes
+from elicit_app.study.reading import PredictionsFile, numbering_notes, open_predictions, repeats_notes, weight_notes
 from metrics import ElicitedMetric
 from metrics.accumulating import ConcernScore, ExpectedCost, OnePass
 from metrics.elicited.release import ReleaseForm
@@ -267,9 +267,16 @@ def _batches(rows: ModelRows, metric: ElicitedMetric, tally: ModelTally, advance
         notes = (
             *(numbering_notes(piece.path, metric.classes) if numbered else ()),
             *weight_notes(piece.path, file.weights),
+            *(() if file.person_column or piece is not rows.pieces[0] else _repeats_notes(piece, metric.classes)),
         )
         tally.notes += [note for note in notes if note not in tally.notes]
         tally.person_columns += [(piece.path, file.person_column)] if file.person_column else []
+
+
+def _repeats_notes(piece: Piece, classes: Sequence[str]) -> tuple[str, ...]:
+    """Return a note if the first rows repeat cases."""
+    file = piece.opened(classes, by_case=True)
+    return repeats_notes(piece.path, file.case_column, file.first_cases(_FIRST_CASES))
 
 
 def _side_by_side(streams: Sequence[Iterator[Batch]]) -> Iterator[list[Batch]]:
@@ -321,9 +328,14 @@ def other_rows(name: str, rows: int, first: str, of_first: int) -> Problem:
 
 def _in_other_order(one: Piece, other: Piece, classes: Sequence[str]) -> bool:
     """Return whether columns that name the cases place some of the first ones in different rows."""
-    here, there = (piece.opened(classes, by_case=True).first_cases(_FIRST_CASES) for piece in (one, other))
-    if here is None or there is None:
-        return False
+    known = []
+    for piece in (one, other):
+        file = piece.opened(classes, by_case=True)
+        cases = file.first_cases(_FIRST_CASES)
+        if cases is None or not tell_cases(file.case_column, cases):
+            return False
+        known.append(cases)
+    here, there = known
     _, rows, others = np.intersect1d(here, there, assume_unique=True, return_indices=True)
     return not np.array_equal(rows, others)
 

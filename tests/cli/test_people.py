@@ -68,6 +68,15 @@ def test_people_are_told_and_drawn_as_a_whole(run_line, tmp_path, column, mapped
     assert "rests on 40 people, not on 200 cases" in judgement.notes[1]
 
 
+def test_rows_that_repeat_cases_are_pointed_out_where_they_are_scored(run_line, files):
+    table = pl.read_csv(files / "a.csv").rename({"patient_id": "rowIndex"})
+    table.write_csv(files / "repeated.csv")
+    run_line("score m.metric.json repeated.csv")
+    assert "repeated.csv: by the column rowIndex the first 200 rows are of 40 cases. Every" in run_line.messages[-1]
+    run_line("score m.metric.json a.csv")
+    assert "Every row" not in run_line.messages[-1]
+
+
 def test_a_study_and_its_files_say_the_same_as_the_files_it_was_made_from(run_line, files):
     of_files = json.loads(run_line("score m.metric.json a.csv b.csv --json"))
     assert of_files["people"] == 40

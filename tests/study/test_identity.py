@@ -153,7 +153,7 @@ def test_rows_that_repeat_cases_are_pointed_out(tmp_path, column):
 
     (note,) = notes(**{column: [number % 20 for number in range(N)]})
     assert note.startswith(
-        f"m.csv: by the column {column} these 60 rows are of 20 cases. Every row counts as a case of"
+        f"m.csv: by the column {column} the first 60 rows are of 20 cases. Every row counts as a case"
     )
     assert notes(**{column: range(N)}) == ()
     assert notes(**{column: [number % 2 for number in range(N)]}) == (), "the folders of the images, say"
