@@ -140,7 +140,7 @@ def study_of(
         kind=kind,
         description=_description(classes, len(predictions)),
         notes=(
-            *(note for read in reads for note in read.notes),
+            *dict.fromkeys(note for read in reads for note in read.notes),
             *_people_notes(files, reads),
             *look_alike_notes(classes),
             *swapped_column_notes(predictions, classes),
@@ -288,7 +288,7 @@ def change_models(
     reads = _read_more(study, add, columns)
     changed = with_models(study, (*old, *(read.predictions for read in reads)))
     save_study(changed)
-    return replace(changed, notes=tuple(note for read in reads for note in read.notes))
+    return replace(changed, notes=tuple(dict.fromkeys(note for read in reads for note in read.notes)))
 
 
 def with_models(study: Study, models: Sequence[Predictions]) -> Study:

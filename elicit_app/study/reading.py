@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 
 
 _WEIGHTS = ("sample_weight", "sample_weights", "weight", "weights")
+_SPLIT = {"split", "set", "subset", "partition", "dataset", "data_set", "fold", "phase", "usage", "role"}
+_TRAINING = {"train", "training"}
+FIRST_CASES = 50_000
+"""Rows of a file that are looked at for what its other columns tell."""
 _MOST_BYTES_BY_CASE = 2**29  # of a file; in a larger one, what names the cases might be their pictures, as text
 MOST_NUMBERS = 64_000_000
 """Largest number of probabilities of one model in a study: half a gibibyte."""
@@ -61,6 +65,7 @@ class PredictionsFile:
     """A predictions file whose columns have been identified and whose rows have not yet been read."""
 
     table: Table
+    source: Table  # the same with all columns of the file, by its own names
     classes: tuple[str, ...]  # in the order in which batches give their columns
     positions: tuple[int, ...]  # positions of the label column and of one probability column per class
     # the rows to read: from `start`, counted from 0, up to `stop`; None for the end
@@ -167,7 +172,7 @@ def open_predictions(
     by_case = by_case and table.path.stat().st_size <= _MOST_BYTES_BY_CASE
     people, case = person_column(others), (case_column(others) or row_column(others)) if by_case else None
     identities = tuple(name for name in (people, case) if name is not None)
-    table = table if columns is None else MappedTable(table, columns, identities)
+    source, table = table, table if columns is None else MappedTable(table, columns, identities)
     names = [name.strip() for name in table.columns]
     found = {position: known for position, name in enumerate(names) if (known := class_of_column(name)) is not None}
     findings = [*_column_findings(names, list(found.values()))]
@@ -175,6 +180,7 @@ def open_predictions(
         raise file_problem(table.path, *findings)
     return PredictionsFile(
         table,
+        source,
         tuple(found.values()),
         (names.index(TRUTH), *found),
         weights=weights,
@@ -225,13 +231,14 @@ def read_predictions(
     # Where each person is one case, these are known by the person.
     found = ((_joined([batch.cases for batch in batches]), file.case_column), (people, file.person_column))
     told = [(cases, column) for cases, column in found if cases is not None and tell_cases(column, cases)]
-    repeats = () if people is not None else repeats_notes(file.table.path, file.case_column, found[0][0])
+    notes = (*weight_notes(file.table.path, file.weights), *rescaling_notes(file.table.path, check.rescaled))
+    notes += training_notes(file)
+    notes += () if people is not None else repeats_notes(file.table.path, file.case_column, found[0][0])
     cases, case_column = told[0] if told else (None, "")
     if people is not None and not are_several_of_one(people):
         people = None
     y_proba = np.concatenate([batch.y_proba for batch in batches])
     predictions = Predictions(file.name, y_true, np.ascontiguousarray(y_proba, dtype=np.float64), people, cases)
-    notes = (*weight_notes(file.table.path, file.weights), *rescaling_notes(file.table.path, check.rescaled), *repeats)
     if columns is not None and columns.kind == "labels":
         what = f"{columns.columns[0]} of {file.table.path.name}"
         notes += (f"{what} holds decided labels: it is judged as it decides, without probabilities.",)
@@ -292,6 +299,20 @@ def people_notes(path: Path, column: str, people: int) -> tuple[str, ...]:
         return ()
     told = f"by the column {column} these cases are of {people:,} people. How sure a result is rests on the people"
     return (f"{path.name}: {told}, not on the cases. If the column means something else, rename it.",)
+
+
+def training_notes(file: PredictionsFile) -> tuple[str, ...]:
+    """Return a note if a column of a file tells that its first rows hold cases of the training set."""
+    table = file.source
+    for at, name in enumerate(table.columns):
+        if name.strip().lower() not in _SPLIT:
+            continue
+        values = [str(value).strip().lower() for frame in table.frames([at], 0, FIRST_CASES) for value in frame[:, 0]]
+        trained = sum(value in _TRAINING for value in values)
+        if trained:
+            told = f"by the column {name.strip()} {trained:,} of the first {len(values):,} rows are training cases"
+            return (f"{table.path.name}: {told}. On these a model does better than on others: leave them out.",)
+    return ()
 
 
 def repeats_notes(path: Path, column: str, cases: NDArray[np.int64] | None) -> tuple[str, ...]:

@@ -17,7 +17,15 @@ from elicit_app.problem import Problem, shortened
 from elicit_app.study.checking import Batch, require_comparable
 from elicit_app.study.identity import SEVERAL_PLACES, tell_cases
 from elicit_app.study.model import ColumnMap
-from elicit_app.study.reading import PredictionsFile, numbering_notes, open_predictions, repeats_notes, weight_notes
+from elicit_app.study.reading import (
+    FIRST_CASES,
+    PredictionsFile,
+    numbering_notes,
+    open_predictions,
+    repeats_notes,
+    training_notes,
+    weight_notes,
+)
 from metrics import ElicitedMetric
 from metrics.accumulating import ConcernScore, ExpectedCost, OnePass
 from metrics.elicited.release import ReleaseForm
@@ -32,7 +40,6 @@ Advance = Callable[[int], None]
 
 _SAME_PREVALENCE = 1e-9
 _FAR_PREVALENCE = 0.1  # of a class, from that of the metric file: its numbers may be those of the other class
-_FIRST_CASES = 50_000  # of a file, by whose names its order is compared with that of another
 _SAME_CASES = "files of one call must list the same cases in the same order."
 _KEPT = 4_000_000  # probabilities, 32 MB: so few are not read again where the policies change
 
@@ -267,16 +274,17 @@ def _batches(rows: ModelRows, metric: ElicitedMetric, tally: ModelTally, advance
         notes = (
             *(numbering_notes(piece.path, metric.classes) if numbered else ()),
             *weight_notes(piece.path, file.weights),
-            *(() if file.person_column or piece is not rows.pieces[0] else _repeats_notes(piece, metric.classes)),
+            *(_notes_on_cases(piece, metric.classes) if piece is rows.pieces[0] else ()),
         )
         tally.notes += [note for note in notes if note not in tally.notes]
         tally.person_columns += [(piece.path, file.person_column)] if file.person_column else []
 
 
-def _repeats_notes(piece: Piece, classes: Sequence[str]) -> tuple[str, ...]:
-    """Return a note if the first rows repeat cases."""
+def _notes_on_cases(piece: Piece, classes: Sequence[str]) -> tuple[str, ...]:
+    """Return notes on first rows that repeat cases, or on which models were trained."""
     file = piece.opened(classes, by_case=True)
-    return repeats_notes(piece.path, file.case_column, file.first_cases(_FIRST_CASES))
+    known = () if file.person_column else repeats_notes(piece.path, file.case_column, file.first_cases(FIRST_CASES))
+    return (*training_notes(file), *known)
 
 
 def _side_by_side(streams: Sequence[Iterator[Batch]]) -> Iterator[list[Batch]]:
@@ -331,7 +339,7 @@ def _in_other_order(one: Piece, other: Piece, classes: Sequence[str]) -> bool:
     known = []
     for piece in (one, other):
         file = piece.opened(classes, by_case=True)
-        cases = file.first_cases(_FIRST_CASES)
+        cases = file.first_cases(FIRST_CASES)
         if cases is None or not tell_cases(file.case_column, cases):
             return False
         known.append(cases)

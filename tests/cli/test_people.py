@@ -75,6 +75,9 @@ def test_rows_that_repeat_cases_are_pointed_out_where_they_are_scored(run_line, 
     assert "repeated.csv: by the column rowIndex the first 200 rows are of 40 cases. Every" in run_line.messages[-1]
     run_line("score m.metric.json a.csv")
     assert "Every row" not in run_line.messages[-1]
+    table.with_columns(pl.lit("training").alias("set")).write_csv(files / "trained.csv")
+    run_line("score m.metric.json trained.csv")
+    assert "by the column set 200 of the first 200 rows are training cases" in run_line.messages[-1]
 
 
 def test_a_study_and_its_files_say_the_same_as_the_files_it_was_made_from(run_line, files):

@@ -161,6 +161,20 @@ def test_rows_that_repeat_cases_are_pointed_out(tmp_path, column):
     assert "by the column person_id these cases are of 20 people" in note
 
 
+@pytest.mark.parametrize("columns", [None, ColumnMap("y_true", ("ill", "well"), ("proba_ill", "proba_well"))])
+def test_cases_of_the_training_set_are_pointed_out(tmp_path, columns):
+    def notes(**more):
+        model(1, **more).write_csv(tmp_path / "m.csv")
+        return study_of([tmp_path / "m.csv"], kind="file", name="m", columns=columns).notes
+
+    (note,) = notes(Split=["Train", "test", "val"] * (N // 3))
+    assert note == (
+        "m.csv: by the column Split 20 of the first 60 rows are training cases. On these a model does better than on "
+        "others: leave them out."
+    )
+    assert notes(split=["val", "test"] * (N // 2), vehicle=["train"] * N) == ()
+
+
 def test_a_count_of_the_rows_brings_no_file_into_another_order(tmp_path):
     truth = np.sort(TRUE)
     model(1, None, truth, rowIndex=range(N)).write_csv(tmp_path / "a.csv")
