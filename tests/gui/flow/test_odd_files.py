@@ -250,6 +250,26 @@ def test_cases_that_not_everybody_read_are_left_out_if_the_person_says_so(window
     assert open_study(str(folder)).digest == study.digest
 
 
+def test_readers_in_files_of_their_own_are_compared_on_the_cases_that_all_have(window, tmp_path, on):
+    rng = np.random.default_rng(5)
+    true = rng.integers(2, size=90)
+    files = [tmp_path / f"{name}.csv" for name in ("model", "Dr. A", "Dr. B")]
+    rows = [f"c{at},{('sick', 'well')[one]},{0.8 - 0.6 * one},{0.2 + 0.6 * one}" for at, one in enumerate(true)]
+    files[0].write_text("\n".join(["case_id,y_true,proba_sick,proba_well", *rows]))
+    for path, unread in zip(files[1:], (slice(0, 10), slice(5, 20)), strict=True):
+        said = [f"c{at},{('sick', 'well')[one]},{('sick', 'well')[one]}" for at, one in enumerate(true)]
+        del said[unread]
+        path.write_text("\n".join(["case_id,y_true,y_pred", *said]))
+    window.flow.open_files(files)
+    page = on("columns")
+    assert (page.kind, page.skip_unread.box.isChecked()) == ("labels", False), "nothing is empty in this file"
+    page.skip_unread.box.click()
+    page.proceed.click()
+    study = on("study").study
+    assert study.model_names == ("model", "Dr. A", "Dr. B")
+    assert study.notes[0] == "Only the 70 of 90 cases that everybody read are compared."
+
+
 def test_a_reader_is_added_from_the_file_that_the_study_was_made_of(window, dialogs, reader_study, on):
     window.flow.open_files((reader_study,))
     on("columns").proceed.click()
