@@ -204,8 +204,9 @@ class ColumnsPage(HeadedPage):
         if preview is None:
             return
         meant, *others_meant = self.models
-        self.skip_unread.setVisible(meant.kind == "labels" or bool(others_meant))
         read, cases = preview.read_by_all(self.models)
+        # Of several files of labels, one without an empty cell may lack cases of another.
+        self.skip_unread.setVisible(meant.kind == "labels" or read < cases)
         self.skip_unread.say(_SKIP_UNREAD, f"Leaves {read:,} of {cases:,} cases." if read < cases else "")
         roles = {meant.truth: "true class"}
         named = ("predicted class",) if meant.kind == "labels" else self._classes
