@@ -50,6 +50,8 @@ class Policy:
         Whether the model's probabilities are recalibrated first; see `metrics.policies.recalibration`.
     correction : tuple of float or None
         Factors by which its probabilities are corrected for a stated prevalence, one per class; see `correction_for`.
+    labels_only : bool
+        Whether the model gives only labels, as human readers do.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Policy:
     predicted: int | None = None
     recalibrated: bool = False
     correction: tuple[float, ...] | None = None
+    labels_only: bool = False
 
 
 def always(classes: Sequence[str]) -> tuple[Policy, ...]:
@@ -73,7 +76,7 @@ def of_model(
     A model that gives only labels has the first policy alone. Costs cannot change its decisions, and a second,
     identical policy would split the probability of being best.
     """
-    policies = [Policy(f"{model}, as it decides now", "as-is", model)]
+    policies = [Policy(f"{model}, as it decides now", "as-is", model, labels_only=labels_only)]
     if not labels_only:
         policies.append(Policy(f"{model}, with these costs", "least-cost", model))
     if recalibrated:

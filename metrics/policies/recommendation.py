@@ -86,7 +86,7 @@ def name_and_manner(
         return capitalised(words.rule(policy.predicted)), "no model"
     name = f"{policy.model}{_first(policy, 'corrected')}"
     if policy.decides == "as-is":
-        return name, "as it decides now"
+        return name, "labels only" if policy.labels_only else "as it decides now"
     if one.threshold is None or positive is None:
         return name, f"with {costs}"
     low, high = threshold_number(one.threshold.low), threshold_number(one.threshold.high)
@@ -135,9 +135,9 @@ def _pieces(ranking: Ranking) -> tuple[Piece, ...]:
         cut = Piece(f"{threshold_text(best.threshold.value)} or more", True)
         says = ", recalibrated, says " if policy.recalibrated else " says "
         return Piece(f"{capitalised(action)} where "), name, Piece(says), cut, Piece(".")
+    if policy.labels_only:
+        return Piece("Use "), name, Piece(".")
     as_it_is = " as it decides now" if policy.decides == "as-is" else _first(policy)
-    if all(one.policy.decides == "as-is" for one in ranking.policies if one.policy.model == policy.model):
-        return Piece("Use "), name, Piece(".")  # it gives only labels, as human readers do
     which = "most probable answer" if policy.decides == "as-is" else "answer with the least expected cost"
     return Piece("Use "), name, Piece(f"{as_it_is}: each {words.case} gets the {which}.")
 
@@ -358,7 +358,7 @@ def _action_text(ranking: Ranking, one: JudgedPolicy, costs: str = "these costs"
     name, manner = name_and_manner(one, ranking.words, ranking.positive, ranges=False, costs=costs)
     if one.policy.model is None:
         return name[:1].lower() + name[1:]
-    return f"{name}, {manner}"
+    return name if one.policy.labels_only else f"{name}, {manner}"
 
 
 def _other_cases(ranking: Ranking) -> str:

@@ -61,6 +61,18 @@ def test_a_model_with_a_threshold(breast_cancer_cases):
     )
 
 
+def test_a_reader_is_used_without_saying_how_one_decides():
+    true = np.repeat([0, 0, 1, 1], [950, 50, 50, 950])
+    said = np.eye(2)[np.repeat([0, 1, 0, 1], [950, 50, 50, 950])]
+    under = metric(3.0, 0.2)
+    judgement = judge(under, np.array(under.classes)[true], {"Dr. A": said, "m": 0.6 * said + 0.2})
+    reader = next(one for one in judgement.policies if one.policy.labels_only)
+    assert name_and_manner(reader, judgement.words, judgement.positive) == ("Dr. A", "labels only")
+    alone = judge(under, np.array(under.classes)[true], {"Dr. A": said})
+    assert alone.recommendation.sentence == "Use Dr. A."
+    assert short_recommendation(alone, "these costs")[0] == "Dr. A"
+
+
 def test_no_model_does_better():
     judgement = judged([50, 50, 50, 50], metric(9.0), CaseWords("patient", "patients", ("cancer", "harmless")))
     said = judgement.recommendation
