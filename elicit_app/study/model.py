@@ -252,6 +252,16 @@ class Study:
         return tuple(np.bincount(cell, minlength=k * k).reshape(k, k).astype(np.int64) for cell in cells)
 
     @property
+    def readers(self) -> tuple[str, ...]:
+        """Return the names of the models that give only labels, as human readers do."""
+        return tuple(model.name for model in self.models if model.labels_only)
+
+    def average_reader(self) -> NDArray[np.int64]:
+        """Return what a reader decides on average, as counts of shape (k, k); there is at least one reader."""
+        counts = [one for model, one in zip(self.models, self.usual_counts, strict=True) if model.labels_only]
+        return np.asarray(np.rint(np.mean(counts, axis=0)), dtype=np.int64)
+
+    @property
     def case_counts(self) -> NDArray[np.int64] | None:
         """Return the number of real cases of each true class, shape (k,); None for a synthetic study."""
         if self.models:

@@ -65,7 +65,7 @@ class PracticeDialog(QDialog):
         rows = min(max(len(self.fields), _LEAST_ROWS), _MOST_ROWS)
         self.resize(theme.em(680), theme.em(290 + 46 * rows))
 
-    def show_table(self, table: Table | None) -> None:
+    def show_table(self, table: Sequence[Sequence[float]] | None) -> None:
         for i, row in enumerate(self.fields):
             for j, field in enumerate(row):
                 field.setText("" if table is None else f"{table[i][j]:.15g}")
@@ -129,13 +129,17 @@ class PracticeDialog(QDialog):
         return area
 
     def _buttons(self, known: bool) -> QHBoxLayout:
+        readers = self._study.readers
+        whose = f"Decisions of {readers[0]}" if len(readers) == 1 else f"Average of the {len(readers)} readers"
+        self.of_readers = FlatButton(whose, lambda: self.show_table(self._study.average_reader().tolist()))
+        self.of_readers.setVisible(bool(readers))
         self.none = FlatButton("Leave it out", lambda: self._submit(None))
         cancel = Button("Cancel")
         self.use = PrimaryButton("Use it", self._accept)
         self.none.setVisible(known)
         self.use.setDefault(True)
         cancel.clicked.connect(self.reject)
-        return in_row(self.none, 1, cancel, self.use, spacing=12)
+        return in_row(self.none, self.of_readers, 1, cancel, self.use, spacing=12)
 
     def _accept(self) -> None:
         try:

@@ -235,6 +235,29 @@ def test_practice_is_typed_or_pasted(qtbot, study):
     assert told == [TODAY]
 
 
+def test_the_average_of_the_readers_can_be_today_s_practice(qtbot, study):
+    true = study.models[0].y_true
+    ill, well = (int((true == at).sum()) for at in (0, 1))
+    miss, alarm = true.copy(), true.copy()
+    miss[np.flatnonzero(true == 0)[:8]] = 1
+    alarm[np.flatnonzero(true == 1)[:4]] = 0
+    said = {"A": miss, "B": alarm}
+    readers = [replace(study.models[0], name=name, y_proba=np.eye(2)[called]) for name, called in said.items()]
+    dialog = PracticeDialog(replace(study, models=(*study.models, *readers)), None)
+    qtbot.addWidget(dialog)
+    assert dialog.of_readers.text() == "Average of the 2 readers"
+    dialog.of_readers.click()
+    assert dialog.table() == ((ill - 4, 4), (2, well - 2))
+    alone = PracticeDialog(replace(study, models=(readers[1],)), None)
+    qtbot.addWidget(alone)
+    assert alone.of_readers.text() == "Decisions of B"
+    alone.of_readers.click()
+    assert alone.table() == ((ill, 0), (4, well - 4))
+    without = PracticeDialog(study, None)
+    qtbot.addWidget(without)
+    assert without.of_readers.isHidden()
+
+
 def test_practice_is_read_with_decimal_commas_and_thousands(qtbot, study):
     dialog = PracticeDialog(study, None)
     qtbot.addWidget(dialog)
