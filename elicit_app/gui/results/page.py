@@ -130,8 +130,9 @@ class PracticeDialog(QDialog):
 
     def _buttons(self, known: bool) -> QHBoxLayout:
         readers = self._study.readers
-        whose = f"Decisions of {readers[0]}" if len(readers) == 1 else f"Average of the {len(readers)} readers"
-        self.of_readers = FlatButton(whose, lambda: self.show_table(self._study.average_reader().tolist()))
+        whose = f"decisions of {readers[0]}" if len(readers) == 1 else f"average of the {len(readers)} readers"
+        fill_in = lambda: self.show_table(self._study.average_reader().tolist())  # noqa: E731
+        self.of_readers = LinkButton(f"Fill in the {whose}", fill_in)
         self.of_readers.setVisible(bool(readers))
         self.none = FlatButton("Leave it out", lambda: self._submit(None))
         cancel = Button("Cancel")

@@ -245,12 +245,12 @@ def test_the_average_of_the_readers_can_be_today_s_practice(qtbot, study):
     readers = [replace(study.models[0], name=name, y_proba=np.eye(2)[called]) for name, called in said.items()]
     dialog = PracticeDialog(replace(study, models=(*study.models, *readers)), None)
     qtbot.addWidget(dialog)
-    assert dialog.of_readers.text() == "Average of the 2 readers"
+    assert dialog.of_readers.text() == "Fill in the average of the 2 readers"
     dialog.of_readers.click()
     assert dialog.table() == ((ill - 4, 4), (2, well - 2))
     alone = PracticeDialog(replace(study, models=(readers[1],)), None)
     qtbot.addWidget(alone)
-    assert alone.of_readers.text() == "Decisions of B"
+    assert alone.of_readers.text() == "Fill in the decisions of B"
     alone.of_readers.click()
     assert alone.table() == ((ill, 0), (4, well - 4))
     without = PracticeDialog(study, None)
