@@ -14,10 +14,13 @@ if its cases were independent.
 
 With --copies N each model comes N more times, with standard normal noise on its log-probabilities.
 
+With --practice one of the models, as it decides, is present practice instead, counted on as many other cases.
+
   cost, difference   share of policies that use a model whose 90 % range holds the true cost, or the true difference to
                      the recommended policy
   P(best)            mean probability that the recommended policy is the best, and how often it was; also of the
                      results that are as sure as a bracket says
+  practice           with --practice: mean probability that practice is the best, and how often it was
   loss               what perfect knowledge of the cases would save, as said and as found, in percent of the cost
   luck               how much more the recommended policy costs than it seems, having been chosen as the cheapest, as
                      said and as found, in percent of the cost
@@ -41,7 +44,7 @@ from policies import Data, bundled, of_folder, of_sklearn
 from scipy.special import softmax
 
 from metrics import ElicitedMetric
-from metrics.policies.cases import Policy
+from metrics.policies.cases import Policy, Practice
 from metrics.policies.judgement import Judgement
 from metrics.policies.judging import Judge, ModelPolicies
 from metrics.policies.recalibration import calibration
@@ -95,8 +98,17 @@ class Figures(NamedTuple):
     luck: float  # how much more it probably costs, as said
     uncorrected: float  # cost of what would be recommended without corrected policies
     unrecalibrated: float  # likewise
+    practice: float  # probability that practice is best; 0 without one
+    practice_is_best: float
     # what further cases save: as said, as found with the same policies, and with models recalibrated by them
     further: tuple[float, float, float] = (np.nan, np.nan, np.nan)
+
+
+def practice_of(data: Data, name: str, rows: NDArray[np.int64]) -> Practice:
+    """Return what a model decides on some cases, as counts of present practice."""
+    decided = data.models[name][rows].argmax(axis=1)
+    counts = np.bincount(data.true[rows] * data.k + decided, minlength=data.k**2).reshape(data.k, data.k)
+    return Practice.of(counts, [f"c{i}" for i in range(data.k)])
 
 
 class Sampling:
@@ -112,7 +124,11 @@ class Sampling:
         known = self.data.true[rows]
         stated = self.shares if self.options.stated else None
         cases = np.bincount(known, minlength=self.data.k)
-        right = {name: calibration(known, proba[rows], people) for name, proba in self.data.models.items()}
+        right = {
+            name: calibration(known, proba[rows], people)
+            for name, proba in self.data.models.items()
+            if name != self.practised
+        }
         return [ModelPolicies(name, self.costs, one.at(stated, cases)) for name, one in right.items()]
 
     def judged(
@@ -120,7 +136,9 @@ class Sampling:
     ) -> tuple[Judgement, dict[Policy, float]]:
         """Return the judgement of a sample, and what each policy really costs per case."""
         sample = [(model, self.data.models[model.name][rows]) for model in models]
-        judge = Judge.of_models(self.metric, self.data.true[rows], sample, people, draws=DRAWS, seed=seed)
+        judge = Judge.of_models(
+            self.metric, self.data.true[rows], sample, people, practice=self.practice, draws=DRAWS, seed=seed
+        )
         judgement = judge.at(self.shares)
         true = true_costs(self.data, models, self.costs, self.shares)
         true |= {
@@ -128,6 +146,11 @@ class Sampling:
             for one in judgement.policies
             if one.policy.predicted is not None
         }
+        if self.practised is not None:
+            policy = next(one.policy for one in judgement.policies if one.policy.decides == "practice")
+            everybody = np.arange(len(self.data.true))
+            rates = practice_of(self.data, self.practised, everybody).rates
+            true[policy] = float(self.shares @ (rates * self.costs).sum(axis=1))
         return judgement, true
 
     def run(self, rng: np.random.Generator, seed: int) -> tuple[Figures, list[tuple[bool, bool]]]:
@@ -149,6 +172,10 @@ class Sampling:
             # one of each class, so that each can be judged
             others = rng.integers(len(self.data.true), size=k * (self.per_class - 1))
             rows = np.concatenate([self.cases(rng, 1), others])
+        self.practised, self.practice = None, None
+        if self.options.practice:
+            self.practised = str(rng.choice([*self.data.models]))
+            self.practice = practice_of(self.data, self.practised, self.cases(rng, self.per_class))
         models = self.models(rows, people)
         judgement, true = self.judged(rows, models, people, seed)
         unit, best = self.costs[judgement.unit] / judgement.population, judgement.best
@@ -172,6 +199,10 @@ class Sampling:
             luck=unit * judgement.optimism,
             uncorrected=true[judgement.among(lambda policy: policy.correction is None).best.policy],
             unrecalibrated=true[judgement.among(lambda policy: not policy.recalibrated).best.policy],
+            practice=sum(one.probability_best or 0 for one in judgement.policies if one.policy.decides == "practice"),
+            practice_is_best=any(
+                true[policy] - min(true.values()) < 1e-12 for policy in true if policy.decides == "practice"
+            ),
         )
         named = [one for one in judgement.information.more if one.of == "cases"]
         if self.options.further and named:
@@ -195,6 +226,7 @@ def main() -> None:
     more = parser.add_mutually_exclusive_group()
     more.add_argument("--stated", action="store_true", help="judge at another, stated prevalence")
     more.add_argument("--people", type=int, default=0, metavar="M", help="cases are of people with M each")
+    more.add_argument("--practice", action="store_true", help="one of the models is present practice")
     more.add_argument("--further", action="store_true", help="collect as many more cases as the advice says")
     parser.add_argument("--copies", type=int, default=0, metavar="N", help="noisy copies of each model")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
@@ -230,6 +262,10 @@ def main() -> None:
             flush=True,
         )
         report_sureness(everything)
+        if options.practice:
+            said, was = np.array([(one.practice, one.practice_is_best) for one in everything], dtype=float).T
+            error = (was - said).std(ddof=1) / np.sqrt(len(everything))
+            print(f"     practice best: said {said.mean():.3f}, was {was.mean():.3f} (se {error:.3f})")
 
 
 def shares_of_cost(runs: list[Figures]) -> list[float]:

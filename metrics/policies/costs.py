@@ -30,7 +30,7 @@ DRAWS, _FEWEST_USUAL = 4_000, 1_000
 _FEW_CLASSES = 10  # with more, drawing takes longer than all else, and 1,000 draws give probabilities to 2 %
 _MOST_DRAWS = 1_000_000
 _CHUNK = 250
-_COSTS, _SHARES, _CASES, _PRACTICE, _UNSHOWN = range(5)
+_COSTS, _SHARES, _CASES, _PRACTICE, _UNSHOWN, _UNSHOWN_OF_PRACTICE = range(6)
 
 
 def usual_draws(k: int) -> int:
@@ -136,20 +136,32 @@ class PolicyCosts:
         """Return what each policy may cost less than the first though no case shows it, at shares (b, k).
 
         Two arrays of shape (b, p), with both uncertainties and with that of the cases alone; see
-        `metrics.policies.discordance`.
+        `metrics.policies.discordance`. Present practice, which is not paired with the cases, may also cost more.
         """
+        found = self._unshown_of(first, shares)
+        for place, policy in enumerate(self.policies):
+            if place != first and policy.decides == "practice":
+                for less, more in zip(found, self._unshown_of(place, shares), strict=True):
+                    less[:, place] -= more[:, first]
+        return found
+
+    def _unshown_of(self, first: int, shares: Floats) -> tuple[Floats, Floats]:
         b, p, k = len(shares), len(self.policies), len(self.cases)
+        practised = self.policies[first].decides == "practice"
         cases = self.independent_cases
-        if self.policies[first].decides == "practice":  # known rates are not doubted
+        if practised:  # known rates are not doubted
             cases = np.zeros(k, dtype=np.int64) if self.practice is None else self.practice
-        often = unshown_decisions(self.policies, first, self.rates, cases, self.pairing).reshape(p, -1).T
+        known = self.practice is None
+        often = unshown_decisions(self.policies, first, self.rates, cases, self.pairing, practice_is_known=known)
+        often = often.reshape(p, -1).T
         if not b or not often.any():
             return np.zeros((b, p)), np.zeros((b, p))
-        rate = shares * _generator(self.seed, _UNSHOWN).beta(JEFFREYS, np.maximum(cases, 1), (b, k))
+        rng = _generator(self.seed, _UNSHOWN_OF_PRACTICE if practised else _UNSHOWN)
+        rate = shares * rng.beta(JEFFREYS, np.maximum(cases, 1), (b, k))
         of_cases = rate @ (self.unit_costs.estimate.reshape(-1, 1) * often).reshape(k, k, p).sum(axis=1)
         draws = self.unit_costs.draws
         if draws is None:
-            return of_cases, of_cases
+            return of_cases, of_cases.copy()
         of_both = np.empty((b, p))
         for start in range(0, b, _CHUNK):
             part = slice(start, start + _CHUNK)

@@ -50,21 +50,31 @@ class Pairing:
 
 
 def unshown_decisions(
-    policies: tuple[Policy, ...], first: int, rates: Floats, cases: NDArray[np.int64], pairing: Pairing | None
+    policies: tuple[Policy, ...],
+    first: int,
+    rates: Floats,
+    cases: NDArray[np.int64],
+    pairing: Pairing | None,
+    *,
+    practice_is_known: bool = False,
 ) -> Floats:
     """Return what the first policy would say where only the other is right, by other and true class, shape (p, k, k).
 
     Rows are shares of its wrong decisions; zeros in classes where a case shows such a disagreement, or nothing says
     that there is any. The pairing has the policies that are not trivial, except present practice; `rates`, (k, p, k),
     are those of `PolicyCosts`, and `cases`, (k,), the number of cases behind those of the first. Present practice is
-    not paired with the others: a class then shows nothing if the first policy is never wrong there.
+    not paired with the others: a class then shows nothing if one of the two is never wrong there, as far as was
+    counted; of practice the rates themselves may be known.
     """
     p, k = len(policies), len(cases)
     found = np.zeros((p, k, k))
-    never_wrong = np.diagonal(rates[:, first]) >= 1 - _ROUNDING
+    right = np.diagonal(rates, axis1=0, axis2=2)
+    known = ("always", "practice") if practice_is_known else ("always",)
     for other in range(p):
         if "practice" in (policies[first].decides, policies[other].decides):
-            is_shown = ~never_wrong | (np.diagonal(rates[:, other]) <= _ROUNDING)
+            counted = [place for place in (first, other) if policies[place].decides not in known]
+            never_wrong = (right[counted] >= 1 - _ROUNDING).any(axis=0)
+            is_shown = ~never_wrong | (right[other] <= _ROUNDING)
             found[other] = np.where(is_shown[:, None], 0.0, cases @ rates[:, first])
         elif pairing is not None:
             own, of_other = (_decided(policies, index, pairing) for index in (first, other))

@@ -116,6 +116,18 @@ def test_present_practice_that_is_never_wrong_is_doubted_and_known_rates_are_not
     assert sure[2] == 0
 
 
+@pytest.mark.parametrize("of_practice", [(20, 0), (19, 1), (18, 2)])
+@pytest.mark.parametrize("of_model", [(20, 0), (19, 1)])
+def test_practice_that_is_no_better_is_not_likelier_to_be(of_model, of_practice):
+    """The grave mistake of practice is doubted as well where only the model has never made it, or neither of them."""
+    true, said = np.repeat([0, 0, 1, 1], [*of_model, 4, 16]), np.repeat([0, 1, 0, 1], [*of_model, 4, 16])
+    grave = ElicitedMetric.from_cost_matrix(["ill", "well"], [[0, 5], [1, 0]])
+    practice = Practice.of([of_practice, (5, 15)], grave.classes)
+    judgement = Judge.of(grave, case_table(true, [said], 2), labels_only("m"), practice=practice).at([0.5, 0.5])
+    chances = {one.policy.decides: one.probability_best for one in judgement.policies}
+    assert (chances["as-is"] > chances["practice"]) == (of_model >= of_practice)
+
+
 def test_people_are_what_rates_rest_on():
     true = np.tile([0, 0, 0, 0, 0, 1, 1, 1, 1, 1], 40)
     first = true.copy()
