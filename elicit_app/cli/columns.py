@@ -39,7 +39,10 @@ PredictedOption = Annotated[
 ]
 SkipUnreadOption = Annotated[
     bool,
-    typer.Option("--skip-unread", help="Leave out the cases that not everybody read: without a label, or in no file."),
+    typer.Option(
+        "--skip-unread",
+        help="Leave out cases that not everybody read: those without a label, or missing in a reader's file.",
+    ),
 ]
 LogitsOption = Annotated[bool, typer.Option("--logits", help="The columns hold raw scores; their softmax is taken.")]
 

@@ -355,7 +355,7 @@ def experts_of(
     if earlier:
         notes.append(f"{len(earlier)} of {len(found)} answered again after seeing the other experts' positions.")
     notes += [only_in_second_round(named(one)) for one in found if one.round > 1 and one.path not in earlier]
-    return FinishedExperts(study, tuple(experts), first_round, (*filter(None, (study.unread_note,)), *notes))
+    return FinishedExperts(study, tuple(experts), first_round, (*study.unread_notes, *notes))
 
 
 def metric_in(path: Path, study: Study) -> ElicitedMetric:

@@ -108,7 +108,7 @@ def _parts_of_result(session: Session) -> Iterator[ResultView | None]:
             *outcome.notes,
             *reliance_on_prior(outcome, n_answered(state.history)),
             *state.notes,
-            *filter(None, (study.unread_note,)),
+            *study.unread_notes,
         ),
         can_continue=session.continuation() is not None,
         scenarios=scenarios,

@@ -149,7 +149,7 @@ def study_of(
         unread=reads[0].unread,
     )
     check_study(study)
-    return replace(study, notes=(study.unread_note, *study.notes)) if study.unread else study
+    return replace(study, notes=(*study.unread_notes, *study.notes))
 
 
 def _remembered(files: Sequence[Path], columns: Sequence[ColumnMap | None]) -> ColumnMap | None:

@@ -210,12 +210,12 @@ class Study:
     unread: int = 0  # cases of the source files that were left out because not everybody read them
 
     @property
-    def unread_note(self) -> str:
-        """Return a note on cases that not everybody read, or an empty text."""
+    def unread_notes(self) -> tuple[str, ...]:
+        """Return a note if cases were left out that not everybody read."""
         if not self.unread:
-            return ""
+            return ()
         left, of = self.n_cases, self.n_cases + self.unread
-        return f"Only the {left:,} of {of:,} {self.wording.cases} that everybody read are compared."
+        return (f"Only the {left:,} of {of:,} {self.wording.cases} that everybody read are compared.",)
 
     @property
     def digests(self) -> tuple[str, ...]:

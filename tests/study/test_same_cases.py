@@ -90,7 +90,7 @@ def test_a_study_keeps_its_cases_and_forgets_that_some_were_skipped(tmp_path):
     create_study(tmp_path / "s", [tmp_path / "m.csv"], columns=[READER])
     study = open_study(tmp_path / "s")
     assert study.columns == replace(READER, skip_unread=False)
-    assert study.unread_note == "Only the 28 of 30 cases that everybody read are compared."
+    assert study.unread_notes == ("Only the 28 of 30 cases that everybody read are compared.",)
     assert change_models(study, rename={"m": "Dr. A"}).unread == 2
     assert "skip" not in (tmp_path / "s" / "study.json").read_text()
     with pytest.raises(Problem, match="“S” stays with its cases: to skip those that not everybody read, make another"):
