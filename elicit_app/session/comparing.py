@@ -40,6 +40,7 @@ from metrics import ElicitedMetric, exchange_rates
 from metrics.elicited.exchange import ExchangeRate
 from metrics.elicited.kinds import thing_of
 from metrics.elicited.metric_parts import OPPOSED, range_of_draws
+from metrics.policies.cases import Practice
 from metrics.policies.judgement import Judgement
 from metrics.policies.recommendation import short_recommendation
 from metrics.text import capitalised, counted, day, in_zone, percent, series, two_digits
@@ -228,6 +229,7 @@ class Expert:
     # under the best of them, (k, k); None without models
     judgement: Judgement | None = None
     decided: Matrix | None = None
+    practice: tuple[tuple[float, ...], ...] | None = None  # what is done today, as the expert typed it
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,12 +293,15 @@ class FinishedExperts:
         What was learned in the first round from experts who answered again, by the file of their second round.
     notes : tuple of str
         Who was left out and why, and which answers count.
+    practice : Practice or None
+        What is done today, if those who typed it agree; all experts are judged with it.
     """
 
     study: Study
     experts: tuple[Expert, ...]
     first_round: dict[str, Source]
     notes: tuple[str, ...]
+    practice: Practice | None = None
 
     def comparison(self, *, trusted_only: bool = False) -> ComparisonView:
         """Compare and pool the experts; with `trusted_only`, those whose answers are inconsistent are left out.
@@ -308,7 +313,7 @@ class FinishedExperts:
         if len(kept) < 2:
             raise Problem(" ".join(["Fewer than two of these experts can be compared.", *notes]))
         compared = [expert for expert in self.experts if expert.source in kept]
-        view = _compared(compared, self.study, notes)
+        view = _compared(compared, self.study, notes, self.practice)
         if not self.first_round:
             return view
         before = [self.first_round.get(one.source.name, one.source) for one in compared]
@@ -355,7 +360,16 @@ def experts_of(
     if earlier:
         notes.append(f"{len(earlier)} of {len(found)} answered again after seeing the other experts' positions.")
     notes += [only_in_second_round(named(one)) for one in found if one.round > 1 and one.path not in earlier]
-    return FinishedExperts(study, tuple(experts), first_round, (*study.unread_notes, *notes))
+    stated = {one.name: one.practice for one in experts if one.practice is not None}
+    tables = set(stated.values())
+    typed = tables.pop() if len(tables) == 1 else None
+    if typed is not None:
+        notes.append(f"Present practice is as {series([*stated])} typed it.")
+    elif stated:
+        notes.append(f"Present practice is left out: {series([*stated])} did not type the same.")
+    practice = None if typed is None else Practice.of(typed, study.classes)
+    judged = tuple(one if one.practice == typed else _judged_with(practice, one, study) for one in experts)
+    return FinishedExperts(study, judged, first_round, (*study.unread_notes, *notes), practice)
 
 
 def metric_in(path: Path, study: Study) -> ElicitedMetric:
@@ -410,10 +424,20 @@ def _expert(one: SessionSummary, study: Study) -> Expert:
     if not session.can_export:
         raise Problem(f"{named(one)} has too few answers.")
     view = result_view(session)
-    decided = None
-    if view.scenarios is not None and view.judgement is not None:
-        decided = view.scenarios.decided(view.judgement.best.policy)
-    return Expert(named(one), Source(one.path.name, view.metric), view.judgement, decided)
+    found = Expert(named(one), Source(one.path.name, view.metric), practice=view.practice)
+    return _judged_by(view.scenarios, found)
+
+
+def _judged_with(practice: Practice | None, expert: Expert, study: Study) -> Expert:
+    """Return an expert's result with the practice that all of them are judged with."""
+    return _judged_by(scenarios_of(study, expert.source.metric, practice), expert)
+
+
+def _judged_by(scenarios: Scenarios | None, expert: Expert) -> Expert:
+    if scenarios is None:
+        return expert
+    judgement = scenarios.judgement()
+    return replace(expert, judgement=judgement, decided=scenarios.decided(judgement.best.policy))
 
 
 def named(one: SessionSummary) -> str:
@@ -425,10 +449,10 @@ def named(one: SessionSummary) -> str:
     return f"{day(last)}, {last:%H:%M}"
 
 
-def _compared(experts: list[Expert], study: Study, notes: tuple[str, ...]) -> ComparisonView:
+def _compared(experts: list[Expert], study: Study, notes: tuple[str, ...], practice: Practice | None) -> ComparisonView:
     together = _in_few_words([expert.name for expert in experts])
     pooled = pool([expert.source for expert in experts], f"{study.title}, {together} pooled")
-    scenarios = scenarios_of(study, pooled)
+    scenarios = scenarios_of(study, pooled, practice)
     judgement = None if scenarios is None else scenarios.judgement()
     alone = all(expert.decided is not None for expert in experts)
     dearer = dearer_by_own_values(experts, scenarios) if alone and scenarios is not None else ()

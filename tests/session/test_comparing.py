@@ -300,6 +300,24 @@ def test_a_session_that_is_open_can_be_compared(beside):
     assert before == after
 
 
+def test_practice_that_one_expert_typed_is_judged_for_all_unless_another_typed_another(folder, lumps, tmp_path):
+    paths = [shutil.copy(folder / f"{n}.session.jsonl", tmp_path) for n in (1, 2)]
+    practised = lambda of: of is not None and "present practice" in {one.name for one in of.policies}  # noqa: E731
+    for path, table, everywhere in (
+        (paths[0], [[200, 12], [20, 337]], True),
+        (paths[1], [[212, 0], [357, 0]], False),
+        (paths[1], [[200, 12], [20, 337]], True),
+    ):
+        with Session.open(Path(path), lumps) as session:
+            session.state_practice(table)
+        found = experts_beside(Path(path))
+        view = found.comparison()
+        assert practised(view.judgement) is everywhere
+        assert [practised(one.judgement) for one in found.experts] == [everywhere] * 2
+        assert ("Present practice is left out: Ada and Ben did not type the same." in view.notes) is not everywhere
+    assert "Present practice is as Ada and Ben typed it." in view.notes
+
+
 def test_what_cannot_be_compared_is_left_out_and_said(folder, lumps, tmp_path):
     ada = shutil.copy(folder / "1.session.jsonl", tmp_path)
     with pytest.raises(Problem, match=r"two experts who have finished “.*”; there is one"):
