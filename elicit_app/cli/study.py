@@ -21,6 +21,7 @@ from elicit_app.cli.columns import (
     require_usual_columns,
 )
 from elicit_app.cli.output import Commands, Force, ForceAll, Questions, TrustedOnly, require_all_new, require_new
+from elicit_app.cli.score import PracticeOption
 from metrics.text import counted
 
 if TYPE_CHECKING:
@@ -361,6 +362,7 @@ def report(
     study: AskedStudy,
     out: Annotated[Path, typer.Option(help="The report: .pdf, .html or .md.")],
     trusted_only: TrustedOnly = False,
+    practice: PracticeOption = None,
     metric: Annotated[Path | None, typer.Option(help="Where to write the pooled metric file too.")] = None,
     force: ForceAll = False,
 ) -> None:
@@ -374,11 +376,16 @@ def report(
     from elicit_app.session.report import pooled_report, save_report
     from elicit_app.session.result import save_metric
     from elicit_app.study import open_study
+    from elicit_app.study.measuring import read_practice
 
     require_report_name(out)
     require_all_new((out, metric), force)
+    opened = open_study(study)
+    if practice is not None and not opened.models:
+        raise typer.BadParameter("this study has no models to compare practice with.", param_hint="--practice")
+    typed = None if practice is None else read_practice(practice, opened.classes)
     with output.progress("Reading answers") as advance:
-        experts = experts_of(open_study(study), advance=lambda done, of: advance(1, of))
+        experts = experts_of(opened, advance=lambda done, of: advance(1, of), practice=typed)
     view = experts.comparison(trusted_only=trusted_only)
     page = pooled_report(view, "" if metric is None else metric.name)
     # Before anything is printed, whose reader may go away.

@@ -327,12 +327,15 @@ def experts_beside(session: Path, advance: Callable[[int, int], object] = lambda
 
 
 def experts_of(
-    study: Study, folder: Path | None = None, advance: Callable[[int, int], object] = lambda done, of: None
+    study: Study,
+    folder: Path | None = None,
+    advance: Callable[[int, int], object] = lambda done, of: None,
+    practice: Practice | None = None,
 ) -> FinishedExperts:
     """Return the experts who have finished a study, by the sessions in `folder` or, by default, in the study's own.
 
-    `advance` is called with the number of experts just read and the number of all. Raises Problem if fewer than two
-    have finished.
+    `advance` is called with the number of experts just read and the number of all. Present practice is by default what
+    they typed. Raises Problem if fewer than two have finished.
     """
     sessions = sessions_of(folder or sessions_folder(study), study.digests)
     found = finished_experts(sessions)
@@ -360,16 +363,25 @@ def experts_of(
     if earlier:
         notes.append(f"{len(earlier)} of {len(found)} answered again after seeing the other experts' positions.")
     notes += [only_in_second_round(named(one)) for one in found if one.round > 1 and one.path not in earlier]
-    stated = {one.name: one.practice for one in experts if one.practice is not None}
-    tables = set(stated.values())
-    typed = tables.pop() if len(tables) == 1 else None
-    if typed is not None:
-        notes.append(f"Present practice is as {series([*stated])} typed it.")
-    elif stated:
-        notes.append(f"Present practice is left out: {series([*stated])} did not type the same.")
-    practice = None if typed is None else Practice.of(typed, study.classes)
-    judged = tuple(one if one.practice == typed else _judged_with(practice, one, study) for one in experts)
-    return FinishedExperts(study, judged, first_round, (*study.unread_notes, *notes), practice)
+    judged, practice, said = _with_one_practice(experts, study, practice)
+    return FinishedExperts(study, judged, first_round, (*study.unread_notes, *notes, *said), practice)
+
+
+def _with_one_practice(
+    experts: Sequence[Expert], study: Study, given: Practice | None
+) -> tuple[tuple[Expert, ...], Practice | None, tuple[str, ...]]:
+    """Return the experts judged with the same present practice, by default what they typed, that, and a note on it."""
+    if given is not None:
+        return tuple(_judged_with(given, one, study) for one in experts), given, ()
+    typed = [one for one in experts if one.practice is not None]
+    if not typed:
+        return tuple(experts), None, ()
+    names, same = series([one.name for one in typed]), len({one.practice for one in typed}) == 1
+    table = typed[0].practice if same else None
+    practice = None if table is None else Practice.of(table, study.classes)
+    said = f"as {names} typed it" if same else f"left out: {names} did not type the same"
+    judged = tuple(one if one.practice == table else _judged_with(practice, one, study) for one in experts)
+    return judged, practice, (f"Present practice is {said}.",)
 
 
 def metric_in(path: Path, study: Study) -> ElicitedMetric:
