@@ -255,7 +255,7 @@ def _read_odd_columns(path: Path) -> None:
     if first_rows.guess is not None:
         columns = settled(first_rows, first_rows.guess)
         readers = first_rows.readers(columns)[:2]
-        left, cases = first_rows.read_by_all(readers)
+        left, cases = first_rows.cases_read(readers)
         models = (columns, *(replace(one, skip_unread=0 < left < cases) for one in readers))
         study_of([path] * len(models), kind="file", name=path.stem, columns=models)
 

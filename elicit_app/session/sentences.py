@@ -64,7 +64,7 @@ def purpose_words(study: Study, questions: int, *, early: bool = True) -> tuple[
     stops = " Stops when the choice is settled." if early else ""
     known = " Stops when the costs are known closely." if early else ""
     also = "Also: where to cut." if study.n_classes == 2 else "Also: how to decide with your costs."
-    if study.models and len(study.readers) == len(study.models):
+    if study.models and all(model.labels_only for model in study.models):
         also = ""  # labels without probabilities can only be taken as they are
     return (
         PurposeWords(

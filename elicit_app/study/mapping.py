@@ -91,7 +91,7 @@ class FirstRows:
             if told is None or told != [*map(label_text, self.filled[name])]
         )
 
-    def read_by_all(self, models: Iterable[ColumnMap]) -> tuple[int, int]:
+    def cases_read(self, models: Iterable[ColumnMap]) -> tuple[int, int]:
         """Return the number of cases to which all columns of labels give one, and that of all cases looked at."""
         readers = [one for one in models if one.kind == "labels"]
         truth = readers[0].truth if readers else TRUTH

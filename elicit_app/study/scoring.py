@@ -274,7 +274,7 @@ def _batches(rows: ModelRows, metric: ElicitedMetric, tally: ModelTally, advance
         notes = (
             *(numbering_notes(piece.path, metric.classes) if numbered else ()),
             *weight_notes(piece.path, file.weights),
-            *(_notes_on_cases(piece, metric.classes) if piece is rows.pieces[0] else ()),
+            *(_notes_on_cases(piece, metric.classes) if piece is rows.pieces[0] and not piece.start else ()),
         )
         tally.notes += [note for note in notes if note not in tally.notes]
         tally.person_columns += [(piece.path, file.person_column)] if file.person_column else []

@@ -70,6 +70,9 @@ class PracticeDialog(QDialog):
             for j, field in enumerate(row):
                 field.setText("" if table is None else f"{table[i][j]:.15g}")
 
+    def _show_average_reader(self) -> None:
+        self.show_table(self._study.average_reader().tolist())
+
     def table(self) -> Table:
         """Return the typed table.
 
@@ -131,8 +134,7 @@ class PracticeDialog(QDialog):
     def _buttons(self, known: bool) -> QHBoxLayout:
         readers = self._study.readers
         whose = f"decisions of {readers[0]}" if len(readers) == 1 else f"average of the {len(readers)} readers"
-        fill_in = lambda: self.show_table(self._study.average_reader().tolist())  # noqa: E731
-        self.of_readers = LinkButton(f"Fill in the {whose}", fill_in)
+        self.of_readers = LinkButton(f"Fill in the {whose}", self._show_average_reader)
         self.of_readers.setVisible(bool(readers))
         self.none = FlatButton("Leave it out", lambda: self._submit(None))
         cancel = Button("Cancel")

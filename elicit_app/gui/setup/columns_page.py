@@ -204,7 +204,7 @@ class ColumnsPage(HeadedPage):
         if preview is None:
             return
         meant, *others_meant = self.models
-        read, cases = preview.read_by_all(self.models)
+        read, cases = preview.cases_read(self.models)
         # Of several files of labels, one without an empty cell may lack cases of another.
         self.skip_unread.setVisible(meant.kind == "labels" or read < cases)
         self.skip_unread.say(_SKIP_UNREAD, f"Leaves {read:,} of {cases:,} cases." if read < cases else "")
